@@ -1,0 +1,1 @@
+"""What to visit, and visiting it."""

@@ -1,0 +1,281 @@
+"""The nouns: each is one state of knowledge, and frozen."""
+
+from enum import StrEnum
+from typing import Any, Generic, NewType, TypeVar
+
+import msgspec
+
+from bitrawl.url import Url
+
+Language = NewType("Language", str)
+"""A BCP 47 code, mostly the bare ISO 639 one ("fr", "zh", "sr-Latn"); "und" where it is not known."""
+
+UNDETERMINED = Language("und")
+
+
+class LinkKind(StrEnum):
+    """How we heard of a URL."""
+
+    SEED = "seed"
+    SITEMAP = "sitemap"  # listed in a sitemap
+    PAGE = "page"
+    ALTERNATE = "alternate"  # declared a translation of its source
+    REDIRECT = "redirect"
+    PARTNER = "partner"
+    BACKLINK = "backlink"
+    ARCHIVE = "archive"  # a record of a WARC file that is taken whole
+    INDEX = "index"  # a sitemap file itself: read for its links, never a page
+    PROBE = "probe"  # an address that cannot exist: what the host answers is its soft 404
+
+
+class Link(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What is known of a page before it is fetched."""
+
+    url: Url
+    kind: LinkKind
+    source: Url | None = None
+    anchor: str = ""
+    context: str = ""  # the text around the anchor
+    rel: str = ""
+    hreflang: str = ""
+    image_alt: str = ""
+    image_src: str = ""
+    position: int = -1  # in the source's tag sequence
+    depth: int = 0
+    redirects: int = 0  # hops that led here
+
+
+class Capture(msgspec.Struct, frozen=True):
+    """One HTTP answer as received."""
+
+    url: Url
+    status: int
+    headers: tuple[tuple[str, str], ...]  # as received, in order
+    body: bytes  # content-decoded
+    at: float  # seconds since the epoch
+    took: float = 0.0  # seconds
+    media_type: str = ""  # sniffed; "text/html" whatever the header claims
+    request: bytes = b""  # the request head as sent
+    payload: bytes = b""  # the body before content-decoding, for the archive; dropped once archived
+    place: "WarcPlace | None" = None
+
+    def header(self, name: str) -> str:
+        """All values of that header, joined by a comma; empty when absent."""
+        name = name.lower()
+        return ", ".join(value for key, value in self.headers if key.lower() == name)
+
+
+class WarcPlace(msgspec.Struct, frozen=True, gc=False):
+    """Where in the job's archive a response record is."""
+
+    file: str
+    offset: int
+
+
+class ParagraphKind(StrEnum):
+    """What a paragraph is, in ILSP-FC's words."""
+
+    TITLE = "title"
+    HEADING = "heading"
+    LISTITEM = "listitem"
+    TEXT = "text"
+
+
+class Paragraph(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """A block of text on a page, kept whether it is content or not."""
+
+    text: str  # normalised: one space for any space, no control characters, NFC
+    kind: ParagraphKind = ParagraphKind.TEXT
+    boilerplate: bool = False
+    content: float = 1.0  # the classifier's probability that this is main text
+    language: Language = UNDETERMINED
+    confidence: float = 0.0
+    position: int = -1  # in the page's tag sequence
+    terms: tuple[str, ...] = ()
+
+
+class AlternateSource(StrEnum):
+    """Where a page declares a translation of itself."""
+
+    LINK = "link"
+    HEADER = "header"
+    SITEMAP = "sitemap"
+    ANCHOR = "anchor"
+    AREA = "area"
+    OPTION = "option"
+    DATA = "data"
+    SWITCHER = "switcher"
+    JSON_LD = "json-ld"
+
+
+class Alternate(msgspec.Struct, frozen=True, gc=False):
+    """A declared translation: evidence, not yet believed."""
+
+    url: Url
+    language: str  # as declared, lower-case: "fr", "pt-br", "x-default"; empty when not said
+    source: AlternateSource
+
+
+class Image(msgspec.Struct, frozen=True, gc=False):
+    """An image on a page."""
+
+    src: Url
+    alt: str = ""
+    position: int = -1
+
+
+class Metadata(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a page says of itself, as said."""
+
+    description: str = ""
+    keywords: str = ""
+    author: str = ""
+    date: str = ""  # ISO 8601 where it could be read so
+    licence: str = ""  # a URL or the text of the notice
+    html_lang: str = ""
+    content_language: str = ""
+    locale: str = ""  # og:locale
+    other_locales: tuple[str, ...] = ()  # og:locale:alternate: languages that exist, without a URL
+
+
+class Page(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A capture understood."""
+
+    url: Url
+    language: Language = UNDETERMINED
+    confidence: float = 0.0
+    title: str = ""
+    charset: str = ""
+    metadata: Metadata = Metadata()
+    paragraphs: tuple[Paragraph, ...] = ()
+    links: tuple[Link, ...] = ()
+    alternates: tuple[Alternate, ...] = ()
+    images: tuple[Image, ...] = ()
+    tags: tuple[str, ...] = ()  # the tag sequence, in document order
+    canonical: Url | None = None
+    directives: tuple[str, ...] = ()  # robots and opt-out: "noindex", "nofollow", "noai", "tdm-reservation"
+    machine_translation: tuple[str, ...] = ()  # marks found, empty for a human's page
+    fingerprint: str = ""  # structure, Papavassiliou section 3.9: one letter a block
+    digest: str = ""  # of the normalised text, equal means the same text
+    signature: int = 0  # SimHash of the text with its digits masked, 64 bits: near means nearly the same
+
+
+class SiteKnowledge(msgspec.Struct, frozen=True):
+    """What a crawl has learned of one site so far."""
+
+    site: str
+    pages: int = 0
+    fetched: int = 0
+    bytes: int = 0
+    languages: dict[str, int] = {}
+
+
+class Stage(StrEnum):
+    """Where something left the line."""
+
+    SCOPE = "scope"
+    FRONTIER = "frontier"
+    ROBOTS = "robots"
+    FETCH = "fetch"
+    ANALYSE = "analyse"
+
+
+class Reason(StrEnum):
+    """Why something left the line; each has a sentence in docs/reference/skips.md."""
+
+    # scope
+    OFF_SITE = "off-site"
+    EXCLUDED = "excluded"
+    NOT_INCLUDED = "not-included"
+    DEPTH = "depth"
+    NOFOLLOW = "nofollow"
+    STRATEGY = "strategy"
+    TRAP = "trap"
+    # robots and opt-outs
+    ROBOTS = "robots"
+    ROBOTS_UNREACHABLE = "robots-unreachable"
+    NOINDEX = "noindex"
+    OPT_OUT = "opt-out"
+    # fetch
+    REDIRECT = "redirect"
+    TOO_MANY_REDIRECTS = "too-many-redirects"
+    NOT_ARCHIVED = "not-archived"
+    PRIVATE_ADDRESS = "private-address"
+    DNS = "dns"
+    CONNECTION = "connection"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    HTTP_ERROR = "http-error"
+    HTTP_STATUS = "http-status"
+    RATE_LIMITED = "rate-limited"
+    TOO_LARGE = "too-large"
+    BOMB = "bomb"
+    CONTENT_ENCODING = "content-encoding"
+    CONTENT_TYPE = "content-type"
+    # analysis
+    SITEMAP = "sitemap"
+    PROBE = "probe"
+    SOFT_404 = "soft-404"
+    EMPTY = "empty"
+    ANALYSIS_TIMEOUT = "analysis-timeout"
+    ANALYSIS_CRASH = "analysis-crash"
+    ANALYSIS_ERROR = "analysis-error"
+
+
+TRANSIENT = frozenset(
+    {
+        Reason.ROBOTS_UNREACHABLE,
+        Reason.DNS,
+        Reason.CONNECTION,
+        Reason.TIMEOUT,
+        Reason.RATE_LIMITED,
+    }
+)
+"""Reasons that may be gone at the next attempt."""
+
+
+class Skip(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """The other way out of any stage."""
+
+    url: Url
+    stage: Stage
+    reason: Reason
+    detail: str = ""
+    status: int = 0  # of the HTTP answer, 0 when there was none
+    retry_after: float = 0.0  # seconds that the server asked for
+
+
+class Sitemap(msgspec.Struct, frozen=True):
+    """A capture understood as a list of links."""
+
+    url: Url
+    links: tuple[Link, ...] = ()  # of kind SITEMAP, ALTERNATE, or INDEX for the files of an index
+    alternates: tuple[tuple[Alternate, ...], ...] = ()  # a group for each entry that has any, itself included
+
+
+def _from_text(kind: type, value: Any) -> Any:
+    if kind is Url:
+        return Url.known(value)
+    message = f"{kind} is no noun"
+    raise NotImplementedError(message)
+
+
+Noun = TypeVar("Noun")
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+def pack(noun: msgspec.Struct) -> bytes:
+    """A noun as bytes, for the ledger and between processes."""
+    return _encoder.encode(noun)
+
+
+class Unpacker(Generic[Noun]):
+    """Reads back what `pack` wrote: `Unpacker(Page)(data)`."""
+
+    def __init__(self, kind: Any) -> None:
+        self._decoder = msgspec.msgpack.Decoder(kind, dec_hook=_from_text)
+
+    def __call__(self, data: bytes) -> Noun:
+        """The noun."""
+        return self._decoder.decode(data)  # type: ignore[no-any-return]

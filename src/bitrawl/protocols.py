@@ -1,0 +1,73 @@
+"""The seams: what a stage asks of its neighbours. Async where we wait, plain and batched where we compute."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from bitrawl.model import Capture, Language, Link, Page, SiteKnowledge, Sitemap, Skip
+
+
+class Clock(Protocol):
+    """Time, passed in so that tests own it."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when so much time has passed."""
+        ...
+
+
+class Fetcher(Protocol):
+    """One link, one answer; a redirect is an answer too, and its target a new link for the frontier."""
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        """Never raises for what the web does; a `StoreError` from an archiving wrapper passes through."""
+        ...
+
+
+class LinkScorer(Protocol):
+    """A strategy: what orders the frontier."""
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
+        """0–1, higher is visited earlier; 0 means not on this evidence. `found_on` is None for seeds and sitemaps."""
+        ...
+
+    def learn(self, page: Page, reward: float) -> None:
+        """What the visit to that page brought."""
+        ...
+
+
+class Analyser(Protocol):
+    """From bytes to what they mean."""
+
+    async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+        """Never raises for what the bytes are; `index` asks to read a sitemap."""
+        ...
+
+
+class LanguageIdentifier(Protocol):
+    """Which language a text is in."""
+
+    def identify(self, texts: Sequence[str], *, prior: Language | None = None) -> list[tuple[Language, float]]:
+        """Language and confidence (0–1) of each; "und" and 0.0 where there is nothing to go by.
+
+        `prior` is what the page's markup or URL claims: it may tip a balance, never decide.
+        """
+        ...
+
+
+class Queue(Protocol):
+    """The links that a frontier remembers: in memory or in the ledger. Politeness is the frontier's own."""
+
+    def put(self, scored: Iterable[tuple[Link, float]]) -> list[str]:
+        """Queue what is new, raise the score of what is queued; the hosts that have work from it."""
+        ...
+
+    def pop(self, host: str) -> "tuple[Link, float] | None":
+        """The best queued link of that host, now leased; None when there is none."""
+        ...
+
+    def give_back(self, link: Link) -> None:
+        """A lease ends without a verdict: queued again, one attempt more."""
+        ...

@@ -1,0 +1,131 @@
+"""The canonical http(s) URL: two that are equal name the same page."""
+
+import re
+from functools import lru_cache
+from typing import Self
+
+import ada_url
+from publicsuffixlist import PublicSuffixList
+
+from bitrawl.errors import UrlError
+
+MAX_LENGTH = 2083  # What browsers and sitemaps agree on; beyond it are only traps.
+
+# Parameters that say where the visitor comes from, never what the page is.
+_TRACKING = re.compile(
+    r"(?:utm_\w+|utm|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|"
+    r"mc_[ce]id|_ga|_gl|_hs(?:enc|mi)|hsctatracking|mkt_tok|oly_(?:anon|enc)_id|vero_id|wickedid|"
+    r"_openstat|ml_subscriber(?:_hash)?|srsltid|at_(?:campaign|medium|custom\d)|piwik_\w+|pk_\w+|mtm_\w+)",
+    re.IGNORECASE,
+)
+# Names of session parameters in the wild; the short ones count only with a value like a token.
+_SESSION = re.compile(
+    r"(?:phpsessid|jsessionid|aspsessionid\w*|asp\.net_sessionid|cfid|cftoken|sessionid|session_id|"
+    r"sessid|zenid|oscsid|xtc?sid|sid|s)",
+    re.IGNORECASE,
+)
+_CERTAIN_SESSION = re.compile(r"(?:phpsessid|jsessionid|aspsessionid\w*|asp\.net_sessionid|cftoken)", re.IGNORECASE)
+_TOKEN = re.compile(r"(?=[^&]*\d)[0-9a-zA-Z_\-]{16,}")
+_PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?;]*", re.IGNORECASE)
+_ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+
+class Url(str):
+    """Absolute, normalised, without fragment, credentials, tracking and session parameters.
+
+    Only `Url.parse` makes one from foreign text; `Url.known` reads back what `parse` made.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def parse(cls, raw: str, *, base: "Url | None" = None) -> Self:
+        """WHATWG parsing, then the equivalences of RFC 3986 section 6.2.2; raises `UrlError`."""
+        try:
+            href = ada_url.join_url(base, raw) if base is not None else ada_url.normalize_url(raw)
+        except ValueError as error:
+            message = f"{raw[:80]!r} is no URL; write it whole, as in https://www.example.org/"
+            raise UrlError(message) from error
+        scheme, _, rest = href.partition("://")
+        if scheme not in ("http", "https"):
+            message = f"{raw[:80]!r} is not a web address: only http and https are visited"
+            raise UrlError(message)
+        rest = rest.partition("#")[0]
+        if len(rest) > MAX_LENGTH:
+            message = f"{raw[:80]!r}… is longer than {MAX_LENGTH} characters"
+            raise UrlError(message)
+        canonical = f"{scheme}://{_canonical(rest)}"
+        # What was removed may have uncovered a dot segment or another escape: once more, until it is stable.
+        return cls(canonical) if canonical == href else cls.parse(canonical)
+
+    @classmethod
+    def known(cls, text: str) -> Self:
+        """A URL that `parse` made earlier, read back from a ledger or another process."""
+        return cls(text)
+
+    @property
+    def host(self) -> str:
+        """With the port where it is not the scheme's own: the unit of politeness."""
+        return self.split("/", 3)[2]
+
+    @property
+    def origin(self) -> str:
+        """Scheme and host: the unit of robots.txt."""
+        return "/".join(self.split("/", 3)[:3])
+
+    @property
+    def path(self) -> str:
+        """From the first slash to the query; never empty."""
+        return "/" + self.split("/", 3)[3].partition("?")[0]
+
+    @property
+    def query(self) -> str:
+        """Without its question mark; empty when there is none."""
+        return self.partition("?")[2]
+
+    @property
+    def site(self) -> str:
+        """The registrable domain; an address or a bare name is a site by itself, with its port."""
+        return _site(self.host)
+
+
+@lru_cache(maxsize=65536)
+def _site(host: str) -> str:
+    name = host.partition(":")[0]
+    if host.startswith("[") or name.rpartition(".")[2].isdigit() or "." not in name:
+        return host
+    return _suffixes().privatesuffix(name.rstrip(".")) or name
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList()
+
+
+def _canonical(rest: str) -> str:
+    """The part after the scheme; the common URL leaves without a regular expression."""
+    host, _, tail = rest.partition("/")
+    if "@" in host:
+        host = host.rpartition("@")[2]
+    if "%" in tail:
+        tail = _ESCAPE.sub(_normal_escape, tail)
+    path, mark, query = tail.partition("?")
+    if ";" in path:
+        path = _PATH_SESSION.sub("", path)
+    if not query:
+        return f"{host}/{path}{mark}"
+    kept = "&".join(item for item in query.split("&") if not _names_the_visit(item))
+    return f"{host}/{path}?{kept}" if kept else f"{host}/{path}"
+
+
+def _normal_escape(match: re.Match[str]) -> str:
+    character = chr(int(match[1], 16))
+    return character if character in _UNRESERVED else match[0].upper()
+
+
+def _names_the_visit(parameter: str) -> bool:
+    name, _, value = parameter.partition("=")
+    if _TRACKING.fullmatch(name) or _CERTAIN_SESSION.fullmatch(name):
+        return True
+    return bool(_SESSION.fullmatch(name) and _TOKEN.fullmatch(value))
