@@ -58,6 +58,7 @@ class Capture(msgspec.Struct, frozen=True):
     request: bytes = b""  # the request head as sent
     payload: bytes = b""  # the body before content-decoding, for the archive; dropped once archived
     place: "WarcPlace | None" = None
+    ip: str = ""  # the server's address, where it is known
 
     def header(self, name: str) -> str:
         """All values of that header, joined by a comma; empty when absent."""
@@ -168,6 +169,7 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     fetched: int = 0
     bytes: int = 0
     languages: dict[str, int] = {}
+    missing: dict[str, int] = {}  # by host, the signature of what it answers to an address that cannot exist
 
 
 class Stage(StrEnum):
@@ -220,6 +222,7 @@ class Reason(StrEnum):
     ANALYSIS_TIMEOUT = "analysis-timeout"
     ANALYSIS_CRASH = "analysis-crash"
     ANALYSIS_ERROR = "analysis-error"
+    INTERNAL = "internal"  # a bug of ours; please report it
 
 
 TRANSIENT = frozenset(
@@ -253,6 +256,26 @@ class Sitemap(msgspec.Struct, frozen=True):
     alternates: tuple[tuple[Alternate, ...], ...] = ()  # a group for each entry that has any, itself included
 
 
+class Lease(msgspec.Struct, frozen=True):
+    """A link that somebody is visiting."""
+
+    link: Link
+    score: float
+    attempt: int = 1
+
+
+class Visit(msgspec.Struct, frozen=True):
+    """One fetch and what came of it: a line of the log."""
+
+    lease: Lease
+    outcome: Page | Sitemap | Skip
+    status: int = 0  # of the HTTP answer, 0 when there was none
+    bytes: int = 0  # of the body
+    at: float = 0.0
+    took: float = 0.0
+    place: WarcPlace | None = None
+
+
 def _from_text(kind: type, value: Any) -> Any:
     if kind is Url:
         return Url.known(value)
@@ -262,7 +285,7 @@ def _from_text(kind: type, value: Any) -> Any:
 
 Noun = TypeVar("Noun")
 
-_encoder = msgspec.msgpack.Encoder()
+_encoder = msgspec.msgpack.Encoder(enc_hook=str)  # msgspec asks for what a Url is: a str
 
 
 def pack(noun: msgspec.Struct) -> bytes:

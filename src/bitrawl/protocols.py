@@ -1,9 +1,10 @@
 """The seams: what a stage asks of its neighbours. Async where we wait, plain and batched where we compute."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
-from bitrawl.model import Capture, Language, Link, Page, SiteKnowledge, Sitemap, Skip
+from bitrawl.model import Capture, Language, Lease, Link, Page, SiteKnowledge, Sitemap, Skip, Visit
 
 
 class Clock(Protocol):
@@ -58,16 +59,44 @@ class LanguageIdentifier(Protocol):
 
 
 class Queue(Protocol):
-    """The links that a frontier remembers: in memory or in the ledger. Politeness is the frontier's own."""
+    """The links that a frontier remembers, in memory or in the ledger. When a host may be visited is not its business."""
 
-    def put(self, scored: Iterable[tuple[Link, float]]) -> list[str]:
-        """Queue what is new, raise the score of what is queued; the hosts that have work from it."""
+    def put(self, scored: Iterable[tuple[Link, float]]) -> set[str]:
+        """Queue what is new, raise what is queued, revive what a strategy had refused; the hosts touched."""
         ...
 
-    def pop(self, host: str) -> "tuple[Link, float] | None":
-        """The best queued link of that host, now leased; None when there is none."""
+    def pop(self, host: str) -> Lease | None:
+        """The best queued link of that host, now leased: fewest attempts, highest score, first come."""
         ...
 
-    def give_back(self, link: Link) -> None:
-        """A lease ends without a verdict: queued again, one attempt more."""
+    def give_back(self, lease: Lease) -> None:
+        """The lease ends without a verdict: queued again, with one attempt more."""
+        ...
+
+    def rescore(self, site: str, score: Callable[[Sequence[Link]], list[float]]) -> None:
+        """New scores, also lower ones, for all that is queued of a site."""
+        ...
+
+
+class Recorder(Protocol):
+    """The ledger as the loop sees it."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All that is written inside is kept together, or not at all."""
+        ...
+
+    def record(self, visit: Visit, *, final: bool = True) -> None:
+        """A fetch and its verdict; not `final` when it failed and will be tried again."""
+        ...
+
+    def refuse(self, skips: Iterable[tuple[Link, Skip]]) -> None:
+        """Links that are not followed; those already known keep the verdict that they have."""
+        ...
+
+    def knowledge(self, site: str) -> SiteKnowledge:
+        """What is known of a site so far."""
+        ...
+
+    def learn(self, knowledge: SiteKnowledge) -> None:
+        """Something more is known of a site."""
         ...

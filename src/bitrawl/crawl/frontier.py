@@ -1,0 +1,253 @@
+"""Which link next: order, per-host delay, retries and budgets."""
+
+import asyncio
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+import msgspec
+
+from bitrawl.model import Lease, Link
+from bitrawl.protocols import Clock, Queue
+from bitrawl.url import Url
+
+ADAPTIVE_CEILING = 30.0  # seconds; Heritrix' own upper bound for a slow server
+BACKOFF_CEILING = 300.0  # seconds
+
+
+class Politeness(msgspec.Struct, frozen=True):
+    """How hard one host may be hit."""
+
+    delay: float = 1.0  # seconds between the end of a fetch and the next; 0 also switches off the adaptation
+    connections: int = 1  # at once, per host
+    attempts: int = 3  # of one link, before it is skipped
+    backoff: float = 5.0  # seconds before the second attempt, doubled for each further one
+    failures: int = 8  # in a row, before the host is left for this run; its links stay queued
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """Where to stop; None is no limit."""
+
+    pages: int | None = None
+    bytes: int | None = None
+    minutes: float | None = None
+
+    def spent(self, purse: "Purse", now: float) -> str:
+        """Which limit is reached, counting what is in flight; empty when none is."""
+        if self.pages is not None and purse.pages + purse.in_flight >= self.pages:
+            return f"{self.pages} pages"
+        if self.bytes is not None and purse.bytes >= self.bytes:
+            return f"{self.bytes} bytes"
+        if self.minutes is not None and purse.minutes(now) >= self.minutes:
+            return f"{self.minutes:g} minutes"
+        return ""
+
+
+@dataclass
+class Purse:
+    """What was spent so far, of one site or of the job, earlier runs included."""
+
+    pages: int = 0
+    bytes: int = 0
+    seconds: float = 0.0  # in earlier runs
+    started: float | None = None  # in this run
+    in_flight: int = 0
+
+    def minutes(self, now: float) -> float:
+        """Time spent, in this run and before."""
+        return (self.seconds + (now - self.started if self.started is not None else 0.0)) / 60
+
+
+@dataclass
+class Host:
+    """What the frontier knows of a host with work."""
+
+    name: str
+    site: str
+    ready_at: float = 0.0
+    busy: int = 0
+    failures: int = 0
+    waiting: bool = False  # in the heap
+    parked: str = ""  # why it is not to be visited in this run
+
+
+@dataclass
+class Frontier:
+    """Hands out one link at a time, so that no host is hit too often and none starves the rest.
+
+    A host with work lies in a heap by the time it may be visited; `take` waits for the first.
+    The links themselves are the queue's. All methods belong to one event loop.
+    """
+
+    queue: Queue
+    clock: Clock
+    site_of: Callable[[str], str]  # from a host to its site
+    politeness: Politeness = field(default_factory=Politeness)
+    floor: Callable[[str], float] = lambda _host: 0.0  # Crawl-delay
+    budget: Budget = field(default_factory=Budget)
+    site_budget: Budget = field(default_factory=Budget)
+    purse: Purse = field(default_factory=Purse)
+    purses: dict[str, Purse] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._hosts: dict[str, Host] = {}
+        self._heap: list[tuple[float, int, str]] = []
+        self._order = count()
+        self._blocked: dict[str, set[str]] = {}  # hosts by site that wait for what is in flight
+        self._leased: dict[Url, bool] = {}  # and whether its connection is still in use
+        self._changed = asyncio.Event()
+        self._stopped = False
+
+    def add(self, scored: Sequence[tuple[Link, float]]) -> None:
+        """Queue new links; a known one is raised when its new score is higher."""
+        self.wake(self.queue.put(scored))
+
+    def wake(self, names: set[str]) -> None:
+        """Those hosts have work; said once for each at the start of a resumed run."""
+        for name in names:
+            self._schedule(self._host(name))
+
+    async def take(self) -> Lease | None:
+        """The next link; waits while all hosts are resting. None: nothing is queued and nothing is leased.
+
+        Also None when a budget is spent or `stop` was called, and nothing is in flight any more.
+        """
+        while True:
+            lease = self._next()
+            if lease is not None:
+                return lease
+            self._changed.clear()
+            if not self._leased and (self._stopped or self.spent() or not self._heap):
+                return None
+            await self._wait()
+
+    def fetched(self, lease: Lease, *, took: float, failed: bool = False, retry_after: float = 0.0) -> None:
+        """The connection is free again: the host rests from now on, while the answer is still being analysed."""
+        host = self._host(lease.link.url.host)
+        self._release(lease, host)
+        host.failures = host.failures + 1 if failed else 0
+        if host.failures >= self.politeness.failures:
+            host.parked = f"{host.failures} failures in a row"
+        rest = max(self.politeness.delay, self.floor(host.name), retry_after)
+        if self.politeness.delay:
+            rest = max(rest, min(took, ADAPTIVE_CEILING))
+        if failed:
+            rest = max(rest, min(self.politeness.backoff * 2 ** (host.failures - 1), BACKOFF_CEILING))
+        host.ready_at = max(host.ready_at, self.clock.now() + rest)
+        self._schedule(host)
+
+    def finish(self, lease: Lease, *, pages: int = 0, size: int = 0, retry: bool = False) -> None:
+        """The lease ends: with its verdict recorded, or to be tried again.
+
+        Without `fetched` before it no request was made, and the host need not rest.
+        """
+        host = self._host(lease.link.url.host)
+        self._release(lease, host)
+        if self._leased.pop(lease.link.url, None) is None:
+            return
+        for purse in (self.purse, self._purse(host.site)):
+            purse.in_flight -= 1
+            purse.pages += pages
+            purse.bytes += size
+        if retry:
+            self.queue.give_back(lease)
+        for name in self._blocked.pop(host.site, set()) | {host.name}:
+            self._schedule(self._host(name))
+        self._changed.set()
+
+    def rescore(self, site: str, score: Callable[[Sequence[Link]], list[float]]) -> None:
+        """New scores, also lower ones, for all that is queued of a site."""
+        self.queue.rescore(site, score)
+
+    def stop(self) -> None:
+        """Hand out nothing more; `take` answers None once what is in flight has finished."""
+        self._stopped = True
+        self._changed.set()
+
+    def spent(self) -> str:
+        """Which budget of the job is spent; empty while there is some left."""
+        return self.budget.spent(self.purse, self.clock.now())
+
+    def parked(self) -> dict[str, str]:
+        """Hosts that were left for this run with links still queued, and why."""
+        return {host.name: host.parked for host in self._hosts.values() if host.parked}
+
+    def _next(self) -> Lease | None:
+        if self._stopped or self.spent():
+            return None
+        now = self.clock.now()
+        while self._heap and self._heap[0][0] <= now:
+            host = self._hosts[heapq.heappop(self._heap)[2]]
+            host.waiting = False
+            if not self._may_visit(host, now):
+                continue
+            if host.ready_at > now:  # it was put off after it had been queued
+                self._schedule(host)
+                continue
+            lease = self.queue.pop(host.name)
+            if lease is None:
+                self._forget_if_idle(host)
+                continue
+            self._lend(lease, host, now)
+            return lease
+        return None
+
+    def _may_visit(self, host: Host, now: float) -> bool:
+        purse = self._purse(host.site)
+        limit = self.site_budget.spent(purse, now)
+        if limit and purse.in_flight:
+            self._blocked.setdefault(host.site, set()).add(host.name)
+        elif limit:
+            host.parked = f"the site's budget of {limit} is spent"
+        return not host.parked and not limit and host.busy < self.politeness.connections
+
+    def _lend(self, lease: Lease, host: Host, now: float) -> None:
+        host.busy += 1
+        self._leased[lease.link.url] = True
+        for purse in (self.purse, self._purse(host.site)):
+            purse.in_flight += 1
+            if purse.started is None:
+                purse.started = now
+        self._schedule(host)
+
+    def _release(self, lease: Lease, host: Host) -> None:
+        if self._leased.get(lease.link.url):
+            self._leased[lease.link.url] = False
+            host.busy -= 1
+
+    def _schedule(self, host: Host) -> None:
+        if not host.waiting and not host.parked and host.busy < self.politeness.connections:
+            host.waiting = True
+            heapq.heappush(self._heap, (host.ready_at, next(self._order), host.name))
+            self._changed.set()
+
+    def _forget_if_idle(self, host: Host) -> None:
+        """Memory is bounded by the hosts with work; one that still rests is remembered until it is asked again."""
+        if not host.busy and not host.failures and host.ready_at <= self.clock.now():
+            del self._hosts[host.name]
+
+    def _host(self, name: str) -> Host:
+        host = self._hosts.get(name)
+        if host is None:
+            host = self._hosts[name] = Host(name, self.site_of(name))
+        return host
+
+    def _purse(self, site: str) -> Purse:
+        return self.purses.setdefault(site, Purse())
+
+    async def _wait(self) -> None:
+        """Until something changed, the first host is ready, or the time is up."""
+        if self._stopped or not self._heap or self.spent():
+            await self._changed.wait()
+            return
+        pause = self._heap[0][0] - self.clock.now()
+        if self.budget.minutes is not None:
+            pause = min(pause, 60 * (self.budget.minutes - self.purse.minutes(self.clock.now())))
+        change = asyncio.ensure_future(self._changed.wait())
+        alarm = asyncio.ensure_future(self.clock.sleep(max(0.0, pause)))
+        try:
+            await asyncio.wait((change, alarm), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            change.cancel()
+            alarm.cancel()

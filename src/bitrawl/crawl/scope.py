@@ -1,0 +1,115 @@
+"""Which links belong to the job: its sites, the user's patterns, and the shapes of traps."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from bitrawl.errors import ConfigError, UrlError
+from bitrawl.model import Link, LinkKind, Reason, Skip, Stage
+from bitrawl.url import Url
+
+MAX_SEGMENTS = 20  # Heritrix' own bound
+MAX_REPEATS = 2  # of one run of path segments, as in /a/b/a/b/a/b
+MAX_PARAMETERS = 12
+
+# Never a page, whatever the server calls it. One HEAD less for each.
+_FILES = re.compile(
+    r"\.(?:7z|aac|apk|avi|avif|bin|bmp|bz2|css|csv|deb|dmg|docx?|eot|epub|exe|flac|flv|gif|gz|ico|iso|jar|jpe?g|js|json|"
+    r"m4[av]|mid|mjs|mkv|mobi|mov|mp[34]|mpe?g|msi|odp|ods|odt|og[agv]|otf|pdf|png|pptx?|ps|rar|rpm|svgz?|swf|tar|tgz|"
+    r"tiff?|torrent|ttf|wasm|wav|webm|webp|wm[av]|woff2?|xlsx?|xz|zip|zst)$",
+    re.IGNORECASE,
+)
+_RUN = re.compile(r"((?:/[^/]*[^/\d][^/]*){1,4}?)\1{" + str(MAX_REPEATS) + r",}(?=/|$)")
+
+
+class Sites:
+    """From a host to its site; hosts that the user declares one site share a name."""
+
+    def __init__(self, together: Sequence[Sequence[str]] = ()) -> None:
+        self._named = {}
+        for group in together:
+            names = [_host_name(raw) for raw in group]
+            self._named.update(dict.fromkeys(names, names[0]))
+        self.of = lru_cache(maxsize=65536)(self._of)
+
+    def _of(self, host: str) -> str:
+        site = Url.known(f"http://{host}/").site
+        return self._named.get(host) or self._named.get(site, site)
+
+
+class Scope:
+    """Score apart from decision: a link is in or it is a Skip, whatever a strategy thinks of it."""
+
+    def __init__(
+        self,
+        sites: Sites,
+        seeds: Sequence[Url],
+        *,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        depth: int | None = None,
+    ) -> None:
+        self.sites = sites
+        self._home = {sites.of(seed.host) for seed in seeds}
+        self._seeds = frozenset(seeds)
+        self._include = [_pattern(raw) for raw in include]
+        self._exclude = [_pattern(raw) for raw in exclude]
+        self._depth = depth
+
+    def refusal(self, link: Link) -> Skip | None:
+        """Why the link is not followed; None when it is. What the user named as a seed is always followed."""
+        url = link.url
+        if url in self._seeds:
+            return None
+        if self.sites.of(url.host) not in self._home:
+            return Skip(url, Stage.SCOPE, Reason.OFF_SITE)
+        if link.kind in (LinkKind.INDEX, LinkKind.PROBE):
+            return None
+        if "nofollow" in link.rel.lower().split():
+            return Skip(url, Stage.SCOPE, Reason.NOFOLLOW)
+        return self._by_address(link) or self._by_pattern(url)
+
+    def _by_address(self, link: Link) -> Skip | None:
+        if self._depth is not None and link.depth > self._depth:
+            return Skip(link.url, Stage.SCOPE, Reason.DEPTH, f"depth {link.depth}")
+        if _FILES.search(link.url.path):
+            return Skip(link.url, Stage.SCOPE, Reason.CONTENT_TYPE, "not a page by its name")
+        trap = trap_shape(link.url)
+        return Skip(link.url, Stage.SCOPE, Reason.TRAP, trap) if trap else None
+
+    def _by_pattern(self, url: Url) -> Skip | None:
+        for pattern in self._exclude:
+            if pattern.search(url):
+                return Skip(url, Stage.SCOPE, Reason.EXCLUDED, pattern.pattern)
+        if self._include and not any(pattern.search(url) for pattern in self._include):
+            return Skip(url, Stage.SCOPE, Reason.NOT_INCLUDED)
+        return None
+
+
+def trap_shape(url: Url) -> str:
+    """What makes this address look like one of endlessly many; empty when nothing does."""
+    path = url.path
+    if path.count("/") > MAX_SEGMENTS:
+        return f"more than {MAX_SEGMENTS} path segments"
+    if path.count("/") > MAX_REPEATS and _RUN.search(path):
+        return "repeated path segments"
+    if url.query.count("&") >= MAX_PARAMETERS:
+        return f"more than {MAX_PARAMETERS} parameters"
+    return ""
+
+
+def _pattern(raw: str) -> re.Pattern[str]:
+    try:
+        return re.compile(raw)
+    except re.error as error:
+        message = f"the pattern {raw!r} is no regular expression: {error}; write a dot as \\. and a star as .*"
+        raise ConfigError(message) from error
+
+
+def _host_name(raw: str) -> str:
+    """A host that the user named, bare or as a whole URL."""
+    try:
+        return Url.parse(raw if "://" in raw else f"http://{raw}/").host
+    except UrlError as error:
+        message = f"{raw!r} is no host; write it as www.example.org"
+        raise ConfigError(message) from error

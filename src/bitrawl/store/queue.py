@@ -1,0 +1,71 @@
+"""The frontier's links as rows of the ledger: a million of them cost disk, not memory."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from bitrawl.model import Lease, Link, Reason, Unpacker, pack
+from bitrawl.store.ledger import LEASED, QUEUED, SKIPPED, Ledger
+
+# A known link is raised while it is queued, and revived when only a strategy had refused it.
+PUT = f"""
+INSERT INTO links (url, host, site, kind, state, score, link) VALUES (?, ?, ?, ?, {QUEUED}, ?, ?)
+ON CONFLICT (url) DO UPDATE SET
+    score = excluded.score, state = {QUEUED}, link = CASE state WHEN {QUEUED} THEN link ELSE excluded.link END,
+    stage = NULL, reason = NULL, detail = NULL
+WHERE (state = {QUEUED} AND excluded.score > score) OR (state = {SKIPPED} AND reason = '{Reason.STRATEGY}')
+"""
+
+
+class LedgerQueue:
+    """Writes inside the ledger's transactions: what `put` queues is kept together with the page it stood on."""
+
+    def __init__(self, ledger: Ledger, site_of: Callable[[str], str]) -> None:
+        self._ledger = ledger
+        self._site_of = site_of
+        self._unpack: Unpacker[Link] = Unpacker(Link)
+
+    def put(self, scored: Iterable[tuple[Link, float]]) -> set[str]:
+        """As `protocols.Queue`."""
+        rows = [
+            (link.url, link.url.host, self._site_of(link.url.host), link.kind, score, pack(link))
+            for link, score in scored
+        ]
+        with self._ledger.transaction():
+            self._ledger.connection.executemany(PUT, rows)
+        return {row[1] for row in rows}
+
+    def pop(self, host: str) -> Lease | None:
+        """As `protocols.Queue`. The lease is written with the next transaction: a crash before it leaves a queued link."""
+        row = self._ledger.connection.execute(
+            f"SELECT id, link, score, attempt FROM links WHERE host = ? AND state = {QUEUED}"
+            " ORDER BY attempt, score DESC, id LIMIT 1",
+            (host,),
+        ).fetchone()
+        if row is None:
+            return None
+        self._ledger.connection.execute("UPDATE links SET state = ? WHERE id = ?", (LEASED, row[0]))
+        return Lease(self._unpack(row[1]), row[2], row[3])
+
+    def give_back(self, lease: Lease) -> None:
+        """As `protocols.Queue`."""
+        with self._ledger.transaction():
+            self._ledger.connection.execute(
+                "UPDATE links SET state = ?, attempt = ? WHERE url = ?", (QUEUED, lease.attempt + 1, lease.link.url)
+            )
+
+    def rescore(self, site: str, score: Callable[[Sequence[Link]], list[float]]) -> None:
+        """As `protocols.Queue`."""
+        rows = self._ledger.connection.execute(
+            f"SELECT id, link FROM links WHERE site = ? AND state = {QUEUED}",
+            (site,),
+        ).fetchall()
+        scores = score([self._unpack(row[1]) for row in rows])
+        with self._ledger.transaction():
+            self._ledger.connection.executemany(
+                "UPDATE links SET score = ? WHERE id = ?",
+                [(value, row[0]) for value, row in zip(scores, rows, strict=True)],
+            )
+
+    def hosts(self) -> set[str]:
+        """All that have work: what a resumed run begins with."""
+        rows = self._ledger.connection.execute(f"SELECT DISTINCT host FROM links WHERE state = {QUEUED}")
+        return {row[0] for row in rows}

@@ -1,0 +1,276 @@
+"""What every queue promises, and the frontier on top of it: memory and SQLite alike."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
+from bitrawl.crawl.memory import MemoryQueue
+from bitrawl.crawl.scope import Sites
+from bitrawl.model import Lease, Link, LinkKind
+from bitrawl.protocols import Queue
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.queue import LedgerQueue
+from bitrawl.testing import FakeClock
+from bitrawl.url import Url
+
+
+def link(address: str) -> Link:
+    return Link(Url.parse(f"http://{address}"), LinkKind.PAGE)
+
+
+MakeQueue = Callable[[], Queue]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def make_queue(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeQueue]:
+    ledgers: list[Ledger] = []
+
+    def make() -> Queue:
+        sites = Sites()
+        if request.param == "memory":
+            return MemoryQueue(sites.of)
+        ledgers.append(Ledger(tmp_path / f"{len(ledgers)}.sqlite"))
+        return LedgerQueue(ledgers[-1], sites.of)
+
+    yield make
+    for ledger in ledgers:
+        ledger.close()
+
+
+@pytest.fixture
+def make_frontier(make_queue: MakeQueue) -> Callable[..., Frontier]:
+    def make(**settings: object) -> Frontier:
+        return Frontier(make_queue(), FakeClock(), Sites().of, **settings)  # type: ignore[arg-type]
+
+    return make
+
+
+async def drain(frontier: Frontier, took: float = 0.0) -> list[tuple[str, float]]:
+    """Visits everything, one after the other: the URLs and the times at which they were handed out."""
+    visited = []
+    while (lease := await frontier.take()) is not None:
+        visited.append((str(lease.link.url), frontier.clock.now() - 1_000_000.0))
+        frontier.fetched(lease, took=took)
+        frontier.finish(lease, pages=1)
+    return visited
+
+
+async def test_the_best_link_of_a_host_comes_first_and_equals_in_order_of_arrival(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link("a.org/1"), 0.2), (link("a.org/2"), 0.9), (link("a.org/3"), 0.2)])
+    assert [url for url, _ in await drain(frontier)] == ["http://a.org/2", "http://a.org/1", "http://a.org/3"]
+
+
+async def test_a_new_score_raises_a_known_link_and_never_lowers_it(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link("a.org/1"), 0.5), (link("a.org/2"), 0.6)])
+    frontier.add([(link("a.org/1"), 0.9), (link("a.org/2"), 0.1)])
+    assert [url for url, _ in await drain(frontier)] == ["http://a.org/1", "http://a.org/2"]
+
+
+async def test_rescore_lowers_too_and_touches_only_its_site(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link("a.org/1"), 0.9), (link("a.org/2"), 0.5), (link("b.org/1"), 0.9), (link("b.org/2"), 0.5)])
+    frontier.rescore("a.org", lambda links: [0.1 if found.url.path == "/1" else 0.5 for found in links])
+    visited = [url for url, _ in await drain(frontier)]
+    assert visited.index("http://a.org/2") < visited.index("http://a.org/1")
+    assert visited.index("http://b.org/1") < visited.index("http://b.org/2")
+
+
+async def test_what_was_visited_is_never_handed_out_again(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link("a.org/1"), 0.5)])
+    first = await drain(frontier)
+    frontier.add([(link("a.org/1"), 1.0)])
+    assert (len(first), await drain(frontier)) == (1, [])
+
+
+async def test_what_is_leased_is_not_handed_out_a_second_time(make_frontier):
+    frontier = make_frontier(politeness=Politeness(delay=0))
+    frontier.add([(link("a.org/1"), 0.5)])
+    lease = await frontier.take()
+    frontier.fetched(lease, took=0.0)
+    frontier.add([(link("a.org/1"), 1.0)])
+    frontier.finish(lease)
+    assert await frontier.take() is None
+
+
+async def test_a_host_rests_for_a_second_between_fetches(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link(f"a.org/{n}"), 0.5) for n in range(3)])
+    assert [at for _, at in await drain(frontier)] == [0.0, 1.0, 2.0]
+
+
+async def test_crawl_delay_is_a_floor(make_frontier):
+    frontier = make_frontier(floor=lambda host: 7.0 if host == "a.org" else 0.0)
+    frontier.add([(link(f"a.org/{n}"), 0.5) for n in range(2)])
+    assert [at for _, at in await drain(frontier)] == [0.0, 7.0]
+
+
+async def test_a_slow_server_is_given_as_much_rest_as_it_needed(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link(f"a.org/{n}"), 0.5) for n in range(2)])
+    assert [at for _, at in await drain(frontier, took=4.0)] == [0.0, 4.0]
+
+
+async def test_retry_after_is_a_floor(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link("a.org/1"), 0.5)])
+    lease = await frontier.take()
+    frontier.fetched(lease, took=0.1, failed=True, retry_after=120.0)
+    frontier.finish(lease, retry=True)
+    again = await frontier.take()
+    assert (again.attempt, frontier.clock.now()) == (2, 1_000_120.0)
+
+
+async def test_one_resting_host_never_starves_the_others(make_frontier):
+    frontier = make_frontier(floor=lambda host: 60.0 if host == "slow.org" else 0.0)
+    frontier.add([(link(f"slow.org/{n}"), 1.0) for n in range(3)])
+    frontier.add([(link(f"quick{n}.org/"), 0.1) for n in range(5)])
+    visited = await drain(frontier)
+    assert all(at == 0.0 for url, at in visited if "quick" in url)
+    assert [at for url, at in visited if "slow" in url] == [0.0, 60.0, 120.0]
+
+
+async def test_a_host_has_one_connection_at_a_time(make_frontier):
+    frontier = make_frontier(politeness=Politeness(delay=0))
+    frontier.add([(link("a.org/1"), 0.5), (link("a.org/2"), 0.5)])
+    lease = await frontier.take()
+    second = asyncio.ensure_future(frontier.take())
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not second.done()
+    frontier.fetched(lease, took=0.0)
+    assert (await second).link.url == "http://a.org/2"
+
+
+async def test_a_failed_link_waits_behind_the_others_of_its_host(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link("a.org/1"), 0.9), (link("a.org/2"), 0.1)])
+    lease = await frontier.take()
+    frontier.fetched(lease, took=0.0, failed=True)
+    frontier.finish(lease, retry=True)
+    assert [url for url, _ in await drain(frontier)] == ["http://a.org/2", "http://a.org/1"]
+
+
+async def test_a_host_that_keeps_failing_is_left_with_its_links_still_queued(make_frontier):
+    frontier = make_frontier(politeness=Politeness(failures=3))
+    frontier.add([(link(f"dead.org/{n}"), 0.5) for n in range(9)])
+    taken = 0
+    while (lease := await frontier.take()) is not None:
+        taken += 1
+        frontier.fetched(lease, took=0.0, failed=True)
+        frontier.finish(lease, retry=True)
+    assert (taken, list(frontier.parked())) == (3, ["dead.org"])
+    assert frontier.queue.pop("dead.org") is not None
+
+
+async def test_take_waits_while_something_is_leased_and_none_means_the_end(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link("a.org/1"), 0.5)])
+    lease = await frontier.take()
+    waiting = asyncio.ensure_future(frontier.take())
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not waiting.done()
+    frontier.fetched(lease, took=0.0)
+    frontier.add([(link("b.org/found"), 0.5)])
+    frontier.finish(lease)
+    found = await waiting
+    assert found.link.url == "http://b.org/found"
+    frontier.finish(found)
+    assert await frontier.take() is None
+
+
+@pytest.mark.parametrize("limits", [{"budget": Budget(pages=3)}, {"site_budget": Budget(pages=3)}])
+async def test_a_budget_of_three_pages_gives_three_pages_even_with_many_in_flight(make_frontier, limits):
+    frontier = make_frontier(politeness=Politeness(delay=0, connections=8), **limits)
+    frontier.add([(link(f"a.org/{n}"), 0.5) for n in range(9)])
+    pages, flying = 0, []
+    flying = [await frontier.take() for _ in range(3)]
+    frontier.finish(flying[0])  # it was no page after all: room for one more
+    flying.append(await frontier.take())
+    for lease in flying[1:]:
+        frontier.finish(lease, pages=1)
+        pages += 1
+    assert (pages, await frontier.take()) == (3, None)
+
+
+async def test_the_budget_of_one_site_leaves_the_others_alone(make_frontier):
+    frontier = make_frontier(site_budget=Budget(pages=2), politeness=Politeness(delay=0))
+    frontier.add([(link(f"{host}/{n}"), 0.5) for n in range(4) for host in ("a.org", "www.a.org", "b.org")])
+    visited = [url for url, _ in await drain(frontier)]
+    assert (sum("a.org" in url for url in visited), sum("b.org" in url for url in visited)) == (2, 2)
+
+
+async def test_time_is_a_budget_even_while_all_hosts_rest(make_frontier):
+    frontier = make_frontier(budget=Budget(minutes=1), floor=lambda _: 50.0)
+    frontier.add([(link(f"a.org/{n}"), 0.5) for n in range(9)])
+    assert [at for _, at in await drain(frontier)] == [0.0, 50.0]
+    assert frontier.clock.now() == 1_000_060.0
+
+
+async def test_bytes_are_a_budget(make_frontier):
+    frontier = make_frontier(budget=Budget(bytes=1000), politeness=Politeness(delay=0))
+    frontier.add([(link(f"a.org/{n}"), 0.5) for n in range(9)])
+    for _ in range(2):
+        frontier.finish(await frontier.take(), size=600)
+    assert await frontier.take() is None
+
+
+async def test_stop_hands_out_nothing_more_and_waits_for_what_is_in_flight(make_frontier):
+    frontier = make_frontier(politeness=Politeness(delay=0))
+    frontier.add([(link(f"a.org/{n}"), 0.5) for n in range(3)])
+    lease = await frontier.take()
+    frontier.stop()
+    ending = asyncio.ensure_future(frontier.take())
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not ending.done()
+    frontier.finish(lease)
+    assert await ending is None
+
+
+async def test_a_visit_that_ends_without_a_fetch_costs_its_host_no_rest(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link("a.org/1"), 0.5), (link("a.org/2"), 0.5)])
+    frontier.finish(await frontier.take())
+    await frontier.take()
+    assert frontier.clock.now() == 1_000_000.0
+
+
+actions = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(0, 5), st.floats(0.01, 1), st.sampled_from(["add", "visit", "fail"])),
+    max_size=40,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(actions=actions)
+async def test_every_link_is_visited_once_and_the_best_of_its_host_first(make_queue, actions):
+    queue = make_queue()
+    queued: dict[str, tuple[int, float, int]] = {}  # url -> attempt, -score, arrival: the order promised
+    done: set[str] = set()
+    for arrival, (host, number, score, action) in enumerate(actions):
+        url = f"http://{host}.org/{number}"
+        if action == "add":
+            queue.put([(link(f"{host}.org/{number}"), score)])
+            if url not in done:
+                attempt, known, first = queued.get(url, (1, -score, arrival))
+                queued[url] = (attempt, min(known, -score), first)
+            continue
+        lease: Lease | None = queue.pop(f"{host}.org")
+        mine = {known: rank for known, rank in queued.items() if f"//{host}." in known}
+        assert (lease.link.url if lease else None) == (min(mine, key=mine.get) if mine else None)
+        if lease is not None and action == "fail":
+            queue.give_back(lease)
+            attempt, known, first = queued[lease.link.url]
+            queued[lease.link.url] = (attempt + 1, known, first)
+        elif lease is not None:
+            del queued[lease.link.url]
+            done.add(lease.link.url)
