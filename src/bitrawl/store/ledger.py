@@ -11,7 +11,7 @@ import msgspec
 import zstandard
 
 from bitrawl.errors import DiskFullError, StoreError
-from bitrawl.model import Link, Page, Reason, SiteKnowledge, Sitemap, Skip, Stage, Unpacker, Visit, pack
+from bitrawl.model import Link, Page, Reason, SiteKnowledge, Sitemap, Skip, Stage, Unpacker, Visit, WarcPlace, pack
 from bitrawl.url import Url
 
 VERSION = 1
@@ -149,6 +149,21 @@ class Ledger:
         where, values = ("WHERE site = ?", (site,)) if site else ("", ())
         for (blob,) in self.connection.execute(f"SELECT page FROM pages {where} ORDER BY id", values):
             yield self._unpack_page(self._decompress(blob))
+
+    def signatures(self) -> Iterator[tuple[Url, int]]:
+        """Of all pages, in the order of their visit: what the trap rules remember."""
+        for url, signed in self.connection.execute("SELECT url, signature FROM pages ORDER BY id"):
+            yield Url.known(url), signed % (1 << 64)
+
+    def sites(self) -> Iterator[SiteKnowledge]:
+        """What is known of every site."""
+        for (blob,) in self.connection.execute("SELECT knowledge FROM sites"):
+            yield self._unpack_site(blob)
+
+    def last_places(self) -> list[WarcPlace]:
+        """The last record of each archive file that is certainly whole."""
+        rows = self.connection.execute("SELECT file, max(offset) FROM fetches WHERE file IS NOT NULL GROUP BY file")
+        return [WarcPlace(*row) for row in rows]
 
     def remember(self, key: str, value: str | float) -> None:
         """A fact about the whole job."""

@@ -69,3 +69,7 @@ class LedgerQueue:
         """All that have work: what a resumed run begins with."""
         rows = self._ledger.connection.execute(f"SELECT DISTINCT host FROM links WHERE state = {QUEUED}")
         return {row[0] for row in rows}
+
+    def __len__(self) -> int:
+        """How many links wait; a look at each of them."""
+        return int(self._ledger.connection.execute(f"SELECT count(*) FROM links WHERE state = {QUEUED}").fetchone()[0])

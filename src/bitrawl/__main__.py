@@ -1,0 +1,5 @@
+"""`python -m bitrawl`."""
+
+from bitrawl.cli import main
+
+main()

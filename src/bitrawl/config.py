@@ -1,0 +1,211 @@
+"""A job's description: typed, closed, and the same whether it comes from flags or from a TOML file."""
+
+import difflib
+import tomllib
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import tomli_w
+
+from bitrawl.errors import ConfigError, StoreError, UrlError
+from bitrawl.model import Language
+from bitrawl.text.codes import parse_language
+from bitrawl.url import Url
+
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Count = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class Strategy(StrEnum):
+    """What orders the frontier."""
+
+    BREADTH_FIRST = "breadth-first"
+    LANGUAGE_FILTER = "language-filter"
+
+
+class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which links belong to the job."""
+
+    include: list[str] = []  # regular expressions; a link must match one
+    exclude: list[str] = []  # regular expressions; a link must match none
+    one_site: list[list[str]] = []  # hosts that are one site: [["example.org", "exemple.org"]]
+    depth: Annotated[int, msgspec.Meta(ge=0)] | None = None  # links away from the seeds
+    sitemaps: bool = True
+    probe: bool = True  # ask each host for a page that cannot exist, to know its soft 404s
+
+
+class PolitenessSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How hard a host may be hit. robots.txt is not optional."""
+
+    delay: Seconds = 1.0  # between two visits to a host; Crawl-delay and Retry-After are honoured on top
+    parallel: Count = 16  # visits at once, over all hosts
+    per_host: Count = 1  # connections at once to one host
+    attempts: Count = 3
+    opt_outs: bool = True  # honour noai and TDM reservations
+
+
+class BudgetSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where to stop; what is not set has no limit. Queued links stay queued for a run with a larger budget."""
+
+    pages: Count | None = None
+    megabytes: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    minutes: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    site_pages: Count | None = None
+    site_megabytes: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    site_minutes: Annotated[float, msgspec.Meta(gt=0)] | None = None
+
+
+class FetchSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How to ask for a page."""
+
+    contact: str = ""  # an address or a URL for webmasters, in the User-Agent
+    proxy: str = ""  # the usual environment variables are read as well
+    allow_private: bool = False  # visit addresses that are not on the public internet
+    connect_to: dict[str, str] = {}  # "*.test" = "127.0.0.1:8000"
+    cookies: bool = False
+    timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0  # seconds for one page, all in all
+    megabytes: Annotated[float, msgspec.Meta(gt=0)] = 10.0  # of one page as sent; twice as much unpacked
+
+
+class AnalysisSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The processes that read pages."""
+
+    workers: Annotated[int, msgspec.Meta(ge=0)] = 0  # 0: one per core, four at most
+    seconds: Annotated[float, msgspec.Meta(gt=0)] = 20.0  # for one page
+    megabytes: Annotated[int, msgspec.Meta(ge=256)] = 1024  # of memory, each
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was asked."""
+
+    langs: list[str]
+    seeds: list[str] = []
+    strategy: Strategy = Strategy.BREADTH_FIRST
+    replay: list[str] = []  # WARC files that stand for the web
+    warc: list[str] = []  # WARC files to take whole, without crawling
+    scope: ScopeSection = ScopeSection()
+    politeness: PolitenessSection = PolitenessSection()
+    budget: BudgetSection = BudgetSection()
+    fetch: FetchSection = FetchSection()
+    analysis: AnalysisSection = AnalysisSection()
+
+    def languages(self) -> list[Language]:
+        """The codes in their standard form."""
+        return list(dict.fromkeys(parse_language(code) for code in self.langs))
+
+    def seed_urls(self) -> list[Url]:
+        """Canonical, in the order given."""
+        return list(dict.fromkeys(_seed(raw) for raw in self.seeds))
+
+
+def resolve(described: Mapping[str, Any], *, where: str = "the command") -> Job:
+    """A job that can be run, in standard form; raises `ConfigError` before anything is done."""
+    try:
+        job = msgspec.convert(described, Job)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{where}: {_explain(str(error))}") from error
+    if not job.langs:
+        raise ConfigError(f"{where}: no languages; say which, as in --langs en,fr")
+    if not job.seeds and not job.warc:
+        raise ConfigError(f"{where}: nowhere to start; name a site, as in https://www.example.org/")
+    if job.warc and (job.replay or job.seeds):
+        raise ConfigError(f"{where}: --warc takes files whole, without seeds; to crawl them as a web use --replay")
+    for name in (*job.replay, *job.warc):
+        if not Path(name).is_file():
+            raise ConfigError(f"{where}: there is no file {name}")
+    return msgspec.structs.replace(
+        job,
+        langs=[str(language) for language in job.languages()],
+        seeds=[str(url) for url in job.seed_urls()],
+        replay=[str(Path(name).resolve()) for name in job.replay],
+        warc=[str(Path(name).resolve()) for name in job.warc],
+    )
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A job file's content, not yet checked."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"there is no job file {path}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is no TOML: {error}") from error
+
+
+def write(job: Job, path: Path) -> None:
+    """The resolved job, complete under its name or not there at all."""
+    described = _without_none(msgspec.to_builtins(job))
+    fresh = path.with_suffix(".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text("# What was asked. The same command resumes.\n" + tomli_w.dumps(described), "utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}; choose another --out") from error
+
+
+def merged(described: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Flags over file: a flag that was given wins; tables are merged key by key."""
+    result = dict(described)
+    for key, value in flags.items():
+        if isinstance(value, Mapping) and isinstance(result.get(key, {}), Mapping):
+            result[key] = merged(result.get(key, {}), value)
+        elif value is not None:
+            result[key] = value
+    return {key: value for key, value in result.items() if value != {}}
+
+
+def continues(job: Job, earlier: Job) -> None:
+    """Refuse to mix two jobs in one folder; more seeds, other budgets and other politeness are the same job."""
+    for name in ("langs", "replay", "warc", "strategy"):
+        before, now = getattr(earlier, name), getattr(job, name)
+        if before != now:
+            raise ConfigError(
+                f"this folder holds a job with {name} = {_listed(before)}, and this one asks for {_listed(now)};"
+                " choose another --out, or start over with --fresh"
+            )
+
+
+def _listed(value: object) -> str:
+    return ",".join(value) or "none" if isinstance(value, list) else str(value)
+
+
+def _seed(raw: str) -> Url:
+    try:
+        return Url.parse(raw.strip())
+    except UrlError as error:
+        guess = f"https://{raw.strip().lstrip('/')}"
+        hint = f"; did you mean {guess} ?" if "://" not in raw and "." in raw else ""
+        raise ConfigError(f"the seed {error}{hint}") from error
+
+
+def _explain(error: str) -> str:
+    """The message of msgspec with the nearest known key, which is mostly what was meant."""
+    parts = error.split("`")
+    if "unknown field" not in error or len(parts) < 2:
+        return error.replace(" - at `$.", " at `")
+    key = parts[1]
+    table = parts[3].removeprefix("$").removeprefix(".") if len(parts) > 3 else ""
+    section: type = Job
+    if table:
+        section = next((f.type for f in msgspec.structs.fields(Job) if f.name == table), Job)
+    known = [f.name for f in msgspec.structs.fields(section)]
+    near = difflib.get_close_matches(key, known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    return f"unknown key {key!r}{f' in [{table}]' if table else ''}; {hint}"
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    return value
+
+
+def seeds_from(lines: Sequence[str]) -> list[str]:
+    """A seed list: one URL a line, blank lines and lines that begin with # left out."""
+    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]

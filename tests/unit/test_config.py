@@ -1,0 +1,72 @@
+from pathlib import Path
+
+import pytest
+
+from bitrawl import config
+from bitrawl.errors import ConfigError
+
+GOOD = {"langs": ["en", "fr"], "seeds": ["https://example.org"]}
+
+
+def test_a_job_is_written_and_read_back_the_same(tmp_path: Path):
+    asked = GOOD | {
+        "budget": {"pages": 5},
+        "scope": {"one_site": [["a.org", "b.org"]]},
+        "fetch": {"connect_to": {"*.test": "127.0.0.1:80"}},
+    }
+    job = config.resolve(asked)
+    config.write(job, tmp_path / "job.toml")
+    assert config.resolve(config.read(tmp_path / "job.toml")) == job
+
+
+def test_codes_and_seeds_are_brought_into_standard_form():
+    job = config.resolve({"langs": ["ENG", "fr_FR", "fra"], "seeds": ["HTTPS://Example.org", "https://example.org/"]})
+    assert (job.langs[0], job.seeds) == ("en", ["https://example.org/"])
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"sedes": []}, "did you mean 'seeds'"),
+        ({"politeness": {"dealy": 2}}, r"unknown key 'dealy' in \[politeness\]; did you mean 'delay'"),
+        ({"politeness": {"delay": -1}}, "politeness.delay"),
+        ({"budget": {"pages": "many"}}, "budget.pages"),
+        ({"langs": ["klingonish"]}, "klingonish"),
+        ({"langs": []}, "--langs en,fr"),
+        ({"seeds": ["www.example.org"]}, "https://www.example.org"),
+        ({"seeds": ["ftp://example.org/"]}, "only http and https"),
+        ({"seeds": []}, "nowhere to start"),
+        ({"strategy": "depth-first"}, "depth-first"),
+        ({"warc": ["/no/such.warc.gz"], "seeds": []}, "no file /no/such.warc.gz"),
+        ({"warc": ["x"]}, "--replay"),
+    ],
+)
+def test_a_mistake_is_refused_with_its_fix(change, says):
+    with pytest.raises(ConfigError, match=says):
+        config.resolve(GOOD | change)
+
+
+def test_flags_win_over_the_file_key_by_key():
+    merged = config.merged(
+        {"langs": ["en"], "budget": {"pages": 5, "minutes": 1.0}},
+        {"langs": None, "budget": {"pages": 9, "minutes": None}},
+    )
+    assert merged == {"langs": ["en"], "budget": {"pages": 9, "minutes": 1.0}}
+
+
+def test_another_job_does_not_continue_in_the_same_folder():
+    job = config.resolve(GOOD)
+    config.continues(config.resolve(GOOD | {"budget": {"pages": 9}, "seeds": ["https://example.net/"]}), job)
+    with pytest.raises(ConfigError, match="--fresh"):
+        config.continues(config.resolve(GOOD | {"langs": ["en", "de"]}), job)
+
+
+@pytest.mark.parametrize("text", ["langs = [", "\x00"])
+def test_a_job_file_that_is_no_toml_is_refused(tmp_path: Path, text: str):
+    (tmp_path / "job.toml").write_text(text)
+    with pytest.raises(ConfigError, match="no TOML"):
+        config.read(tmp_path / "job.toml")
+
+
+def test_a_seed_list_has_comments_and_blank_lines():
+    assert config.seeds_from(["# sites", "", " https://a.org ", "https://b.org"]) == ["https://a.org", "https://b.org"]

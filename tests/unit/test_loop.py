@@ -1,0 +1,271 @@
+"""The loop over a fake web with a toy reader: what is followed, what is kept, what ends how."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from bitrawl.crawl.frontier import Frontier, Politeness
+from bitrawl.crawl.loop import Crawl, LoopSettings
+from bitrawl.crawl.scope import Scope, Sites
+from bitrawl.crawl.scorers import BreadthFirst, LanguageFilter
+from bitrawl.errors import DiskFullError, UrlError
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage, Visit
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.queue import LedgerQueue
+from bitrawl.store.summary import log, summarise
+from bitrawl.testing import FakeClock, FakeWeb
+from bitrawl.url import Url
+
+HOME = "http://a.org/"
+
+
+class ToyReader:
+    """`<a href=…>` are links, `lang=xx` the language, `meta x` a directive; the text is its own signature."""
+
+    async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+        text = capture.body.decode()
+        if "bug" in text:
+            raise ZeroDivisionError
+        links = []
+        for raw in re.findall(r"href=(\S+?)>", text):
+            try:
+                kind = LinkKind.SITEMAP if index else LinkKind.PAGE
+                links.append(Link(Url.parse(raw, base=capture.url), kind, capture.url))
+            except UrlError:
+                continue
+        if index:
+            return Sitemap(capture.url, tuple(links))
+        language = re.search(r"lang=(\w+)", text)
+        words = re.sub(r"\d+", "", re.sub(r"<.*?>", "", text))
+        return Page(
+            capture.url,
+            Language(language[1] if language else "und"),
+            links=tuple(links),
+            directives=tuple(re.findall(r"<meta ([\w-]+)>", text)),
+            signature=int.from_bytes(words.encode()[-8:].rjust(8, b"\0"), "big"),
+        )
+
+
+class Job:
+    """A crawl of a fake web in a folder; made again it resumes."""
+
+    def __init__(self, folder: Path, pages: Mapping[str, str | Capture | Skip], **changes: object) -> None:
+        sites, clock = Sites(), FakeClock()
+        self.web = FakeWeb(pages)
+        self.ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
+        queue = LedgerQueue(self.ledger, sites.of)
+        seeds = [Url.parse(HOME)]
+        politeness = Politeness(attempts=2, backoff=1.0)
+        self.visits: list[Visit] = []
+        parts = {
+            "fetcher": self.web,
+            "analyser": ToyReader(),
+            "scorer": BreadthFirst(),
+            "scope": Scope(sites, seeds),
+            "settings": LoopSettings(probe=False, sitemaps=False, attempts=2),
+        }
+        frontier = Frontier(queue, clock, sites.of, politeness)
+        self.crawl = Crawl(frontier, ledger=self.ledger, clock=clock, observe=self.visits.append, **parts | changes)  # type: ignore[arg-type]
+        frontier.wake(queue.hosts())
+        self.crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
+
+    async def run(self) -> dict[str, str]:
+        """What became of each link: "page", "queued", or a reason."""
+        await self.crawl.run()
+        return self.verdicts()
+
+    def verdicts(self) -> dict[str, str]:
+        rows = self.ledger.connection.execute("SELECT url, state, reason FROM links")
+        return {
+            url.removeprefix("http://"): reason or ("queued", "leased", "page")[state] for url, state, reason in rows
+        }
+
+
+@pytest.fixture
+def job(tmp_path: Path):
+    jobs = []
+
+    def make(pages: Mapping[str, str | Capture | Skip], **changes: object) -> Job:
+        jobs.append(Job(tmp_path / str(len(jobs)), pages, **changes))
+        return jobs[-1]
+
+    yield make
+    for made in jobs:
+        made.ledger.close()
+
+
+def moved(url: str, to: str, status: int = 301) -> Capture:
+    return Capture(Url.parse(url), status, (("Location", to),), b"", at=0.0)
+
+
+async def test_every_link_ends_as_a_page_or_as_a_skip_with_a_reason(job):
+    crawl = job(
+        {
+            HOME: "<a href=/one> <a href=/two> <a href=/gone> <a href=http://b.org/> <a href=mailto:x@a.org>",
+            "http://a.org/one": "<a href=/two> <a href=/> first",
+            "http://a.org/two": "second",
+        }
+    )
+    assert await crawl.run() == {
+        "a.org/": "page",
+        "a.org/one": "page",
+        "a.org/two": "page",
+        "a.org/gone": "http-status",
+        "b.org/": "off-site",
+    }
+    summary = summarise(crawl.ledger)
+    assert summary.links == summary.pages + summary.skipped + summary.queued == 5
+    assert crawl.web.asked == [HOME, "http://a.org/one", "http://a.org/two", "http://a.org/gone"]
+    assert [line.seq for line in log(crawl.ledger)] == [1, 2, 3, 4]
+
+
+async def test_a_redirect_ends_its_link_and_its_target_is_judged_as_any_other(job):
+    pages = {
+        HOME: "<a href=/old> <a href=/away> <a href=/script>",
+        "http://a.org/old": moved("http://a.org/old", "new"),
+        "http://a.org/new": "here",
+        "http://a.org/away": moved("http://a.org/away", "http://b.org/x", 302),
+        "http://a.org/script": moved("http://a.org/script", "javascript:alert(1)"),
+    }
+    verdicts = await job(pages).run()
+    assert (verdicts["a.org/old"], verdicts["a.org/new"]) == ("redirect", "page")
+    assert (verdicts["a.org/away"], verdicts["b.org/x"]) == ("redirect", "off-site")
+    assert verdicts["a.org/script"] == "redirect"
+
+
+async def test_redirects_that_never_end_are_given_up(job):
+    pages = {f"http://a.org/{n}": moved(f"http://a.org/{n}", f"/{n + 1}") for n in range(50)}
+    verdicts = await job(pages | {HOME: "<a href=/0>"}).run()
+    assert sorted(verdicts.values()) == ["page", *["redirect"] * 5, "too-many-redirects"]
+
+
+@pytest.mark.parametrize(
+    ("meta", "verdict", "child"),
+    [
+        ("noindex", "noindex", "page"),
+        ("nofollow", "page", None),
+        ("noai", "opt-out", "page"),
+        ("tdm-reservation", "opt-out", "page"),
+    ],
+)
+async def test_what_a_page_asks_of_robots_is_honoured(job, meta, verdict, child):
+    pages = {HOME: "<a href=/x>", "http://a.org/x": f"<meta {meta}> <a href=/child>", "http://a.org/child": "child"}
+    verdicts = await job(pages).run()
+    assert (verdicts["a.org/x"], verdicts.get("a.org/child")) == (verdict, child)
+
+
+async def test_a_transient_failure_is_tried_again_and_then_recorded(job):
+    down = Skip(Url.parse("http://a.org/x"), Stage.FETCH, Reason.TIMEOUT)
+    crawl = job({HOME: "<a href=/x>", "http://a.org/x": down})
+    assert (await crawl.run())["a.org/x"] == "timeout"
+    assert crawl.web.asked.count("http://a.org/x") == 2
+    assert [line.attempt for line in log(crawl.ledger)] == [1, 1, 2]
+
+
+async def test_a_bug_of_ours_costs_one_page(job):
+    pages = {HOME: "<a href=/bad> <a href=/good>", "http://a.org/bad": "bug", "http://a.org/good": "fine"}
+    verdicts = await job(pages).run()
+    assert (verdicts["a.org/bad"], verdicts["a.org/good"]) == ("internal", "page")
+
+
+async def test_soft_404s_are_told_by_asking_for_a_page_that_cannot_exist(job):
+    class SoftWeb(FakeWeb):
+        async def fetch(self, link: Link) -> Capture | Skip:
+            answer = await super().fetch(link)
+            if isinstance(answer, Skip):
+                return Capture(link.url, 200, (), b"Sorry, there is nothing here.", at=0.0)
+            return answer
+
+    pages = {HOME: "<a href=/real> <a href=/dead-link> home", "http://a.org/real": "real text"}
+    crawl = job(pages, fetcher=SoftWeb(pages), settings=LoopSettings(sitemaps=False))
+    verdicts = await crawl.run()
+    assert (verdicts["a.org/real"], verdicts["a.org/dead-link"]) == ("page", "soft-404")
+    assert sorted(verdicts.values()).count("probe") == 1
+
+
+async def test_sitemaps_are_read_and_those_that_robots_names_too(job):
+    pages = {
+        HOME: "home",
+        "http://a.org/sitemap.xml": "<a href=/listed>",
+        "http://a.org/other.xml": "<a href=/named>",
+        "http://a.org/listed": "listed page",
+        "http://a.org/named": "named page",
+    }
+    settings = LoopSettings(probe=False)
+    named = job(pages, settings=settings, sitemaps_of=lambda _: (Url.parse("http://a.org/other.xml"),))
+    verdicts = await named.run()
+    assert (verdicts["a.org/listed"], verdicts["a.org/named"]) == ("page", "page")
+    assert verdicts["a.org/sitemap.xml"] == "sitemap"
+
+
+async def test_an_infinite_calendar_ends(job):
+    class Calendar(FakeWeb):
+        async def fetch(self, link: Link) -> Capture | Skip:
+            day = int(link.url.rpartition("/")[2] or 0)
+            text = f"<a href=/day/{day + 1}> Nothing happens on day {day}"
+            self.asked.append(link.url)
+            return Capture(link.url, 200, (), text.encode(), at=0.0)
+
+    web = Calendar({})
+    verdicts = await job({}, fetcher=web).run()
+    assert len(web.asked) < 100
+    assert "trap" in verdicts.values()
+
+
+async def test_the_language_filter_follows_links_only_from_pages_in_the_languages_asked_for(job):
+    pages = {
+        HOME: "lang=en <a href=/de> <a href=/both>",
+        "http://a.org/de": "lang=de <a href=/only-de> <a href=/both>",
+        "http://a.org/both": "lang=fr <a href=/later>",
+        "http://a.org/later": "lang=en <a href=/revived>",
+        "http://a.org/only-de": "lang=de",
+        "http://a.org/revived": "lang=en",
+    }
+    pages["http://a.org/de"] += " <a href=/revived>"
+    crawl = job(pages, scorer=LanguageFilter(lambda language: language in ("en", "fr")))
+    verdicts = await crawl.run()
+    assert verdicts["a.org/only-de"] == "strategy"
+    assert verdicts["a.org/revived"] == "page"
+
+
+async def test_a_full_disk_stops_the_crawl_and_the_next_run_goes_on(tmp_path: Path):
+    class FullDisk(FakeWeb):
+        full = True
+
+        async def fetch(self, link: Link) -> Capture | Skip:
+            if self.full and link.url.endswith("/two"):
+                raise DiskFullError("no space left")
+            return await super().fetch(link)
+
+    pages = {HOME: "<a href=/one> <a href=/two>", "http://a.org/one": "1", "http://a.org/two": "2"}
+    first = Job(tmp_path, pages, fetcher=FullDisk(pages))
+    with pytest.raises(DiskFullError):
+        await first.crawl.run()
+    assert first.verdicts()["a.org/one"] == "page"
+    first.ledger.close()
+    second = Job(tmp_path, pages)
+    verdicts = await second.run()
+    second.ledger.close()
+    assert set(verdicts.values()) == {"page"}
+    assert second.web.asked == ["http://a.org/two"]
+
+
+async def test_a_resumed_crawl_visits_only_what_is_left(tmp_path: Path):
+    pages = {HOME: "".join(f"<a href=/{n}>" for n in range(9))} | {f"http://a.org/{n}": f"page {n}" for n in range(9)}
+    first = Job(tmp_path, pages)
+    first.crawl.observe = lambda visit: first.crawl.stop() if visit.lease.link.url.endswith("/4") else None
+    await first.run()
+    first.ledger.close()
+    second = Job(tmp_path, pages)
+    verdicts = await second.run()
+    second.ledger.close()
+    assert set(verdicts.values()) == {"page"}
+    assert not set(first.web.asked) & set(second.web.asked)
+    assert len(first.web.asked) + len(second.web.asked) == 10
+
+
+async def test_with_following_switched_off_only_the_seeds_are_visited(job):
+    crawl = job({HOME: "<a href=/one>", "http://a.org/one": "x"}, settings=LoopSettings(follow=False))
+    assert await crawl.run() == {"a.org/": "page"}
