@@ -25,6 +25,7 @@ class LinkKind(StrEnum):
     BACKLINK = "backlink"
     ARCHIVE = "archive"  # a record of a WARC file that is taken whole
     INDEX = "index"  # a sitemap file itself: read for its links, never a page
+    ROBOTS = "robots"  # a host's rules, robots.txt or tdmrep.json: asked for by the robots wrapper, never queued
     PROBE = "probe"  # an address that cannot exist: what the host answers is its soft 404
 
 
@@ -172,6 +173,16 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     missing: dict[str, int] = {}  # by host, the signature of what it answers to an address that cannot exist
 
 
+class RobotsRecord(msgspec.Struct, frozen=True):
+    """What an origin answered when it was asked for its rules."""
+
+    origin: str
+    status: int  # of robots.txt after its redirects; 0 when they did not end, which counts as 404
+    body: bytes
+    at: float
+    reservations: bytes = b""  # the body of tdmrep.json, empty where there is none
+
+
 class Stage(StrEnum):
     """Where something left the line."""
 
@@ -209,6 +220,7 @@ class Reason(StrEnum):
     TIMEOUT = "timeout"
     HTTP_ERROR = "http-error"
     HTTP_STATUS = "http-status"
+    SERVER_ERROR = "server-error"  # a status that says "not now" (500, 502, 503, 504)
     RATE_LIMITED = "rate-limited"
     TOO_LARGE = "too-large"
     BOMB = "bomb"
@@ -231,6 +243,7 @@ TRANSIENT = frozenset(
         Reason.DNS,
         Reason.CONNECTION,
         Reason.TIMEOUT,
+        Reason.SERVER_ERROR,
         Reason.RATE_LIMITED,
     }
 )

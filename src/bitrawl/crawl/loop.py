@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier
 from bitrawl.crawl.scope import Scope
 from bitrawl.crawl.traps import NEAR, Traps
@@ -76,7 +77,8 @@ class Crawl:
     def __post_init__(self) -> None:
         self._arrived: set[str] = set()
         self._sitemaps: dict[str, int] = {}
-        self._fault: BaseException | None = None
+        self._fault: StoreError | None = None
+        self.stopped = False  # by whoever called `stop`
 
     async def run(self) -> None:
         """Until nothing is left, a budget is spent or `stop` is called; raises what the ledger or the archive raise."""
@@ -101,6 +103,7 @@ class Crawl:
 
     def stop(self) -> None:
         """Finish what is in flight, and return from `run`."""
+        self.stopped = True
         self.frontier.stop()
 
     def seed(self, links: Sequence[Link]) -> None:
@@ -136,9 +139,9 @@ class Crawl:
             self._missed(visit, answer)
             return
         self.frontier.fetched(lease, took=visit.took)
-        target = _redirect_of(answer)
-        if target is not None:
-            self._conclude(msgspec.structs.replace(visit, outcome=_moved(link, target)), _follow(link, target))
+        if 300 <= answer.status < 400:
+            skip, links = _moved(link, answer)
+            self._conclude(msgspec.structs.replace(visit, outcome=skip), links)
             return
         outcome = await self.analyser.analyse(answer, index=link.kind is LinkKind.INDEX)
         self._understood(visit, outcome)
@@ -267,27 +270,19 @@ def _visit_of(lease: Lease, answer: Capture | Skip, *, at: float, took: float) -
     return Visit(lease, unread, answer.status, len(answer.body), at, took, answer.place)
 
 
-def _redirect_of(capture: Capture) -> str | None:
-    """Where an answer of the 300s points to; None for any other."""
-    location = capture.header("location") if capture.status in (301, 302, 303, 307, 308) else ""
-    return location or None
-
-
-def _moved(link: Link, target: str) -> Skip:
-    if link.redirects >= MAX_REDIRECTS:
-        return Skip(link.url, Stage.FETCH, Reason.TOO_MANY_REDIRECTS, target[:500])
-    return Skip(link.url, Stage.FETCH, Reason.REDIRECT, target[:500])
-
-
-def _follow(link: Link, target: str) -> list[Link]:
-    if link.redirects >= MAX_REDIRECTS or link.kind is LinkKind.PROBE:
-        return []
+def _moved(link: Link, answer: Capture) -> tuple[Skip, list[Link]]:
+    """The end of a link that redirects, and the new one for its target, with all that was known of the old."""
     try:
-        url = Url.parse(target, base=link.url)
-    except UrlError:
-        return []
+        target = redirect_target(answer)
+    except UrlError as error:
+        return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status), []
+    if link.redirects >= MAX_REDIRECTS:
+        return Skip(link.url, Stage.FETCH, Reason.TOO_MANY_REDIRECTS, target, answer.status), []
     kind = link.kind if link.kind is LinkKind.INDEX else LinkKind.REDIRECT
-    return [msgspec.structs.replace(link, url=url, kind=kind, source=link.url, redirects=link.redirects + 1)]
+    new = msgspec.structs.replace(link, url=target, kind=kind, source=link.url, redirects=link.redirects + 1)
+    return Skip(link.url, Stage.FETCH, Reason.REDIRECT, target, answer.status), (
+        [] if link.kind is LinkKind.PROBE else [new]
+    )
 
 
 def _deeper(source: Link, found: Link) -> Link:

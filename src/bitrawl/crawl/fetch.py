@@ -1,0 +1,344 @@
+"""One link, one HTTP request, one answer: never more, and nothing that a server does gets past it."""
+
+import contextlib
+import ssl
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Self
+
+import aiohttp
+import msgspec
+from aiohttp.connector import Connection
+from aiohttp.http_exceptions import HttpProcessingError
+from yarl import URL
+
+from bitrawl import __version__
+from bitrawl.crawl.addresses import Endpoint, GuardedResolver, PrivateAddressError, Routes, is_private_host
+from bitrawl.crawl.decompress import MIB, Expansion, content_codings, expand, prefix
+from bitrawl.crawl.proxies import Proxies
+from bitrawl.crawl.sniff import GZIP, HTML, SNIFFED, TEXT, XML, media_type
+from bitrawl.errors import ConfigError, UrlError
+from bitrawl.model import Capture, Language, Link, LinkKind, Reason, Skip, Stage
+from bitrawl.protocols import Clock
+from bitrawl.url import Url
+
+PROJECT_PAGE = "https://pypi.org/project/bitrawl/"
+PAGE_TYPES = frozenset({HTML, TEXT})
+INDEX_TYPES = frozenset({XML, GZIP, TEXT})
+MAX_RULES = 500 * 1024
+"""What is read of robots.txt and its like: RFC 9309, section 2.5."""
+
+
+class FetchSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How a job fetches. Sizes in bytes, times in seconds."""
+
+    contact: str = PROJECT_PAGE  # whom a webmaster can ask: a page or an address
+    languages: tuple[Language, ...] = ()  # asked for, most wanted first
+    proxies: Proxies = Proxies()
+    connect_to: Mapping[str, Endpoint] = {}  # host pattern to where it is reached; see `Routes`
+    allow_private: bool = False
+    cookies: bool = False
+    media_types: frozenset[str] = PAGE_TYPES  # what is downloaded whole; anything else after its first bytes is not
+
+    connections: int = 64
+    connections_per_host: int = 1
+    connect_time: float = 15.0
+    read_time: float = 20.0  # between two arrivals
+    total_time: float = 60.0  # name, connection, headers and body together: it ends the slow drip
+
+    max_payload: int = 10 * MIB  # as sent
+    expansion: Expansion = Expansion()
+    max_index: int = 50 * MIB  # a sitemap, expanded: sitemaps.org allows 50 MB
+    max_header: int = 32 * 1024  # one header line; aiohttp's 8 KiB refuses policies (CSP) that browsers accept
+    max_headers: int = 256
+
+
+def user_agent(contact: str) -> str:
+    """Who we are, and whom to ask; raises `ConfigError`."""
+    if not contact.strip() or not contact.isprintable() or not contact.isascii() or set(contact) & set("()"):
+        message = f"the contact {contact!r} cannot be sent; give a page or an e-mail address"
+        raise ConfigError(message)
+    return f"bitrawl/{__version__} (+{contact.strip()})"
+
+
+def accept_language(languages: Sequence[Language]) -> str:
+    """In the order asked for, and whatever there is after that; empty when none is asked for."""
+    wanted = list(languages)[:9]
+    weighed = [f"{code};q={1 - 0.1 * rank:.1f}" if rank else code for rank, code in enumerate(wanted)]
+    return ", ".join([*weighed, "*;q=0.1"]) if wanted else ""
+
+
+def redirect_target(capture: Capture) -> Url:
+    """Where a redirect leads; raises `UrlError` when that is no http(s) URL."""
+    location = next((value for name, value in capture.headers if name.lower() == "location"), "")
+    if not location.strip():
+        message = f"{capture.url} redirects to nowhere"
+        raise UrlError(message)
+    with contextlib.suppress(UnicodeError):
+        location = location.encode("latin-1").decode()  # UTF-8 is what servers send, though RFC 9110 knows ASCII only
+    return Url.parse(location, base=capture.url)
+
+
+class HttpFetcher:
+    """The web. Enter it (`async with`) before the first fetch.
+
+    A redirect is returned, not followed: its target has to pass scope, robots, politeness and the address guard
+    as any other link. With a proxy, names are resolved by the proxy and only what a host says by itself (a literal
+    address, "localhost") is judged here.
+    """
+
+    def __init__(self, settings: FetchSettings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._routes = Routes(settings.connect_to)
+        self._proxy_endpoints = settings.proxies.endpoints()
+
+    async def __aenter__(self) -> Self:
+        settings = self._settings
+        self._resolver = GuardedResolver(
+            self._routes,
+            allow_private=settings.allow_private,
+            trusted=self._proxy_endpoints,
+            seconds=settings.connect_time,
+        )
+        connector = aiohttp.TCPConnector(
+            limit=settings.connections,
+            limit_per_host=settings.connections_per_host,
+            ttl_dns_cache=300,
+            ssl=ssl.create_default_context(),
+            resolver=self._resolver,
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            headers=_request_headers(settings),
+            auto_decompress=False,  # the archive wants the bytes as sent, and we want to stop a bomb
+            cookie_jar=aiohttp.CookieJar() if settings.cookies else aiohttp.DummyCookieJar(),
+            response_class=_Response,
+            timeout=aiohttp.ClientTimeout(
+                total=settings.total_time, sock_connect=settings.connect_time, sock_read=settings.read_time
+            ),
+            max_line_size=settings.max_header,
+            max_field_size=settings.max_header,
+            max_headers=settings.max_headers,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._session.close()
+        await self._resolver.close()  # aiohttp closes only a resolver of its own
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        """Never raises for what the server does; a cancellation passes."""
+        at = self._clock.now()
+        try:
+            url = URL(link.url, encoded=True)
+            proxy = self._proxy_for(url)
+            if self._is_private(url, proxied=proxy is not None):
+                return Skip(link.url, Stage.FETCH, Reason.PRIVATE_ADDRESS, url.host or "")
+            async with self._session.get(url, proxy=proxy, allow_redirects=False) as response:
+                answer = await self._read(link, response)
+        except _FOREIGN as error:
+            return _translated(link.url, error)
+        if isinstance(answer, Skip):
+            return answer
+        peer = response.peer if isinstance(response, _Response) and not proxy else ""
+        return msgspec.structs.replace(answer, at=at, took=max(0.0, self._clock.now() - at), ip=peer)
+
+    def _proxy_for(self, url: URL) -> URL | None:
+        return None if self._routes.find(url.host or "") else self._settings.proxies.find(url)
+
+    def _is_private(self, url: URL, *, proxied: bool) -> bool:
+        host = url.host or ""
+        if self._settings.allow_private or self._routes.find(host):
+            return False
+        to_the_proxy_itself = not proxied and (host, url.port) in self._proxy_endpoints
+        return to_the_proxy_itself or is_private_host(host)
+
+    async def _read(self, link: Link, response: aiohttp.ClientResponse) -> Capture | Skip:
+        refusal = _refusal_by_status(link.url, response, self._clock.now())
+        if refusal is not None:
+            await _remainder(response)
+            return refusal
+        if response.status in _REDIRECTS:
+            payload = await _remainder(response)
+            return _capture(link.url, response, payload, payload)
+        if link.kind is LinkKind.ROBOTS:
+            payload = await _beginning(response, MAX_RULES)
+            body = prefix(payload, _codings(response) or (), MAX_RULES)
+            return _capture(link.url, response, payload, body, TEXT)
+        return await self._read_whole(link, response)
+
+    async def _read_whole(self, link: Link, response: aiohttp.ClientResponse) -> Capture | Skip:
+        payload = await self._payload(link, response)
+        if isinstance(payload, Skip):
+            return payload
+        codings = _codings(response)
+        body = expand(payload, codings or (), self._expansion(link))
+        if isinstance(body, Reason):
+            return _skip(link.url, response, body, f"{len(payload)} bytes of {_encoding(response)}")
+        kind = media_type(body, response.headers.get("Content-Type", ""))
+        if kind not in self._welcome(link):
+            # A coding that nobody knows is no coding where the body reads without it ("utf-8" is often met there).
+            reason = Reason.CONTENT_TYPE if codings is not None else Reason.CONTENT_ENCODING
+            return _skip(link.url, response, reason, kind if codings is not None else _encoding(response))
+        return _capture(link.url, response, payload, body, kind)
+
+    async def _payload(self, link: Link, response: aiohttp.ClientResponse) -> bytes | Skip:
+        """The body as sent; given up as soon as its first bytes or its length say that it is not for us."""
+        limit = self._max_payload(link)
+        chunks: list[bytes] = []
+        size = 0
+        judged = False
+        while chunk := await response.content.readany():
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > limit:
+                return _skip(link.url, response, Reason.TOO_LARGE, f"more than {limit} bytes")
+            if not judged and size >= SNIFFED and not response.content.at_eof():
+                judged = True
+                refusal = self._refusal_by_start(link, response, b"".join(chunks))
+                if refusal is not None:
+                    return refusal
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def _refusal_by_start(self, link: Link, response: aiohttp.ClientResponse, start: bytes) -> Skip | None:
+        # A compressed body is short, and seldom an image: it is read whole, and judged expanded.
+        if not _encoding(response):
+            kind = media_type(start, response.headers.get("Content-Type", ""))
+            if kind not in self._welcome(link):
+                return _skip(link.url, response, Reason.CONTENT_TYPE, kind)
+        if (response.content_length or 0) > self._max_payload(link):
+            return _skip(link.url, response, Reason.TOO_LARGE, f"{response.content_length} bytes")
+        return None
+
+    def _welcome(self, link: Link) -> frozenset[str]:
+        return INDEX_TYPES if link.kind is LinkKind.INDEX else self._settings.media_types
+
+    def _max_payload(self, link: Link) -> int:
+        return self._settings.max_index if link.kind is LinkKind.INDEX else self._settings.max_payload
+
+    def _expansion(self, link: Link) -> Expansion:
+        limits = self._settings.expansion
+        return msgspec.structs.replace(limits, size=self._settings.max_index) if link.kind is LinkKind.INDEX else limits
+
+
+class _Response(aiohttp.ClientResponse):
+    """Remembers the server's address, which aiohttp forgets with the connection as soon as the body is in."""
+
+    peer = ""
+
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        peer = connection.transport.get_extra_info("peername") if connection.transport else None
+        self.peer = peer[0] if peer else ""
+        return await super().start(connection)
+
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# Faults that come and go; 520 to 527 and 530 are what a large cache (Cloudflare) says when the site behind it is down.
+_SERVER_FAULTS = frozenset({408, 425, 500, 502, 503, 504, *range(520, 528), 530})
+_MAX_REMAINDER = 64 * 1024  # of a body that nobody reads: so much is cheaper than a new connection
+_FOREIGN = (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, EOFError)
+
+
+def _request_headers(settings: FetchSettings) -> dict[str, str]:
+    headers = {
+        "User-Agent": user_agent(settings.contact),
+        "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.1",
+        "Accept-Encoding": "gzip, deflate, br, zstd",
+    }
+    languages = accept_language(settings.languages)
+    return headers | {"Accept-Language": languages} if languages else headers
+
+
+def _refusal_by_status(url: Url, response: aiohttp.ClientResponse, now: float) -> Skip | None:
+    status = response.status
+    if status in _REDIRECTS and response.headers.get("Location", "").strip():
+        return None
+    if 200 <= status < 300 and status != 206:  # we never ask for a part
+        return None
+    after = _seconds(response.headers.get("Retry-After", ""), now)
+    if status == 429 or (status == 503 and after):
+        return Skip(url, Stage.FETCH, Reason.RATE_LIMITED, response.reason or "", status, after)
+    reason = Reason.SERVER_ERROR if status in _SERVER_FAULTS else Reason.HTTP_STATUS
+    return Skip(url, Stage.FETCH, reason, response.reason or "", status, after)
+
+
+def _seconds(retry_after: str, now: float) -> float:
+    """RFC 9110, section 10.2.3: a number of seconds or a date; 0 for anything else."""
+    text = retry_after.strip()
+    if text.isdecimal() and text.isascii():
+        return float(text[:9])
+    try:
+        date = parsedate_to_datetime(text)
+        return max(0.0, date.replace(tzinfo=date.tzinfo or UTC).timestamp() - now)
+    except (ValueError, TypeError, IndexError, OverflowError):  # what the parser raises for dates that are none
+        return 0.0
+
+
+async def _remainder(response: aiohttp.ClientResponse) -> bytes:
+    """A short body to its end, so that the connection can be used again; nothing of a longer or broken one."""
+    try:
+        body = await _beginning(response, _MAX_REMAINDER)
+    except _FOREIGN:
+        return b""
+    return body if response.content.at_eof() else b""
+
+
+async def _beginning(response: aiohttp.ClientResponse, size: int) -> bytes:
+    body = bytearray()
+    while len(body) < size and (chunk := await response.content.readany()):
+        body += chunk
+    return bytes(body)
+
+
+def _encoding(response: aiohttp.ClientResponse) -> str:
+    return ", ".join(response.headers.getall("Content-Encoding", []))
+
+
+def _codings(response: aiohttp.ClientResponse) -> tuple[str, ...] | None:
+    encoding = _encoding(response)
+    return content_codings(encoding) if encoding else ()
+
+
+def _skip(url: Url, response: aiohttp.ClientResponse, reason: Reason, detail: str) -> Skip:
+    return Skip(url, Stage.FETCH, reason, detail[:200], response.status)
+
+
+def _capture(url: Url, response: aiohttp.ClientResponse, payload: bytes, body: bytes, kind: str = "") -> Capture:
+    return Capture(
+        url=url,
+        status=response.status,
+        headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers),
+        body=body,
+        at=0.0,
+        media_type=kind,
+        request=_request_head(response.request_info),
+        payload=payload,
+    )
+
+
+def _request_head(request: aiohttp.RequestInfo) -> bytes:
+    """As sent, but for the password of a proxy, which is not for the archive."""
+    lines = [f"{name}: {value}" for name, value in request.headers.items() if name.lower() != "proxy-authorization"]
+    return "\r\n".join([f"{request.method} {request.url.raw_path_qs} HTTP/1.1", *lines, "", ""]).encode()
+
+
+def _translated(url: Url, error: Exception) -> Skip:
+    reason = next((reason for kinds, reason in _REASONS if isinstance(error, kinds)), Reason.HTTP_ERROR)
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    if isinstance(cause, PrivateAddressError):
+        reason = Reason.PRIVATE_ADDRESS
+    text = str(cause) or "longer than the whole may take"  # aiohttp's total timeout has no text
+    return Skip(url, Stage.FETCH, reason, " ".join(f"{type(cause).__name__}: {text}".split())[:200])
+
+
+# The first that fits.
+_REASONS: tuple[tuple[tuple[type[Exception], ...], Reason], ...] = (
+    ((TimeoutError,), Reason.TIMEOUT),
+    ((aiohttp.ClientSSLError, ssl.SSLError), Reason.TLS),
+    ((aiohttp.ClientConnectorDNSError,), Reason.DNS),
+    ((aiohttp.ClientHttpProxyError,), Reason.CONNECTION),
+    ((aiohttp.ClientResponseError, HttpProcessingError, aiohttp.InvalidURL), Reason.HTTP_ERROR),
+    ((aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, OSError, EOFError), Reason.CONNECTION),
+)

@@ -1,0 +1,329 @@
+"""Whether a link may be fetched: robots.txt as RFC 9309 says, and a host's reservations against text and data mining."""
+
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+from weakref import WeakValueDictionary
+
+import msgspec
+from protego import Protego
+
+from bitrawl.crawl.fetch import MAX_RULES, redirect_target
+from bitrawl.errors import UrlError
+from bitrawl.model import TRANSIENT, Capture, Link, LinkKind, Reason, RobotsRecord, Skip, Stage
+from bitrawl.protocols import Clock, Fetcher
+from bitrawl.url import Url
+
+PRODUCT = "bitrawl"
+"""Our name in robots.txt."""
+
+MAX_AGE = 24 * 3600.0  # RFC 9309, section 2.4
+MAX_DELAY = 60.0  # A Crawl-delay beyond it (hours are met) would end the crawl of a host; it is cut, not ignored.
+MAX_REDIRECTS = 5  # RFC 9309, section 2.3.1.2
+UNREACHABLE_FOR = 60.0  # How long a failure counts, so that a host's other links do not ask again at once.
+KEPT = 512  # Parsed files in memory; of the others the memory knows the text.
+
+
+class RobotsMemory(Protocol):
+    """Where records outlive the process."""
+
+    def load(self, origin: str) -> RobotsRecord | None:
+        """The last one saved for that origin."""
+        ...
+
+    def save(self, record: RobotsRecord) -> None:
+        """Replaces the one before."""
+        ...
+
+
+class InMemoryRobots:
+    """A memory for one process."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, RobotsRecord] = {}
+
+    def load(self, origin: str) -> RobotsRecord | None:
+        """The last one saved for that origin."""
+        return self._records.get(origin)
+
+    def save(self, record: RobotsRecord) -> None:
+        """Replaces the one before."""
+        self._records[record.origin] = record
+
+
+class RobotsFetcher:
+    """Fetches what a host's rules allow, and refuses the rest.
+
+    The rules come through the inner fetcher, so they are guarded and archived as anything else. `pause` is the
+    politeness between the requests for them and the page: the frontier cannot see these. `reservations` asks for
+    /.well-known/tdmrep.json (one more request for each origin) and heeds it and Content-Signal.
+    """
+
+    def __init__(
+        self, inner: Fetcher, memory: RobotsMemory, clock: Clock, *, pause: float = 1.0, reservations: bool = True
+    ) -> None:
+        self._inner = inner
+        self._memory = memory
+        self._clock = clock
+        self._pause = pause
+        self._reservations = reservations
+        self._rules: OrderedDict[str, Rules] = OrderedDict()
+        self._failures: OrderedDict[str, tuple[Skip, float]] = OrderedDict()  # and until when each counts
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        """The inner fetcher's answer, or why it was not asked."""
+        if link.kind is LinkKind.ROBOTS:
+            return await self._inner.fetch(link)
+        rules = await self._rules_for(link.url.origin)
+        if isinstance(rules, Skip):
+            return msgspec.structs.replace(rules, url=link.url)
+        refusal = rules.refusal(link.url, reservations=self._reservations)
+        return refusal if refusal is not None else await self._inner.fetch(link)
+
+    def delay(self, host: str) -> float:
+        """The seconds that a host asks for between two visits; 0 where it does not, or has not been asked."""
+        known = (self._known(f"{scheme}://{host}") for scheme in ("https", "http"))
+        return max((rules.delay for rules in known if rules is not None), default=0.0)
+
+    def sitemaps(self, origin: str) -> tuple[Url, ...]:
+        """Those that the origin's robots.txt names; empty as long as it has not been asked."""
+        rules = self._known(origin)
+        return rules.sitemaps if rules is not None else ()
+
+    async def _rules_for(self, origin: str) -> "Rules | Skip":
+        lock = self._locks.setdefault(origin, asyncio.Lock())
+        async with lock:  # whoever comes meanwhile waits for the same download
+            rules = self._known(origin)
+            if rules is not None and self._clock.now() < rules.record.at + MAX_AGE:
+                return rules
+            failure, until = self._failures.get(origin, (None, 0.0))
+            if failure is not None and self._clock.now() < until:
+                return _postponed(failure, until - self._clock.now())
+            return await self._ask(origin)
+
+    async def _ask(self, origin: str) -> "Rules | Skip":
+        answer = await self._download(Url.parse(f"{origin}/robots.txt"))
+        if isinstance(answer, Skip):
+            wait = max(UNREACHABLE_FOR, answer.retry_after)
+            failure, _ = _keep(self._failures, origin, (_failure(origin, answer), self._clock.now() + wait))
+            return _postponed(failure, wait)
+        record = RobotsRecord(origin, answer.status, answer.body, self._clock.now())
+        await self._clock.sleep(self._pause)
+        notice = Url.parse(f"{origin}/.well-known/tdmrep.json")
+        if self._reservations and Rules(record).allow(notice):
+            found = await self._download(notice)
+            # TDMRep: failure to provide the file means that the origin does not implement the protocol.
+            if isinstance(found, _Text):
+                record = msgspec.structs.replace(record, reservations=found.body)
+            await self._clock.sleep(self._pause)
+        self._memory.save(record)
+        return _keep(self._rules, origin, Rules(record))
+
+    async def _download(self, url: Url) -> "_Text | Skip":
+        """The file after its redirects; an empty one where it does not exist, a Skip where nobody can tell."""
+        link = Link(url, LinkKind.ROBOTS)
+        for _ in range(1 + MAX_REDIRECTS):
+            answer = await self._inner.fetch(link)
+            if isinstance(answer, Skip):
+                # 4xx is "unavailable": there are no rules. 429 is not among them, and has a reason of its own.
+                absent = answer.reason in (Reason.HTTP_STATUS, Reason.NOT_ARCHIVED) and answer.status < 500
+                return _Text(answer.status) if absent else answer
+            if not 300 <= answer.status < 400:
+                return _Text(answer.status, answer.body[:MAX_RULES] if answer.status < 300 else b"")
+            try:
+                target = redirect_target(answer)
+            except UrlError:
+                return _Text(answer.status)
+            link = msgspec.structs.replace(link, url=target, redirects=link.redirects + 1)
+            await self._clock.sleep(self._pause)
+        return _Text(0)
+
+    def _known(self, origin: str) -> "Rules | None":
+        rules = self._rules.get(origin)
+        if rules is not None:
+            self._rules.move_to_end(origin)
+            return rules
+        record = self._memory.load(origin)
+        return _keep(self._rules, origin, Rules(record)) if record is not None else None
+
+
+class Rules:
+    """A record understood. Nothing in it is an error: what cannot be read says nothing."""
+
+    def __init__(self, record: RobotsRecord) -> None:
+        self.record = record
+        ours = _OurGroups(record.body.decode("utf-8-sig", "replace"))
+        self._robots = Protego.parse(ours.text) if ours.text else None
+        self._training_refused = ours.training_refused
+        self._reservations = _reservations(record)
+        self.sitemaps = _urls(ours.sitemaps, Url.parse(f"{record.origin}/robots.txt"))
+        self.delay = self._delay()
+
+    def allow(self, url: Url) -> bool:
+        """What robots.txt says of that URL."""
+        return self._robots is None or bool(self._robots.can_fetch(url, PRODUCT))
+
+    def refusal(self, url: Url, *, reservations: bool) -> Skip | None:
+        """Why that URL may not be fetched; None when it may."""
+        if not self.allow(url):
+            return Skip(url, Stage.ROBOTS, Reason.ROBOTS, f"{self.record.origin}/robots.txt")
+        if reservations and self._training_refused:
+            return Skip(url, Stage.ROBOTS, Reason.OPT_OUT, "Content-Signal: ai-train=no")
+        if reservations and self._reserved(url):
+            return Skip(url, Stage.ROBOTS, Reason.OPT_OUT, "tdmrep.json")
+        return None
+
+    def _reserved(self, url: Url) -> bool:
+        target = url[len(self.record.origin) :]
+        # TDMRep, "TDM File on the Origin Server": the first rule that matches is the most specific one.
+        return next((reserved for pattern, reserved in self._reservations if _matches(pattern, target)), False)
+
+    def _delay(self) -> float:
+        if self._robots is None:
+            return 0.0
+        rate = self._robots.request_rate(PRODUCT)
+        every = rate.seconds / rate.requests if rate else 0.0
+        return float(min(max(self._robots.crawl_delay(PRODUCT) or 0.0, every), MAX_DELAY))
+
+
+class _Text(msgspec.Struct, frozen=True):
+    status: int
+    body: bytes = b""
+
+
+class _OurGroups:
+    """The part of a robots.txt that is about us: the groups of our token and of "*".
+
+    Protego gives each rule to each agent of its group: 20,000 agents over 30,000 rules, which fit into 500 KiB, would
+    take it half a minute and all memory. It also takes "User-agent: b" for a prefix of our name, where RFC 9309
+    (section 2.2.1) asks for the whole token.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.sitemaps: list[str] = []
+        self._lines: list[str] = []
+        self._signals: dict[str, bool] = {}
+        self._read(text)
+        self.text = "\n".join(self._lines)
+        self.training_refused = self._signals.get(PRODUCT, self._signals.get("*", False))
+
+    def _read(self, text: str) -> None:
+        agents: set[str] = set()
+        in_agents = False
+        for raw in text.splitlines():
+            line = raw.partition("#")[0].strip()
+            if agent := _AGENT.fullmatch(line):
+                agents = self._agents(agents if in_agents else set(), agent[1])
+                in_agents = True
+            elif sitemap := _SITEMAP.fullmatch(line):
+                self.sitemaps.append(sitemap[1])
+            elif line:
+                in_agents = False
+                self._rule(line, agents)
+
+    def _agents(self, agents: set[str], value: str) -> set[str]:
+        token = _TOKEN_CHARACTERS.match(value.lower())
+        name = "*" if value == "*" else token[0] if token else ""
+        if name not in ("*", PRODUCT):
+            return agents
+        if not agents:
+            self._lines.append("Disallow:")  # ends the group before, and means nothing
+        self._lines.append(f"User-agent: {name}")
+        self._signals.setdefault(name, False)
+        return agents | {name}
+
+    def _rule(self, line: str, agents: set[str]) -> None:
+        if not agents:
+            return
+        self._lines.append(line)
+        if (signal := _SIGNAL.fullmatch(line)) and _NO_TRAINING.search(signal[1]):
+            self._signals.update(dict.fromkeys(agents, True))
+
+
+_AGENT = re.compile(r"user[ -]?agent(?:\s*:|\s)\s*(.*)", re.IGNORECASE)
+_SITEMAP = re.compile(r"site-?maps?(?:\s*:|\s)\s*(.*)", re.IGNORECASE)
+_SIGNAL = re.compile(r"content-signal\s*:\s*(.*)", re.IGNORECASE)  # https://contentsignals.org
+_NO_TRAINING = re.compile(r"\bai-train\s*=\s*no\b", re.IGNORECASE)
+_TOKEN_CHARACTERS = re.compile(r"[a-z_-]+")
+_MAX_SITEMAPS = 1000
+
+
+Value = TypeVar("Value")
+
+
+def _keep(kept: OrderedDict[str, Value], origin: str, value: Value) -> Value:
+    kept[origin] = value
+    kept.move_to_end(origin)
+    while len(kept) > KEPT:
+        kept.popitem(last=False)
+    return value
+
+
+def _failure(origin: str, answer: Skip) -> Skip:
+    """What the failure to get robots.txt means for a page of that origin."""
+    if answer.url.origin == origin and answer.reason in _FAULTS_OF_THE_HOST:
+        return answer
+    detail = f"robots.txt: {answer.reason} {answer.status or ''} {answer.detail}"
+    return Skip(answer.url, Stage.ROBOTS, Reason.ROBOTS_UNREACHABLE, " ".join(detail.split())[:200], answer.status)
+
+
+def _postponed(failure: Skip, wait: float) -> Skip:
+    return msgspec.structs.replace(failure, retry_after=wait if failure.reason in TRANSIENT else 0.0)
+
+
+# They would meet the page as well; under their own name they are understood, and retried or not, rightly.
+_FAULTS_OF_THE_HOST = frozenset({Reason.PRIVATE_ADDRESS, Reason.DNS, Reason.TLS})
+
+
+def _urls(texts: Sequence[str], base: Url) -> tuple[Url, ...]:
+    found: dict[Url, None] = {}
+    for text in texts[:_MAX_SITEMAPS]:
+        try:
+            found[Url.parse(text, base=base)] = None
+        except UrlError:
+            continue
+    return tuple(found)
+
+
+def _reservations(record: RobotsRecord) -> list[tuple[str, bool]]:
+    """Patterns of paths, and whether mining is reserved there; https://www.w3.org/community/reports/tdmrep/."""
+    try:
+        entries = msgspec.json.decode(record.reservations) if record.reservations else []
+    except (msgspec.DecodeError, RecursionError):
+        return []
+    rules: list[tuple[str, bool]] = []
+    for entry in entries if isinstance(entries, list) else [entries]:
+        if isinstance(entry, dict) and isinstance(entry.get("location"), str):
+            pattern = _pattern(entry["location"], record.origin)
+            if pattern and str(entry.get("tdm-reservation")) in ("0", "1"):
+                rules.append((pattern, str(entry["tdm-reservation"]) == "1"))
+    return rules
+
+
+def _pattern(location: str, origin: str) -> str:
+    """In the canonical form of the URLs that it is compared with; empty when it is about another origin."""
+    try:
+        url = Url.parse(location, base=Url.parse(f"{origin}/"))
+    except UrlError:
+        return ""
+    return url[len(origin) :] if url.origin == origin else ""
+
+
+def _matches(pattern: str, target: str) -> bool:
+    """As in robots.txt: a prefix, in which "*" is anything and a last "$" the end. No regular expression: no ReDoS."""
+    first, *others = pattern.removesuffix("$").split("*")
+    if not target.startswith(first):
+        return False
+    at = len(first)
+    last = others.pop() if others and pattern.endswith("$") else None
+    for part in others:
+        at = target.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    if last is not None:
+        return target.endswith(last) and len(target) - len(last) >= at
+    return at == len(target) if pattern.endswith("$") else True
