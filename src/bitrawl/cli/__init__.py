@@ -40,7 +40,7 @@ def _version(*, show: bool) -> None:
 @app.callback()
 def _main(
     *,
-    version: bool = typer.Option(False, "--version", callback=lambda value: _version(show=value), is_eager=True),  # noqa: ARG001
+    version: bool = typer.Option(False, "--version", callback=lambda value: _version(show=value), is_eager=True),
 ) -> None:
     """See the help of each verb."""
 

@@ -25,37 +25,96 @@ WHERE, SCOPE, MANNERS, BUDGET, ARCHIVES = "Job", "Scope", "Manners", "Budgets", 
 def crawl(  # noqa: PLR0913 (each flag is a key of the job file)
     seeds: Annotated[list[str] | None, typer.Argument(help="Where to begin: URLs.", metavar="SEEDS...")] = None,
     *,
-    langs: Annotated[str | None, typer.Option(help="Languages, any ISO 639 or BCP 47 codes: en,fr", rich_help_panel=WHERE)] = None,
+    langs: Annotated[
+        str | None, typer.Option(help="Languages, any ISO 639 or BCP 47 codes: en,fr", rich_help_panel=WHERE)
+    ] = None,
     out: Annotated[Path, typer.Option(help="The job's folder; the same again resumes.", rich_help_panel=WHERE)] = ...,  # type: ignore[assignment]
     job: Annotated[Path | None, typer.Option(help="A TOML job file; flags win over it.", rich_help_panel=WHERE)] = None,
-    seeds_file: Annotated[Path | None, typer.Option(help="Seeds, one a line; - for standard input.", rich_help_panel=WHERE)] = None,
+    seeds_file: Annotated[
+        Path | None, typer.Option(help="Seeds, one a line; - for standard input.", rich_help_panel=WHERE)
+    ] = None,
     strategy: Annotated[Strategy | None, typer.Option(help="What orders the visits.", rich_help_panel=WHERE)] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Remove what the folder holds and start over.", rich_help_panel=WHERE)] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Remove what the folder holds and start over.", rich_help_panel=WHERE)
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=WHERE)] = False,
-    include: Annotated[list[str] | None, typer.Option(help="Only URLs that match this regular expression.", rich_help_panel=SCOPE)] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="No URLs that match this one.", rich_help_panel=SCOPE)] = None,
-    one_site: Annotated[list[str] | None, typer.Option(help="Hosts that are one site: example.org,exemple.org", rich_help_panel=SCOPE)] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(help="Only URLs that match this regular expression.", rich_help_panel=SCOPE)
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="No URLs that match this one.", rich_help_panel=SCOPE)
+    ] = None,
+    one_site: Annotated[
+        list[str] | None, typer.Option(help="Hosts that are one site: example.org,exemple.org", rich_help_panel=SCOPE)
+    ] = None,
     max_depth: Annotated[int | None, typer.Option(help="Links away from the seeds.", rich_help_panel=SCOPE)] = None,
-    sitemaps: Annotated[bool | None, typer.Option("--sitemaps/--no-sitemaps", help="Read sitemaps.", show_default="on", rich_help_panel=SCOPE)] = None,
-    probe: Annotated[bool | None, typer.Option("--probe/--no-probe", help="Ask each host for a page that cannot exist.", show_default="on", rich_help_panel=SCOPE)] = None,
-    delay: Annotated[float | None, typer.Option(help="Seconds between two visits to a host.", show_default="1.0", rich_help_panel=MANNERS)] = None,
-    parallel: Annotated[int | None, typer.Option(help="Visits at once, over all hosts.", show_default="16", rich_help_panel=MANNERS)] = None,
-    per_host: Annotated[int | None, typer.Option(help="Connections at once to one host.", show_default="1", rich_help_panel=MANNERS)] = None,
-    contact: Annotated[str | None, typer.Option(help="Your e-mail address or page, for webmasters.", rich_help_panel=MANNERS)] = None,
-    proxy: Annotated[str | None, typer.Option(help="An HTTP proxy; HTTP_PROXY and its like are read too.", rich_help_panel=MANNERS)] = None,
-    cookies: Annotated[bool | None, typer.Option("--cookies", help="Accept cookies.", show_default=False, rich_help_panel=MANNERS)] = None,
-    allow_private: Annotated[bool | None, typer.Option("--allow-private", help="Visit private and loopback addresses.", show_default=False, rich_help_panel=MANNERS)] = None,
-    connect_to: Annotated[list[str] | None, typer.Option(help="Reach a host elsewhere: '*.test=127.0.0.1:8000'", rich_help_panel=MANNERS)] = None,
-    ignore_opt_outs: Annotated[bool | None, typer.Option("--ignore-opt-outs", help="Keep pages that reserve text and data mining, where your law allows it.", show_default=False, rich_help_panel=MANNERS)] = None,
+    sitemaps: Annotated[
+        bool | None,
+        typer.Option("--sitemaps/--no-sitemaps", help="Read sitemaps.", show_default="on", rich_help_panel=SCOPE),
+    ] = None,
+    probe: Annotated[
+        bool | None,
+        typer.Option(
+            "--probe/--no-probe",
+            help="Ask each host for a page that cannot exist.",
+            show_default="on",
+            rich_help_panel=SCOPE,
+        ),
+    ] = None,
+    delay: Annotated[
+        float | None,
+        typer.Option(help="Seconds between two visits to a host.", show_default="1.0", rich_help_panel=MANNERS),
+    ] = None,
+    parallel: Annotated[
+        int | None, typer.Option(help="Visits at once, over all hosts.", show_default="16", rich_help_panel=MANNERS)
+    ] = None,
+    per_host: Annotated[
+        int | None, typer.Option(help="Connections at once to one host.", show_default="1", rich_help_panel=MANNERS)
+    ] = None,
+    contact: Annotated[
+        str | None, typer.Option(help="Your e-mail address or page, for webmasters.", rich_help_panel=MANNERS)
+    ] = None,
+    proxy: Annotated[
+        str | None, typer.Option(help="An HTTP proxy; HTTP_PROXY and its like are read too.", rich_help_panel=MANNERS)
+    ] = None,
+    cookies: Annotated[
+        bool | None, typer.Option("--cookies", help="Accept cookies.", show_default=False, rich_help_panel=MANNERS)
+    ] = None,
+    allow_private: Annotated[
+        bool | None,
+        typer.Option(
+            "--allow-private", help="Visit private and loopback addresses.", show_default=False, rich_help_panel=MANNERS
+        ),
+    ] = None,
+    connect_to: Annotated[
+        list[str] | None, typer.Option(help="Reach a host elsewhere: '*.test=127.0.0.1:8000'", rich_help_panel=MANNERS)
+    ] = None,
+    ignore_opt_outs: Annotated[
+        bool | None,
+        typer.Option(
+            "--ignore-opt-outs",
+            help="Keep pages that reserve text and data mining, where your law allows it.",
+            show_default=False,
+            rich_help_panel=MANNERS,
+        ),
+    ] = None,
     max_pages: Annotated[int | None, typer.Option(help="Pages, of the job.", rich_help_panel=BUDGET)] = None,
     max_minutes: Annotated[float | None, typer.Option(help="Minutes, of the job.", rich_help_panel=BUDGET)] = None,
     max_megabytes: Annotated[float | None, typer.Option(help="Megabytes, of the job.", rich_help_panel=BUDGET)] = None,
     site_pages: Annotated[int | None, typer.Option(help="Pages, of each site.", rich_help_panel=BUDGET)] = None,
     site_minutes: Annotated[float | None, typer.Option(help="Minutes, of each site.", rich_help_panel=BUDGET)] = None,
-    site_megabytes: Annotated[float | None, typer.Option(help="Megabytes, of each site.", rich_help_panel=BUDGET)] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes that read pages.", show_default="one per core", rich_help_panel=BUDGET)] = None,
-    replay: Annotated[list[Path] | None, typer.Option(help="Crawl this WARC file in place of the web.", rich_help_panel=ARCHIVES)] = None,
-    warc: Annotated[list[Path] | None, typer.Option(help="Take this WARC file whole, without crawling.", rich_help_panel=ARCHIVES)] = None,
+    site_megabytes: Annotated[
+        float | None, typer.Option(help="Megabytes, of each site.", rich_help_panel=BUDGET)
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that read pages.", show_default="one per core", rich_help_panel=BUDGET)
+    ] = None,
+    replay: Annotated[
+        list[Path] | None, typer.Option(help="Crawl this WARC file in place of the web.", rich_help_panel=ARCHIVES)
+    ] = None,
+    warc: Annotated[
+        list[Path] | None, typer.Option(help="Take this WARC file whole, without crawling.", rich_help_panel=ARCHIVES)
+    ] = None,
 ) -> None:
     """Visit sites and keep their pages, polite and resumable.
 
@@ -112,7 +171,7 @@ def crawl(  # noqa: PLR0913 (each flag is a key of the job file)
 def follow(job: Job, folder: Path, *, quiet: bool = False) -> Ending:
     """Run a crawl with its progress shown, and say what came of it."""
     with Progress(quiet=quiet) as progress:
-        ending = asyncio.run(_run(job, folder, progress))
+        ending = asyncio.run(watch(job, folder, progress))
     if not quiet:
         ledger = Ledger(folder / "job.sqlite", read_only=True)
         show(summarise(ledger), folder)
@@ -120,7 +179,8 @@ def follow(job: Job, folder: Path, *, quiet: bool = False) -> Ending:
     return ending
 
 
-async def _run(job: Job, folder: Path, progress: Progress) -> Ending:
+async def watch(job: Job, folder: Path, progress: Progress) -> Ending:
+    """Run a crawl that can be interrupted."""
     interrupts = _Interrupts(progress)
     task = asyncio.ensure_future(run(job, folder, progress.visited, started=interrupts.listen))
     interrupts.task = task

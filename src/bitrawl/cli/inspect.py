@@ -1,6 +1,6 @@
 """`bitrawl status` and `bitrawl log`: what a job has done, while it runs or after."""
 
-import datetime
+import datetime as dt
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,8 @@ from rich.text import Text
 
 from bitrawl.cli.console import duration, out, size
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.summary import Summary, log as fetches, summarise
+from bitrawl.store.summary import Summary, summarise
+from bitrawl.store.summary import log as fetches
 
 Folder = Annotated[Path, typer.Argument(help="The job's folder, as given to --out.", metavar="DIR")]
 
@@ -34,7 +35,9 @@ class StatusFormat(StrEnum):
 def status(
     folder: Folder,
     *,
-    style: Annotated[StatusFormat, typer.Option("--format", help="table for people, json for programs.")] = StatusFormat.TABLE,
+    style: Annotated[
+        StatusFormat, typer.Option("--format", help="table for people, json for programs.")
+    ] = StatusFormat.TABLE,
 ) -> None:
     """Show how far a job is: pages, languages, queue, and why links were skipped.
 
@@ -57,10 +60,15 @@ def show(summary: Summary, folder: Path) -> None:
         ("job", f"{folder}: {state}"),
         ("links", f"{summary.links} = {summary.pages} pages + {summary.skipped} skipped + {summary.queued} queued"),
         ("fetched", f"{summary.fetches} answers, {size(summary.bytes)}, in {duration(summary.seconds)}"),
-        ("languages", "   ".join(f"{name} {count}" for name, count in list(summary.languages.items())[:12]) or "none yet"),
+        (
+            "languages",
+            "   ".join(f"{name} {count}" for name, count in list(summary.languages.items())[:12]) or "none yet",
+        ),
     ]
     rows += [("hosts" if n == 0 else "", _host(host)) for n, host in enumerate(summary.hosts[:5])]
-    rows += [("skipped" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(summary.skips.items())]
+    rows += [
+        ("skipped" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(summary.skips.items())
+    ]
     for label, value in rows:
         table.add_row(Text(label, style="bold cyan"), Text(value))
     out.print(table)
@@ -86,7 +94,7 @@ def log(
         if style is Format.JSONL:
             typer.echo(msgspec.json.encode(line).decode())
         else:
-            at = datetime.datetime.fromtimestamp(line.at, tz=datetime.UTC).strftime("%H:%M:%S")
+            at = dt.datetime.fromtimestamp(line.at, tz=dt.UTC).strftime("%H:%M:%S")
             verdict = line.language if line.outcome == "page" else line.outcome
             typer.echo(
                 f"{line.seq:>6}  {at}  {line.status or '—':>3}  {size(line.bytes):>9}  {line.kind:<9}  "

@@ -267,7 +267,8 @@ def _visit_of(lease: Lease, answer: Capture | Skip, *, at: float, took: float) -
     if isinstance(answer, Skip):
         return Visit(lease, answer, status=answer.status, at=at, took=took)
     unread = Skip(lease.link.url, Stage.ANALYSE, Reason.INTERNAL)
-    return Visit(lease, unread, answer.status, len(answer.body), at, took, answer.place)
+    # The fetcher's own figure, where it has one: ours includes what robots.txt made it wait.
+    return Visit(lease, unread, answer.status, len(answer.body), at, answer.took or took, answer.place)
 
 
 def _moved(link: Link, answer: Capture) -> tuple[Skip, list[Link]]:

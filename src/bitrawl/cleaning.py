@@ -1,0 +1,75 @@
+"""One part of the line alone: the content of pages that the user has, or names."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+
+from bitrawl.crawl.fetch import redirect_target
+from bitrawl.crawl.loop import MAX_REDIRECTS
+from bitrawl.errors import ConfigError
+from bitrawl.model import Capture, Link, LinkKind, Page, Reason, Skip, Stage
+from bitrawl.page.template import Template, relabel
+from bitrawl.protocols import Analyser, Fetcher
+from bitrawl.url import Url
+
+SUFFIXES = frozenset((".html", ".htm", ".xhtml"))
+
+
+class Cleaner:
+    """Files, folders and URLs in, pages out; what cannot be read is a `Skip`, a name that is none a `ConfigError`."""
+
+    def __init__(self, analyser: Analyser, fetcher: Fetcher) -> None:
+        self._analyser = analyser
+        self._fetcher = fetcher
+
+    async def clean(self, source: str, stdin: BinaryIO) -> AsyncIterator[tuple[str, Page | Skip]]:
+        """The pages of one source, each with its name; "-" is standard input."""
+        if Path(source).is_dir():
+            async for named in self._folder(Path(source)):
+                yield named
+        elif "://" in source:
+            yield source, await self._fetched(Link(Url.parse(source), LinkKind.SEED))
+        else:
+            yield source, await self._file(stdin.read() if source == "-" else _content(Path(source)), source)
+
+    async def _folder(self, folder: Path) -> AsyncIterator[tuple[str, Page | Skip]]:
+        """Its files are one site, and read twice: what recurs is known only after the first time."""
+        files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES)
+        if not files:
+            raise ConfigError(f"{folder} holds no .html files")
+        template = Template()
+        for path in files:
+            page = await self._file(_content(path), str(path))
+            if isinstance(page, Page):
+                template.add(page)
+        for path in files:
+            page = await self._file(_content(path), str(path))
+            yield str(path), relabel(page, template) if isinstance(page, Page) else page
+
+    async def _file(self, body: bytes, name: str) -> Page | Skip:
+        url = Url.parse(f"http://localhost/{quote(name)}")
+        return await self._analysed(Capture(url, 200, (), body, at=0.0, media_type="text/html"))
+
+    async def _fetched(self, link: Link) -> Page | Skip:
+        answer = await self._fetcher.fetch(link)
+        if isinstance(answer, Skip):
+            return answer
+        if not 300 <= answer.status < 400:
+            return await self._analysed(answer)
+        if link.redirects >= MAX_REDIRECTS:
+            return Skip(link.url, Stage.FETCH, Reason.TOO_MANY_REDIRECTS)
+        target = redirect_target(answer)
+        return await self._fetched(Link(target, LinkKind.REDIRECT, redirects=link.redirects + 1))
+
+    async def _analysed(self, capture: Capture) -> Page | Skip:
+        outcome = await self._analyser.analyse(capture)
+        return outcome if isinstance(outcome, Page | Skip) else Skip(capture.url, Stage.ANALYSE, Reason.SITEMAP)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}; give a file, a folder or a URL with https://"
+        raise ConfigError(message) from error

@@ -1,0 +1,70 @@
+"""`bitrawl clean`: the main text of pages, apart from any job."""
+
+import asyncio
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from bitrawl.assemble import clean_pages
+from bitrawl.cli.console import complain
+from bitrawl.model import Page, Skip
+
+
+class Format(StrEnum):
+    """For people or for programs."""
+
+    TEXT = "text"
+    JSONL = "jsonl"
+
+
+def clean(
+    sources: Annotated[
+        list[str],
+        typer.Argument(help="Files, folders of .html files, or URLs; - for standard input.", metavar="FILE|DIR|URL..."),
+    ],
+    *,
+    style: Annotated[
+        Format, typer.Option("--format", help="text prints what is content; jsonl every paragraph with its label.")
+    ] = Format.TEXT,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="Visit private and loopback addresses.")
+    ] = False,
+) -> None:
+    """Print the main text of pages, or every paragraph with its label.
+
+    Example: [bold]bitrawl clean page.html[/], or [bold]bitrawl clean --format jsonl https://www.example.org/[/]
+
+    The pages of a folder are taken for one site: what recurs on them is template.
+    """
+    failed = asyncio.run(_clean(sources, style, allow_private=allow_private))
+    if failed:
+        raise typer.Exit(1)
+
+
+async def _clean(sources: list[str], style: Format, *, allow_private: bool) -> int:
+    failed = 0
+    several = len(sources) > 1 or Path(sources[0]).is_dir()
+    async for source, page in clean_pages(sources, sys.stdin.buffer, allow_private=allow_private):
+        if isinstance(page, Skip):
+            complain(f"{source}: {page.reason}{f' ({page.detail})' if page.detail else ''}")
+            failed += 1
+        elif style is Format.JSONL:
+            _print_paragraphs(source, page)
+        else:
+            if several:
+                typer.echo(f"==> {source}")
+            typer.echo("\n".join(p.text for p in page.paragraphs if not p.boilerplate))
+    return failed
+
+
+def _print_paragraphs(source: str, page: Page) -> None:
+    for paragraph in page.paragraphs:
+        line = {"source": source, **msgspec.to_builtins(paragraph)}
+        # Defaults are left out of our own files; whoever reads these lines wants each key on each of them.
+        line |= {"kind": paragraph.kind, "boilerplate": paragraph.boilerplate, "content": paragraph.content}
+        line |= {"language": paragraph.language, "confidence": paragraph.confidence}
+        typer.echo(msgspec.json.encode(line).decode())

@@ -1,0 +1,148 @@
+"""The bundled web's content as values: what stands in content/*.toml, typed and closed."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+from bitrawl.url import Url
+
+
+class Declared(StrEnum):
+    """Where a site declares its translations."""
+
+    LINK = "link"  # link elements in the head
+    HEADER = "header"  # the HTTP Link header
+    SITEMAP = "sitemap"  # xhtml:link in the sitemap
+    ANCHOR = "anchor"  # hreflang on the links of the switcher
+    NONE = "none"
+
+
+class SitemapKind(StrEnum):
+    """What sitemap a host has."""
+
+    PLAIN = "plain"  # /sitemap.xml
+    INDEX = "index"  # /sitemap_index.xml, one gzip file for each language
+    NONE = "none"
+
+
+class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a layout says of itself in one language."""
+
+    language: str
+    home: str
+    next: str
+    previous: str
+    printable: str
+    also: str
+    search: str
+    cookies: str
+    top: str
+    closed: str
+
+
+class Edition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A site in one language: where its pages are, and what stands around them."""
+
+    home: str
+    page: str  # with a place for {slug}
+    name: str
+    tagline: str
+    aside: str
+    footer: str
+    print: str = ""  # with a place for {slug}
+    charset: str = ""  # the site's, when empty
+
+
+class Version(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An article in one language."""
+
+    title: str
+    alt: str
+    text: str  # paragraphs, "## headings", "- items" and [links](key), with blank lines between blocks
+    slug: str = ""  # the article's key, when empty
+    also: str = ""  # a second address of the same page
+
+
+class Article(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The same page in all languages that it exists in."""
+
+    key: str
+    image: str
+    version: dict[str, Version]
+    print: bool = False
+    unlinked: bool = False  # only a sitemap knows it
+    misdeclared: bool = False  # its declared translations are the home pages
+    untranslated: tuple[str, ...] = ()  # languages whose address shows the English text
+
+
+class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One publisher: a way of publishing translations, and the articles."""
+
+    template: str
+    declares: Declared
+    sitemap: SitemapKind
+    colour: str
+    language: dict[str, Edition]
+    page: tuple[Article, ...]
+    robots: str | None = None  # None: there is none
+    charset: str = "utf-8"
+    html_lang: str = ""  # empty: the true one; "none": none; a code: that one, true or not
+    switcher: bool = False  # every page links to its translations; otherwise only the home pages do
+    redirect: dict[str, str] = {}
+    forbidden: dict[str, str] = {}  # linked from every page of the host, disallowed in robots.txt
+
+    def charset_of(self, language: str) -> str:
+        """What the pages in that language are encoded in."""
+        return self.language[language].charset or self.charset
+
+    def languages_of(self, article: Article) -> list[str]:
+        """The marks under which an article can be had, true translations or not, in the site's order."""
+        return [code for code in self.language if code in article.version or code in article.untranslated]
+
+    def version(self, article: Article, language: str) -> Version:
+        """What that address shows: for an untranslated page, the English text."""
+        return article.version.get(language) or article.version["en"]
+
+    def address(self, article: Article, language: str) -> Url:
+        """Where an article stands under that language's mark."""
+        edition = self.language[language]
+        if article.key == "home":
+            return Url.parse(edition.home)
+        return Url.parse(edition.page.format(slug=self._slug(article, language)))
+
+    def print_address(self, article: Article, language: str) -> Url:
+        """Where its printable version stands."""
+        return Url.parse(self.language[language].print.format(slug=self._slug(article, language)))
+
+    def _slug(self, article: Article, language: str) -> str:
+        return self.version(article, language).slug or article.key
+
+    def each(self) -> Iterator[tuple[Article, str]]:
+        """Every article under every mark."""
+        return ((article, code) for article in self.page for code in self.languages_of(article))
+
+
+@cache
+def sites() -> dict[str, Site]:
+    """All sites by the name of their file, the hub first."""
+    names = sorted(
+        (entry.name for entry in _folder.iterdir() if entry.name.endswith(".toml") and entry.name != "words.toml"),
+        key=lambda name: (name != "hub.toml", name),
+    )
+    return {name.removesuffix(".toml"): msgspec.toml.decode(_read(name), type=Site) for name in names}
+
+
+@cache
+def words() -> dict[str, Words]:
+    """The layouts' words by language."""
+    return msgspec.toml.decode(_read("words.toml"), type=dict[str, Words])
+
+
+_folder = files("bitrawl.demo") / "content"
+
+
+def _read(name: str) -> str:
+    return (_folder / name).read_text("utf-8")
