@@ -19,7 +19,6 @@ _FILES = re.compile(
     r"tiff?|torrent|ttf|wasm|wav|webm|webp|wm[av]|woff2?|xlsx?|xz|zip|zst)$",
     re.IGNORECASE,
 )
-_RUN = re.compile(r"((?:/[^/]*[^/\d][^/]*){1,4}?)\1{" + str(MAX_REPEATS) + r",}(?=/|$)")
 
 
 class Sites:
@@ -88,14 +87,25 @@ class Scope:
 
 def trap_shape(url: Url) -> str:
     """What makes this address look like one of endlessly many; empty when nothing does."""
-    path = url.path
-    if path.count("/") > MAX_SEGMENTS:
+    segments = url.path.split("/")[1:]
+    if len(segments) > MAX_SEGMENTS:
         return f"more than {MAX_SEGMENTS} path segments"
-    if path.count("/") > MAX_REPEATS and _RUN.search(path):
+    if len(set(segments)) < len(segments) and _goes_round(segments):
         return "repeated path segments"
     if url.query.count("&") >= MAX_PARAMETERS:
         return f"more than {MAX_PARAMETERS} parameters"
     return ""
+
+
+def _goes_round(segments: Sequence[str]) -> bool:
+    """Whether a run of up to four segments comes more than MAX_REPEATS times in a row; bare numbers may (dates)."""
+    for period in range(1, 5):
+        same = 0
+        for before, after in zip(segments, segments[period:], strict=False):
+            same = same + 1 if before == after and not before.isdigit() else 0
+            if same >= period * MAX_REPEATS:
+                return True
+    return False
 
 
 def _pattern(raw: str) -> re.Pattern[str]:

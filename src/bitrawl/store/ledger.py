@@ -222,7 +222,8 @@ def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:
         if not read_only:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA cache_size = -65536")
+            connection.execute("PRAGMA cache_size = -131072")
+            connection.execute("PRAGMA wal_autocheckpoint = 16384")
             connection.executescript(SCHEMA)
             # A run that was killed leaves leases behind: they are links again.
             connection.execute("UPDATE links SET state = ? WHERE state = ?", (QUEUED, LEASED))

@@ -1,0 +1,425 @@
+"""Archives as the web: WARC files of any origin, indexed by URL and read one record at a time."""
+
+import gzip
+import hashlib
+import logging
+import mmap
+import os
+import re
+import tempfile
+import zlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+
+from bitrawl.errors import ArchiveError, UrlError
+from bitrawl.model import Capture, Link, Reason, Skip, Stage, WarcPlace
+from bitrawl.url import Url
+
+MAX_BLOCK = 64 << 20  # bytes of one record; what is larger is no page
+Headers = tuple[tuple[str, str], ...]
+
+_OFFSET_BITS = 44  # 16 TiB in a file, a million files
+_STARTS = (b"\x1f\x8b", b"WARC/")  # what a record can be read from, alone
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})")
+_FOLDED = re.compile(rb"\r?\n[ \t]+")
+_CHUNK = re.compile(rb"\s*([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_Numbers = npt.NDArray[np.uint64]
+_TEXT = re.compile(r"text/|application/xml")
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_UNTYPED = frozenset({"", "application/octet-stream", "unknown/unknown"})
+
+log = logging.getLogger(__name__)
+
+
+class Codec(msgspec.Struct, frozen=True):
+    """How a payload is understood: the functions that the live fetcher uses."""
+
+    expand: Callable[[bytes, str], bytes | Reason]  # payload, Content-Encoding header -> body
+    sniff: Callable[[bytes, str], str]  # body, Content-Type header -> media type
+
+
+def open_archives(paths: Iterable[Path], codec: Codec) -> "Archives":
+    """Read the files once, for their index; raises `ArchiveError` for one that is no WARC file at all."""
+    return Archives(list(paths), codec)
+
+
+def read_capture(folder: Path, place: WarcPlace, codec: Codec) -> Capture | Skip:
+    """What a job has archived, by the place that its ledger remembers; raises `ArchiveError` when it is not there."""
+    record = _Record.at_place(folder / place.file, place.offset)
+    return _answer(record.capture(place), codec)
+
+
+class ReplayFetcher:
+    """Archives in the place of the web; what they do not hold does not exist."""
+
+    def __init__(self, archives: "Archives") -> None:
+        self._archives = archives
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        """Never raises for what the records hold. An error status is final here: asking again brings the same."""
+        return self._archives.answer(link.url)
+
+
+class Archives:
+    """WARC files, of which a URL has one capture: the latest good one, else the latest redirect, else the latest.
+
+    The index holds 24 bytes a record and no text; http and https are different addresses, as on the web.
+    """
+
+    def __init__(self, paths: Sequence[Path], codec: Codec) -> None:
+        self._codec = codec
+        self._unpacked = _Unpacked()
+        self._paths: list[Path] = []
+        index = _Index()
+        try:
+            for number, path in enumerate(paths):
+                readable, found = self._scan(path, number)
+                self._paths.append(readable)
+                index.extend(found)
+        except BaseException:
+            self.close()
+            raise
+        self._keys, self._places = index.best()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        """How many URLs were captured."""
+        return len(self._keys)
+
+    def close(self) -> None:
+        """Remove what had to be unpacked."""
+        self._unpacked.close()
+
+    def answer(self, url: Url) -> Capture | Skip:
+        """The best capture of that URL, decoded; a `Skip` when there is none that can be read."""
+        place = self._find(url)
+        if place is None:
+            return Skip(url, Stage.FETCH, Reason.NOT_ARCHIVED)
+        try:
+            capture = self._read(url, place)
+        except ArchiveError as error:
+            return Skip(url, Stage.FETCH, Reason.HTTP_ERROR, detail=str(error))
+        return capture if isinstance(capture, Skip) else _answer(capture, self._codec)
+
+    def urls(self) -> Iterator[Url]:
+        """All pages, in the order of the files: good answers that are, or may be, HTML."""
+        for number, path in enumerate(self._paths):
+            for record in _records(path):
+                url = _target(record)
+                if url is not None and self._find(url) == _pack(number, record.stream_pos) and _may_be_page(record):
+                    yield url
+
+    def _scan(self, path: Path, number: int) -> "tuple[Path, _Index]":
+        """The file and its index: of an unpacked copy where records cannot be read by their offset."""
+        index = _index(path, number)
+        if index is None:
+            log.info("%s is not compressed record by record: unpacking it", path)
+            path = self._unpacked.copy(path)
+            index = _index(path, number)
+        if index is None:
+            raise ArchiveError(f"{path} cannot be read record by record; recompress it with `warcio recompress`")
+        return path, index
+
+    def _find(self, url: Url) -> int | None:
+        key = np.uint64(_key(url))  # A plain int would make numpy compare, inexactly, as floats.
+        at = int(np.searchsorted(self._keys, key))
+        return int(self._places[at]) if at < len(self._keys) and self._keys[at] == key else None
+
+    def _read(self, url: Url, packed: int) -> Capture | Skip:
+        record, place = self._record(packed)
+        if record.url != url:
+            return Skip(url, Stage.FETCH, Reason.NOT_ARCHIVED)
+        if record.same_as is None:
+            return record.capture(place)
+        elsewhere = self._find(record.same_as)
+        original, place = self._record(elsewhere) if elsewhere is not None else (record, None)
+        if original.same_as is not None:
+            return Skip(url, Stage.FETCH, Reason.NOT_ARCHIVED, f"the same as {record.same_as}, which is not here")
+        return msgspec.structs.replace(original.capture(place), url=url)
+
+    def _record(self, packed: int) -> "tuple[_Record, WarcPlace | None]":
+        path, offset = self._paths[packed >> _OFFSET_BITS], packed & ((1 << _OFFSET_BITS) - 1)
+        place = None if path in self._unpacked else WarcPlace(str(path.absolute()), offset)
+        return _Record.at_place(path, offset), place
+
+
+class _Index:
+    """What is found while reading: three numbers a record."""
+
+    def __init__(self) -> None:
+        self._keys, self._places, self._ranks = array("Q"), array("Q"), array("Q")
+
+    def add(self, key: int, place: int, rank: int) -> None:
+        self._keys.append(key)
+        self._places.append(place)
+        self._ranks.append(rank)
+
+    def extend(self, other: Self) -> None:
+        self._keys.extend(other._keys)
+        self._places.extend(other._places)
+        self._ranks.extend(other._ranks)
+
+    def best(self) -> tuple[_Numbers, _Numbers]:
+        """Keys in order and the best place of each; of equals, the one that was read last."""
+        columns = (self._keys, self._places, self._ranks)
+        keys, places, ranks = (np.frombuffer(column, dtype=np.uint64) for column in columns)
+        order = np.lexsort((ranks, keys))
+        keys, places = keys[order], places[order]
+        last = np.ones(len(keys), dtype=bool)
+        last[:-1] = keys[1:] != keys[:-1]
+        return keys[last], places[last]
+
+
+class _Unpacked:
+    """Copies of archives that are compressed as a whole, in a folder that goes with the job."""
+
+    def __init__(self) -> None:
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def __contains__(self, path: Path) -> bool:
+        return self._folder is not None and path.parent == Path(self._folder.name)
+
+    def copy(self, path: Path) -> Path:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="bitrawl-")
+        number, name = tempfile.mkstemp(suffix=".warc", dir=self._folder.name)
+        try:
+            with os.fdopen(number, "wb") as file:
+                for record in _records(path, parse_http=False):
+                    record.write(file)
+        except OSError as error:
+            raise ArchiveError(f"{path} cannot be unpacked to {name}: {error}; set TMPDIR to a larger disk") from error
+        return Path(name)
+
+    def close(self) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+
+class _Record(msgspec.Struct, frozen=True):
+    """One record, read whole."""
+
+    url: Url
+    at: float
+    status: int
+    headers: Headers
+    payload: bytes
+    same_as: Url | None  # where the payload is, when it is not here
+
+    @classmethod
+    def at_place(cls, path: Path, offset: int) -> Self:
+        """Raises `ArchiveError` where there is no whole record."""
+        try:
+            with path.open("rb") as file:
+                file.seek(offset)
+                record = next(ArchiveIterator(file, parse_http=False))
+                block = record.reader.read(MAX_BLOCK + 1)
+        except (OSError, ValueError, StopIteration) as error:
+            raise ArchiveError(f"{path} has no readable record at byte {offset}: {error}") from error
+        if len(block) > MAX_BLOCK:
+            raise ArchiveError(f"{path} has a record of more than {MAX_BLOCK} bytes at byte {offset}")
+        if len(block) < record.content_length:
+            raise ArchiveError(f"{path} has a record at byte {offset} that is cut off")
+        url = _target(record)
+        if url is None:
+            raise ArchiveError(f"{path} has a record at byte {offset} that is no web page's")
+        return cls._parse(url, record, block)
+
+    @classmethod
+    def _parse(cls, url: Url, record: WarcRecord, block: bytes) -> Self:
+        status, payload = 200, block
+        headers: Headers = (("Content-Type", record.headers.get("Content-Type") or ""),)
+        if block.startswith(b"HTTP/"):
+            head, payload = _split(block)
+            status, headers = _status(head), _headers(head)
+            if any(name.lower() == "transfer-encoding" and "chunked" in value.lower() for name, value in headers):
+                payload = _dechunked(payload)
+        revisit = record.record_type == WarcRecordType.revisit
+        same_as = _parsed(record.headers.get("WARC-Refers-To-Target-URI")) if revisit else None
+        return cls(url, _seconds(record), status, headers, payload, same_as)
+
+    def capture(self, place: WarcPlace | None) -> Capture:
+        """Not yet decoded."""
+        return Capture(self.url, self.status, self.headers, b"", self.at, payload=self.payload, place=place)
+
+
+def _answer(capture: Capture, codec: Codec) -> Capture | Skip:
+    """As the live fetcher answers, save that nothing is transient; the payload is dropped, being archived already."""
+    if capture.status in _REDIRECTS and capture.header("Location").strip():
+        return msgspec.structs.replace(capture, body=capture.payload, payload=b"")
+    if not 200 <= capture.status < 300 or capture.status == 206:
+        return Skip(capture.url, Stage.FETCH, Reason.HTTP_STATUS, status=capture.status)
+    body = codec.expand(capture.payload, capture.header("Content-Encoding"))
+    if body is Reason.CONTENT_ENCODING and _TEXT.match(codec.sniff(capture.payload, "")):
+        # Many an archive keeps a decoded payload under the headers that came with the encoded one.
+        body = capture.payload
+    if isinstance(body, Reason):
+        return Skip(capture.url, Stage.FETCH, body, status=capture.status)
+    media_type = codec.sniff(body, capture.header("Content-Type"))
+    return msgspec.structs.replace(capture, body=body, media_type=media_type, payload=b"")
+
+
+def _index(path: Path, number: int) -> _Index | None:
+    """None when the records cannot be read one by one: a file that is compressed as a whole."""
+    index, previous = _Index(), -1
+    with _opened(path) as file:
+        for record in _records(path, report=logging.WARNING):
+            offset = record.stream_pos
+            if offset <= previous or not os.pread(file.fileno(), 5, offset).startswith(_STARTS):
+                return None
+            previous = offset
+            url = _target(record)
+            rank = _rank(record, url)
+            if url is not None and rank is not None:
+                index.add(_key(url), _pack(number, offset), rank)
+    return index
+
+
+def _records(path: Path, *, parse_http: bool = True, report: int = logging.DEBUG) -> Iterator[WarcRecord]:
+    """All records, also those after a damaged place; `ArchiveError` when there is none at all."""
+    position, damaged, empty = 0, -1, True
+    with _opened(path) as file:
+        while position >= 0:
+            file.seek(position)
+            try:
+                for record in ArchiveIterator(file, parse_http=parse_http):
+                    position, empty = record.stream_pos, False
+                    yield record
+                break
+            except (OSError, ValueError):
+                damaged = position if damaged < 0 else damaged
+                position = -1 if empty else _next_start(file, position + 1)
+    if empty:
+        raise ArchiveError(_no_archive(path))
+    if damaged >= 0:
+        log.log(report, "%s is damaged, first after byte %d: what cannot be read is left out", path, damaged)
+
+
+def _next_start(file: BinaryIO, position: int) -> int:
+    """Where the next record may begin; -1 when none does."""
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if data[:2] == b"\x1f\x8b":
+            return data.find(b"\x1f\x8b\x08", position)
+        return data.find(b"\nWARC/1.", position) + 1 or -1
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise ArchiveError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _no_archive(path: Path) -> str:
+    with suppress(OSError, EOFError, zlib.error), (gzip.open if _is_gzip(path) else open)(path, "rb") as file:
+        if file.read(9) == b"filedesc:":
+            return (
+                f"{path} is an ARC file, the format before WARC; convert it: warcio recompress {path.name} new.warc.gz"
+            )
+    return f"{path} is no WARC file, or holds no record"
+
+
+def _is_gzip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def _target(record: WarcRecord) -> Url | None:
+    return _parsed(record.headers.get("WARC-Target-URI"))
+
+
+def _parsed(raw: str | None) -> Url | None:
+    try:
+        return Url.parse(raw.strip().removeprefix("<").removesuffix(">")) if raw else None  # wget writes <brackets>
+    except UrlError:
+        return None
+
+
+def _rank(record: WarcRecord, url: Url | None) -> int | None:
+    """Which of several captures is the best, then the latest; None for what is no capture."""
+    match record.record_type:
+        case WarcRecordType.response if record.http_headers is not None:
+            status = record.http_headers.status_code or 0
+            value = 3 if 200 <= status < 300 else 1 if 300 <= status < 400 and status != 304 else 0
+        case WarcRecordType.response | WarcRecordType.resource:
+            value = 3
+        case WarcRecordType.revisit:
+            same_as = _parsed(record.headers.get("WARC-Refers-To-Target-URI"))
+            if same_as is None or same_as == url:
+                return None  # The capture that it repeats answers for this URL anyway.
+            value = 2
+        case _:
+            return None
+    return value << 62 | int(_seconds(record) * 1e6)
+
+
+def _may_be_page(record: WarcRecord) -> bool:
+    if record.http_headers is None:
+        declared = record.headers.get("Content-Type") or ""
+    elif 200 <= (record.http_headers.status_code or 0) < 300:
+        declared = record.http_content_type or ""
+    else:
+        return False
+    declared = declared.partition(";")[0].strip().lower()
+    identified = record.headers.get("WARC-Identified-Payload-Type") or ""
+    return declared in _UNTYPED or "html" in declared or "html" in identified.lower()
+
+
+def _seconds(record: WarcRecord) -> float:
+    """The date of the capture; 0 where it is missing or no date."""
+    date = record.record_date
+    return max(date.timestamp(), 0.0) if date is not None else 0.0
+
+
+def _key(url: Url) -> int:
+    return int.from_bytes(hashlib.blake2b(url.encode(), digest_size=8).digest())
+
+
+def _pack(number: int, offset: int) -> int:
+    return number << _OFFSET_BITS | offset
+
+
+def _split(block: bytes) -> tuple[bytes, bytes]:
+    end = _HEAD_END.search(block)
+    return (block[: end.start()], block[end.end() :]) if end else (block, b"")
+
+
+def _status(head: bytes) -> int:
+    match = _STATUS_LINE.match(head)
+    return int(match[1]) if match else 0
+
+
+def _headers(head: bytes) -> Headers:
+    lines = _FOLDED.sub(b" ", head).splitlines()[1:]
+    pairs = (line.partition(b":") for line in lines if b":" in line)
+    return tuple((name.strip().decode("latin-1"), value.strip().decode("latin-1")) for name, _, value in pairs)
+
+
+def _dechunked(payload: bytes) -> bytes:
+    """Without the chunks' sizes; as it is when it was never chunked, as archives often only claim."""
+    pieces, position = [], 0
+    while match := _CHUNK.match(payload, position):
+        size = int(match[1], 16)
+        position = match.end() + size
+        pieces.append(payload[match.end() : position])
+        if not size:
+            break
+    return b"".join(pieces) if pieces else payload

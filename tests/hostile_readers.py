@@ -1,0 +1,78 @@
+"""Readers that misbehave on demand, importable in the children of a sandbox."""
+
+import os
+import re
+import signal
+from pathlib import Path
+from typing import NoReturn
+
+from bitrawl.model import Capture, Page
+from bitrawl.url import Url
+
+
+class Hostile:
+    """Does what the page's first word tells it to; what is no command is a page of that title."""
+
+    def __init__(self) -> None:
+        self._leaked: list[bytearray] = []
+
+    def read(self, capture: Capture, *, index: bool = False) -> Page:
+        word = capture.body.partition(b" ")[0].decode()
+        command = getattr(self, f"_{word}", None)
+        answer = command(capture, index) if command else capture.body[:100].decode()
+        return Page(capture.url, title=answer) if isinstance(answer, str) else answer
+
+    def _hang(self, *_: object) -> None:
+        """Inside a library's loop, where Python sees no signal."""
+        re.match(r"(a+)+$", "a" * 64 + "b")
+
+    def _exit(self, *_: object) -> NoReturn:
+        os._exit(3)
+
+    def _segfault(self, *_: object) -> None:
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    def _hog(self, *_: object) -> None:
+        self._leaked = [bytearray(b"x" * (1 << 20)) for _ in range(1 << 20)]
+
+    def _leak(self, capture: Capture, _: object) -> str:
+        self._leaked.append(bytearray(b"x" * (20 << 20)))
+        return capture.body.decode()
+
+    def _raise(self, *_: object) -> NoReturn:
+        raise ZeroDivisionError("the page made me do it")
+
+    def _recurse(self, *arguments: object) -> None:
+        self._recurse(*arguments)
+
+    def _surrogate(self, *_: object) -> str:
+        return "\ud800"
+
+    def _lie(self, *_: object) -> Page:
+        return Page(Url.known("https://bank.example/"))
+
+    def _nothing(self, *_: object) -> None:
+        return None
+
+    def _chatter(self, *_: object) -> str:
+        os.write(1, b"to stdout")
+        os.write(2, b"to stderr")
+        return "chatter"
+
+    def _pid(self, *_: object) -> str:
+        return str(os.getpid())
+
+    def _echo(self, capture: Capture, index: object) -> str:
+        return f"{len(capture.body)} {len(capture.payload)} {len(capture.request)} {index}"
+
+    def _descriptor(self, capture: Capture, _: object) -> str:
+        number = capture.body.decode().split()[1]
+        return "inherited" if Path(f"/dev/fd/{number}").exists() else "closed"
+
+
+def broken() -> Hostile:
+    raise RuntimeError("the model is missing")
+
+
+def dying() -> Hostile:
+    os._exit(7)
