@@ -1,0 +1,180 @@
+"""A crawl of the bundled web by the real command, killed, starved and interrupted: nothing is lost, nothing repeated."""
+
+import asyncio
+import resource
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from bitrawl import demo
+from bitrawl.demo import Served
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.summary import Summary, log, summarise
+
+KILLS = 20
+SLOTS = 16  # --parallel's default: what can be in flight
+
+Start = Callable[..., Awaitable[asyncio.subprocess.Process]]
+
+
+async def start(web: Served, out: Path, *flags: str, **options: object) -> asyncio.subprocess.Process:
+    command = [sys.executable, "-m", "bitrawl", "crawl", *map(str, demo.seeds()), "--langs", "en,fr", "--out", str(out)]
+    command += ["--delay", "0", "--connect-to", f"*.test={demo.LOOPBACK}:{web.port}", "--allow-private", *flags]
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe, **options)  # type: ignore[arg-type]
+
+
+async def requests_reach(web: Served, count: int, process: asyncio.subprocess.Process) -> bool:
+    """Until the server has been asked so often; False when the crawl ended before."""
+    while len(web.visits) < count:
+        if process.returncode is not None:
+            return False
+        await asyncio.sleep(0.001)
+    return True
+
+
+def outcome(folder: Path) -> tuple[dict[str, str], Summary]:
+    """Pages with their language, and the figures."""
+    ledger = Ledger(folder / "job.sqlite", read_only=True)
+    pages = {str(page.url): str(page.language) for page in ledger.pages()}
+    summary = summarise(ledger)
+    ledger.close()
+    return pages, summary
+
+
+def concluded(folder: Path) -> set[str]:
+    if not (folder / "job.sqlite").exists():
+        return set()
+    ledger = Ledger(folder / "job.sqlite", read_only=True)
+    urls = {line.url for line in log(ledger)}
+    ledger.close()
+    return urls
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    async def crawl(folder: Path) -> int | None:
+        async with demo.serve() as web:
+            process = await start(web, folder)
+            await process.communicate()
+            return process.returncode
+
+    folder = tmp_path_factory.mktemp("undisturbed")
+    assert asyncio.run(crawl(folder)) == 0
+    pages, summary = outcome(folder)
+    assert summary.links == summary.pages + summary.skipped
+    assert set(pages) == set(map(str, demo.pages()))
+    return pages
+
+
+async def test_killed_twenty_times_a_crawl_ends_with_the_same_pages_and_repeats_only_what_was_in_flight(
+    tmp_path: Path, undisturbed: dict[str, str]
+):
+    random = Random(20261115)
+    asked_before: list[str] = []
+    repeated: list[int] = []
+    async with demo.serve() as web:
+        for _ in range(KILLS):
+            done = concluded(tmp_path)
+            process = await start(web, tmp_path)
+            alive = await requests_reach(web, len(web.visits) + random.randint(1, 12), process)
+            if alive:
+                process.kill()
+            await process.communicate()
+            asked = [visit.url for visit in web.visits[len(asked_before) :]]
+            assert not done & set(asked), "a page with a verdict was fetched again"
+            repeated.append(len(set(asked) & set(asked_before)))
+            asked_before += asked
+            assert alive, "it was done before it could be killed twenty times: the moments are too far apart"
+        process = await start(web, tmp_path)
+        out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    pages, summary = outcome(tmp_path)
+    assert pages == undisturbed
+    assert summary.queued == 0
+    assert summary.links == summary.pages + summary.skipped
+    assert max(repeated) <= SLOTS
+    assert b"nothing is left" in out
+
+
+async def test_a_full_disk_stops_the_job_cleanly_and_the_same_command_goes_on(
+    tmp_path: Path, undisturbed: dict[str, str]
+):
+    def little_space() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+    async with demo.serve() as web:
+        starved = await start(web, tmp_path, preexec_fn=little_space)
+        _, err = await starved.communicate()
+        assert starved.returncode == 1
+        assert b"run the same command again" in err
+        assert b"Traceback" not in err
+        before = concluded(tmp_path)
+        assert before
+        seen = len(web.visits)
+        resumed = await start(web, tmp_path)
+        await resumed.communicate()
+    assert resumed.returncode == 0
+    assert outcome(tmp_path)[0] == undisturbed
+    assert not before & {visit.url for visit in web.visits[seen:]}
+
+
+async def test_ctrl_c_finishes_what_is_in_flight_and_the_same_command_goes_on(
+    tmp_path: Path, undisturbed: dict[str, str]
+):
+    async with demo.serve() as web:
+        process = await start(web, tmp_path)
+        assert await requests_reach(web, 60, process)
+        process.send_signal(signal.SIGINT)
+        out, err = await process.communicate()
+        assert process.returncode == 130
+        assert b"resumes" in out
+        assert b"finishing" in err
+        asked = {visit.url for visit in web.visits if not visit.url.endswith(("/robots.txt", "/tdmrep.json"))}
+        assert asked == concluded(tmp_path), "what was in flight was not finished"
+        seen = len(web.visits)
+        await (await start(web, tmp_path)).communicate()
+    assert outcome(tmp_path)[0] == undisturbed
+    assert not asked & {visit.url for visit in web.visits[seen:]}
+
+
+async def test_ctrl_c_twice_stops_now_and_the_same_command_goes_on(tmp_path: Path, undisturbed: dict[str, str]):
+    async with demo.serve() as web:
+        process = await start(web, tmp_path)
+        assert await requests_reach(web, 60, process)
+        process.send_signal(signal.SIGINT)
+        await asyncio.wait_for(process.stderr.readuntil(b"finishing"), 30)
+        process.send_signal(signal.SIGINT)
+        await process.communicate()
+        assert process.returncode == 130
+        await (await start(web, tmp_path)).communicate()
+    assert outcome(tmp_path)[0] == undisturbed
+
+
+async def test_a_second_crawl_in_the_same_folder_is_refused(tmp_path: Path):
+    async with demo.serve() as web:
+        first = await start(web, tmp_path)
+        assert await requests_reach(web, 5, first)
+        _, err = await (second := await start(web, tmp_path)).communicate()
+        first.kill()
+        await first.communicate()
+    assert second.returncode == 1
+    assert b"another bitrawl is working" in err
+
+
+async def test_what_was_fetched_is_archived_and_the_archive_replays_as_the_web(
+    tmp_path: Path, undisturbed: dict[str, str]
+):
+    async with demo.serve() as web:
+        await (await start(web, tmp_path / "live")).communicate()
+        seen = len(web.visits)
+        archives = [f"--replay={path}" for path in sorted((tmp_path / "live/warc").glob("*.warc.gz"))]
+        replayed = await start(web, tmp_path / "again", "--no-probe", *archives)
+        _, err = await replayed.communicate()
+        assert len(web.visits) == seen
+    assert replayed.returncode == 0, err.decode()
+    assert outcome(tmp_path / "again")[0] == undisturbed
