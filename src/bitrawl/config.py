@@ -1,6 +1,7 @@
 """A job's description: typed, closed, and the same whether it comes from flags or from a TOML file."""
 
 import difflib
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -81,7 +82,7 @@ class AnalysisSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What was asked."""
 
-    langs: list[str]
+    langs: list[str] = []
     seeds: list[str] = []
     strategy: Strategy = Strategy.BREADTH_FIRST
     replay: list[str] = []  # WARC files that stand for the web
@@ -107,6 +108,8 @@ def resolve(described: Mapping[str, Any], *, where: str = "the command") -> Job:
         job = msgspec.convert(described, Job)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{where}: {_explain(str(error))}") from error
+    for pattern in (*job.scope.include, *job.scope.exclude):
+        _check_pattern(pattern)
     if not job.langs:
         raise ConfigError(f"{where}: no languages; say which, as in --langs en,fr")
     if not job.seeds and not job.warc:
@@ -182,6 +185,14 @@ def _seed(raw: str) -> Url:
         guess = f"https://{raw.strip().lstrip('/')}"
         hint = f"; did you mean {guess} ?" if "://" not in raw and "." in raw else ""
         raise ConfigError(f"the seed {error}{hint}") from error
+
+
+def _check_pattern(pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        message = f"the pattern {pattern!r} is no regular expression: {error}; write a dot as \\. and a star as .*"
+        raise ConfigError(message) from error
 
 
 def _explain(error: str) -> str:

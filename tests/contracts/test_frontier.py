@@ -122,7 +122,7 @@ async def test_retry_after_is_a_floor(make_frontier):
     frontier = make_frontier()
     frontier.add([(link("a.org/1"), 0.5)])
     lease = await frontier.take()
-    frontier.fetched(lease, took=0.1, failed=True, retry_after=120.0)
+    frontier.fetched(lease, took=0.1, failed="timeout", retry_after=120.0)
     frontier.finish(lease, retry=True)
     again = await frontier.take()
     assert (again.attempt, frontier.clock.now()) == (2, 1_000_120.0)
@@ -153,18 +153,18 @@ async def test_a_failed_link_waits_behind_the_others_of_its_host(make_frontier):
     frontier = make_frontier()
     frontier.add([(link("a.org/1"), 0.9), (link("a.org/2"), 0.1)])
     lease = await frontier.take()
-    frontier.fetched(lease, took=0.0, failed=True)
+    frontier.fetched(lease, took=0.0, failed="timeout")
     frontier.finish(lease, retry=True)
     assert [url for url, _ in await drain(frontier)] == ["http://a.org/2", "http://a.org/1"]
 
 
 async def test_a_host_that_keeps_failing_is_left_with_its_links_still_queued(make_frontier):
-    frontier = make_frontier(politeness=Politeness(failures=3))
+    frontier = make_frontier(politeness=Politeness(first_failures=3))
     frontier.add([(link(f"dead.org/{n}"), 0.5) for n in range(9)])
     taken = 0
     while (lease := await frontier.take()) is not None:
         taken += 1
-        frontier.fetched(lease, took=0.0, failed=True)
+        frontier.fetched(lease, took=0.0, failed="timeout")
         frontier.finish(lease, retry=True)
     assert (taken, list(frontier.parked())) == (3, ["dead.org"])
     assert frontier.queue.pop("dead.org") is not None

@@ -33,6 +33,7 @@ def test_codes_and_seeds_are_brought_into_standard_form():
         ({"budget": {"pages": "many"}}, "budget.pages"),
         ({"langs": ["klingonish"]}, "klingonish"),
         ({"langs": []}, "--langs en,fr"),
+        ({"scope": {"include": ["*.html"]}}, "no regular expression"),
         ({"seeds": ["www.example.org"]}, "https://www.example.org"),
         ({"seeds": ["ftp://example.org/"]}, "only http and https"),
         ({"seeds": []}, "nowhere to start"),

@@ -4,7 +4,6 @@ import pytest
 
 from bitrawl.crawl.scope import Scope, Sites, trap_shape
 from bitrawl.crawl.traps import WINDOW, Traps, kind_of
-from bitrawl.errors import ConfigError
 from bitrawl.model import Link, LinkKind, Reason
 from bitrawl.url import Url
 
@@ -37,11 +36,6 @@ def test_patterns_include_and_exclude():
     assert refusal(scope, "https://example.org/docs/a?print=1") is Reason.EXCLUDED
     assert refusal(scope, "https://example.org/blog/a") is Reason.NOT_INCLUDED
     assert refusal(scope, SEED) is None
-
-
-def test_a_pattern_that_is_none_is_refused_with_the_fix():
-    with pytest.raises(ConfigError, match="regular expression"):
-        Scope(Sites(), [SEED], include=["*.html"])
 
 
 def test_hosts_that_are_declared_one_site_are_one_site():

@@ -188,6 +188,9 @@ async def watch(job: Job, folder: Path, progress: Progress) -> Ending:
         return await task
     except asyncio.CancelledError:
         return Ending.CANCELLED
+    finally:
+        if interrupts.drawing is not None:
+            interrupts.drawing.cancel()
 
 
 class _Interrupts:
@@ -197,9 +200,11 @@ class _Interrupts:
         self._progress = progress
         self._pressed = False
         self.task: asyncio.Future[Ending] | None = None
+        self.drawing: asyncio.Future[None] | None = None
 
     def listen(self, crawl: Crawl, queued: Callable[[], int]) -> None:
         self._progress.count_queue = queued
+        self.drawing = asyncio.ensure_future(self._progress.draw_now_and_then(crawl.frontier.pause))
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, self._press, crawl)
 

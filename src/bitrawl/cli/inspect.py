@@ -72,6 +72,29 @@ def show(summary: Summary, folder: Path) -> None:
     for label, value in rows:
         table.add_row(Text(label, style="bold cyan"), Text(value))
     out.print(table)
+    for hint in hints(summary):
+        out.print(f"→ {hint}", markup=False)
+
+
+# What to try when links were lost to one of these; a reason that needs no advice has none.
+HINTS = {
+    "fetch: private-address": "private and loopback addresses are visited only with --allow-private",
+    "robots: robots": "robots.txt refuses those pages; ask the site's owner",
+    "robots: robots-unreachable": "a host whose robots.txt cannot be had is not crawled; try again later",
+    "robots: opt-out": "these pages reserve text and data mining; --ignore-opt-outs keeps them where your law allows it",
+    "scope: off-site": "to follow links to other sites, add them as seeds, or join hosts with --one-site",
+    "scope: not-included": "--include left these out",
+    "fetch: tls": "the certificate of that host is not valid",
+    "fetch: not-archived": "these pages are not in the archives given to --replay",
+    "fetch: redirect": "the seed moved: see the log, and begin with its new address",
+}
+
+
+def hints(summary: Summary) -> list[str]:
+    """What to try when a job that has ended found nothing."""
+    if summary.pages or not summary.ended:
+        return []
+    return [HINTS[why] for why in summary.skips if why in HINTS] or ["look at the log for what the hosts answered"]
 
 
 def _host(host: object) -> str:

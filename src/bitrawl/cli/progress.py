@@ -1,5 +1,6 @@
 """How a crawl is going: a live table on a terminal, a line now and then elsewhere."""
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -25,7 +26,6 @@ class Progress:
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
         self._started = time.monotonic()
-        self._drawn = self._started
         self.pages = 0
         self.fetches = 0
         self.bytes = 0
@@ -57,7 +57,6 @@ class Progress:
             self.languages[visit.outcome.language] += 1
         elif isinstance(visit.outcome, Skip):
             self.skips[visit.outcome.reason] += 1
-        self._draw_when_due()
 
     def note(self, message: str) -> None:
         """A line that stays."""
@@ -75,14 +74,16 @@ class Progress:
             self._queued, self._counted = self.count_queue(), time.monotonic()
         return self._queued
 
-    def _draw_when_due(self) -> None:
-        now = time.monotonic()
-        if self._live is not None and now - self._drawn >= REDRAW_EVERY:
-            self._live.update(self._table(), refresh=True)
-            self._drawn = now
-        elif self._live is None and not self._quiet and now - self._drawn >= LINE_EVERY:
-            err.print(self._line(), markup=False)
-            self._drawn = now
+    async def draw_now_and_then(self, pause: Callable[[], tuple[str, float] | None]) -> None:
+        """Until cancelled; `pause` tells for which host a crawl waits that does nothing else."""
+        while not self._quiet:
+            await asyncio.sleep(LINE_EVERY if self._live is None else REDRAW_EVERY)
+            waited_for = pause()
+            waits = f"waiting {waited_for[1]:.0f} s for {waited_for[0]}" if waited_for and waited_for[1] >= 1 else ""
+            if self._live is not None:
+                self._live.update(self._table(waits), refresh=True)
+            else:
+                err.print(f"{self._line()}{f'; {waits}' if waits else ''}", markup=False)
 
     def _line(self) -> str:
         languages = ", ".join(f"{language} {count}" for language, count in self.languages.most_common(5))
@@ -91,7 +92,7 @@ class Progress:
             f"{self.queued} queued, {size(self.bytes)}; {languages}; {sum(self.skips.values())} skipped"
         )
 
-    def _table(self) -> Group:
+    def _table(self, waits: str) -> Group:
         table = Table.grid(padding=(0, 2))
         for label, value in (
             ("pages", f"{self.pages}   {self.rate():.1f}/s   {size(self.bytes)}"),
@@ -99,6 +100,7 @@ class Progress:
             ("languages", _top(self.languages)),
             ("skipped", _top(self.skips)),
             ("hosts", _top(self.hosts, 4)),
+            ("now", waits),
         ):
             table.add_row(Text(label, style="bold cyan"), Text(value))
         elapsed = duration(time.monotonic() - self._started)

@@ -24,6 +24,7 @@ class Politeness(msgspec.Struct, frozen=True):
     attempts: int = 3  # of one link, before it is skipped
     backoff: float = 5.0  # seconds before the second attempt, doubled for each further one
     failures: int = 8  # in a row, before the host is left for this run; its links stay queued
+    first_failures: int = 3  # the same of a host that never answered
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -68,6 +69,7 @@ class Host:
     ready_at: float = 0.0
     busy: int = 0
     failures: int = 0
+    answered: bool = False
     waiting: bool = False  # in the heap
     parked: str = ""  # why it is not to be visited in this run
 
@@ -122,13 +124,17 @@ class Frontier:
                 return None
             await self._wait()
 
-    def fetched(self, lease: Lease, *, took: float, failed: bool = False, retry_after: float = 0.0) -> None:
-        """The connection is free again: the host rests from now on, while the answer is still being analysed."""
+    def fetched(self, lease: Lease, *, took: float, failed: str = "", retry_after: float = 0.0) -> None:
+        """The connection is free again: the host rests from now on, while the answer is still being analysed.
+
+        `failed` says why there was no answer that counts as one.
+        """
         host = self._host(lease.link.url.host)
         self._release(lease, host)
         host.failures = host.failures + 1 if failed else 0
-        if host.failures >= self.politeness.failures:
-            host.parked = f"{host.failures} failures in a row"
+        host.answered = host.answered or not failed
+        if host.failures >= (self.politeness.failures if host.answered else self.politeness.first_failures):
+            host.parked = f"{host.failures} failures in a row ({failed})"
         rest = max(self.politeness.delay, self.floor(host.name), retry_after)
         if self.politeness.delay:
             rest = max(rest, min(took, ADAPTIVE_CEILING))
@@ -168,6 +174,12 @@ class Frontier:
     def spent(self) -> str:
         """Which budget of the job is spent; empty while there is some left."""
         return self.budget.spent(self.purse, self.clock.now())
+
+    def pause(self) -> tuple[str, float] | None:
+        """The host that is waited for, and for how many seconds more; None while something is in flight."""
+        if self._leased or not self._heap:
+            return None
+        return self._heap[0][2], max(0.0, self._heap[0][0] - self.clock.now())
 
     def parked(self) -> dict[str, str]:
         """Hosts that were left for this run with links still queued, and why."""

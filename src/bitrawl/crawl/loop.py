@@ -151,7 +151,9 @@ class Crawl:
         lease = visit.lease
         transient = skip.reason in TRANSIENT
         if skip.stage is not Stage.ROBOTS or transient:
-            self.frontier.fetched(lease, took=visit.took, failed=transient, retry_after=skip.retry_after)
+            self.frontier.fetched(
+                lease, took=visit.took, failed=skip.reason if transient else "", retry_after=skip.retry_after
+            )
         if transient and lease.attempt < self.settings.attempts:
             with self.ledger.transaction():
                 self.ledger.record(visit, final=False)

@@ -22,7 +22,7 @@ PRODUCT = "bitrawl"
 MAX_AGE = 24 * 3600.0  # RFC 9309, section 2.4
 MAX_DELAY = 60.0  # A Crawl-delay beyond it (hours are met) would end the crawl of a host; it is cut, not ignored.
 MAX_REDIRECTS = 5  # RFC 9309, section 2.3.1.2
-UNREACHABLE_FOR = 60.0  # How long a failure counts, so that a host's other links do not ask again at once.
+UNREACHABLE_FOR = 5.0  # How long a failure counts, so that a host's other links do not ask again at once.
 KEPT = 512  # Parsed files in memory; of the others the memory knows the text.
 
 

@@ -51,8 +51,8 @@ class Scope:
         self.sites = sites
         self._home = {sites.of(seed.host) for seed in seeds}
         self._seeds = frozenset(seeds)
-        self._include = [_pattern(raw) for raw in include]
-        self._exclude = [_pattern(raw) for raw in exclude]
+        self._include = [re.compile(raw) for raw in include]
+        self._exclude = [re.compile(raw) for raw in exclude]
         self._depth = depth
 
     def refusal(self, link: Link) -> Skip | None:
@@ -106,14 +106,6 @@ def _goes_round(segments: Sequence[str]) -> bool:
             if same >= period * MAX_REPEATS:
                 return True
     return False
-
-
-def _pattern(raw: str) -> re.Pattern[str]:
-    try:
-        return re.compile(raw)
-    except re.error as error:
-        message = f"the pattern {raw!r} is no regular expression: {error}; write a dot as \\. and a star as .*"
-        raise ConfigError(message) from error
 
 
 def _host_name(raw: str) -> str:

@@ -1,0 +1,87 @@
+"""Charset detection, side by side: share of texts that are decoded right, and time; no header, no meta.
+
+Sentences of ../shared/data/language-id.tsv.gz, one, three or eight together, in the legacy charsets of their languages.
+Peers are measured when they are installed: pip install charset-normalizer faust-cchardet.
+"""
+
+import collections
+import contextlib
+import gzip
+import importlib
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bitrawl.page.decode import decode
+
+DATA = Path(__file__).parents[2] / "shared" / "data" / "language-id.tsv.gz"
+CHARSETS = {
+    "cp1250": "pl cs sk hu ro hr sl",
+    "iso8859-2": "pl cs hu",
+    "cp1251": "ru uk bg sr mk",
+    "koi8-r": "ru",
+    "koi8-u": "uk",
+    "cp1252": "fr de es pt it nl sv da nb fi is",
+    "cp1253": "el",
+    "iso8859-7": "el",
+    "cp1254": "tr",
+    "cp1255": "he",
+    "cp1256": "ar",
+    "cp1257": "lt lv et",
+    "gb18030": "zh",
+    "cp932": "ja",
+    "euc_jp": "ja",
+    "cp949": "ko",
+}
+Decode = Callable[[bytes], str]
+
+
+def cases() -> list[tuple[bytes, str]]:
+    texts = collections.defaultdict(list)
+    with gzip.open(DATA, "rt", encoding="utf-8") as lines:
+        next(lines)
+        for line in lines:
+            language, text = line.rstrip("\n").split("\t")
+            texts[language].append(text)
+    rng = random.Random(1)
+    found = []
+    for charset, languages in CHARSETS.items():
+        for language in languages.split():
+            for together in (1, 3, 8) * 5:
+                body = " ".join(rng.sample(texts[language], together)).encode(charset, "ignore")
+                if not body.isascii():
+                    found.append((body, body.decode(charset)))
+    return found
+
+
+def peers() -> dict[str, Decode]:
+    found: dict[str, Decode] = {"bitrawl": lambda body: decode(body).text}
+    try:
+        normalizer = importlib.import_module("charset_normalizer")
+        found["charset-normalizer"] = lambda body: str(normalizer.from_bytes(body).best())
+    except ImportError:
+        pass
+    try:
+        uchardet = importlib.import_module("cchardet")
+        found["cchardet"] = lambda body: body.decode(uchardet.detect(body)["encoding"] or "ascii", "replace")
+    except ImportError:
+        pass
+    return found
+
+
+def main() -> None:
+    chosen = cases()
+    print(f"{len(chosen)} texts, {sum(len(body) for body, _ in chosen) // len(chosen)} bytes on average")
+    for name, decoder in peers().items():
+        right = 0
+        start = time.process_time()
+        for body, text in chosen:
+            with contextlib.suppress(LookupError):
+                right += decoder(body) == text
+        spent = (time.process_time() - start) / len(chosen) * 1000
+        print(f"{name:20} {right / len(chosen):6.1%} right  {spent:6.3f} ms a text")
+
+
+if __name__ == "__main__":
+    main()

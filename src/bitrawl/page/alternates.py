@@ -1,0 +1,274 @@
+"""Translations that a page declares: in links, headers, switchers, options, data attributes and JSON-LD.
+
+Evidence, not belief: hreflang is wrong on a third of the sites that have it, and what looks like a switcher may lead to
+a course of French. What is found here is asked for reciprocity, and its text for its language, elsewhere.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from bitrawl.model import Alternate, AlternateSource
+from bitrawl.page.head import Attributes, Head
+from bitrawl.page.language_names import MAX_LENGTH, LanguageNames, Naming, Reading, address_languages, language_code
+from bitrawl.page.links import Anchor
+from bitrawl.url import Url
+
+MAX_ALTERNATES = 1000
+MAX_RUN = 400  # Wikipedia's longest lists of languages have 350.
+
+_TAG = re.compile(r"x-default|[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
+_FEEDS = re.compile(r"rss|atom|xml|json|calendar", re.IGNORECASE)
+# Words in class, id or role of the element around a language switcher: what plug-ins and frameworks write (WPML,
+# Polylang, TranslatePress, qTranslate, Drupal, TYPO3, Joomla, MediaWiki, Shopify), and what authors do.
+_SWITCHER = re.compile(
+    r"(?:^|[\s_\-])(?:"
+    r"wpml-ls|wpml-language|pll-|lang-item|qtranxs|trp-language|trp_language|language-link|links-inline-languages|"
+    r"mod-?_?languages|interlanguage|interwiki|localization-form|disclosure__list|weglot|gtranslate|"
+    r"(?:languages?|langs?|locales?|i18n|translations?)"
+    r"(?:[\s_\-]?(?:switch\w*|select\w*|picker|menu|nav\w*|list\w*|choos\w*|bar|toggle|dropdown|links?|options?|box|"
+    r"block|flags?|wrap\w*|container|versions?)(?=$|[\s_\-])|(?=$|[\s_]))"
+    r"|langswitch\w*|languageswitch\w*|langselect\w*|languageselect\w*|langmenu|languagemenu|langnav|sprach(?:wahl|auswahl|umschalt|navi)\w*|idiomas?|langues?"
+    r")",
+    re.IGNORECASE,
+)
+_CODE_IN_CLASS = re.compile(
+    r"(?:^|\s)(?:lang|language|locale|flag|flag-icon|fi|wpml-ls-item|lang-item)-([a-z]{2}(?:-[a-z]{2})?)(?=$|\s)"
+)
+_FLAG = re.compile(r"(?:^|[/_\-.])([a-z]{2,3}(?:[-_][a-z]{2})?)\.(?:png|gif|svg|jpe?g|webp)(?:\?|$)", re.IGNORECASE)
+_SAID_IN = ("hreflang", "data-hreflang", "data-lang", "data-language", "data-locale", "lang", "xml:lang")
+_ADDRESS_IN = ("data-href", "data-url", "data-link", "data-target-url")
+_NO_LANGUAGE = frozenset(("und", "mul", "zxx", "mis"))
+_PLAIN = frozenset((AlternateSource.LINK, AlternateSource.HEADER, AlternateSource.JSON_LD))
+_TOO_FAR = frozenset(("body", "html", "main", "article"))
+_MAX_WORDS = 500  # Characters of class, id and role that are read.
+_LEVELS = 6  # Elements above a link that are searched for the words of a switcher.
+_JSON_KEYS = ("workTranslation", "translationOfWork")
+
+
+def read_alternates(
+    head: Head, tree: LexborHTMLParser, anchors: Sequence[Anchor], names: LanguageNames
+) -> tuple[Alternate, ...]:
+    """As declared, self references and regional variants included; the same declaration from two sources is two."""
+    found = list(dict.fromkeys(islice(_all(head, tree, anchors, names), MAX_ALTERNATES)))
+    # One address for several languages is a script's, which asks the visitor; only a head may mean it (fr, fr-CA).
+    languages: dict[Url, set[str]] = {}
+    for alternate in found:
+        if alternate.source not in _PLAIN:
+            languages.setdefault(alternate.url, set()).add(alternate.language.partition("-")[0])
+    return tuple(a for a in found if a.source in _PLAIN or len(languages[a.url]) == 1)
+
+
+def _all(head: Head, tree: LexborHTMLParser, anchors: Sequence[Anchor], names: LanguageNames) -> Iterator[Alternate]:
+    yield from header_alternates(head)
+    yield from _Switchers(head, names).read(anchors)
+    for select in tree.css("select"):
+        yield from _options(head, select, names)
+    yield from _data(head, tree)
+    yield from _json_ld(head)
+
+
+def header_alternates(head: Head) -> Iterator[Alternate]:
+    """Link elements and the HTTP Link header; a feed or another rendering of this page has no language, and is none."""
+    for link in head.related("alternate"):
+        said = link.get("hreflang") or link.get("lang")
+        if (
+            said
+            and not _FEEDS.search(link.get("type", "").replace("xhtml+xml", ""))
+            and (url := head.resolve(link["href"]))
+        ):
+            yield Alternate(url, _tag(said), AlternateSource.HEADER if "header" in link else AlternateSource.LINK)
+
+
+def _tag(said: str) -> str:
+    """As declared, in lower case and with hyphens."""
+    return said.strip().lower().replace("_", "-")[:40]
+
+
+class _Switchers:
+    """Anchors that offer the page in another language.
+
+    hreflang says so by itself. Else the anchor has to name a language, and something has to speak for a switcher:
+    the words around it, a neighbour that names another language, an address with that language's mark; for an
+    endonym it is enough to be on the same site, because nobody else writes "Français" alone on an English page.
+    """
+
+    def __init__(self, head: Head, names: LanguageNames) -> None:
+        self._head = head
+        self._names = names
+        self._own = language_code(re.split(r"[-_]", head.language)[0]) if head.language else ""
+        self._own_marks = {code.partition("-")[0] for code in address_languages(head.url)}
+        self._named: dict[int, bool] = {}
+
+    def read(self, anchors: Sequence[Anchor]) -> Iterator[Alternate]:
+        run: list[tuple[Anchor, Reading]] = []
+        for anchor in anchors:
+            said = _tag(anchor.attributes.get("hreflang", ""))
+            # Drupal writes the page's own language on every link.
+            own = said.partition("-")[0] == self._own
+            if said and said not in _NO_LANGUAGE and (not own or anchor.url == self._head.url):
+                yield Alternate(anchor.url, said, _source(anchor))
+            reading = self._reading(anchor)
+            if reading is not None:
+                run.append((anchor, reading))
+                continue
+            yield from self._accepted(run)
+            run = []
+        yield from self._accepted(run)
+
+    def _reading(self, anchor: Anchor) -> Reading | None:
+        """What language the anchor names: by attribute, text, picture, class or address; None for most anchors."""
+        if len(anchor.text) > MAX_LENGTH:
+            return None
+        for key in _SAID_IN:
+            said = anchor.attributes.get(key)
+            if said and _TAG.fullmatch(tag := _tag(said)) and tag not in _NO_LANGUAGE:
+                return Reading(tag, Naming.CODE)
+        titles = (anchor.image_alt, anchor.attributes.get("title"), anchor.attributes.get("aria-label"))
+        for text in (anchor.text, *titles):
+            if text and (reading := self._names.read(text)):
+                return reading
+        code = self._code_beside(anchor)
+        return Reading(code, Naming.PHRASE) if code else None
+
+    def _code_beside(self, anchor: Anchor) -> str:
+        """Where no text names a language: a flag, a class, and within a switcher the address."""
+        if not anchor.text and (flag := _FLAG.search(anchor.image_src)) and (code := language_code(flag[1])):
+            return code
+        words = anchor.attributes.get("class")
+        if words and (word := _CODE_IN_CLASS.search(words.lower())) and (code := language_code(word[1])):
+            return code
+        marks = address_languages(anchor.url, self._head.url) - self._own_marks
+        return next(iter(marks)) if len(marks) == 1 and self._in_switcher(anchor.node) else ""
+
+    def _accepted(self, run: list[tuple[Anchor, Reading]]) -> Iterator[Alternate]:
+        if not run:
+            return
+        together = len({reading.code for _, reading in run}) > 1 and self._is_switcher(run)
+        for anchor, reading in run[:MAX_RUN]:
+            code = self._said_by_address(anchor.url, reading)
+            if self._in_switcher(anchor.node):
+                yield Alternate(anchor.url, code, AlternateSource.SWITCHER)
+            elif (together and reading.naming > Naming.PHRASE) or self._speaks_for_itself(anchor, reading):
+                yield Alternate(anchor.url, code, _source(anchor))
+
+    def _said_by_address(self, url: Url, reading: Reading) -> str:
+        """Where "Ireland" leads to /en-ie/, the address knows better than its anchor."""
+        marks = address_languages(url, self._head.url)
+        if reading.naming is Naming.ENDONYM or len(marks) != 1 or marks <= address_languages(self._head.url):
+            return reading.code
+        (mark,) = marks
+        return reading.code if mark.partition("-")[0] == reading.code.partition("-")[0] else mark
+
+    def _is_switcher(self, run: list[tuple[Anchor, Reading]]) -> bool:
+        """A list of languages by names that are foreign to it might be a list of courses: the page's own language
+        has to be in it, or an endonym, or an address with a mark.
+        """
+        return any(
+            reading.naming is Naming.ENDONYM
+            or (reading.naming is not Naming.PHRASE and reading.code.partition("-")[0] == self._own)
+            or self._is_marked(anchor.url, reading.code)
+            for anchor, reading in run
+        )
+
+    def _speaks_for_itself(self, anchor: Anchor, reading: Reading) -> bool:
+        """A lone anchor: another language, on the same site, by its endonym or with its mark in the address."""
+        if reading.code.partition("-")[0] == self._own or anchor.url.site != self._head.url.site:
+            return False
+        return reading.naming is Naming.ENDONYM or self._is_marked(anchor.url, reading.code)
+
+    def _is_marked(self, url: Url, code: str) -> bool:
+        """The address names that language, and that of this page does not."""
+        base = code.partition("-")[0]
+        if base in self._own_marks:
+            return False
+        return any(mark.partition("-")[0] == base for mark in address_languages(url, self._head.url))
+
+    def _in_switcher(self, node: LexborNode) -> bool:
+        """Whether the words of a switcher stand on the anchor or on one of the elements around it."""
+        around: LexborNode | None = node
+        for _ in range(_LEVELS):
+            if around is None or around.tag in _TOO_FAR:
+                return False
+            known = self._named.get(around.mem_id)
+            if known is None:
+                attributes = around.attributes
+                words = " ".join(attributes.get(key) or "" for key in ("class", "id", "role"))
+                known = self._named[around.mem_id] = bool(_SWITCHER.search(words[:_MAX_WORDS]))
+            if known:
+                return True
+            around = around.parent
+        return False
+
+
+def _source(anchor: Anchor) -> AlternateSource:
+    return AlternateSource.AREA if anchor.node.tag == "area" else AlternateSource.ANCHOR
+
+
+def _options(head: Head, select: LexborNode, names: LanguageNames) -> Iterator[Alternate]:
+    """A select of which most options name a language, and whose values are addresses."""
+    options = select.css("option")
+    if not 2 <= len(options) <= MAX_RUN:
+        return
+    found = []
+    named = 0
+    for option in options:
+        attributes = {key: value or "" for key, value in option.attributes.items()}
+        said = next((tag for key in _SAID_IN if _TAG.fullmatch(tag := _tag(attributes.get(key, "")))), "")
+        reading = names.read(" ".join(option.text().split()))
+        code = said or (reading.code if reading else "")
+        named += bool(code)
+        address = next((attributes[key] for key in (*_ADDRESS_IN, "value") if _is_address(attributes.get(key, ""))), "")
+        if code and address and (url := head.resolve(address)):
+            found.append(Alternate(url, code, AlternateSource.OPTION))
+    if named * 2 >= len(options):
+        yield from found
+
+
+def _is_address(value: str) -> bool:
+    """Rather than a value for a script: "fr" is none, "/fr/", "?lang=fr", "index_fr.html" are."""
+    return value.startswith(("/", "http://", "https://", "./", "../", "?")) or bool(
+        re.search(r"\.\w{2,5}(?:$|\?)|/", value)
+    )
+
+
+def _data(head: Head, tree: LexborHTMLParser) -> Iterator[Alternate]:
+    """Elements that keep an address and its language in attributes, for a script to follow."""
+    for node in tree.css(
+        "[data-lang],[data-hreflang],[data-language],[data-locale],[data-href][lang],[data-url][lang]"
+    ):
+        attributes: Attributes = {key: value or "" for key, value in node.attributes.items()}
+        if node.tag == "option":
+            continue
+        said = next((tag for key in _SAID_IN if _TAG.fullmatch(tag := _tag(attributes.get(key, "")))), "")
+        address = next((attributes[key] for key in (*_ADDRESS_IN, "href") if attributes.get(key)), "")
+        url = head.resolve(address) if said and language_code(said.partition("-")[0]) else None
+        # A button to share this page has its address and a language as well.
+        if url is not None and url != head.url and url.site == head.url.site:
+            yield Alternate(url, said, AlternateSource.DATA)
+
+
+def _json_ld(head: Head) -> Iterator[Alternate]:
+    """schema.org's workTranslation and translationOfWork: an address, or an object with one."""
+    for record in head.records:
+        for key in _JSON_KEYS:
+            values = record.get(key)
+            for value in values if isinstance(values, list) else [values]:
+                if (address := _address(value)) and (url := head.resolve(address)):
+                    language = value.get("inLanguage") if isinstance(value, dict) else ""
+                    yield Alternate(url, _tag(_language(language)), AlternateSource.JSON_LD)
+
+
+def _address(value: Any) -> str:
+    if isinstance(value, dict):
+        value = value.get("url") or value.get("@id") or value.get("sameAs")
+    return value if isinstance(value, str) and "/" in value else ""
+
+
+def _language(value: Any) -> str:
+    if isinstance(value, dict):
+        value = value.get("alternateName") or value.get("name")
+    return value if isinstance(value, str) else ""

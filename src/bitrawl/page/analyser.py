@@ -1,0 +1,153 @@
+"""From a capture to a page, one parse: each aspect is a module of its own, and is told here once."""
+
+import re
+from typing import Protocol
+
+import msgspec
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+
+from bitrawl.model import Capture, Link, LinkKind, Page, Paragraph, ParagraphKind, Reason, Sitemap, Skip, Stage
+from bitrawl.page.alternates import header_alternates, read_alternates
+from bitrawl.page.boilerplate import THRESHOLD
+from bitrawl.page.decode import Decoded, decode
+from bitrawl.page.depth import shallow
+from bitrawl.page.directives import directives
+from bitrawl.page.fingerprints import digest, signature, structure
+from bitrawl.page.head import Head, bare_head, read_head
+from bitrawl.page.language_names import LanguageNames
+from bitrawl.page.languages import LanguageReader, claimed
+from bitrawl.page.links import read_anchors, read_images, read_links
+from bitrawl.page.machine_translation import machine_translation
+from bitrawl.page.metadata import canonical, read_metadata
+from bitrawl.page.outline import TEXT, Block, Outline, normalise, outline
+from bitrawl.page.sitemap import read_sitemap
+from bitrawl.protocols import LanguageIdentifier
+
+HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
+MAX_PARAGRAPHS = 20_000
+
+_BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n\s*")
+
+
+class ContentClassifier(Protocol):
+    """Which blocks of a page are its content."""
+
+    def probabilities(self, outline: Outline) -> list[float]:
+        """Of each block to be main text."""
+        ...
+
+
+class PageAnalyser:
+    """Plain and synchronous; runs in a child process. Not thread-safe: it remembers languages of recurring texts."""
+
+    def __init__(
+        self,
+        identifier: LanguageIdentifier,
+        classifier: ContentClassifier,
+        names: LanguageNames | None = None,
+    ) -> None:
+        self._languages = LanguageReader(identifier)
+        self._classifier = classifier
+        self._names = names or LanguageNames.load()
+
+    def read(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+        """Directives are reported, not obeyed. `index` asks to read the body as a sitemap, whatever its type."""
+        if index:
+            return read_sitemap(capture.url, capture.body)
+        media_type = (capture.media_type or capture.header("content-type").partition(";")[0]).strip().lower()
+        if media_type in HTML_TYPES:
+            page = self._html(capture)
+        elif media_type == "text/plain":
+            page = self._text(capture)
+        else:
+            return Skip(capture.url, Stage.ANALYSE, Reason.CONTENT_TYPE, media_type, capture.status)
+        if not page.paragraphs and not page.links:
+            return Skip(capture.url, Stage.ANALYSE, Reason.EMPTY, status=capture.status)
+        return page
+
+    def _html(self, capture: Capture) -> Page:
+        text, charset = _decoded(capture)
+        tree = LexborHTMLParser(shallow(text), options=LexborDocumentOptions.WO_EVENTS)
+        head = read_head(tree, capture)
+        skeleton = outline(tree)
+        metadata = read_metadata(head, tree, capture)
+        anchors = read_anchors(skeleton, head)
+        alternates = read_alternates(head, tree, anchors, self._names)
+        understood = self._understood(
+            skeleton, self._classifier.probabilities(skeleton), head, metadata.content_language, metadata.locale
+        )
+        return msgspec.structs.replace(
+            understood,
+            title=skeleton.title or normalise(head.first("og:title", "twitter:title", "dc.title")),
+            charset=charset,
+            metadata=metadata,
+            links=read_links(head, tree, anchors, alternates),
+            alternates=alternates,
+            images=read_images(skeleton, head),
+            canonical=canonical(head),
+            directives=directives(head, capture),
+            machine_translation=machine_translation(head, tree, text),
+        )
+
+    def _text(self, capture: Capture) -> Page:
+        """Paragraphs between blank lines, all of them content."""
+        text, charset = _decoded(capture)
+        head = bare_head(capture)
+        skeleton = Outline()
+        for part in _BLANK_LINE.split(text):
+            if line := normalise(part):
+                skeleton.blocks.append(Block(line, ParagraphKind.TEXT, len(skeleton.tags), -1))
+                skeleton.tags.append(TEXT)
+        understood = self._understood(
+            skeleton, [1.0] * len(skeleton.blocks), head, capture.header("content-language"), ""
+        )
+        alternates = tuple(header_alternates(head))
+        links = tuple(
+            Link(a.url, LinkKind.ALTERNATE, capture.url, rel="alternate", hreflang=a.language) for a in alternates
+        )
+        return msgspec.structs.replace(
+            understood,
+            charset=charset,
+            links=links,
+            alternates=alternates,
+            canonical=canonical(head),
+            directives=directives(head, capture),
+        )
+
+    def _understood(self, skeleton: Outline, content: list[float], head: Head, *claims: str) -> Page:
+        """What follows from the text: paragraphs, languages, fingerprints."""
+        blocks = skeleton.blocks[:MAX_PARAGRAPHS]
+        main = [chance >= THRESHOLD for chance in content[:MAX_PARAGRAPHS]]
+        languages = self._languages.read([block.text for block in blocks], main, claimed(head, *claims))
+        paragraphs = tuple(
+            Paragraph(
+                block.text,
+                block.kind,
+                not is_main,
+                round(chance, 3),
+                language,
+                round(confidence, 3),
+                block.position,
+            )
+            for block, is_main, chance, (language, confidence) in zip(
+                blocks, main, content, languages.paragraphs, strict=False
+            )
+        )
+        text = "\n".join(p.text for p in paragraphs if not p.boilerplate) or "\n".join(p.text for p in paragraphs)
+        language, confidence = languages.page
+        return Page(
+            head.url,
+            language,
+            round(confidence, 3),
+            paragraphs=paragraphs,
+            tags=tuple(skeleton.tags),
+            fingerprint=structure(paragraphs),
+            digest=digest(text),
+            signature=signature(text),
+        )
+
+
+def _decoded(capture: Capture) -> Decoded:
+    return decode(
+        capture.body, capture.header("content-type"), tld=capture.url.host.partition(":")[0].rpartition(".")[2]
+    )

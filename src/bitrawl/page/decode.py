@@ -1,0 +1,228 @@
+"""From bytes to text: byte order mark, header, meta, detection; what a page claims of its charset is checked."""
+
+import codecs
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from chardetng_py import EncodingDetector
+
+PRESCAN = (
+    4096  # HTML asks for the meta within 1024 bytes; pages that keep to it are a habit of browsers, not of authors.
+)
+DETECT = 65536  # Bytes that a detector sees: more changes no verdict, and costs time.
+
+# Labels of the Encoding standard that Python's codecs do not know, once a leading "x-" is gone and "iso88592" has
+# its hyphens; the rest of its aliases they do know. tests/unit/test_decode.py holds the whole list.
+_LABELS = {
+    "sjis": "cp932",
+    "windows-31j": "cp932",
+    "gb_2312": "gb18030",
+    "gb_2312-80": "gb18030",
+    "csgb2312": "gb18030",
+    "csiso58gb231280": "gb18030",
+    "x-big5": "big5hkscs",
+    "cn-big5": "big5hkscs",
+    "windows-949": "cp949",
+    "korean": "cp949",
+    "cseuckr": "cp949",
+    "csksc56011987": "cp949",
+    "iso-ir-149": "cp949",
+    "ks_c_5601-1989": "cp949",
+    "ksc_5601": "cp949",
+    "cseucpkdfmtjapanese": "euc_jp",
+    "koi": "koi8-u",
+    "koi8": "koi8-u",
+    "koi8-ru": "koi8-u",
+    "mac-ukrainian": "mac-cyrillic",
+    "mac": "mac-roman",
+    "csmacintosh": "mac-roman",
+    "windows-874": "cp874",
+    "dos-874": "cp874",
+    "csisolatin9": "iso8859-15",
+    "sun_eu_greek": "iso8859-7",
+    "csiso88596e": "iso8859-6",
+    "csiso88596i": "iso8859-6",
+    "csiso88598e": "iso8859-8",
+    "csiso88598i": "iso8859-8",
+    "logical": "iso8859-8",
+    "visual": "iso8859-8",
+    "unicode-1-1-utf-8": "utf-8",
+    "unicode11utf8": "utf-8",
+    "unicode20utf8": "utf-8",
+    "unicode": "utf-16-le",
+    "unicodefeff": "utf-16-le",
+    "unicodefffe": "utf-16-be",
+    "csunicode": "utf-16-le",
+    "iso-10646-ucs-2": "utf-16-le",
+    "ucs-2": "utf-16-le",
+    "user-defined": "cp1252",
+}
+_ISO_8859 = re.compile(r"iso-?8859-?(\d{1,2})(?:-[ei])?")
+# What the Encoding standard decodes a label with, where that is a superset of what the label says.
+_SUPERSETS = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "johab": "cp949",
+    "big5": "big5hkscs",
+    "koi8-r": "koi8-u",  # differs in box drawing, and in nothing that Russian writes
+    "utf-16": "utf-16-le",
+}
+# The codecs that text on the web is read with. Python knows others that no page may choose (utf-7, rot13, idna).
+_ALLOWED = frozenset(
+    [
+        "utf-8",
+        "utf-16-le",
+        "utf-16-be",
+        "cp932",
+        "euc_jp",
+        "iso2022_jp",
+        "gb18030",
+        "hz",
+        "big5hkscs",
+        "cp949",
+        "iso2022_kr",
+        "koi8-u",
+        "cp866",
+        "cp874",
+        "mac-roman",
+        "mac-cyrillic",
+        "iso8859-2",
+        "iso8859-3",
+        "iso8859-4",
+        "iso8859-5",
+        "iso8859-6",
+        "iso8859-7",
+        "iso8859-8",
+        "iso8859-10",
+        "iso8859-13",
+        "iso8859-14",
+        "iso8859-15",
+        "iso8859-16",
+        "cp1250",
+        "cp1251",
+        "cp1252",
+        "cp1253",
+        "cp1254",
+        "cp1255",
+        "cp1256",
+        "cp1257",
+        "cp1258",
+    ]
+)
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_STATEFUL = frozenset(("iso2022_jp", "iso2022_kr", "hz"))  # All of their bytes are ASCII.
+_UNICODE = frozenset(("utf-8", "utf-16-le", "utf-16-be"))
+# Charsets of languages in Latin script, of which no word has five letters in a row that are not ASCII.
+_LATIN = frozenset(
+    ["cp1250", "cp1252", "cp1254", "cp1257", "cp1258", "iso8859-2", "iso8859-3", "iso8859-4", "iso8859-15", "mac-roman"]
+)
+_FOREIGN_WORD = re.compile(rb"[\x80-\xff]{5}")
+_HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
+_META = re.compile(rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([^\s\"'/>;]+)", re.IGNORECASE)
+_XML = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([^\"']+)", re.IGNORECASE)
+_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
+
+
+class Decoded(NamedTuple):
+    """A body as text, and the codec that read it."""
+
+    text: str
+    charset: str
+
+
+def decode(body: bytes, content_type: str = "", *, tld: str = "") -> Decoded:
+    """Never raises; what no codec can read becomes U+FFFD.
+
+    `tld` is the last label of the page's host, a hint for the detector where nothing is declared.
+    """
+    for mark, name in _BOMS:
+        if body.startswith(mark):
+            return Decoded(body[len(mark) :].decode(name, "replace"), name)
+    claims = _claims(body, content_type)
+    if not _STATEFUL.isdisjoint(claims) or b"\0" in body[:64]:
+        shifted = _shifted(body, claims)
+        if shifted is not None:
+            return shifted
+    # A text in any other charset that has more than a few letters beyond ASCII is no valid UTF-8:
+    # whatever was claimed, this decides.
+    try:
+        return Decoded(body.decode("utf-8"), "utf-8")
+    except UnicodeDecodeError as error:
+        if error.start >= len(body) - 3 and error.start and not body[: error.start].isascii():
+            return Decoded(body.decode("utf-8", "replace"), "utf-8")
+    return _legacy(body, claims, tld)
+
+
+def codec(label: str) -> str | None:
+    """The Python codec for a label as the Encoding standard reads it; None for what is no charset of the web."""
+    return _codec(label.strip().lower()[:40])
+
+
+@lru_cache(maxsize=1024)
+def _codec(label: str) -> str | None:
+    label = _ISO_8859.sub(r"iso8859-\1", label.removeprefix("x-"))
+    name = _LABELS.get(label)
+    if name is None:
+        try:
+            name = codecs.lookup(label).name
+        except (LookupError, ValueError):
+            return None
+        name = _SUPERSETS.get(name, name)
+    return name if name in _ALLOWED else None
+
+
+def _claims(body: bytes, content_type: str) -> list[str]:
+    """The codecs that header and markup name, the header's first."""
+    head = body[:PRESCAN]
+    if b"<!--" in head:
+        head = _COMMENT.sub(b"", head)
+    found = (_HEADER.search(content_type), _META.search(head), _XML.search(head))
+    labels = [match[1] for match in found if match]
+    names = [codec(label if isinstance(label, str) else label.decode("ascii", "replace")) for label in labels]
+    return [name for name in names if name]
+
+
+def _shifted(body: bytes, claims: list[str]) -> Decoded | None:
+    """Charsets whose bytes are valid ASCII: UTF-16 without its mark, and those that shift by escapes."""
+    even, odd = body[:512:2].count(0), body[1:512:2].count(0)
+    if len(body) >= 8 and even + odd > len(body[:512]) // 4 and max(even, odd) > 8 * min(even, odd):
+        name = "utf-16-le" if odd > even else "utf-16-be"
+        return Decoded(body.decode(name, "replace"), name)
+    for name in claims:
+        if name in _STATEFUL and (b"\x1b" in body or b"~{" in body):
+            return Decoded(body.decode(name, "replace"), name)
+    return None
+
+
+def _legacy(body: bytes, claims: list[str], tld: str) -> Decoded:
+    """Bytes that are no UTF-8 throughout."""
+    loose = body.decode("utf-8", "replace")
+    if _reads_well(loose):
+        return Decoded(loose, "utf-8")
+    # "iso-8859-1" in a header is what servers say by default: where the author names another charset, that goes first.
+    foreign = len(_FOREIGN_WORD.findall(body[:DETECT])) > 4
+    for name in sorted(dict.fromkeys(claims), key=lambda name: name == "cp1252"):
+        if name in _UNICODE or (foreign and name in _LATIN):
+            continue
+        text = body.decode(name, "replace")
+        if _reads_well(text):
+            return Decoded(text, name)
+    detector = EncodingDetector()
+    detector.feed(body[:DETECT], last=True)
+    label = detector.guess(tld=tld.encode("ascii") if tld.isascii() and tld.isalpha() else None, allow_utf8=False)
+    name = codec(label) or "cp1252"
+    return Decoded(body.decode(name, "replace"), name)
+
+
+def _reads_well(text: str) -> bool:
+    """Of the characters beyond ASCII hardly any is a gap: a few bytes of rubbish do not make a page illegible."""
+    gaps = text.count("\ufffd")
+    return gaps == 0 or gaps * 20 <= len(text) - len(text.encode("ascii", "ignore"))

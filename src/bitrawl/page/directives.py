@@ -1,0 +1,54 @@
+"""What a page asks of robots: meta robots, X-Robots-Tag, the opt-outs of AI and of text and data mining."""
+
+import re
+
+from bitrawl.model import Capture
+from bitrawl.page.head import Head
+
+AGENT = "bitrawl"
+"""The name by which a directive may address us."""
+
+_MEANINGS = {
+    "noindex": ("noindex",),
+    "nofollow": ("nofollow",),
+    "none": ("noindex", "nofollow"),
+    "noai": ("noai",),
+}
+# Directives that have a value of their own, so that the colon does not name an agent.
+_VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
+_AGENT = re.compile(r"\s*([\w\-]+)\s*:\s*(.*)", re.DOTALL)
+
+
+def directives(head: Head | None, capture: Capture) -> tuple[str, ...]:
+    """Normalised and sorted: "noai", "noindex", "nofollow", "tdm-reservation"; whether to obey is not decided here."""
+    found: set[str] = set()
+    for key, value in capture.headers:
+        name = key.lower()
+        if name == "x-robots-tag":
+            found.update(_addressed(value))
+        elif name == "tdm-reservation" and value.strip() == "1":
+            found.add("tdm-reservation")
+    for name, content in head.metas if head else ():
+        if name in ("robots", AGENT):
+            found.update(_meanings(content))
+        elif name == "tdm-reservation" and content == "1":
+            found.add("tdm-reservation")
+    return tuple(sorted(found))
+
+
+def _addressed(value: str) -> set[str]:
+    """Of one header line, what is for everybody or for us: an agent's name holds until the next one."""
+    found: set[str] = set()
+    agent = AGENT
+    for part in value.split(","):
+        directive = part
+        match = _AGENT.fullmatch(part)
+        if match and match[1].lower() not in _VALUED:
+            agent, directive = match[1].lower(), match[2]
+        if agent in (AGENT, "*"):
+            found |= _meanings(directive)
+    return found
+
+
+def _meanings(content: str) -> set[str]:
+    return {meaning for word in re.split(r"[\s,;]+", content.lower()) for meaning in _MEANINGS.get(word, ())}

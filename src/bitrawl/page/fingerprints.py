@@ -1,0 +1,76 @@
+"""What makes two pages the same: structure, exact text, nearly the same text."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.model import Paragraph, ParagraphKind
+
+SHINGLE = 8
+"""Characters of one SimHash feature: about a word and a half, or four words of Chinese."""
+
+_LONGEST = 20_000  # Characters that a signature looks at.
+_KINDS = {kind: i for i, kind in enumerate(ParagraphKind)}
+_LETTERS = "abcdefghijklmABCDEFGHIJKLMnopqrstuvwxyzNOPQRSTUVWXYZ"
+_LENGTHS = len(_LETTERS) // len(_KINDS)
+# A character of these says as much as about three of an alphabet; so lengths of translations become comparable.
+_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]")
+_DIGITS = re.compile(r"\d+")
+
+
+def structure(paragraphs: Iterable[Paragraph]) -> str:
+    """One letter for each paragraph of the main text: its kind, and its length in thirteen steps.
+
+    After Papavassiliou et al., section 3.9, where it is a sequence of integers: a mark for title, heading or list
+    item, then the length in characters. Lengths of translations are never equal, so they are quantised (each step is
+    twice the one before), and an edit distance over the letters compares both at once.
+    """
+    return "".join(
+        _LETTERS[_KINDS[p.kind] * _LENGTHS + min(weight(p.text).bit_length() - 1, _LENGTHS - 1)]
+        for p in paragraphs
+        if not p.boilerplate and p.text
+    )
+
+
+def weight(text: str) -> int:
+    """Its length in characters of an alphabet, so that a text and its translation weigh about the same."""
+    return len(text) + (0 if text.isascii() else 2 * len(_DENSE.findall(text)))
+
+
+def digest(text: str) -> str:
+    """Equal means the same text; empty for none."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest() if text else ""
+
+
+def signature(text: str) -> int:
+    """SimHash (Charikar 2002) over character shingles, 64 bits; 0 for a text too short to have any.
+
+    Case, digits and spaces do not count: pages that differ in a date, a price or a counter are near each other.
+    """
+    masked = _DIGITS.sub("0", "".join(text[:_LONGEST].casefold().split()))
+    if len(masked) < SHINGLE:
+        return 0
+    codes = np.frombuffer(masked.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
+    hashes = _mixed(_polynomial(codes)).astype("<u8", copy=False)
+    bits = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    majority = bits.sum(axis=0, dtype=np.uint32) * 2 > len(hashes)
+    return int(np.packbits(majority, bitorder="little").view("<u8")[0])
+
+
+def _polynomial(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    count = len(codes) - SHINGLE + 1
+    total = np.zeros(count, dtype=np.uint64)
+    for i in range(SHINGLE):
+        total = total * np.uint64(0x100000001B3) + codes[i : i + count]
+    return total
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finaliser of SplitMix64: every bit of the input moves every bit of the output."""
+    mixed = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed

@@ -1,0 +1,155 @@
+"""What a document declares outside its text, collected once: metas, links, JSON-LD, base, HTTP links."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from selectolax.lexbor import LexborHTMLParser
+
+from bitrawl.errors import UrlError
+from bitrawl.model import Capture
+from bitrawl.url import Url
+
+MAX_JSON = 512 * 1024  # Characters of one JSON-LD script; longer ones are shop catalogues.
+MAX_RECORDS = 2000
+
+# Possessive, because whitespace could be split in quadratically many ways.
+_LINK_VALUE = re.compile(r'<([^<>]*+)>((?:\s*+;\s*+[\w!#$&+\-.^`|~*]++\s*+(?:=\s*+(?:"[^"]*+"|[^\s",;]*+))?+)*+)')
+_LINK_PARAMETER = re.compile(r';\s*+([\w\-*]++)\s*+(?:=\s*+(?:"([^"]*+)"|([^\s",;]*+)))?')
+_WRAPPED = re.compile(r"^\s*(?:<!--|/\*\s*<!\[CDATA\[\s*\*/|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$")
+
+Attributes = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Declarations as found, in document order, wherever in the document they stand."""
+
+    url: Url
+    base: Url  # what relative addresses are relative to
+    language: str  # html lang
+    metas: tuple[tuple[str, str], ...]  # name, property, itemprop or http-equiv in lower case; content
+    links: tuple[Attributes, ...]  # link elements, then those of the HTTP header, which have "header" set
+    records: tuple[dict[str, Any], ...]  # every object of every JSON-LD script
+    scripts: tuple[str, ...]  # addresses of scripts
+
+    def first(self, *names: str) -> str:
+        """The content of the first meta that says anything, in the order of the names."""
+        for name in names:
+            for key, content in self.metas:
+                if key == name and content:
+                    return content
+        return ""
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """The contents of every meta of that name."""
+        return tuple(content for key, content in self.metas if key == name and content)
+
+    def related(self, relation: str) -> list[Attributes]:
+        """Links of that relation that lead somewhere."""
+        return [link for link in self.links if relation in link.get("rel", "").lower().split() and link.get("href")]
+
+    def resolve(self, raw: str) -> Url | None:
+        """The address as a browser would follow it; None where it is not of the web."""
+        return resolve(raw, self.base)
+
+
+def read_head(tree: LexborHTMLParser, capture: Capture) -> Head:
+    """One pass for all declarations."""
+    metas: list[tuple[str, str]] = []
+    links: list[Attributes] = []
+    records: list[dict[str, Any]] = []
+    scripts: list[str] = []
+    base = capture.url
+    seen_base = False
+    for node in tree.css("meta,link,base,script"):
+        attributes = {key.lower(): value or "" for key, value in node.attributes.items()}
+        tag = node.tag
+        if tag == "meta":
+            metas.extend(_meta(attributes))
+        elif tag == "link":
+            links.append(attributes)
+        elif tag == "script":
+            if source := attributes.get("src"):
+                scripts.append(source)
+            elif attributes.get("type", "").strip().lower().startswith("application/ld+json"):
+                records.extend(_records(node.text()))
+        elif not seen_base and "href" in attributes:
+            seen_base = True
+            base = resolve(attributes["href"], base) or base
+    links.extend(header_links(capture))
+    root = tree.css_first("html")
+    declared = root.attributes if root is not None else {}
+    language = declared.get("lang") or declared.get("xml:lang") or ""
+    return Head(
+        capture.url,
+        base,
+        language.strip()[:40],
+        tuple(metas),
+        tuple(links),
+        tuple(records[:MAX_RECORDS]),
+        tuple(scripts),
+    )
+
+
+def bare_head(capture: Capture) -> Head:
+    """Of a document without markup: what HTTP says."""
+    return Head(capture.url, capture.url, "", (), tuple(header_links(capture)), (), ())
+
+
+def header_links(capture: Capture) -> list[Attributes]:
+    """The HTTP Link header (RFC 8288) in the shape of link elements, marked by a key "header"."""
+    found = []
+    for value in (value for key, value in capture.headers if key.lower() == "link"):
+        for match in _LINK_VALUE.finditer(value[:65536]):
+            link = {"href": match[1].strip(), "header": "1"}
+            for name, quoted, bare in _LINK_PARAMETER.findall(match[2]):
+                link.setdefault(name.lower(), quoted or bare)
+            found.append(link)
+    return found
+
+
+def resolve(raw: str, base: Url) -> Url | None:
+    """The address as a browser would follow it; None where it is not of the web."""
+    raw = raw.strip()
+    if not raw or raw.startswith("#"):
+        return None
+    # What starts at the root is the same link on all pages of a host: most of a site's links are in its template.
+    if raw.startswith("/") or raw[:4].lower() == "http":
+        return _resolve(raw, Url.known(base.origin + "/"))
+    return _resolve.__wrapped__(raw, base)
+
+
+@lru_cache(maxsize=16384)
+def _resolve(raw: str, base: Url) -> Url | None:
+    try:
+        return Url.parse(raw, base=base)
+    except UrlError:
+        return None
+
+
+def _meta(attributes: Attributes) -> Iterator[tuple[str, str]]:
+    content = " ".join(attributes.get("content", "").split())
+    for key in ("name", "property", "itemprop", "http-equiv"):
+        if name := attributes.get(key):
+            yield name.strip().lower(), content
+
+
+def _records(text: str) -> Iterator[dict[str, Any]]:
+    """Every object of the script, nested ones too; nothing where it is no JSON."""
+    if len(text) > MAX_JSON:
+        return
+    try:
+        stack = [msgspec.json.decode(_WRAPPED.sub("", text))]
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            yield value
+            stack.extend(reversed(value.values()))
+        elif isinstance(value, list):
+            stack.extend(reversed(value))

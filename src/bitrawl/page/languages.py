@@ -1,0 +1,87 @@
+"""Languages of a page: of each paragraph, and of the whole; what markup and address claim is a prior, never a verdict."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bitrawl.model import UNDETERMINED, Language
+from bitrawl.page.fingerprints import weight
+from bitrawl.page.head import Head
+from bitrawl.page.language_names import address_languages
+from bitrawl.protocols import LanguageIdentifier
+from bitrawl.text.codes import claimed_language
+
+Verdict = tuple[Language, float]
+
+MIN_LETTERS = 24  # Fewer tell no language; about six words, or eight characters of Chinese.
+MAX_PAGE_TEXT = 6000  # Characters of the main text that the page's verdict is made from.
+CACHED = 20_000  # Texts whose verdict is remembered.
+CACHED_LENGTH = 120  # Characters; what recurs from page to page is menus and notices.
+
+
+class Languages(NamedTuple):
+    """The verdicts for one page, in the order of its paragraphs."""
+
+    page: Verdict
+    paragraphs: list[Verdict]
+
+
+class LanguageReader:
+    """One call of the identifier for each page; texts that recur are asked for once."""
+
+    def __init__(self, identifier: LanguageIdentifier) -> None:
+        self._identifier = identifier
+        self._known: OrderedDict[tuple[str, Language | None], Verdict] = OrderedDict()
+
+    def read(self, texts: Sequence[str], main: Sequence[bool], claim: Language | None) -> Languages:
+        """`main` says which of the texts are content; where none is, all of them speak for the page."""
+        chosen = [text for text, is_main in zip(texts, main, strict=True) if is_main] or list(texts)
+        whole = "\n".join(chosen)[:MAX_PAGE_TEXT]
+        verdicts = self._identified([*texts, whole], claim)
+        votes: dict[Language, float] = {}
+        total = 0.0
+        for text, (language, confidence), is_main in zip(texts, verdicts, main, strict=False):
+            if is_main or len(chosen) == len(texts):
+                total += weight(text)
+                votes[language] = votes.get(language, 0.0) + weight(text) * confidence
+        shares = {language: vote / total for language, vote in votes.items()} if total else {}
+        return Languages(_page_verdict(shares, verdicts[-1], whole), verdicts[:-1])
+
+    def _identified(self, texts: Sequence[str], claim: Language | None) -> list[Verdict]:
+        known = self._known
+        missing = [text for text in dict.fromkeys(texts) if (text, claim) not in known]
+        fresh = dict(zip(missing, self._identifier.identify(missing, prior=claim), strict=True)) if missing else {}
+        verdicts = [fresh[text] if text in fresh else known[text, claim] for text in texts]
+        for text, verdict in zip(texts, verdicts, strict=True):
+            if len(text) <= CACHED_LENGTH:
+                known[text, claim] = verdict
+                known.move_to_end((text, claim))
+        while len(known) > CACHED:
+            known.popitem(last=False)
+        return verdicts
+
+
+def _page_verdict(shares: dict[Language, float], whole: Verdict, text: str) -> Verdict:
+    """By paragraphs, each weighing its length and its confidence; what they leave open, the main text as one decides.
+
+    Paragraphs see that a page is in two languages, of which the whole shows one or the other; the whole sees the
+    language of a page of short lines, of which each alone says little.
+    """
+    if weight("".join(filter(str.isalpha, text[:500]))) < MIN_LETTERS:
+        return UNDETERMINED, 0.0
+    scores = dict(shares)
+    language, confidence = whole
+    scores[language] = scores.get(language, 0.0) + max(0.0, 1.0 - sum(shares.values())) * confidence
+    scores.pop(UNDETERMINED, None)
+    best = max(scores, key=lambda code: scores[code], default=UNDETERMINED)
+    return best, min(1.0, scores.get(best, 0.0))
+
+
+def claimed(head: Head, content_language: str, locale: str) -> Language | None:
+    """What the page claims where its claims agree; None where there is none, or they contradict each other."""
+    said = [head.language, "" if "," in content_language else content_language, locale, *address_languages(head.url)]
+    said += [text for record in head.records if isinstance(text := record.get("inLanguage"), str)][:1]
+    claims = {claim for text in said if text and (claim := claimed_language(text)) != UNDETERMINED}
+    if len({claim.partition("-")[0] for claim in claims}) != 1:
+        return None
+    return max(claims, key=len)

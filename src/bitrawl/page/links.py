@@ -1,0 +1,195 @@
+"""Every link of a page, once, with what is known of its target before a visit."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from bitrawl.model import Alternate, AlternateSource, Image, Link, LinkKind
+from bitrawl.page.head import Attributes, Head
+from bitrawl.page.outline import Block, Outline, normalise
+from bitrawl.url import Url
+
+MAX_LINKS = 5000  # of one page
+MAX_ANCHORS = 20_000  # looked at; a page has more only to catch crawlers
+MAX_IMAGES = 1000
+ANCHOR_LENGTH = 200  # Characters of an anchor's text that are kept.
+FARTHEST = 10_000  # Characters of a block that are searched for an anchor's text, from the end of the anchor before.
+CONTEXT = 80  # Characters kept of the text on either side of an anchor.
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """An a or area with its address resolved."""
+
+    node: LexborNode
+    attributes: Attributes
+    url: Url
+    text: str
+    context: str
+    image_alt: str
+    image_src: str
+    position: int
+
+
+def read_anchors(outline: Outline, head: Head) -> list[Anchor]:
+    """Those that lead to the web, in document order; with text from their block and the image inside, if any."""
+    pictures = _pictures(outline)
+    anchors = []
+    reach: dict[int, int] = {}  # by block, where in its text the last anchor ended
+    for node, position, block in outline.anchors[:MAX_ANCHORS]:
+        attributes = {key: value or "" for key, value in node.attributes.items()}
+        url = head.resolve(attributes.get("href", ""))
+        if url is None:
+            continue
+        text = normalise(node.text())
+        context = _context(outline.blocks[block], text, reach, block) if block >= 0 else ""
+        picture = pictures.get(node.mem_id, {})
+        source = picture.get("src") or picture.get("data-src") or ""
+        anchors.append(
+            Anchor(
+                node,
+                attributes,
+                url,
+                (text or normalise(attributes.get("alt", "")))[:ANCHOR_LENGTH],
+                context,
+                normalise(picture.get("alt", ""))[:ANCHOR_LENGTH],
+                "" if source.startswith("data:") else source[:ANCHOR_LENGTH],
+                position,
+            )
+        )
+    return anchors
+
+
+def read_links(
+    head: Head, tree: LexborHTMLParser, anchors: Sequence[Anchor], alternates: Iterable[Alternate]
+) -> tuple[Link, ...]:
+    """One link for one URL: the first occurrence wins, and takes over what only a later one says.
+
+    A declared alternate is of that kind however else it is linked. What is no page by its name is listed too:
+    scope tells it by its extension, and the ledger says so.
+    """
+    links: dict[Url, Link] = {}
+    for found in _all(head, tree, anchors, alternates):
+        known = links.get(found.url)
+        if known is not None:
+            links[found.url] = _merged(known, found)
+        elif len(links) < MAX_LINKS:
+            links[found.url] = found
+    links.pop(head.url, None)
+    return tuple(links.values())
+
+
+def read_images(outline: Outline, head: Head) -> tuple[Image, ...]:
+    """Images with an address, lazily loaded ones too; those that are written into the page are left out."""
+    images = []
+    for node, position in outline.images[:MAX_IMAGES]:
+        attributes = node.attributes
+        source = attributes.get("src") or ""
+        if not source or source.startswith("data:"):
+            source = (
+                attributes.get("data-src") or attributes.get("data-lazy-src") or attributes.get("data-original") or ""
+            )
+        url = head.resolve(source)
+        if url is not None:
+            images.append(Image(url, normalise(attributes.get("alt") or "")[:ANCHOR_LENGTH], position))
+    return tuple(images)
+
+
+def _all(
+    head: Head, tree: LexborHTMLParser, anchors: Sequence[Anchor], alternates: Iterable[Alternate]
+) -> Iterator[Link]:
+    source = head.url
+    for link in head.related("canonical"):
+        if url := head.resolve(link["href"]):
+            yield Link(url, LinkKind.PAGE, source, rel="canonical")
+    declared: dict[Url, str] = {}
+    for alternate in alternates:
+        if alternate.source in (AlternateSource.LINK, AlternateSource.HEADER, AlternateSource.JSON_LD):
+            yield Link(alternate.url, LinkKind.ALTERNATE, source, rel="alternate", hreflang=alternate.language)
+        if not declared.get(alternate.url):
+            declared[alternate.url] = alternate.language
+    for anchor in anchors:
+        language = declared.pop(anchor.url, None)
+        yield Link(
+            anchor.url,
+            LinkKind.PAGE if language is None else LinkKind.ALTERNATE,
+            source,
+            anchor=anchor.text,
+            context=anchor.context,
+            rel=" ".join(anchor.attributes.get("rel", "").lower().split())[:ANCHOR_LENGTH],
+            hreflang=anchor.attributes.get("hreflang", "").strip().lower()[:40] or language or "",
+            image_alt=anchor.image_alt,
+            image_src=anchor.image_src,
+            position=anchor.position,
+        )
+    for url, language in declared.items():  # in an option or an attribute
+        yield Link(url, LinkKind.ALTERNATE, source, hreflang=language)
+    yield from _unclicked(head, tree)
+
+
+def _unclicked(head: Head, tree: LexborHTMLParser) -> Iterator[Link]:
+    """Where the page goes by itself: refreshes and frames; and the neighbours that its head names."""
+    for content in head.all("refresh"):
+        _, mark, target = content.partition("=")
+        if mark and (url := head.resolve(target.strip(" '\""))):
+            yield Link(url, LinkKind.PAGE, head.url, rel="refresh")
+    for node in tree.css("iframe[src],frame[src]"):
+        if url := head.resolve(node.attributes.get("src") or ""):
+            yield Link(url, LinkKind.PAGE, head.url, anchor=node.attributes.get("title") or "", rel="frame")
+    for relation in ("next", "prev"):
+        for link in head.related(relation):
+            if url := head.resolve(link["href"]):
+                yield Link(url, LinkKind.PAGE, head.url, rel=relation)
+
+
+def _merged(first: Link, later: Link) -> Link:
+    """All relations that were said; nofollow only where both say it: one that may be followed is enough."""
+    return msgspec.structs.replace(
+        first,
+        kind=LinkKind.ALTERNATE if LinkKind.ALTERNATE in (first.kind, later.kind) else first.kind,
+        anchor=first.anchor or later.anchor,
+        context=first.context if first.anchor else first.context or later.context,
+        rel=_relations(first.rel, later.rel),
+        hreflang=first.hreflang or later.hreflang,
+        image_alt=first.image_alt or later.image_alt,
+        image_src=first.image_src or later.image_src,
+        position=first.position if first.position >= 0 else later.position,
+    )
+
+
+def _relations(first: str, later: str) -> str:
+    if first == later:
+        return first
+    words = dict.fromkeys([*first.split(), *later.split()])
+    if not ("nofollow" in first.split() and "nofollow" in later.split()):
+        words.pop("nofollow", None)
+    return " ".join(words)
+
+
+def _pictures(outline: Outline) -> dict[int, Attributes]:
+    """By anchor: the attributes of the first image inside it, at most four elements down."""
+    pictures: dict[int, Attributes] = {}
+    for image, _ in outline.images[:MAX_IMAGES]:
+        node = image.parent
+        for _ in range(4):
+            if node is None:
+                break
+            if node.tag == "a":
+                pictures.setdefault(node.mem_id, {key: value or "" for key, value in image.attributes.items()})
+                break
+            node = node.parent
+    return pictures
+
+
+def _context(block: Block, text: str, reach: dict[int, int], index: int) -> str:
+    """What stands before and after the anchor in its block, without the anchor."""
+    if len(block.text) <= len(text):
+        return ""
+    last = reach.get(index, 0)
+    start = block.text.find(text, last, last + FARTHEST + len(text)) if text else -1
+    if start < 0:
+        return ""
+    end = reach[index] = start + len(text)
+    return f"{block.text[max(0, start - CONTEXT) : start].strip()} {block.text[end : end + CONTEXT].strip()}".strip()

@@ -1,0 +1,71 @@
+"""Marks of machine translation: that this page is one, not that its site offers some."""
+
+import re
+from urllib.parse import urlsplit
+
+from selectolax.lexbor import LexborHTMLParser
+
+from bitrawl.page.head import Head
+
+# Addresses under which translation services show other people's pages.
+_PROXIES = (
+    *(".translate.goog", "translate.googleusercontent.com", "translate.google.com", "translated.turbopages.org"),
+    *("translate.yandex.net", "translatoruser-int.com", "translatetheweb.com", "microsofttranslator.com"),
+)
+# What is left in a document that went through Google Translate, in a browser or by its older proxy.
+_TRACES = {
+    "google-translate": 'html[class~="translated-ltr"],html[class~="translated-rtl"],body[class~="translated-ltr"],'
+    'body[class~="translated-rtl"],span.google-src-text,font[style*="vertical-align: inherit"] > font',
+    "machine-translated-from": '[rel~="machine-translated-from"]',
+    "transposh": "span.tr_[data-source=auto],span.tr_[source='1']",
+}
+# Services that put a translated copy of each page under an address of the site's own. Their script is on the
+# original too, so it counts only where the page is known not to be the original.
+_COPIERS = (
+    "gtranslate",
+    "weglot",
+    "transposh",
+    "bablic",
+    "linguise",
+    "conveythis",
+    "autoglot",
+    "localizejs",
+    "clonable",
+)
+_ORIGINAL = re.compile(
+    r"[\"']?(?:default_?language|original_?language|language_?from|source_?language)[\"']?"
+    r"\s*[:=]\s*[\"']([a-z]{2,3})\b",
+    re.IGNORECASE,
+)
+
+
+def machine_translation(head: Head, tree: LexborHTMLParser, html: str) -> tuple[str, ...]:
+    """The marks found, sorted; empty for a page that a person may have written."""
+    found = {name for name, selector in _TRACES.items() if tree.css_first(selector) is not None}
+    host = urlsplit(head.url).hostname or ""
+    if host.endswith(_PROXIES):
+        found.add("proxy")
+    if head.first("translation-stats"):
+        found.add("translation-stats")
+    if head.first("ms.translationtype").upper() == "MT" or head.first("x-translated-by"):
+        found.add("declared")
+    if (copier := _copier(head, tree)) and _is_copy(head, html):
+        found.add(copier)
+    return tuple(sorted(found))
+
+
+def _copier(head: Head, tree: LexborHTMLParser) -> str:
+    """Named in an address of a script or style sheet, or within a script; the text of a page may be about it."""
+    addresses = " ".join((*head.scripts, *(link.get("href", "") for link in head.links))).lower()
+    for name in _COPIERS:
+        if name in addresses or tree.scripts_contain(name):
+            return name
+    return ""
+
+
+def _is_copy(head: Head, html: str) -> bool:
+    """The page's language is not the one that the service translates from, or its default version is elsewhere."""
+    if (original := _ORIGINAL.search(html)) and head.language:
+        return original[1].lower() != re.split(r"[-_]", head.language.lower())[0]
+    defaults = [head.resolve(link["href"]) for link in head.related("alternate") if link.get("hreflang") == "x-default"]
+    return bool(defaults) and head.url not in defaults

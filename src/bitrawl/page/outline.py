@@ -1,0 +1,312 @@
+"""One walk over the HTML tree: tag sequence, paragraphs, and where anchors and images stand."""
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from bitrawl.model import ParagraphKind
+
+MAX_TAGS = 20_000  # The longest sequences are link farms; two of them are still aligned in a second.
+TEXT = "#text"
+"""Stands in the tag sequence where a paragraph begins, as in Liu et al., section 4."""
+
+
+@dataclass(slots=True)
+class Block:
+    """A paragraph of visible text, and what the walk saw in it."""
+
+    text: str
+    kind: ParagraphKind
+    position: int  # of its TEXT in the tag sequence; -1 beyond the cap
+    container: int  # index into `Containers` of the innermost element that bounds it
+    links: int = 0
+    link_chars: int = 0
+    marked_chars: int = 0  # in b, strong, i, em, ... outside of links
+
+
+@dataclass(slots=True)
+class Containers:
+    """The elements that bound paragraphs, in document order, as columns."""
+
+    tags: list[str] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)  # always a smaller index; -1 for the root
+    words: list[str] = field(default_factory=list)  # class, id, role and itemprop as written
+    first: list[int] = field(default_factory=list)  # blocks[first:end] lie within
+    end: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Outline:
+    """A page's skeleton in document order."""
+
+    title: str = ""  # of the document's head
+    tags: list[str] = field(default_factory=list)
+    """Start tags of what bounds paragraphs, of links and of images, and TEXT; no spans and no type styles,
+    which follow the wording of a language and not the structure of the page."""
+    blocks: list[Block] = field(default_factory=list)
+    containers: Containers = field(default_factory=Containers)
+    anchors: list[tuple[LexborNode, int, int]] = field(default_factory=list)
+    """a[href] and area[href], hidden ones too: node, position in the tag sequence, block or -1."""
+    images: list[tuple[LexborNode, int]] = field(default_factory=list)
+    """img, hidden ones too: node, position in the tag sequence."""
+
+
+def outline(tree: LexborHTMLParser) -> Outline:
+    """Time and memory are linear in the number of nodes, however deep they nest."""
+    found = Outline(title=_title(tree))
+    if tree.root is not None:
+        _Walk(found).run(tree.root)
+    _mark_title(found)
+    return found
+
+
+def normalise(text: str) -> str:
+    """One space for any space, no control or zero-width characters, NFC.
+
+    Joiners stay where a script needs them: Persian and Indic letters, emoji; so does the zero-width space
+    that separates words in Thai, Khmer, Lao and Burmese.
+    """
+    text = " ".join(text.split())
+    if text.isascii() and text.isprintable():
+        return text
+    if not text.isprintable():  # knows only U+0020 as a space, and no character of categories Cc, Cf, Zl, Zp
+        text = " ".join(_JUNK.sub("", text).split())
+    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+_SEA = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\ua9e0-\ua9ff\uaa60-\uaa7f"
+_JUNK = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]"
+    # A joiner belongs behind a letter or sign beyond Hebrew, outside of the General Punctuation block.
+    "|(?<![\u0600-\u1fff\u2190-\ud7ff\uf900-\ufdff\ufe70-\ufefc\U00010000-\U0010ffff])[\u200c\u200d]"
+    f"|(?<![{_SEA}])\u200b|\u200b(?![{_SEA}])"
+)
+
+
+# What the walk does at a node. Plain integers: an enumeration costs a third of the walk's time.
+_CHARACTERS, _SKIP, _MUTE, _BLOCK, _INLINE, _MARKED, _ANCHOR, _AREA, _IMAGE, _BREAK = range(10)
+
+
+def _roles() -> dict[str, int]:
+    table = {
+        _CHARACTERS: "-text",
+        # rt and rp are the readings above a Japanese text: interleaved they would garble it.
+        _SKIP: "-comment -document -doctype head script style template svg math iframe noembed noframes rt rp",
+        _MUTE: "noscript select datalist textarea object video audio canvas",  # no text, but links count
+        _INLINE: (
+            "span font small big sub sup abbr acronym cite q dfn bdi bdo ins del s strike tt code kbd samp var time "
+            "data label wbr ruby rb rbc rtc nobr output meter progress input picture source map slot"
+        ),
+        _MARKED: "b strong i em u mark",
+        _ANCHOR: "a",
+        _AREA: "area",
+        _IMAGE: "img",
+        _BREAK: "br",
+    }
+    return {tag: role for role, tags in table.items() for tag in tags.split()}
+
+
+_ROLES = _roles()  # any other tag bounds paragraphs
+_KINDS = dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), ParagraphKind.HEADING) | dict.fromkeys(
+    ("li", "dt", "dd"), ParagraphKind.LISTITEM
+)
+_NAMING = ("class", "id", "role", "itemprop")
+_INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+
+
+class _Walk:
+    """The state of a walk: where it is, and the paragraph that is being collected."""
+
+    def __init__(self, found: Outline) -> None:
+        self._found = found
+        self._container = -1
+        self._muted = 0  # elements around that hide their text
+        self._marked = 0
+        self._breaks = 0
+        self._anchor = -1  # index of the open one
+        self._waiting: list[int] = []  # indices of the anchors that no paragraph has claimed yet
+        self._parts: list[str] = []  # of the paragraph; begins with more than space
+        self._position = -1
+        self._link_chars = 0
+        self._marked_chars = 0
+
+    def run(self, root: LexborNode) -> None:
+        # first_child and next cost no more than selectolax's own traverse, and tell when an element ends.
+        stack: list[tuple[LexborNode, int, bool]] = []
+        node: LexborNode | None = root
+        roles: dict[int, tuple[int, str]] = {}  # by tag id, which is one name's within one document
+        while True:
+            if node is None:
+                if not stack:
+                    break
+                node, role, muted = stack.pop()
+                self._leave(role, muted=muted)
+                node = node.next if stack else None
+                continue
+            tag_id = node.tag_id
+            known = roles.get(tag_id)
+            if known is None:
+                tag = node.tag or "-comment"
+                known = roles[tag_id] = (_ROLES.get(tag, _BLOCK), tag)
+            role, tag = known
+            if role == _CHARACTERS:
+                if not self._muted:
+                    self._say(node.text_content or "")
+            elif role != _SKIP:
+                muted = self._enter(node, role, tag)
+                child = node.first_child
+                if child is not None:
+                    stack.append((node, role, muted))
+                    node = child
+                    continue
+                self._leave(role, muted=muted)
+            node = node.next if stack else None
+        self._bound()
+
+    def _say(self, data: str) -> None:
+        parts = self._parts
+        if data.isspace():
+            if parts:
+                parts.append(" ")
+            return
+        if not parts:
+            self._position = self._record(TEXT)
+        self._breaks = 0
+        if self._anchor >= 0:
+            self._link_chars += len(data.strip())
+        elif self._marked:
+            self._marked_chars += len(data.strip())
+        parts.append(data)
+
+    def _record(self, tag: str) -> int:
+        tags = self._found.tags
+        if len(tags) >= MAX_TAGS:
+            return -1
+        tags.append(tag)
+        return len(tags) - 1
+
+    def _enter(self, node: LexborNode, role: int, tag: str) -> bool:
+        """Whether this element hides the text inside."""
+        if role == _BLOCK:
+            return self._open(node, tag)
+        if role == _INLINE:
+            return False
+        if role == _MARKED:
+            self._marked += 1
+        elif role == _BREAK:
+            self._break()
+        elif role == _MUTE:
+            self._record(tag)
+            self._muted += 1
+            return True
+        else:
+            self._point(node, role, self._record(tag))
+        return False
+
+    def _point(self, node: LexborNode, role: int, position: int) -> None:
+        anchors = self._found.anchors
+        if role == _IMAGE:
+            self._found.images.append((node, position))
+        elif "href" in node.attributes:
+            if role == _ANCHOR:
+                self._anchor = len(anchors)
+                self._waiting.append(len(anchors))
+            anchors.append((node, position, -1))
+
+    def _break(self) -> None:
+        if self._parts:
+            self._parts.append(" ")
+            self._breaks += 1
+            if self._breaks > 1:  # two in a row stand for a new paragraph
+                self._bound()
+
+    def _open(self, node: LexborNode, tag: str) -> bool:
+        if self._parts or self._waiting:
+            self._bound()
+        self._record(tag)
+        words, hidden = "", tag == "dialog"
+        attributes = node.attributes
+        if attributes:
+            get = attributes.get
+            words = " ".join([value for name in _NAMING if (value := get(name))])
+            style = get("style")
+            hidden = "hidden" in attributes or bool(style and _INVISIBLE.search(style))
+            if tag == "dialog" and "open" not in attributes:
+                hidden = True
+        containers = self._found.containers
+        containers.tags.append(tag)
+        containers.parents.append(self._container)
+        containers.words.append(words)
+        containers.first.append(len(self._found.blocks))
+        containers.end.append(-1)
+        self._container = len(containers.tags) - 1
+        self._muted += hidden
+        return hidden
+
+    def _leave(self, role: int, *, muted: bool) -> None:
+        if role == _BLOCK:
+            if self._parts or self._waiting:
+                self._bound()
+            containers = self._found.containers
+            containers.end[self._container] = len(self._found.blocks)
+            self._container = containers.parents[self._container]
+        elif role == _ANCHOR:
+            self._anchor = -1
+        elif role == _MARKED:
+            self._marked -= 1
+        if muted:
+            self._muted -= 1
+
+    def _bound(self) -> None:
+        """End the paragraph, if there is one."""
+        text = normalise("".join(self._parts)) if self._parts else ""
+        if text:
+            self._keep(text)
+            self._waiting = []
+        else:
+            self._waiting = [self._anchor] if self._anchor in self._waiting else []
+        self._parts = []
+        self._breaks = self._link_chars = self._marked_chars = 0
+
+    def _keep(self, text: str) -> None:
+        blocks, anchors = self._found.blocks, self._found.anchors
+        for i in self._waiting:
+            node, position, _ = anchors[i]
+            anchors[i] = (node, position, len(blocks))
+        links = len(self._waiting) or int(self._link_chars > 0)
+        link_chars = min(self._link_chars, len(text))
+        marked_chars = min(self._marked_chars, len(text))
+        blocks.append(Block(text, self._kind(), self._position, self._container, links, link_chars, marked_chars))
+
+    def _kind(self) -> ParagraphKind:
+        """From the innermost element that says it, looking through at most three that say nothing."""
+        containers = self._found.containers
+        container = self._container
+        for _ in range(4):
+            if container < 0:
+                break
+            kind = _KINDS.get(containers.tags[container])
+            if kind is not None:
+                return kind
+            container = containers.parents[container]
+        return ParagraphKind.TEXT
+
+
+def _title(tree: LexborHTMLParser) -> str:
+    node = tree.head.first_child if tree.head is not None else None
+    while node is not None:
+        if node.tag == "title":
+            return normalise(node.text())
+        node = node.next
+    return ""
+
+
+def _mark_title(found: Outline) -> None:
+    """The first heading that the document's title repeats is the page's title."""
+    title = found.title.casefold()
+    for block in found.blocks:
+        if block.kind is ParagraphKind.HEADING and title and block.text.casefold() in title:
+            block.kind = ParagraphKind.TITLE
+            return

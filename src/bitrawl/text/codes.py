@@ -1,0 +1,151 @@
+"""Codes and names of languages: any standard spelling in, the shortest standard form out."""
+
+import difflib
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+import langcodes
+from langcodes import data_dicts, registry_parser
+from langcodes.tag_parser import LanguageTagError
+
+from bitrawl.errors import ConfigError
+from bitrawl.model import UNDETERMINED, Language
+
+# CLDR replaces these by a regional or scriptal variety of another language; BCP 47 does not deprecate them, and
+# whoever writes them means them: Serbo-Croatian, Montenegrin, Tagalog.
+_KEPT = {"sh": "sh", "hbs": "sh", "cnr": "cnr", "tl": "tl", "tgl": "tl"}
+# Codes for "undetermined", "multiple", "none" and "uncoded", and those for private use: no text is in them.
+_NO_LANGUAGE = re.compile(r"und|mul|zxx|mis|q[a-t][a-z]|x")
+_MICROSOFT = {"zh-chs": "zh-Hans", "zh-cht": "zh-Hant"}  # Once written by .NET, and still about.
+_WRITTEN_AS_CODE = re.compile(r"(?:[A-Za-z]{2,3}|i)(?:[-_][A-Za-z0-9]{1,8})*")
+_LONGEST_CODE = 3
+_MAX_LENGTH = 40  # Longer than any tag in use; markup can hold anything.
+
+
+@lru_cache(maxsize=4096)
+def parse_language(code: str) -> Language:
+    """ISO 639-1, -2, -3, BCP 47 in any case and with underscores, or the English name; raises `ConfigError`.
+
+    Deprecated codes become their successors (iw, he), three letters become two where two exist (fra, fr), the
+    standard member of a macrolanguage takes its name (cmn, zh), a script that goes without saying is dropped (en-Latn).
+    """
+    text = code.strip()
+    tag = _standard_tag(text)
+    if tag is None:
+        tag = _codes_by_name().get(text.casefold())
+    if tag is None:
+        message = f"{code[:_MAX_LENGTH]!r} is no language that we know{_suggestion(text)}"
+        raise ConfigError(message)
+    return Language(tag)
+
+
+@lru_cache(maxsize=4096)
+def claimed_language(tag: str) -> Language:
+    """What markup or a URL claims, read leniently ("en_US.UTF-8", "fr, en"); "und" for what is no language."""
+    first = re.split(r"[,;.@\s]", tag.strip()[: 2 * _MAX_LENGTH], maxsplit=1)[0]
+    return Language(_standard_tag(first) or _standard_tag(re.split("[-_]", first)[0]) or UNDETERMINED)
+
+
+@lru_cache(maxsize=4096)
+def same_language(found: Language, wanted: Language) -> bool:
+    """Whether a text identified as `found` serves someone who asked for `wanted`.
+
+    Regions are never told apart, beyond the script that they imply (zh-TW). A bare code takes any script (sr takes
+    sr-Latn), a code with a script only that one. Norwegian takes Bokmål and Nynorsk, Serbo-Croatian its four
+    standards, and each of them takes a text that is not known more closely than that; but Nynorsk does not take
+    Bokmål, nor Croatian Serbian. Montenegrin and Serbian take each other, as in CLDR: texts do not tell them apart.
+    """
+    if UNDETERMINED in (found, wanted):
+        return False
+    if found == wanted:
+        return True
+    if _primary(found) != _primary(wanted) and not _is_macro_of(found, wanted) and not _is_macro_of(wanted, found):
+        return False
+    return wanted in (_bare(wanted), "sh") or script_of(found) == script_of(wanted)
+
+
+@lru_cache(maxsize=4096)
+def script_of(language: Language) -> str:
+    """The ISO 15924 code of the script that it is written in, said or likely: "Latn"; for "zh-TW", "Hant"."""
+    return langcodes.Language.get(language).maximize().script or "Zyyy"
+
+
+@lru_cache(maxsize=4096)
+def in_script(language: Language, script: str) -> Language:
+    """That language as written in that script: sr in Latn is sr-Latn, in Cyrl sr, which is what goes without saying."""
+    bare = Language(_bare(language))
+    return bare if script_of(bare) == script else Language(f"{bare}-{script}")
+
+
+def _standard_tag(text: str) -> str | None:
+    """None for what is no tag, or the tag of no language."""
+    if len(text) > _MAX_LENGTH or not _WRITTEN_AS_CODE.fullmatch(text):
+        return None
+    first, *rest = re.split(r"[-_]", text.lower())
+    if _NO_LANGUAGE.fullmatch(first):
+        return None
+    if first in _KEPT:
+        return "-".join([_KEPT[first], *langcodes.standardize_tag("-".join(["sr", *rest])).split("-")[1:]])
+    try:
+        parsed = langcodes.Language.get(_MICROSOFT.get(text.lower(), text).replace("_", "-"))
+        if not parsed.is_valid():
+            return None
+        return parsed.prefer_macrolanguage().simplify_script().to_tag()
+    except LanguageTagError:
+        return None
+
+
+def _bare(language: str) -> str:
+    return language.partition("-")[0]
+
+
+def _primary(language: str) -> str:
+    """As CLDR has it, where Tagalog is Filipino and Montenegrin Serbian."""
+    return langcodes.Language.get(_bare(language)).language or language
+
+
+def _is_macro_of(macro: str, member: str) -> bool:
+    """Only where the macrolanguage's code is not also the name of its standard member.
+
+    "zh" means Mandarin and "ms" Malaysian, so they take neither Cantonese nor Indonesian; "no" and "sh" mean any.
+    """
+    macro = _bare(macro)
+    if macro in data_dicts.NORMALIZED_MACROLANGUAGES.values():
+        return False
+    return data_dicts.MACROLANGUAGES.get(_bare(member)) == macro
+
+
+@lru_cache(maxsize=1)
+def _codes_by_name() -> dict[str, str]:
+    """English names in the IANA registry, which langcodes carries; a name that two languages share is left out."""
+    names: dict[str, str] = {}
+    shared = set()
+    for name, subtag in _registered_names():
+        tag = _standard_tag(subtag)
+        if tag is not None and names.setdefault(name, tag) != tag:
+            shared.add(name)
+    return {name: tag for name, tag in names.items() if name not in shared}
+
+
+def _registered_names() -> Iterator[tuple[str, str]]:
+    for entry in registry_parser.parse_registry():  # type: ignore[no-untyped-call]
+        if entry.get("Type") == "language" and "Preferred-Value" not in entry and ".." not in entry["Subtag"]:
+            for name in entry["Description"]:
+                yield name.casefold(), entry["Subtag"]
+                # "Modern Greek (1453-)" is called Greek.
+                short = re.sub(r"^modern | \(\d*-\)$| \(macrolanguage\)$", "", name.casefold())
+                if short != name.casefold():
+                    yield short, entry["Subtag"]
+
+
+def _suggestion(text: str) -> str:
+    """Near misses: the language of a country whose code was written (cz), or a name with a slip (Frensh)."""
+    near = []
+    if f"und-{text.upper()}" in data_dicts.LIKELY_SUBTAGS:
+        near.append(str(langcodes.Language.make(territory=text.upper()).maximize().language))
+    elif len(text) > _LONGEST_CODE:
+        names = _codes_by_name()
+        near = [f"{names[name]} ({name.title()})" for name in difflib.get_close_matches(text.casefold(), names, n=3)]
+    hint = f": did you mean {' or '.join(near)}?" if near else "."
+    return f"{hint} Write an ISO 639 or BCP 47 code (fr, gsw, zh-Hant) or the English name"

@@ -1,0 +1,317 @@
+"""Which language a text is in: byte n-grams under naive Bayes, a whole batch at once."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import langcodes
+import numpy as np
+from langcodes import data_dicts
+from numpy.typing import NDArray
+
+from bitrawl.model import UNDETERMINED, Language
+from bitrawl.text.codes import in_script, same_language, script_of
+from bitrawl.text.variants import STANDARDS, chinese_script, standard_odds
+
+Floats = NDArray[np.float32]
+
+# Bytes. A text longer than two windows is judged by its beginning and its middle. On the tuning half of
+# benchmarks/language.py (2026-11) 90 is as good as whole sentences, 70 costs 0.1 points, 50 costs 0.4.
+WINDOW = 70
+LONG, WINDOWS_OF_LONG = 2000, 8  # a page's whole text, in characters
+SHORTEST_NGRAM, LONGEST_NGRAM = 2, 5  # bytes
+# Scored at a time: larger and numpy's intermediate arrays leave the cache, smaller and its calls dominate.
+CHUNK = 4000
+BUCKET_BITS, SLOT_BITS = 15, 17
+
+_GAP, _END = b"\x01", b"\x00"  # between windows and after a text; no n-gram of the model has them
+_ADDRESS = re.compile(r"(?:\b[a-z]{2,8}://|\bwww\.)\S+|[\w.+-]{1,64}@\S+")
+_COMPOSITE = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang",), "Hans": ("Hani",), "Hant": ("Hani",)}
+# Fewer letters are in no language: "OK". A character of the scripts without an alphabet says more.
+_MIN_LETTERS, _MIN_IDEOGRAPHS = 3, 2
+_IDEOGRAPHIC = frozenset({"Hani", "Hira", "Kana", "Hang"})
+# What a claim multiplies the odds of its language by; a judgement, held by tests/unit/test_language.py: enough for
+# "Contact", nothing against a sentence, for untranslated pages behind a foreign claim are what must be noticed.
+_CLAIM_ODDS = 12.0
+# The same for a claim of a language beyond the model, and the most that it can be believed.
+_UNKNOWN_ODDS, _MOST_UNKNOWN = 6.0, 0.5
+_FEW = 3  # languages of the model in a script: with so few rivals a claim is not contradicted by them
+_LONE_SCRIPT = 0.8  # Confidence in the usual language of a script where the model does not have that language.
+# How far n-grams alone may rule out a standard of Serbo-Croatian against another. Swept 0.02–0.4 with the weights of
+# text/variants.py on the tuning half of benchmarks/language.py (2026-11), sentences and eight of them together.
+_LEAST_SHARE = 0.1
+_MARKED = 4000  # characters in which its markers are looked for
+_LOG_COUNTS = np.log1p(np.arange(256)).astype(np.float32)
+
+
+class NgramModel(NamedTuple):
+    """n-grams found by a perfect hash, and how much likelier than unseen each is in each class."""
+
+    labels: tuple[Language, ...]  # one per class; a language written in two scripts is two classes
+    keys: NDArray[np.uint32]  # the polynomial hash of the n-gram; unique
+    slots: NDArray[np.uint32]
+    displacements: NDArray[np.uint32]
+    multipliers: NDArray[np.uint32]
+    weights: NDArray[np.uint8]  # n-grams × classes
+    floor: Floats  # the weight of an unseen n-gram by class
+    prior: Floats
+    temperature: Floats  # factor and exponent of the sum of weights
+    calibration: Floats
+    scripts: tuple[str, ...]
+    script_table: NDArray[np.uint8]  # of each character of the basic plane, an index into `scripts`; 0 is no letter
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> "NgramModel":
+        """The bundled one, or one that `language_training` wrote."""
+        source = path or resources.files("bitrawl.text") / "models" / "language.npz"
+        with source.open("rb") as file, np.load(file) as data:
+            fields: dict[str, Any] = {name: data[name] for name in data.files}
+        fields["labels"] = tuple(map(Language, str(fields["labels"]).split()))
+        fields["scripts"] = tuple(str(fields["scripts"]).split())
+        present = np.unpackbits(fields.pop("present"), axis=1, count=len(fields["labels"])).view(bool)
+        weights = np.zeros(present.size, np.uint8)
+        weights[np.flatnonzero(present)] = fields["weights"]
+        fields["weights"] = weights.reshape(present.shape)
+        return cls(**fields)
+
+    def score(self, texts: Sequence[bytes]) -> tuple[Floats, Floats]:
+        """Log-likelihood of each text in each class, and how much evidence there was."""
+        scores = np.empty((len(texts), len(self.labels)), np.float32)
+        evidence = np.empty(len(texts), np.float32)
+        start = size = 0
+        for end, text in enumerate(texts, 1):
+            size += len(text)
+            if size > CHUNK or end == len(texts):
+                self._score_chunk(texts[start:end], scores[start:end], evidence[start:end])
+                start, size = end, 0
+        return scores, evidence
+
+    def confidence(self, scores: Floats, evidence: Floats, chances: Floats) -> Floats:
+        """The probability that the best language, of the given chance among the known, is right at all."""
+        logits = np.einsum("ij,j->i", self.signs(scores, evidence, chances), self.calibration)
+        confidence: Floats = np.where(evidence > 0, 1 / (1 + np.exp(-logits)), np.float32(0))
+        return confidence
+
+    def signs(self, scores: Floats, evidence: Floats, chances: Floats) -> Floats:
+        """What confidence depends on: the odds, how usual the text's n-grams are in the best class, how many they are.
+
+        A text in a language that the model does not know has a best one too, but its n-grams are less usual there.
+        """
+        best = (scores + self.prior).argmax(axis=1)
+        amount = np.maximum(evidence, 1.0)
+        usual = (scores[np.arange(len(best)), best] / amount - self.floor[best]) / 255
+        # Clipped: beyond, they say nothing of a language that is missing. Of 32 forms (clip 4–14) the least log-loss, on
+        # one quarter of the data when fitted on another, both of the tuning half.
+        odds = np.minimum(np.log(chances + 1e-6) - np.log1p(1e-6 - chances), 4)
+        size = np.log(amount)
+        return np.stack([np.ones_like(odds), odds, usual, size, usual * size], axis=1)
+
+    def _score_chunk(self, texts: Sequence[bytes], scores: Floats, evidence: Floats) -> None:
+        data = np.frombuffer(_END + _END.join(texts) + _END, np.uint8)
+        found = self._find(data)
+        # One number for text and n-gram: sorted, equal ones are the counts.
+        both = np.cumsum(data == 0, dtype=np.int32) - 1
+        both <<= SLOT_BITS
+        both |= found
+        both = both[found >= 0]
+        both.sort()
+        at = np.flatnonzero(np.concatenate(([True], both[1:] != both[:-1])))[: len(both)]
+        counts = _LOG_COUNTS[np.minimum(np.diff(at, append=len(both)), len(_LOG_COUNTS) - 1)]
+        distinct = both[at]
+        bounds = np.searchsorted(distinct, np.arange(len(texts) + 1) << SLOT_BITS).tolist()
+        rows = distinct & ((1 << SLOT_BITS) - 1)
+        for number, (begin, end) in enumerate(pairwise(bounds)):
+            # By text, so that its rows as floats stay in the cache. Not by BLAS, here and below: its threads wait for
+            # each other where other processes work, which made identification 5 times slower on two busy cores.
+            weights = self.weights.take(rows[begin:end], axis=0).astype(np.float32)
+            np.einsum("i,ij->j", counts[begin:end], weights, out=scores[number])
+        evidence[:] = np.diff(np.concatenate(([0.0], np.cumsum(counts)))[bounds])
+        scores += evidence[:, None] * self.floor
+
+    def _find(self, data: NDArray[np.uint8]) -> NDArray[np.int32]:
+        """The row of the longest known n-gram that ends at each byte, or -1."""
+        keys = ngram_keys(data, int(self.multipliers[0]))
+        rows = self.slots.take(slots_of(keys, self.multipliers, self.displacements))
+        hits = self.keys.take(rows) == keys
+        found = np.full(len(data), -1, np.int32)
+        for row, hit in zip(rows, hits, strict=True):
+            np.copyto(found, row, where=hit, casting="unsafe")
+        return found
+
+
+def ngram_keys(data: NDArray[np.uint8], multiplier: int) -> NDArray[np.uint32]:
+    """For each length the polynomial hash of the bytes up to each place; a zero byte adds nothing."""
+    values = data.astype(np.uint32)
+    keys = np.empty((LONGEST_NGRAM - SHORTEST_NGRAM + 1, len(data)), np.uint32)
+    for length in range(SHORTEST_NGRAM, LONGEST_NGRAM + 1):
+        row = keys[length - SHORTEST_NGRAM]
+        row[:] = keys[length - SHORTEST_NGRAM - 1] if length > SHORTEST_NGRAM else values
+        factor = np.uint32(pow(multiplier, length - 1, 1 << 32))
+        row[length - 1 :] += values[: max(len(values) - length + 1, 0)] * factor
+    return keys
+
+
+def slots_of(
+    keys: NDArray[np.uint32], multipliers: NDArray[np.uint32], displacements: NDArray[np.uint32]
+) -> NDArray[np.uint32]:
+    """Hash and displace: where a key is, if it is anywhere."""
+    slots: NDArray[np.uint32] = keys * multipliers[1]
+    slots >>= np.uint32(32 - SLOT_BITS)
+    buckets = keys * multipliers[2]
+    buckets >>= np.uint32(32 - BUCKET_BITS)
+    slots ^= displacements.take(buckets)
+    return slots
+
+
+class NgramLanguageIdentifier:
+    """The bundled identifier; see docs/decisions/language-identification.md for what it tells apart."""
+
+    def __init__(self, model: NgramModel | None = None) -> None:
+        self._model = model or NgramModel.load()
+        self.languages: tuple[Language, ...] = tuple(dict.fromkeys(self._model.labels))
+        index = {language: number for number, language in enumerate(self.languages)}
+        self._first = [self._model.labels.index(language) for language in self.languages]
+        self._further = sorted(set(range(len(self._model.labels))) - set(self._first))
+        self._further_of = [index[self._model.labels[number]] for number in self._further]
+        self._in_two_scripts = {self._model.labels[number] for number in self._further}
+        self._rivals = Counter(script for language in self.languages for script in _parts(language))
+        self._standards = [index[Language(code)] for code in STANDARDS if code in index]
+
+    def identify(self, texts: Sequence[str], *, prior: Language | None = None) -> list[tuple[Language, float]]:
+        """See `LanguageIdentifier`. A claim of a language beyond the model is believed where nothing else fits."""
+        if not texts:
+            return []
+        samples = [sample(text) for text in texts]
+        scripts = self._scripts(samples)
+        scores, evidence = self._model.score(samples)
+        chances = self.chances(scores, evidence)
+        self._tell_standards(chances, texts, scripts)
+        if prior is not None:
+            chances[:, self._claimed(prior)] *= _CLAIM_ODDS
+            chances /= chances.sum(axis=1, keepdims=True)
+        best = chances.argmax(axis=1).tolist()
+        confidences = self._model.confidence(scores, evidence, chances.max(axis=1))
+        return [
+            self._verdict(script, self.languages[number], confidence, text, prior)
+            for script, number, confidence, text in zip(scripts, best, confidences.tolist(), samples, strict=True)
+        ]
+
+    def _scripts(self, samples: Sequence[bytes]) -> list[str]:
+        """The script that most letters of each text are in; empty where there are too few."""
+        characters = np.frombuffer(_END.join(samples).decode("utf-8", "ignore").encode("utf-32-le"), np.uint32)
+        number = len(self._model.scripts)
+        places = np.cumsum(characters == 0) * number
+        places += self._model.script_table.take(characters, mode="clip")
+        counts = np.bincount(places, minlength=len(samples) * number).reshape(-1, number)
+        counts[:, 0] = 0
+        names = [self._model.scripts[index] for index in counts.argmax(axis=1).tolist()]
+        letters = counts.sum(axis=1).tolist()
+        return [name if _enough(name, count) else "" for name, count in zip(names, letters, strict=True)]
+
+    def chances(self, scores: Floats, evidence: Floats) -> Floats:
+        """The probability of each language, as if the text were surely in one of them."""
+        factor, exponent = self._model.temperature
+        logits = scores + self._model.prior
+        logits -= logits.max(axis=1, keepdims=True)
+        logits /= (factor * np.maximum(evidence, 1.0) ** exponent)[:, None]
+        every = np.exp(logits)
+        chances: Floats = every[:, self._first]
+        chances[:, self._further_of] += every[:, self._further]
+        chances /= chances.sum(axis=1, keepdims=True)
+        return chances
+
+    def _tell_standards(self, chances: Floats, texts: Sequence[str], scripts: Sequence[str]) -> None:
+        """Share anew, by the words, what the standards of Serbo-Croatian have together."""
+        standards = self._standards
+        for number, best in enumerate(chances.argmax(axis=1).tolist()):
+            if best in standards and scripts[number] == "Latn":
+                shares = chances[number, standards].tolist()
+                odds = standard_odds(texts[number][:_MARKED])
+                least = max(shares) * _LEAST_SHARE
+                anew = [max(share, least) * math.exp(odds[code]) for share, code in zip(shares, STANDARDS, strict=True)]
+                chances[number, standards] = [share / sum(anew) * sum(shares) for share in anew]
+
+    @lru_cache(maxsize=64)  # noqa: B019 an identifier lives as long as its process
+    def _claimed(self, claim: Language) -> list[int]:
+        """The languages that a claim speaks for: "no" for Bokmål and Nynorsk."""
+        bare = Language(claim.partition("-")[0])
+        return [number for number, language in enumerate(self.languages) if same_language(language, bare)]
+
+    def _verdict(
+        self, script: str, language: Language, confidence: float, text: bytes, claim: Language | None
+    ) -> tuple[Language, float]:
+        if not script or not confidence:
+            return UNDETERMINED, 0.0
+        if _usual_language(script) not in self.languages:  # nothing to compare with, but perhaps a neighbour
+            language, confidence = _usual_language(script), _LONE_SCRIPT
+        if claim is not None and script in _parts(claim) and self._is_beyond(claim, script):
+            language, confidence = _weigh_unknown(claim, language, confidence, few=self._rivals[script] <= _FEW)
+        if language == UNDETERMINED:
+            return UNDETERMINED, 0.0
+        return self._in_its_script(language, script, text, claim), confidence
+
+    def _is_beyond(self, claim: Language, script: str) -> bool:
+        """Whether the model cannot judge that claim: it does not have the language, or not its script's usual one."""
+        return claim.partition("-")[0] not in self.languages or _usual_language(script) not in self.languages
+
+    def _in_its_script(self, language: Language, script: str, text: bytes, claim: Language | None) -> Language:
+        """The tag says the script only where it is not the usual one; characters common to both say nothing."""
+        if language == "zh":
+            claimed = script_of(claim) if claim is not None and claim.startswith("zh") else "Hans"
+            return in_script(language, chinese_script(text.decode("utf-8", "ignore")) or claimed)
+        written_so = language in self._in_two_scripts or f"{language}-{script}" in data_dicts.LIKELY_SUBTAGS
+        return in_script(language, script) if written_so and script not in _parts(language) else language
+
+
+def sample(text: str) -> bytes:
+    """What of a text is judged: no addresses, and of a long one some windows."""
+    if len(text) > LONG:
+        starts = [len(text) * number // WINDOWS_OF_LONG for number in range(WINDOWS_OF_LONG)]
+        text = " \x01 ".join(text[start : start + WINDOW] for start in starts)
+    if "://" in text or "www." in text or "@" in text:
+        text = _ADDRESS.sub(" ", text)
+    if text.isupper():
+        text = text.lower()
+    # Words as they stand inside a text: on single words this is worth 10 points, on three 3, on sentences nothing.
+    text = f" {text[:1].lower()}{text[1:]} "
+    data = text.encode("utf-8", "replace").replace(_END, b" ")
+    if len(data) <= 2 * WINDOW or _GAP in data:
+        return data
+    return data[:WINDOW] + _GAP + data[len(data) // 2 :][:WINDOW]
+
+
+def _enough(script: str, letters: int) -> bool:
+    return letters >= (_MIN_IDEOGRAPHS if script in _IDEOGRAPHIC else _MIN_LETTERS)
+
+
+@lru_cache(maxsize=256)
+def _usual_language(script: str) -> Language:
+    """Whose script that is, after CLDR's likely subtags: Thaana is Maldivian."""
+    return Language(langcodes.Language.make(script=script).maximize().language or UNDETERMINED)
+
+
+def _weigh_unknown(claim: Language, language: Language, confidence: float, *, few: bool) -> tuple[Language, float]:
+    """A claim of a language that the model cannot know: a closer name for what was found, or a better guess.
+
+    Where few languages of the model share the script, n-grams say no more than the script does: Yiddish, Tigrinya.
+    """
+    bare = Language(claim.partition("-")[0])
+    if data_dicts.MACROLANGUAGES.get(language) == bare:
+        return language, confidence
+    if same_language(language, bare) or (bare == "cnr" and language in STANDARDS):
+        return bare, confidence
+    other = _UNKNOWN_ODDS * (1 - confidence)
+    if few or other > confidence:
+        return bare, _MOST_UNKNOWN * (1.0 if few else other / (other + confidence))
+    return language, confidence
+
+
+def _parts(language: Language) -> tuple[str, ...]:
+    script = script_of(language)
+    return _COMPOSITE.get(script, (script,))
