@@ -106,7 +106,7 @@ async def test_a_full_disk_stops_the_job_cleanly_and_the_same_command_goes_on(
     tmp_path: Path, undisturbed: dict[str, str]
 ):
     def little_space() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
 
     async with demo.serve() as web:
         starved = await start(web, tmp_path, preexec_fn=little_space)

@@ -28,7 +28,7 @@ MAX_BYTES = 1 << 30  # The size that the WARC guidelines recommend for one file.
 # zlib 1 .211 .331, zlib 6 .343 .298.
 _LEVEL = 1
 _READ_BYTES = 1 << 15  # Members are shorter still: with more, each would copy more of what comes after it.
-_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # the last where a limit is set on files
 _FILE_NAME = re.compile(r"bitrawl-\d{5,}-\d{14}\.warc\.gz")
 _PHRASES = {int(status): status.phrase for status in HTTPStatus}
 _FOLD = re.compile(r"[\r\n]+\s*")
