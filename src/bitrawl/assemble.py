@@ -14,7 +14,7 @@ from bitrawl.cleaning import Cleaner
 from bitrawl.config import Job, Strategy
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
-from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher
+from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher, user_agent
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Purse
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.proxies import Proxies
@@ -135,6 +135,13 @@ async def _crawl(
 def page_analyser() -> PageAnalyser:
     """What reads pages, here or in a child process: it is named there, not copied."""
     return PageAnalyser(NgramLanguageIdentifier(), BoilerplateClassifier.load())
+
+
+def check(job: Job) -> None:
+    """Raise `ConfigError` for what only shows when the parts are made, before anything is written."""
+    settings = _fetch_settings(job)
+    user_agent(settings.contact)
+    Sites(job.scope.one_site)
 
 
 def start_over(folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from bitrawl import config
-from bitrawl.assemble import Ending, run, start_over
+from bitrawl.assemble import Ending, check, run, start_over
 from bitrawl.cli.inspect import show
 from bitrawl.cli.progress import Progress
 from bitrawl.config import Job, Strategy
@@ -160,6 +160,7 @@ def crawl(  # noqa: PLR0913 (each flag is a key of the job file)
         "analysis": {"workers": workers},
     }
     asked = _asked(flags, job, out, fresh=fresh)
+    check(asked)
     if fresh:
         start_over(out)
     config.write(asked, out / "job.toml")

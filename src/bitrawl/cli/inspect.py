@@ -7,7 +7,6 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from bitrawl.cli.console import duration, out, size
@@ -55,7 +54,6 @@ def status(
 def show(summary: Summary, folder: Path) -> None:
     """The summary for a person."""
     state = summary.ended or "running, or ended without a word (the same command resumes)"
-    table = Table.grid(padding=(0, 2))
     rows = [
         ("job", f"{folder}: {state}"),
         ("links", f"{summary.links} = {summary.pages} pages + {summary.skipped} skipped + {summary.queued} queued"),
@@ -70,8 +68,7 @@ def show(summary: Summary, folder: Path) -> None:
         ("skipped" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(summary.skips.items())
     ]
     for label, value in rows:
-        table.add_row(Text(label, style="bold cyan"), Text(value))
-    out.print(table)
+        out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
     for hint in hints(summary):
         out.print(f"→ {hint}", markup=False)
 
