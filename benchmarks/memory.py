@@ -52,7 +52,9 @@ def watch(process: "subprocess.Popen[bytes]", web: BenchWeb) -> list[Sample]:
 
 def at(point: int, samples: list[Sample]) -> Sample:
     """The highest of what was seen about there, for each."""
-    close = [s for s in samples if abs(s.pages - point) <= NEAR and s.crawl] or [Sample(point, 0.0, 0.0)]
+    close = [s for s in samples if abs(s.pages - point) <= NEAR and s.crawl]
+    if not close:
+        sys.exit(f"nothing was seen about {point:,} pages: the crawl ended at {samples[-1].pages:,}, or was too fast")
     return Sample(point, max(s.crawl for s in close), max(s.readers for s in close))
 
 

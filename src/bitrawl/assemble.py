@@ -4,13 +4,14 @@ import asyncio
 import os
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from bitrawl.cleaning import Cleaner
+from bitrawl.cleaning import Cleaner, without_template
 from bitrawl.config import Job, Strategy
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
@@ -228,6 +229,7 @@ def _frontier(
             delay=manners.delay if live else 0.0,
             connections=manners.per_host if live else manners.parallel,
             attempts=manners.attempts,
+            backoff=manners.backoff,
         ),
         floor=robots.delay if live else lambda _host: 0.0,
         budget=Budget(budget.pages, _bytes(budget.megabytes), budget.minutes),
@@ -282,5 +284,19 @@ async def clean_pages(
     ):
         cleaner = Cleaner(analyser, RobotsFetcher(live, InMemoryRobots(), clock))
         for source in sources:
+            if (Path(source) / "job.sqlite").exists():
+                for page in job_pages(Path(source)):
+                    yield page.url, page
+                continue
             async for named in cleaner.clean(source, stdin):
                 yield named
+
+
+def job_pages(folder: Path) -> Iterator[Page]:
+    """What a job has found, site by site, with each site's template told from its content."""
+    ledger = Ledger(folder / "job.sqlite", read_only=True)
+    try:
+        for site in [known.site for known in ledger.sites()]:
+            yield from without_template(partial(ledger.pages, site=site))
+    finally:
+        ledger.close()

@@ -1,6 +1,6 @@
 """One part of the line alone: the content of pages that the user has, or names."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
@@ -9,7 +9,7 @@ from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.loop import MAX_REDIRECTS
 from bitrawl.errors import ConfigError
 from bitrawl.model import Capture, Link, LinkKind, Page, Reason, Skip, Stage
-from bitrawl.page.template import Template, relabel
+from bitrawl.page.template import TemplateCounter, relabel, template_of
 from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.url import Url
 
@@ -38,11 +38,12 @@ class Cleaner:
         files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES)
         if not files:
             raise ConfigError(f"{folder} holds no .html files")
-        template = Template()
+        counter = TemplateCounter()
         for path in files:
             page = await self._file(_content(path), str(path))
             if isinstance(page, Page):
-                template.add(page)
+                counter.add(page)
+        template = counter.template()
         for path in files:
             page = await self._file(_content(path), str(path))
             yield str(path), relabel(page, template) if isinstance(page, Page) else page
@@ -65,6 +66,13 @@ class Cleaner:
     async def _analysed(self, capture: Capture) -> Page | Skip:
         outcome = await self._analyser.analyse(capture)
         return outcome if isinstance(outcome, Page | Skip) else Skip(capture.url, Stage.ANALYSE, Reason.SITEMAP)
+
+
+def without_template(pages: Callable[[], Iterable[Page]]) -> Iterator[Page]:
+    """The pages of one site, known whole: what recurs on them is boilerplate. Asks for them twice."""
+    template = template_of(pages())
+    for page in pages():
+        yield relabel(page, template)
 
 
 def _content(path: Path) -> bytes:

@@ -45,6 +45,7 @@ class PolitenessSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     parallel: Count = 16  # visits at once, over all hosts
     per_host: Count = 1  # connections at once to one host
     attempts: Count = 3
+    backoff: Seconds = 5.0  # before the second attempt, doubled for each failure in a row
     opt_outs: bool = True  # honour noai and TDM reservations
 
 

@@ -101,6 +101,8 @@ def test_a_crawl_shows_its_sums_and_its_log_can_be_read_by_programs(bitrawl: Bit
     assert sum(line["outcome"] == "page" for line in lines) == 5
     _, out, _ = bitrawl("log", tmp_path)
     assert len(out.splitlines()) == len(lines)
+    _, out, _ = bitrawl("clean", tmp_path)
+    assert out.count("==> http://") == 5
 
 
 def test_the_same_command_goes_on_and_fresh_starts_over(bitrawl: Bitrawl, tmp_path: Path, web: demo.Served):

@@ -219,7 +219,7 @@ def test_half_a_record_is_taken_back_when_the_rest_does_not_fit(tmp_path):
     with archive(tmp_path) as kept:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size + 5000, hard))  # a write that stops half-way, as on a full disk
         try:
-            with pytest.raises(StoreError, match=r"bitrawl-00001.*cannot be written"):
+            with pytest.raises(StoreError, match=r"bitrawl-00001.*no space left"):
                 kept.write(capture("2", os.urandom(10_000)))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -204,7 +204,8 @@ async def test_an_infinite_calendar_ends(job):
     class Calendar(FakeWeb):
         async def fetch(self, link: Link) -> Capture | Skip:
             day = int(link.url.rpartition("/")[2] or 0)
-            text = f"<a href=/day/{day + 1}> Nothing happens on day {day}"
+            name = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")[day % 7]
+            text = f"<a href=/day/{day + 1}> Nothing happens on day {day}, a {name}"
             self.asked.append(link.url)
             return Capture(link.url, 200, (), text.encode(), at=0.0)
 

@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from bitrawl.crawl.scope import Scope, Sites, trap_shape
-from bitrawl.crawl.traps import WINDOW, Traps, kind_of
+from bitrawl.crawl.traps import COPIES, WINDOW, Traps, kind_of
 from bitrawl.model import Link, LinkKind, Reason
 from bitrawl.url import Url
 
@@ -63,6 +63,7 @@ def test_depth_and_nofollow_are_refused_but_what_the_user_named_is_not():
         ("/" + "/".join(map(str, range(25))), True),
         ("/?" + "&".join(f"p{n}=1" for n in range(20)), True),
         ("/2024/01/01/01/", False),
+        ("/a/b/a/c/a/d/a", True),
         ("/a/a/", False),
         ("/en/news/news/en/", False),
         ("/a/ab/abc/abcd", False),
@@ -77,6 +78,7 @@ def test_a_kind_of_address_masks_numbers_and_values():
         Url.parse("http://a.org/day/1999-12-31?y=1999&m=12")
     )
     assert kind_of(Url.parse("http://a.org/day/1")) != kind_of(Url.parse("http://a.org/night/1"))
+    assert kind_of(Url.parse("http://a.org/list?sort=a")) == kind_of(Url.parse("http://a.org/list?page=2&per=9"))
 
 
 def test_a_calendar_that_brings_nothing_new_is_closed_and_its_neighbours_stay_open():
@@ -87,3 +89,28 @@ def test_a_calendar_that_brings_nothing_new_is_closed_and_its_neighbours_stay_op
     assert traps.closed(Url.parse("http://a.org/calendar/999"))
     assert not traps.closed(Url.parse("http://a.org/article/999"))
     assert not traps.closed(Url.parse("http://a.org/never-seen"))
+
+
+def test_a_page_that_adds_parameters_to_its_own_address_does_so_three_times():
+    scope, path = Scope(Sites(), [SEED]), "https://www.example.org/shop"
+    source = Url.parse(f"{path}?sort=a&filter=b&page=2")
+    assert refusal(scope, f"{path}?sort=a&filter=b", source=Url.parse(f"{path}?sort=a")) is None
+    assert refusal(scope, f"{path}?sort=a&filter=b&page=2&per=9", source=source) is Reason.TRAP
+    assert refusal(scope, f"{path}?sort=a&filter=b&page=3", source=source) is None
+    assert refusal(scope, "https://www.example.org/item?sort=a&filter=b&page=2&id=9", source=source) is None
+
+
+def test_the_same_parameters_in_another_order_are_met_before():
+    traps = Traps()
+    assert not traps.reordered(Url.parse("http://a.org/?b=1&a=2"))
+    assert not traps.reordered(Url.parse("http://a.org/?b=1&a=2"))
+    assert traps.reordered(Url.parse("http://a.org/?a=2&b=1")) == "http://a.org/?b=1&a=2"
+
+
+def test_a_text_at_many_addresses_of_a_host_wears_out():
+    traps = Traps()
+    for number in range(COPIES + 1):
+        assert not traps.worn_out(Url.parse("http://a.org/x"), 7)
+        traps.visited(Url.parse(f"http://a.org/{number}/x"), 7)
+    assert traps.worn_out(Url.parse("http://a.org/x"), 7)
+    assert not traps.worn_out(Url.parse("http://b.org/x"), 7)

@@ -24,7 +24,9 @@ class Format(StrEnum):
 def clean(
     sources: Annotated[
         list[str],
-        typer.Argument(help="Files, folders of .html files, or URLs; - for standard input.", metavar="FILE|DIR|URL..."),
+        typer.Argument(
+            help="Files, folders of .html files, job folders, or URLs; - for standard input.", metavar="FILE|DIR|URL..."
+        ),
     ],
     *,
     style: Annotated[
@@ -38,7 +40,7 @@ def clean(
 
     Example: [bold]bitrawl clean page.html[/], or [bold]bitrawl clean --format jsonl https://www.example.org/[/]
 
-    The pages of a folder are taken for one site: what recurs on them is template.
+    The pages of a folder are taken for one site: what recurs on them is template. A job's folder gives the pages of the job.
     """
     failed = asyncio.run(_clean(sources, style, allow_private=allow_private))
     if failed:

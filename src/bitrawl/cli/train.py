@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from bitrawl.errors import ConfigError
+
 
 class Model(StrEnum):
     """What can be trained."""
@@ -24,9 +26,19 @@ def train(
 
     Example: [bold]bitrawl train boilerplate --data trafilatura/ --out boilerplate.npz[/]
     """
+    try:
+        _train(model, data, out)
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"{error.name} is missing; install the extra: pip install 'bitrawl[train]'") from error
+
+
+def _train(model: Model, data: Path, out: Path) -> None:
     match model:
         case Model.BOILERPLATE:
-            from bitrawl.page.boilerplate_training import train as run  # noqa: PLC0415 (an extra's dependencies)
+            from bitrawl.page import boilerplate_training  # noqa: PLC0415 (an extra's dependencies)
+
+            boilerplate_training.train(data, out)
         case Model.LANGUAGE:
-            from bitrawl.text.language_training import train as run  # noqa: PLC0415
-    run(data, out)
+            from bitrawl.text import language_training  # noqa: PLC0415
+
+            language_training.train(data, out)

@@ -212,7 +212,7 @@ class Frontier:
             self._blocked.setdefault(host.site, set()).add(host.name)
         elif limit:
             host.parked = f"the site's budget of {limit} is spent"
-        return not host.parked and not limit and host.busy < self.politeness.connections
+        return not host.parked and not limit and host.busy < self._connections(host)
 
     def _lend(self, lease: Lease, host: Host, now: float) -> None:
         host.busy += 1
@@ -229,10 +229,14 @@ class Frontier:
             host.busy -= 1
 
     def _schedule(self, host: Host) -> None:
-        if not host.waiting and not host.parked and host.busy < self.politeness.connections:
+        if not host.waiting and not host.parked and host.busy < self._connections(host):
             host.waiting = True
             heapq.heappush(self._heap, (host.ready_at, next(self._order), host.name))
             self._changed.set()
+
+    def _connections(self, host: Host) -> int:
+        """One to begin with, whatever is allowed: the first answer tells how the host is to be treated."""
+        return self.politeness.connections if host.answered else 1
 
     def _forget_if_idle(self, host: Host) -> None:
         """Memory is bounded by the hosts with work; one that still rests is remembered until it is asked again."""

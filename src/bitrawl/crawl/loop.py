@@ -138,12 +138,15 @@ class Crawl:
         if isinstance(answer, Skip):
             self._missed(visit, answer)
             return
-        self.frontier.fetched(lease, took=visit.took)
+        if link.kind is not LinkKind.PROBE:  # nothing else is asked of its host before it is understood
+            self.frontier.fetched(lease, took=visit.took)
         if 300 <= answer.status < 400:
             skip, links = _moved(link, answer)
             self._conclude(msgspec.structs.replace(visit, outcome=skip), links)
             return
         outcome = await self.analyser.analyse(answer, index=link.kind is LinkKind.INDEX)
+        if link.kind is LinkKind.PROBE:
+            self.frontier.fetched(lease, took=visit.took)
         self._understood(visit, outcome)
 
     def _missed(self, visit: Visit, skip: Skip) -> None:
@@ -174,8 +177,9 @@ class Crawl:
         elif isinstance(outcome, Sitemap):
             links = list(self._listed(link, outcome))
         elif page is not None:
-            links = [] if "nofollow" in page.directives else [_deeper(link, found) for found in page.links]
             self.traps.visited(link.url, page.signature)
+            if "nofollow" not in page.directives and not self.traps.worn_out(link.url, page.signature):
+                links = [_deeper(link, found) for found in page.links]
             outcome = self._objection(page) or page
         self._conclude(msgspec.structs.replace(visit, outcome=outcome), links, page)
 
@@ -207,7 +211,7 @@ class Crawl:
     def _enqueue(self, links: Sequence[Link], found_on: Page | None) -> None:
         refused, inside = [], []
         for link in links:
-            skip = self.scope.refusal(link)
+            skip = self.scope.refusal(link) or self._reordered(link)
             if skip is None:
                 inside.append(link)
             else:
@@ -220,6 +224,12 @@ class Crawl:
             refused += [(link, _unwanted(link)) for link, score in scored if score <= 0]
             self.frontier.add([(link, score) for link, score in scored if score > 0])
         self.ledger.refuse(refused)
+
+    def _reordered(self, link: Link) -> Skip | None:
+        first = self.traps.reordered(link.url) if link.kind is LinkKind.PAGE else ""
+        return (
+            Skip(link.url, Stage.SCOPE, Reason.TRAP, f"the parameters of {first} in another order") if first else None
+        )
 
     def _arrive(self, host: str, links: Sequence[Link]) -> list[Link]:
         """What each new host is asked before anything else; the seen-set keeps it to once."""

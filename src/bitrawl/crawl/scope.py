@@ -10,7 +10,9 @@ from bitrawl.url import Url
 
 MAX_SEGMENTS = 20  # Heritrix' own bound
 MAX_REPEATS = 2  # of one run of path segments, as in /a/b/a/b/a/b
+MAX_OCCURRENCES = 3  # of one segment anywhere in a path
 MAX_PARAMETERS = 12
+MAX_FACETS = 3  # parameters that a page may have added to its own address: sort, filter, page
 
 # Never a page, whatever the server calls it. One HEAD less for each.
 _FILES = re.compile(
@@ -73,7 +75,7 @@ class Scope:
             return Skip(link.url, Stage.SCOPE, Reason.DEPTH, f"depth {link.depth}")
         if _FILES.search(link.url.path):
             return Skip(link.url, Stage.SCOPE, Reason.CONTENT_TYPE, "not a page by its name")
-        trap = trap_shape(link.url)
+        trap = trap_shape(link.url) or ("ever more parameters" if _adds_facets(link) else "")
         return Skip(link.url, Stage.SCOPE, Reason.TRAP, trap) if trap else None
 
     def _by_pattern(self, url: Url) -> Skip | None:
@@ -97,8 +99,18 @@ def trap_shape(url: Url) -> str:
     return ""
 
 
+def _adds_facets(link: Link) -> bool:
+    """Whether the link is its source with one more sort or filter, when there are some already."""
+    if link.source is None or not link.url.query or link.source.partition("?")[0] != link.url.partition("?")[0]:
+        return False
+    before, after = link.source.query.split("&"), link.url.query.split("&")
+    return len(after) > max(MAX_FACETS, len(before)) and set(before) <= set(after)
+
+
 def _goes_round(segments: Sequence[str]) -> bool:
     """Whether a run of up to four segments comes more than MAX_REPEATS times in a row; bare numbers may (dates)."""
+    if any(segments.count(name) > MAX_OCCURRENCES for name in segments if name and not name.isdigit()):
+        return True
     for period in range(1, 5):
         same = 0
         for before, after in zip(segments, segments[period:], strict=False):

@@ -2,14 +2,21 @@
 
 import re
 from collections import OrderedDict, deque
+from typing import TypeVar
 
 from bitrawl.url import Url
 
 WINDOW = 30  # visits to one kind of address that are looked back on
 MIN_FRESH = 0.2  # share of them that must have brought something new
 MEMORY = 64  # signatures kept of one kind: a calendar repeats itself sooner
+COPIES = 5  # addresses of one text on a host: print versions and the like, not a maze
+REMEMBERED = 100_000
 KINDS = 20_000  # kinds of address kept, the longest unvisited forgotten first
-NEAR = 3  # bits in which two signatures of nearly the same text may differ
+NEAR = 3  # bits in which two signatures of the same text, but for a word or two, may differ
+ALIKE = 8  # the same for texts that bring nothing new; unrelated pages differ in 17 and more (199 pages of ours)
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 _NUMBER = re.compile(r"\d+|[0-9a-f]{16,}", re.IGNORECASE)
 
@@ -21,16 +28,29 @@ class Traps:
     """
 
     def __init__(self) -> None:
-        self._kinds: OrderedDict[str, _Kind] = OrderedDict()
+        self._kinds: Recent[str, _Kind] = Recent(KINDS)
+        self._copies: Recent[tuple[str, int], int] = Recent(REMEMBERED)
+        self._queries: Recent[str, Url] = Recent(REMEMBERED)
 
     def visited(self, url: Url, signature: int) -> None:
         """A page was visited, and its text has that signature; 0 for one without text."""
-        key = kind_of(url)
-        kind = self._kinds.setdefault(key, _Kind())
-        self._kinds.move_to_end(key)
-        if len(self._kinds) > KINDS:
-            self._kinds.popitem(last=False)
-        kind.add(signature)
+        kind = kind_of(url)
+        self._kinds.note(kind, self._kinds.get(kind) or _Kind()).add(signature)
+        copy = (url.host, signature)
+        self._copies.note(copy, self._copies.get(copy, 0) + 1)
+
+    def worn_out(self, url: Url, signature: int) -> bool:
+        """Whether that host has shown the very same text at many addresses: their links lead in circles."""
+        return self._copies.get((url.host, signature), 0) > COPIES
+
+    def reordered(self, url: Url) -> str:
+        """The address met before that has the same parameters in another order; empty when there is none."""
+        if "&" not in url:
+            return ""
+        path, _, query = url.partition("?")
+        key = path + "?" + "&".join(sorted(query.split("&")))
+        first = self._queries.get(key) or self._queries.note(key, url)
+        return "" if first == url else first
 
     def closed(self, url: Url) -> str:
         """Why no more addresses of this kind are visited; empty while they are."""
@@ -41,10 +61,25 @@ class Traps:
 
 
 def kind_of(url: Url) -> str:
-    """The address with its numbers masked and the values of its parameters left out."""
-    path, mark, query = url.partition("?")
-    names = sorted({item.partition("=")[0] for item in query.split("&")}) if mark else []
-    return _NUMBER.sub("0", path) + mark + "&".join(names)
+    """The path with its numbers masked, and whether there are parameters: sorts and filters combine without end."""
+    path, mark, _ = url.partition("?")
+    return _NUMBER.sub("0", path) + mark
+
+
+class Recent(OrderedDict[Key, Value]):
+    """Remembers so many; the longest unmentioned is forgotten first."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self._limit = limit
+
+    def note(self, key: Key, value: Value) -> Value:
+        """Remember, and hand back."""
+        self[key] = value
+        self.move_to_end(key)
+        if len(self) > self._limit:
+            self.popitem(last=False)
+        return value
 
 
 class _Kind:
@@ -53,7 +88,7 @@ class _Kind:
         self._signatures: deque[int] = deque(maxlen=MEMORY)
 
     def add(self, signature: int) -> None:
-        known = signature == 0 or any((signature ^ other).bit_count() <= NEAR for other in self._signatures)
+        known = signature == 0 or any((signature ^ other).bit_count() <= ALIKE for other in self._signatures)
         self.fresh.append(not known)
         if not known:
             self._signatures.append(signature)

@@ -112,7 +112,7 @@ _ROLES = _roles()  # any other tag bounds paragraphs
 _KINDS = dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), ParagraphKind.HEADING) | dict.fromkeys(
     ("li", "dt", "dd"), ParagraphKind.LISTITEM
 )
-_NAMING = ("class", "id", "role", "itemprop")
+_NAMING = frozenset(("class", "id", "role", "itemprop"))
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
@@ -142,7 +142,8 @@ class _Walk:
                 if not stack:
                     break
                 node, role, muted = stack.pop()
-                self._leave(role, muted=muted)
+                if role != _INLINE:
+                    self._leave(role, muted)
                 node = node.next if stack else None
                 continue
             tag_id = node.tag_id
@@ -155,15 +156,17 @@ class _Walk:
                 if not self._muted:
                     self._say(node.text_content or "")
             elif role != _SKIP:
-                muted = self._enter(node, role, tag)
+                muted = role != _INLINE and self._enter(node, role, tag)
                 child = node.first_child
                 if child is not None:
                     stack.append((node, role, muted))
                     node = child
                     continue
-                self._leave(role, muted=muted)
+                if role != _INLINE:
+                    self._leave(role, muted)
             node = node.next if stack else None
         self._bound()
+        _cap(self._found)
 
     def _say(self, data: str) -> None:
         parts = self._parts
@@ -182,8 +185,6 @@ class _Walk:
 
     def _record(self, tag: str) -> int:
         tags = self._found.tags
-        if len(tags) >= MAX_TAGS:
-            return -1
         tags.append(tag)
         return len(tags) - 1
 
@@ -191,8 +192,6 @@ class _Walk:
         """Whether this element hides the text inside."""
         if role == _BLOCK:
             return self._open(node, tag)
-        if role == _INLINE:
-            return False
         if role == _MARKED:
             self._marked += 1
         elif role == _BREAK:
@@ -225,27 +224,27 @@ class _Walk:
     def _open(self, node: LexborNode, tag: str) -> bool:
         if self._parts or self._waiting:
             self._bound()
-        self._record(tag)
-        words, hidden = "", tag == "dialog"
+        found = self._found
+        found.tags.append(tag)
+        words, hidden = "", False
         attributes = node.attributes
         if attributes:
-            get = attributes.get
-            words = " ".join([value for name in _NAMING if (value := get(name))])
-            style = get("style")
-            hidden = "hidden" in attributes or bool(style and _INVISIBLE.search(style))
-            if tag == "dialog" and "open" not in attributes:
-                hidden = True
-        containers = self._found.containers
+            words = " ".join([value for name, value in attributes.items() if name in _NAMING and value])
+            if "style" in attributes or "hidden" in attributes:
+                hidden = "hidden" in attributes or bool(_INVISIBLE.search(attributes["style"] or ""))
+        if tag == "dialog" and "open" not in attributes:
+            hidden = True
+        containers = found.containers
         containers.tags.append(tag)
         containers.parents.append(self._container)
         containers.words.append(words)
-        containers.first.append(len(self._found.blocks))
+        containers.first.append(len(found.blocks))
+        self._container = len(containers.end)
         containers.end.append(-1)
-        self._container = len(containers.tags) - 1
         self._muted += hidden
         return hidden
 
-    def _leave(self, role: int, *, muted: bool) -> None:
+    def _leave(self, role: int, muted: bool) -> None:  # noqa: FBT001 - a keyword costs in the innermost loop
         if role == _BLOCK:
             if self._parts or self._waiting:
                 self._bound()
@@ -292,6 +291,17 @@ class _Walk:
                 return kind
             container = containers.parents[container]
         return ParagraphKind.TEXT
+
+
+def _cap(found: Outline) -> None:
+    if len(found.tags) <= MAX_TAGS:
+        return
+    del found.tags[MAX_TAGS:]
+    for block in found.blocks:
+        if block.position >= MAX_TAGS:
+            block.position = -1
+    found.anchors = [(n, place if place < MAX_TAGS else -1, block) for n, place, block in found.anchors]
+    found.images = [(n, place if place < MAX_TAGS else -1) for n, place in found.images]
 
 
 def _title(tree: LexborHTMLParser) -> str:

@@ -1,0 +1,376 @@
+"""What tells main text from the rest: numbers per paragraph that no language decides.
+
+The measures follow Kohlschütter et al. 2010 (length, link density, neighbours) and Vogels et al. 2018 (ancestors).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.model import ParagraphKind
+from bitrawl.page.outline import Block, Outline
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TagScore = Callable[[str, str], float]
+"""How much an element's tag and its class, id and role speak for main text, in logits."""
+
+WIDE = 1.5  # A Chinese character says as much as two and a half Latin letters.
+PROSE = 80  # Letters from which on a paragraph without many links counts as prose.
+PROSE_LINKS = 0.35
+LEVELS = 4  # ancestors looked at
+WINDOWS = (3, 8)  # paragraphs on either side
+CONTEXT_WINDOWS = (2, 5, 12)
+_ENDS = ".!?…。！？؟।॥۔։።။។៕"
+_STOP = re.compile(r"""[.!?…](?=[\s"'»”’)\]]|$)|[。！？؟।॥۔։።။។៕]""")
+_WIDE = re.compile("[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff9f\U00020000-\U0003ffff]")
+_DIGIT = re.compile(r"\d")
+_SEPARATOR = re.compile("[|»›•·]")
+_ADDRESS = re.compile(r"@|://|www\.")
+_AROUND = {
+    tag: 1 << i
+    for i, tag in enumerate(
+        [
+            "article",
+            "main",
+            "nav",
+            "footer",
+            "header",
+            "aside",
+            "form",
+            "table",
+            "ul",
+            "ol",
+            "dl",
+            "figure",
+            "section",
+            "blockquote",
+            "details",
+        ]
+    )
+}
+_OWN = {
+    tag: i
+    for i, tag in enumerate(
+        [
+            "p",
+            "div",
+            "li",
+            "td",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "dt",
+            "dd",
+            "th",
+            "pre",
+            "blockquote",
+            "figcaption",
+            "button",
+            "section",
+            "article",
+        ]
+    )
+}
+
+
+@dataclass(slots=True)
+class Nesting:
+    """The containers of a page as arrays, and the sums over the paragraphs inside each."""
+
+    of_block: Ints  # each block's innermost container
+    first: Ints
+    end: Ints
+    depth: Floats
+    wider: Ints  # the nearest container around that holds more blocks; itself where there is none
+
+    def sums(self, columns: Floats) -> tuple[Floats, Floats]:
+        """Of each column up to each block (one row more than blocks), and within each container."""
+        running = np.zeros((len(columns) + 1, columns.shape[1]))
+        np.cumsum(columns, axis=0, out=running[1:])
+        return running, running[self.end] - running[self.first]
+
+    def deepest(self, mass: Floats, share: float) -> int:
+        """The innermost container with at least that share of the page's mass; the root when there is none."""
+        enough = np.flatnonzero(mass >= share * mass[0] - 1e-6)
+        return int(enough[np.argmax(self.depth[enough])]) if mass[0] > 1 else 0
+
+
+@dataclass(slots=True)
+class Features:
+    """A page as the first stage sees it, and what the second needs of it."""
+
+    matrix: Floats  # a row for each block
+    size: Floats
+    nesting: Nesting
+
+
+def features(page: Outline, score: TagScore) -> Features:
+    """Of a page with at least one block."""
+    texts = np.array([_text(block) for block in page.blocks], dtype=np.float64)
+    size, stops, link_density = texts[:, 0], texts[:, 1], texts[:, 5]
+    nesting, path, around = _nest(page, score)
+    mine = nesting.of_block
+    prose = np.where((size > PROSE) & (link_density < PROSE_LINKS) & (stops > 0), size * (1 - link_density), 0)
+    kinds = _kinds(page)
+    ones = np.ones(len(size))
+    running, inside = nesting.sums(
+        np.column_stack((size, size * link_density, prose, ones, stops, kinds[:, 0], kinds[:, 1]))
+    )
+    columns = [
+        _own(texts),
+        kinds,
+        _repetition(page),
+        _tags(page, mine, around),
+        np.minimum(nesting.depth[mine], 40)[:, None],
+        path[mine],
+        _place(page, running, kinds),
+        _neighbours(np.column_stack((_logs(texts), path[mine, 3], kinds[:, 0], prose > 0))),
+        _windows(running),
+        _ancestors(nesting, inside, running[-1], path[:, 4]),
+        _main(nesting, inside),
+        np.broadcast_to(_page(running[-1]), (len(size), 4)),
+    ]
+    return Features(np.hstack(columns), size, nesting)
+
+
+def context(seen: Features, content: Floats) -> Floats:
+    """What the first stage's verdicts on the paragraphs around say of each paragraph."""
+    n = len(content)
+    nesting = seen.nesting
+    running, inside = nesting.sums(np.column_stack((seen.size, content * seen.size, content, np.ones(n))))
+    total = running[-1] + 1e-9
+    padded = np.zeros(n + 8)
+    padded[4 : n + 4] = content
+    columns = [content] + [padded[4 + d : 4 + d + n] for d in (-4, -3, -2, -1, 1, 2, 3, 4)]
+    for low, high in _spans(n, CONTEXT_WINDOWS):
+        span = running[high] - running[low]
+        columns += [span[:, 1] / (span[:, 0] + 1), (span[:, 2] - content) / np.maximum(high - low - 1, 1)]
+    columns += [running[:-1, 1] / total[1], 1 - running[1:, 1] / total[1]]
+    columns += [_best_before(content), _best_before(content[::-1])[::-1]]
+    container = nesting.of_block
+    for level in range(LEVELS):
+        container = nesting.wider[container] if level else container
+        held = inside[container]
+        columns += [
+            held[:, 1] / (held[:, 0] + 1),
+            held[:, 1] / total[1],
+            (held[:, 2] - content) / np.maximum(held[:, 3] - 1, 0.5),
+        ]
+    index = np.arange(n)
+    for share in (0.6, 0.9):
+        main = nesting.deepest(inside[:, 1], share)
+        columns += [
+            ((index >= nesting.first[main]) & (index < nesting.end[main])).astype(float),
+            np.clip(nesting.depth[nesting.of_block] - nesting.depth[main], -10, 15),
+            np.full(n, inside[main, 1] / (inside[main, 0] + 1)),
+        ]
+    columns += [np.full(n, total[1] / total[0]), np.full(n, np.log1p(total[1]))]
+    return np.column_stack(columns)
+
+
+def _text(block: Block) -> tuple[float, ...]:
+    text = block.text
+    n = len(text)
+    wide = commas = 0
+    if not text.isascii():
+        wide = n - len(_WIDE.sub("", text))
+        commas = text.count("，") + text.count("、") + text.count("،")
+    size = n + WIDE * wide
+    first, last = text[0], text[-1]
+    short = n < 400
+    return (
+        size,
+        len(_STOP.findall(text)),
+        commas + text.count(","),
+        len(_DIGIT.findall(text)) / n if short else 0.0,
+        block.links,
+        block.link_chars / n,
+        block.marked_chars / n,
+        last in _ENDS,
+        last in ":：",
+        first.islower(),
+        first.isdigit(),
+        short and text.isupper(),
+        bool(short and _SEPARATOR.search(text)),
+        "©" in text,
+        bool(short and _ADDRESS.search(text)),
+        size / (text.count(" ") + 1 + wide / 2),  # letters a word
+    )
+
+
+def _nest(page: Outline, score: TagScore) -> tuple[Nesting, Floats, Ints]:
+    """The nesting; for each container the scores of its path (sum, least, best, nearest first, own); what is around."""
+    containers = page.containers
+    count = len(containers.tags)
+    first, end = np.array(containers.first), np.array(containers.end)
+    blocks = (end - first).tolist()
+    depths, wider, around = [0] * count, list(range(count)), [0] * count
+    total, least, best, near, own = ([0.0] * count for _ in range(5))
+    tags, words = containers.tags, containers.words
+    for i, parent in enumerate(containers.parents):
+        if not blocks[i]:  # nothing inside looks at it
+            continue
+        tag = tags[i]
+        own[i] = mine = score(tag, words[i])
+        if parent < 0:
+            around[i] = _AROUND.get(tag, 0)
+            total[i] = near[i] = mine
+            least[i], best[i] = min(mine, 0.0), max(mine, 0.0)
+            continue
+        depths[i] = depths[parent] + 1
+        wider[i] = parent if blocks[parent] > blocks[i] else _beyond(wider[parent], i, blocks)
+        around[i] = around[parent] | _AROUND.get(tag, 0)
+        total[i] = total[parent] + mine
+        low, high = least[parent], best[parent]
+        least[i] = mine if mine < low else low
+        best[i] = mine if mine > high else high
+        near[i] = near[parent] * 0.5 + mine
+    of_block = np.array([block.container for block in page.blocks])
+    nesting = Nesting(of_block, first, end, np.array(depths, dtype=np.float64), np.array(wider))
+    return nesting, np.array((total, least, best, near, own)).T, np.array(around)
+
+
+def _beyond(candidate: int, own: int, blocks: list[int]) -> int:
+    return candidate if blocks[candidate] > blocks[own] else own
+
+
+def _kinds(page: Outline) -> Floats:
+    heading, title, item = ParagraphKind.HEADING, ParagraphKind.TITLE, ParagraphKind.LISTITEM
+    return np.array(
+        [
+            (kind is heading or kind is title, kind is item, kind is title)
+            for kind in (block.kind for block in page.blocks)
+        ],
+        dtype=np.float64,
+    )
+
+
+def _logs(texts: Floats) -> Floats:
+    size = texts[:, 0]
+    return np.column_stack((np.log1p(size), texts[:, 5], texts[:, 1] / (size / 50 + 1)))
+
+
+def _own(texts: Floats) -> Floats:
+    size, stops, commas = texts[:, 0], texts[:, 1], texts[:, 2]
+    per = size / 50 + 1
+    return np.column_stack(
+        (
+            np.log1p(size),
+            np.minimum(stops, 20),
+            stops / per,
+            commas / per,
+            texts[:, 3],
+            np.log1p(texts[:, 4]),
+            texts[:, 5:15],
+            np.minimum(texts[:, 15], 30),
+        )
+    )
+
+
+def _repetition(page: Outline) -> Floats:
+    texts = [block.text for block in page.blocks]
+    counts = Counter(texts)
+    title = page.title.casefold()
+    return np.array(
+        [(min(counts[text], 5), 3 < len(text) <= len(title) and text.casefold() in title) for text in texts],
+        dtype=np.float64,
+    )
+
+
+def _tags(page: Outline, mine: Ints, around: Ints) -> Floats:
+    own = np.zeros((len(mine), len(_OWN) + 1))
+    tags = page.containers.tags
+    own[np.arange(len(mine)), [_OWN.get(tags[container], len(_OWN)) for container in mine]] = 1
+    return np.hstack((own, (around[mine][:, None] & np.array(list(_AROUND.values()))) != 0))
+
+
+def _place(page: Outline, running: Floats, kinds: Floats) -> Floats:
+    n = len(kinds)
+    index = np.arange(n)
+    total = running[-1] + 1e-9
+    titles = np.flatnonzero(kinds[:, 2])
+    if not len(titles):
+        tags = page.containers.tags
+        titles = np.array([i for i, block in enumerate(page.blocks) if tags[block.container] == "h1"][:1])
+    behind = np.clip(index - titles[0], -20, 60) if len(titles) else np.full(n, -30)
+    middle = (running[:-1, 0] + running[1:, 0]) / 2
+    return np.column_stack((middle / total[0], (index + 0.5) / n, running[:-1, 2] / total[2], behind))
+
+
+def _neighbours(base: Floats) -> Floats:
+    n = len(base)
+    padded = np.zeros((n + 4, base.shape[1]))
+    padded[2 : n + 2] = base
+    return np.hstack([padded[2 + d : 2 + d + n] for d in (-2, -1, 1, 2)])
+
+
+def _spans(n: int, widths: tuple[int, ...]) -> list[tuple[Ints, Ints]]:
+    index = np.arange(n)
+    return [(np.maximum(index - width, 0), np.minimum(index + width + 1, n)) for width in widths]
+
+
+def _windows(running: Floats) -> Floats:
+    columns = []
+    for low, high in _spans(len(running) - 1, WINDOWS):
+        span = running[high] - running[low]
+        size = span[:, 0] + 1
+        count = high - low
+        columns += [np.log1p(span[:, 0] / count), span[:, 1] / size, span[:, 2] / size, span[:, 5] / count]
+    return np.column_stack(columns)
+
+
+def _ancestors(nesting: Nesting, inside: Floats, total: Floats, own: Floats) -> Floats:
+    columns = []
+    container = nesting.of_block
+    for level in range(LEVELS):
+        container = nesting.wider[container] if level else container
+        held = inside[container]
+        size, count = held[:, 0] + 1, held[:, 3]
+        columns += [
+            np.log1p(count),
+            np.log1p(held[:, 0]),
+            held[:, 1] / size,
+            held[:, 0] / (total[0] + 1e-9),
+            held[:, 2] / (total[2] + 1e-9),
+            held[:, 2] / size,
+            held[:, 4] / (size / 50 + 1),
+            held[:, 5] / count,
+            own[container],
+        ]
+    return np.column_stack(columns)
+
+
+def _main(nesting: Nesting, inside: Floats) -> Floats:
+    """Where each block stands to the innermost element that holds a half, and four fifths, of the prose."""
+    index = np.arange(len(nesting.of_block))
+    depth = nesting.depth[nesting.of_block]
+    columns = []
+    for share in (0.5, 0.8):
+        main = nesting.deepest(inside[:, 2], share)
+        first, end = nesting.first[main], nesting.end[main]
+        columns += [
+            (index >= first) & (index < end),
+            np.clip(depth - nesting.depth[main], -10, 15),
+            index < first,
+            np.clip((index - first) / max(end - first, 1), -1, 2),
+            np.full(len(index), inside[main, 1] / (inside[main, 0] + 1)),
+        ]
+    return np.column_stack(columns)
+
+
+def _page(total: Floats) -> Floats:
+    size = total[0] + 1e-9
+    return np.array([np.log1p(total[3]), np.log1p(total[0]), total[1] / size, total[2] / size])
+
+
+def _best_before(content: Floats) -> Floats:
+    return np.concatenate(([0.0], np.maximum.accumulate(content[:-1])))

@@ -1,0 +1,111 @@
+"""The whole crawl against the server of pathologies: one page costs one page, and what never ends is left."""
+
+from pathlib import Path
+
+import pytest
+from web.pathologies import pathology_server
+
+from bitrawl import config
+from bitrawl.assemble import Ending, run
+from bitrawl.model import Visit
+from bitrawl.store.ledger import Ledger
+
+SMALL = {"timeout": 2.0, "megabytes": 5.0, "allow_private": True}
+
+
+async def crawl(folder: Path, seeds: list[str], **job: object) -> dict[str, str]:
+    """What became of each link: "page", or a reason."""
+    visits: list[Visit] = []
+    asked = {"langs": ["en"], "seeds": seeds, "politeness": {"delay": 0, "attempts": 1, "backoff": 0}, "fetch": SMALL}
+    asked["scope"] = {"sitemaps": False, "probe": False}
+    ending = await run(config.resolve(asked | job), folder, visits.append)
+    assert ending is Ending.DONE
+    ledger = Ledger(folder / "job.sqlite", read_only=True)
+    rows = ledger.connection.execute("SELECT url, state, reason FROM links").fetchall()
+    ledger.close()
+    return {url: reason or ("queued", "leased", "page")[state] for url, state, reason in rows}
+
+
+@pytest.mark.parametrize(
+    ("route", "verdict"),
+    [
+        ("/drip", "timeout"),
+        ("/drip/headers", "timeout"),
+        ("/endless", "too-large"),
+        ("/bomb/gzip", "too-large"),
+        ("/bomb/br", "bomb"),
+        ("/bomb/zstd", "bomb"),
+        ("/bomb/nested", "too-large"),
+        ("/truncated/chunk", "connection"),
+        ("/truncated/length", "connection"),
+        ("/reset", "connection"),
+        ("/garbage", "http-error"),
+        ("/headers/huge", "http-error"),
+        ("/headers/endless", "http-error"),
+        ("/type/pdf-as-html", "content-type"),
+        ("/type/html-as-binary", "page"),
+        ("/charset/utf8-as-latin1", "page"),
+        ("/deep", "page"),
+        ("/nul", "page"),
+        ("/503/then-200", "server-error"),
+        ("/429/bare", "rate-limited"),
+        ("/redirect/file", "redirect"),
+        ("/redirect/javascript", "redirect"),
+        ("/redirect/nowhere", "http-status"),
+        ("/redirect/self", "redirect"),
+        ("/xrobots?say=noindex", "noindex"),
+        ("/xrobots?say=noai", "opt-out"),
+        ("/tdm/header", "opt-out"),
+        ("/tdm/meta", "opt-out"),
+        ("/tdm/no", "page"),
+    ],
+)
+async def test_a_hostile_page_costs_one_page(tmp_path: Path, route: str, verdict: str):
+    async with pathology_server() as base:
+        verdicts = await crawl(tmp_path, [f"{base}{route}", f"{base}/ok"])
+    assert verdicts[f"{base}{route}"] == verdict
+    assert verdicts[f"{base}/ok"] == "page"
+
+
+@pytest.mark.parametrize(
+    ("route", "at_most"),
+    [
+        ("/calendar", 400),
+        ("/session", 60),
+        ("/shop", 400),
+        ("/maze/a", 40),
+        ("/redirect/endless", 10),
+    ],
+)
+async def test_what_never_ends_is_left(tmp_path: Path, route: str, at_most: int):
+    async with pathology_server() as base:
+        await crawl(tmp_path, [f"{base}{route}"])
+        assert len(base.requests) <= at_most
+
+
+async def test_redirects_into_private_networks_are_refused_hop_by_hop(tmp_path: Path):
+    """Loopback is opened by naming it; what it redirects to is not."""
+    async with pathology_server() as base:
+        routed = {"http://start.test/redirect/metadata": "http://169.254.169.254/latest/meta-data/"}
+        job = {
+            "fetch": {"connect_to": {"start.test": f"127.0.0.1:{base.port}"}, "timeout": 2.0},
+            "scope": {"one_site": [["start.test", "169.254.169.254"]], "sitemaps": False, "probe": False},
+        }
+        verdicts = await crawl(tmp_path, list(routed), **job)
+    assert verdicts["http://169.254.169.254/latest/meta-data/"] == "private-address"
+
+
+async def test_a_host_whose_every_path_answers_is_seen_through(tmp_path: Path):
+    async with pathology_server() as base:
+        home = f"{base.at('soft404')}/"
+        fetch = SMALL | {"connect_to": {"*.test": f"127.0.0.1:{base.port}"}}
+        verdicts = await crawl(tmp_path, [home, f"{home}no-such-thing"], fetch=fetch, scope={"sitemaps": False})
+    assert verdicts[f"{home}no-such-thing"] == "soft-404"
+
+
+async def test_a_page_that_hangs_the_reader_leaves_its_input_behind(tmp_path: Path):
+    async with pathology_server() as base:
+        job = {"analysis": {"seconds": 0.000001, "workers": 1}}
+        verdicts = await crawl(tmp_path, [f"{base}/ok"], **job)
+    assert verdicts[f"{base}/ok"] == "analysis-timeout"
+    assert any(b"<html" in path.read_bytes().lower() for path in (tmp_path / "rejected").glob("*.html"))

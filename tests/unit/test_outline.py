@@ -1,0 +1,117 @@
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from bitrawl.model import ParagraphKind
+from bitrawl.page.outline import MAX_TAGS, TEXT, Outline, normalise, outline
+
+
+def outline_of(html: str) -> Outline:
+    return outline(LexborHTMLParser(html))
+
+
+@pytest.mark.parametrize(
+    ("html", "texts"),
+    [
+        ("<p>one<p>two", ["one", "two"]),
+        ("one<br>two", ["one two"]),
+        ("one<br> <br>two", ["one", "two"]),
+        ("<div>loose <p>inner</p> tail</div>", ["loose", "inner", "tail"]),
+        ("<table><tr><td>a<td>b<tr><th>c</table>", ["a", "b", "c"]),
+        ("<dl><dt>term<dd>meaning</dl>", ["term", "meaning"]),
+        ("<figure><img src=x><figcaption>below</figcaption></figure>", ["below"]),
+        ("<pre>a\n  b</pre><blockquote>said</blockquote>", ["a b", "said"]),
+        ("<p>w<b>or</b>d <i>next</i></p>", ["word next"]),
+        ("<p><b>a</b> <b>b</b></p>", ["a b"]),
+        ("<a href=x><div>boxed</div></a>", ["boxed"]),
+        ("<p>see<script>no()</script><style>p{}</style><template>t</template> me", ["see me"]),
+        ("<p>yes</p><noscript>no</noscript><svg><text>no</text></svg><select><option>no</select>", ["yes"]),
+        ("<div hidden>no</div><div style='DISPLAY : none'>no</div><dialog>no</dialog><p>yes", ["yes"]),
+        ("<ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp></ruby>字", ["漢字"]),
+        ("<!-- no --><my-card>custom</my-card>", ["custom"]),
+        ("", []),
+        (" \n\t ", []),
+    ],
+)
+def test_every_visible_paragraph_is_a_block(html, texts):
+    assert [block.text for block in outline_of(html).blocks] == texts
+
+
+@pytest.mark.parametrize(
+    ("raw", "clean"),
+    [
+        ("a\u00a0\u2003b\u3000c\t\n d", "a b c d"),
+        ("so\u00adft \ufeffmark\u200e\u202e", "soft mark"),
+        ("a\x00\x07b\x7fc", "abc"),
+        ("e\u0301", "é"),
+        ("La\u200btin\u200d zero\u200cwidth", "Latin zerowidth"),
+        ("می\u200cخواهم", "می\u200cخواهم"),  # Persian: I want
+        ("क्\u200dष", "क्\u200dष"),
+        ("👩\u200d💻", "👩\u200d💻"),
+        ("ភាសា\u200bខ្មែរ", "ភាសា\u200bខ្មែរ"),  # Khmer separates words so
+        ("plain", "plain"),
+    ],
+)
+def test_text_is_normalised_and_scripts_keep_their_joiners(raw, clean):
+    assert normalise(raw) == clean
+
+
+def test_kinds_follow_the_elements():
+    page = outline_of(
+        "<title>Moss – Garden</title><h2>Garden</h2><h1><span>Moss</span></h1><ul><li><p>item</ul><p>text"
+    )
+    assert page.title == "Moss – Garden"
+    assert [block.kind for block in page.blocks] == [
+        ParagraphKind.TITLE,  # the first heading that the title repeats
+        ParagraphKind.HEADING,
+        ParagraphKind.LISTITEM,
+        ParagraphKind.TEXT,
+    ]
+
+
+def test_the_tag_sequence_holds_structure_and_not_type_styles():
+    page = outline_of("<div><p><b>x</b> <a href=y>z</a></p><img src=i><span>t</span></div>")
+    assert page.tags == ["html", "body", "div", "p", TEXT, "a", "img", TEXT]
+    assert [page.tags[block.position] for block in page.blocks] == [TEXT, TEXT]
+    assert [page.tags[position] for _, position in page.images] == ["img"]
+
+
+def test_anchors_know_their_place_and_their_block():
+    page = outline_of(
+        "<div hidden><a href=hidden>no</a></div><p>one <a href=two>two</a></p>"
+        "<a href=box><div>boxed</div></a>after<map><area href=area></map><p><a href=image><img src=i></a></p><a>no</a>"
+    )
+    found = [(node.attributes["href"], page.tags[position], block) for node, position, block in page.anchors]
+    assert found == [("hidden", "a", -1), ("two", "a", 0), ("box", "a", 1), ("area", "area", -1), ("image", "a", -1)]
+    assert [(block.links, block.link_chars) for block in page.blocks[:3]] == [(1, 3), (1, 5), (0, 0)]
+
+
+def test_containers_span_their_blocks():
+    page = outline_of("<main id=m><p>a</p><div class='x y' role=z><p>b</p><p>c</p></div></main><p>d")
+    spans = {
+        (tag, words): (first, end)
+        for tag, words, first, end in zip(
+            page.containers.tags,
+            page.containers.words,
+            page.containers.first,
+            page.containers.end,
+            strict=True,
+        )
+        if words
+    }
+    assert spans == {("main", "m"): (0, 3), ("div", "x y z"): (1, 3)}
+    assert page.containers.end[0] == len(page.blocks)
+
+
+@pytest.mark.parametrize("tag", ["div", "span", "b", "ul><li", "table><tr><td"])
+def test_deep_nesting_neither_recurses_nor_grows_the_sequence_without_end(tag):
+    page = outline_of(f"<{tag}>" * 1_000 + "bottom")
+    assert [block.text for block in page.blocks] == ["bottom"]
+    assert len(page.tags) <= MAX_TAGS
+
+
+def test_a_tree_far_deeper_than_the_stack_of_python_is_walked():
+    # The walk takes 0.2 s for 100,000 levels; lexbor's parser a minute, which page/depth.py spares it.
+    page = outline_of("<div>" * 20_000 + "bottom")
+    assert len(page.tags) == MAX_TAGS
+    assert [(block.text, block.position) for block in page.blocks] == [("bottom", -1)]
+    assert len(page.containers.tags) > 20_000

@@ -1,0 +1,63 @@
+from bitrawl.model import Language, Page, Paragraph, ParagraphKind
+from bitrawl.page.template import TemplateCounter, relabel, template_of
+from bitrawl.url import Url
+
+ENGLISH, FRENCH = Language("en"), Language("fr")
+
+
+def page(number: int, *texts: str, language: Language = ENGLISH, kind: ParagraphKind = ParagraphKind.TEXT) -> Page:
+    paragraphs = (Paragraph(f"Paragraph {number} is only here."), *(Paragraph(text, kind) for text in texts))
+    return Page(Url.parse(f"https://example.org/{number}"), language, paragraphs=paragraphs)
+
+
+def kept(found: Page) -> list[str]:
+    return [paragraph.text for paragraph in found.paragraphs if not paragraph.boilerplate]
+
+
+def test_a_text_on_most_pages_is_template_and_the_rest_is_not():
+    pages = [page(i, "Subscribe to our letter") for i in range(20)]
+    assert kept(relabel(pages[3], template_of(pages))) == ["Paragraph 3 is only here."]
+
+
+def test_case_and_repetition_on_one_page_do_not_count():
+    pages = [page(i) for i in range(19)] + [page(19, *["Again and again"] * 50)]
+    assert "Again and again" in kept(relabel(pages[-1], template_of(pages)))
+
+
+def test_a_site_of_three_pages_has_no_template():
+    pages = [page(i, "The Moss Garden", kind=ParagraphKind.HEADING) for i in range(3)]
+    assert kept(relabel(pages[0], template_of(pages))) == ["Paragraph 0 is only here.", "The Moss Garden"]
+
+
+def test_a_heading_that_many_pages_share_is_content_and_one_that_all_share_is_not():
+    pages = [page(i, "See also", kind=ParagraphKind.HEADING) for i in range(8)] + [page(i) for i in range(8, 20)]
+    assert "See also" in kept(relabel(pages[0], template_of(pages)))
+    everywhere = [page(i, "Menu", kind=ParagraphKind.HEADING) for i in range(20)]
+    assert "Menu" not in kept(relabel(everywhere[0], template_of(everywhere)))
+
+
+def test_a_long_notice_is_template_even_on_few_pages():
+    notice = "This page is provided as is, without any warranty, by its authors and their institutions. " * 3
+    pages = [page(i, notice) for i in range(6)] + [page(i) for i in range(6, 40)]
+    assert notice not in kept(relabel(pages[0], template_of(pages)))
+
+
+def test_languages_are_counted_apart():
+    pages = [page(i, "Imprimer", language=FRENCH) for i in range(12)] + [page(i) for i in range(12, 400)]
+    template = template_of(pages)
+    assert "Imprimer" not in kept(relabel(pages[0], template))
+    assert "Imprimer" in kept(relabel(page(999, "Imprimer"), template))
+
+
+def test_boilerplate_stays_boilerplate():
+    pages = [page(i) for i in range(20)]
+    labelled = Page(pages[0].url, ENGLISH, paragraphs=(Paragraph("© us", boilerplate=True),))
+    assert kept(relabel(labelled, template_of(pages))) == []
+
+
+def test_memory_is_bounded_and_what_recurs_survives_forgetting():
+    counter = TemplateCounter(max_texts=100)
+    for i in range(1_000):
+        counter.add(page(i, "On every page", f"and this one only on {i}"))
+        assert len(counter._counts) <= 100
+    assert kept(relabel(page(1_001, "On every page"), counter.template())) == ["Paragraph 1001 is only here."]
