@@ -269,6 +269,46 @@ class Sitemap(msgspec.Struct, frozen=True):
     alternates: tuple[tuple[Alternate, ...], ...] = ()  # a group for each entry that has any, itself included
 
 
+class PagePair(msgspec.Struct, frozen=True):
+    """Two pages held to be translations of each other."""
+
+    url_a: Url
+    url_b: Url
+    lang_a: Language
+    lang_b: Language
+    score: float  # calibrated, 0–1
+    evidence: dict[str, float] = {}  # by method: a u p i d h m l c t, as docs/reference/pairs.md says
+
+
+class Bead(msgspec.Struct, frozen=True, gc=False):
+    """Sentences of two texts that are translations of each other, by their numbers; one side may be empty."""
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    score: float = 0.0  # 0–1, higher is better
+
+
+class Segment(msgspec.Struct, frozen=True, gc=False):
+    """A sentence, or a few in a row, with its place in its page."""
+
+    text: str
+    paragraph: int = -1  # the number of the paragraph that it begins in
+    sentence: int = -1  # the number of its first sentence in the page
+
+
+class SegmentPair(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Two segments held to be translations, and what was measured of them; whether it is good is decided elsewhere."""
+
+    url_a: Url
+    url_b: Url
+    a: Segment
+    b: Segment
+    score: float  # of the alignment
+    type: str = "1:1"  # sentences on either side
+    scores: dict[str, float] = {}  # by name: length_ratio, coverage_a, coverage_b, language_a, language_b
+    flags: tuple[str, ...] = ()  # ILSP-FC's words: "equal TUVs", "different numbers in TUVs", ...
+
+
 class Lease(msgspec.Struct, frozen=True):
     """A link that somebody is visiting."""
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
@@ -86,12 +87,15 @@ class BoilerplateClassifier:
 
 def names(tag: str, words: str) -> set[str]:
     """The tag, the names as written with digits masked, and the words that they are made of."""
-    found = {f"<{tag}"}
-    for written in words.split():
-        if len(written) < 40:  # longer ones are hashes
-            found.add(_NUMBER.sub("0", written.lower()))
-        found.update(word.lower() for word in _NAME.findall(written) if len(word) > 2)
-    return found
+    return {f"<{tag}"}.union(*map(_parts, words.split()))
+
+
+@lru_cache(maxsize=65536)
+def _parts(written: str) -> frozenset[str]:
+    found = {word.lower() for word in _NAME.findall(written) if len(word) > 2}
+    if len(written) < 40:  # longer ones are hashes
+        found.add(_NUMBER.sub("0", written.lower()))
+    return frozenset(found)
 
 
 def second_rows(seen: Features, content: Floats) -> Floats:

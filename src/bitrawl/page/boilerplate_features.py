@@ -231,8 +231,8 @@ def _nest(page: Outline, score: TagScore) -> tuple[Nesting, Floats, Ints]:
         around[i] = around[parent] | _AROUND.get(tag, 0)
         total[i] = total[parent] + mine
         low, high = least[parent], best[parent]
-        least[i] = mine if mine < low else low
-        best[i] = mine if mine > high else high
+        least[i] = min(low, mine)
+        best[i] = max(high, mine)
         near[i] = near[parent] * 0.5 + mine
     of_block = np.array([block.container for block in page.blocks])
     nesting = Nesting(of_block, first, end, np.array(depths, dtype=np.float64), np.array(wider))
@@ -289,7 +289,7 @@ def _repetition(page: Outline) -> Floats:
 def _tags(page: Outline, mine: Ints, around: Ints) -> Floats:
     own = np.zeros((len(mine), len(_OWN) + 1))
     tags = page.containers.tags
-    own[np.arange(len(mine)), [_OWN.get(tags[container], len(_OWN)) for container in mine]] = 1
+    own[np.arange(len(mine)), [_OWN.get(tags[container], len(_OWN)) for container in mine.tolist()]] = 1
     return np.hstack((own, (around[mine][:, None] & np.array(list(_AROUND.values()))) != 0))
 
 
