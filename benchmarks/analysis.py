@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.web import LANGUAGES, Web
-from bitrawl.assemble import page_analyser
 from bitrawl.model import Capture
+from bitrawl.reading import page_reader
 from bitrawl.url import Url
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "boilerplate" / "trafilatura" / "html"
@@ -25,7 +25,7 @@ Read = Callable[[bytes], object]
 
 
 def ours() -> Read:
-    analyser, url = page_analyser(), Url.parse("http://www.bench.example/articles/one.html")
+    analyser, url = page_reader(), Url.parse("http://www.bench.example/articles/one.html")
     headers = (("Content-Type", "text/html"),)
     return lambda body: analyser.read(Capture(url, 200, headers, body, 0.0, media_type="text/html"))
 

@@ -56,7 +56,7 @@ def run(name: str, web: BenchWeb) -> Run:
         web.forget()
         began = time.perf_counter()
         process = subprocess.Popen(command, env=environment, cwd=folder)
-        # Of the command and of all children that it waited for: more than getrusage of all of ours, the web among them.
+        # Of the command and of the children that it waited for; getrusage would count all of ours together.
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         wall = time.perf_counter() - began

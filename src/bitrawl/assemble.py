@@ -26,17 +26,15 @@ from bitrawl.crawl.sniff import media_type
 from bitrawl.crawl.traps import Traps
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.model import Link, LinkKind, Page, Reason, Skip, Visit
-from bitrawl.page.analyser import PageAnalyser
-from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.protocols import Fetcher, LinkScorer
+from bitrawl.reading import page_reader
 from bitrawl.store.archive import ArchivingFetcher, WarcArchive
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.replay import Archives, Codec, ReplayFetcher, open_archives
 from bitrawl.store.rules import LedgerRobots
 from bitrawl.text.codes import same_language
-from bitrawl.text.language import NgramLanguageIdentifier
 
 MEGABYTE = 1_000_000
 MAX_WORKERS = 4  # more than that a polite crawl never needs
@@ -100,7 +98,7 @@ async def _crawl(
     workers = job.analysis.workers or min(os.cpu_count() or 1, MAX_WORKERS)
     analyser = await stack.enter_async_context(
         SandboxedAnalyser(
-            page_analyser,
+            page_reader,
             workers=workers,
             seconds=job.analysis.seconds,
             megabytes=job.analysis.megabytes,
@@ -131,11 +129,6 @@ async def _crawl(
     kind = LinkKind.ARCHIVE if whole else LinkKind.SEED
     crawl.seed([Link(url, kind) for url in seeds])
     return crawl
-
-
-def page_analyser() -> PageAnalyser:
-    """What reads pages, here or in a child process: it is named there, not copied."""
-    return PageAnalyser(NgramLanguageIdentifier(), BoilerplateClassifier.load())
 
 
 def check(job: Job) -> None:
@@ -280,7 +273,7 @@ async def clean_pages(
     settings = FetchSettings(allow_private=allow_private, proxies=Proxies.of_environment(os.environ))
     async with (
         HttpFetcher(settings, clock) as live,
-        SandboxedAnalyser(page_analyser, workers=1) as analyser,
+        SandboxedAnalyser(page_reader, workers=1) as analyser,
     ):
         cleaner = Cleaner(analyser, RobotsFetcher(live, InMemoryRobots(), clock))
         for source in sources:

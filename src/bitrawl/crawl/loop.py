@@ -22,7 +22,7 @@ from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier
 from bitrawl.crawl.scope import Scope
 from bitrawl.crawl.traps import NEAR, Traps
-from bitrawl.errors import StoreError, UrlError
+from bitrawl.errors import AnalysisError, BitrawlError, StoreError, UrlError
 from bitrawl.model import (
     TRANSIENT,
     Capture,
@@ -77,7 +77,7 @@ class Crawl:
     def __post_init__(self) -> None:
         self._arrived: set[str] = set()
         self._sitemaps: dict[str, int] = {}
-        self._fault: StoreError | None = None
+        self._fault: BitrawlError | None = None
         self.stopped = False  # by whoever called `stop`
 
     async def run(self) -> None:
@@ -116,7 +116,7 @@ class Crawl:
             await self._visit(lease)
         except asyncio.CancelledError:
             raise
-        except StoreError as error:
+        except (StoreError, AnalysisError) as error:  # faults of this machine, not of the page
             self._fault = self._fault or error
             self.stop()
             self.frontier.finish(lease)

@@ -1,7 +1,7 @@
 """Places that never end: kinds of address that stopped bringing anything new."""
 
 import re
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from typing import TypeVar
 
 from bitrawl.url import Url
@@ -83,12 +83,16 @@ class Recent(OrderedDict[Key, Value]):
 
 
 class _Kind:
+    """Plain lists: most kinds are one address, and an empty deque takes half a kilobyte."""
+
+    __slots__ = ("_signatures", "fresh")
+
     def __init__(self) -> None:
-        self.fresh: deque[bool] = deque(maxlen=WINDOW)
-        self._signatures: deque[int] = deque(maxlen=MEMORY)
+        self.fresh: list[bool] = []
+        self._signatures: list[int] = []
 
     def add(self, signature: int) -> None:
         known = signature == 0 or any((signature ^ other).bit_count() <= ALIKE for other in self._signatures)
-        self.fresh.append(not known)
+        self.fresh = [*self.fresh[1 - WINDOW :], not known]
         if not known:
-            self._signatures.append(signature)
+            self._signatures = [*self._signatures[1 - MEMORY :], signature]

@@ -38,7 +38,10 @@ class Network:
 
     def logits(self, rows: Floats) -> Floats:
         """One a row."""
-        signal = np.clip((rows - self.mean) / self.scale, -CLIP, CLIP).astype(np.float32)[None]
+        signal = rows.astype(np.float32)
+        signal -= self.mean
+        signal /= self.scale
+        signal = np.clip(signal, -CLIP, CLIP, out=signal)[None]
         for weights, biases in self.layers[:-1]:
             signal = np.maximum(signal @ weights + biases, 0)
         weights, biases = self.layers[-1]

@@ -3,10 +3,10 @@
 The measures follow Kohlschütter et al. 2010 (length, link density, neighbours) and Vogels et al. 2018 (ancestors).
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,22 @@ PROSE_LINKS = 0.35
 LEVELS = 4  # ancestors looked at
 WINDOWS = (3, 8)  # paragraphs on either side
 CONTEXT_WINDOWS = (2, 5, 12)
-_ENDS = ".!?…。！？؟।॥۔։።။។៕"
-_STOP = re.compile(r"""[.!?…](?=[\s"'»”’)\]]|$)|[。！？؟।॥۔։።။។៕]""")
-_WIDE = re.compile("[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff9f\U00020000-\U0003ffff]")
-_DIGIT = re.compile(r"\d")
-_SEPARATOR = re.compile("[|»›•·]")
-_ADDRESS = re.compile(r"@|://|www\.")
+# Kinds of characters, a bit each.
+_STOP, _FULL_STOP, _AFTER, _COMMA, _COLON, _DIGIT, _WIDE, _SPACE, _UPPER, _LOWER, _SEPARATOR, _SIGN, _ADDRESS = (
+    1 << i for i in range(13)
+)
+_CHARACTERS = {
+    _STOP: ".!?…",  # at the end of a word
+    _FULL_STOP: "。！？؟।॥۔։።။។៕",  # anywhere
+    _AFTER: " \n\"'»”’)]",
+    _COMMA: ",，、،",
+    _COLON: ":：",
+    _SPACE: " \n",
+    _SEPARATOR: "|»›•·",
+    _SIGN: "©",
+    _ADDRESS: "@/",
+}
+_WIDE_RANGES = ((0x1100, 0x11FF), (0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFF00, 0xFF9F))
 _AROUND = {
     tag: 1 << i
     for i, tag in enumerate(
@@ -115,7 +125,7 @@ class Features:
 
 def features(page: Outline, score: TagScore) -> Features:
     """Of a page with at least one block."""
-    texts = np.array([_text(block) for block in page.blocks], dtype=np.float64)
+    texts = _text(page.blocks)
     size, stops, link_density = texts[:, 0], texts[:, 1], texts[:, 5]
     nesting, path, around = _nest(page, score)
     mine = nesting.of_block
@@ -177,33 +187,56 @@ def context(seen: Features, content: Floats) -> Floats:
     return np.column_stack(columns)
 
 
-def _text(block: Block) -> tuple[float, ...]:
-    text = block.text
-    n = len(text)
-    wide = commas = 0
-    if not text.isascii():
-        wide = n - len(_WIDE.sub("", text))
-        commas = text.count("，") + text.count("、") + text.count("،")
-    size = n + WIDE * wide
-    first, last = text[0], text[-1]
-    short = n < 400
-    return (
-        size,
-        len(_STOP.findall(text)),
-        commas + text.count(","),
-        len(_DIGIT.findall(text)) / n if short else 0.0,
-        block.links,
-        block.link_chars / n,
-        block.marked_chars / n,
-        last in _ENDS,
-        last in ":：",
-        first.islower(),
-        first.isdigit(),
-        short and text.isupper(),
-        bool(short and _SEPARATOR.search(text)),
-        "©" in text,
-        bool(short and _ADDRESS.search(text)),
-        size / (text.count(" ") + 1 + wide / 2),  # letters a word
+@lru_cache(maxsize=1)
+def _kinds_of_characters() -> NDArray[np.int32]:
+    """For each character of the Basic Multilingual Plane; built once, in some 20 ms."""
+    table = np.zeros(0x10000, dtype=np.int32)
+    for bit, test in ((_DIGIT, str.isdigit), (_UPPER, str.isupper), (_LOWER, str.islower)):
+        table[[code for code in range(0x10000) if test(chr(code))]] |= bit
+    for bit, characters in _CHARACTERS.items():
+        table[[ord(character) for character in characters]] |= bit
+    for low, high in _WIDE_RANGES:
+        table[low : high + 1] |= _WIDE
+    return table
+
+
+def _text(blocks: list[Block]) -> Floats:
+    """All texts at once, as one array of characters: a regular expression for each takes ten times as long."""
+    texts = [block.text for block in blocks]
+    codes = np.frombuffer(("\n".join(texts) + "\n").encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    kinds = _kinds_of_characters()[np.minimum(codes, 0xFFFF)]
+    length = np.array(list(map(len, texts)), dtype=np.float64)
+    ends = np.cumsum(length.astype(np.int64) + 1) - 1  # of the line feed behind each text
+    starts = np.concatenate(([0], ends[:-1] + 1))
+
+    def count(mask: NDArray[np.int32]) -> Floats:
+        return np.add.reduceat((mask != 0).astype(np.float64), starts)
+
+    wide = count(kinds & _WIDE)
+    stops = kinds & _FULL_STOP
+    stops[:-1] |= (kinds[:-1] & _STOP) * ((kinds[1:] & _AFTER) != 0)
+    size = length + WIDE * wide
+    first, last = kinds[starts], kinds[ends - 1]
+    own = np.array([(block.links, block.link_chars, block.marked_chars) for block in blocks], dtype=np.float64)
+    return np.column_stack(
+        (
+            size,
+            count(stops),
+            count(kinds & _COMMA),
+            count(kinds & _DIGIT) / length,
+            own[:, 0],
+            own[:, 1] / length,
+            own[:, 2] / length,
+            (last & (_STOP | _FULL_STOP)) != 0,
+            (last & _COLON) != 0,
+            (first & _LOWER) != 0,
+            (first & _DIGIT) != 0,
+            (count(kinds & _UPPER) > 0) & (count(kinds & _LOWER) == 0),
+            count(kinds & _SEPARATOR) > 0,
+            count(kinds & _SIGN) > 0,
+            count(kinds & _ADDRESS) > 0,
+            size / (count(kinds & _SPACE) + wide / 2),  # letters a word
+        )
     )
 
 

@@ -15,6 +15,7 @@ Verdict = tuple[Language, float]
 
 MIN_LETTERS = 24  # Fewer tell no language; about six words, or eight characters of Chinese.
 MAX_PAGE_TEXT = 6000  # Characters of the main text that the page's verdict is made from.
+CLEAR = 0.8  # A language that has this share of the paragraphs needs no second opinion.
 CACHED = 20_000  # Texts whose verdict is remembered.
 CACHED_LENGTH = 120  # Characters; what recurs from page to page is menus and notices.
 
@@ -36,8 +37,7 @@ class LanguageReader:
     def read(self, texts: Sequence[str], main: Sequence[bool], claim: Language | None) -> Languages:
         """`main` says which of the texts are content; where none is, all of them speak for the page."""
         chosen = [text for text, is_main in zip(texts, main, strict=True) if is_main] or list(texts)
-        whole = "\n".join(chosen)[:MAX_PAGE_TEXT]
-        verdicts = self._identified([*texts, whole], claim)
+        verdicts = self._identified(texts, claim)
         votes: dict[Language, float] = {}
         total = 0.0
         for text, (language, confidence), is_main in zip(texts, verdicts, main, strict=False):
@@ -45,7 +45,23 @@ class LanguageReader:
                 total += weight(text)
                 votes[language] = votes.get(language, 0.0) + weight(text) * confidence
         shares = {language: vote / total for language, vote in votes.items()} if total else {}
-        return Languages(_page_verdict(shares, verdicts[-1], whole), verdicts[:-1])
+        return Languages(self._page(shares, "\n".join(chosen)[:MAX_PAGE_TEXT], claim), verdicts)
+
+    def _page(self, shares: dict[Language, float], text: str, claim: Language | None) -> Verdict:
+        """By paragraphs, each weighing its length and its confidence; what they leave open, the main text as one decides.
+
+        Paragraphs see that a page is in two languages, of which the whole shows one or the other; the whole sees the
+        language of a page of short lines, of which each alone says little.
+        """
+        if weight("".join(filter(str.isalpha, text[:500]))) < MIN_LETTERS:
+            return UNDETERMINED, 0.0
+        scores = {language: share for language, share in shares.items() if language != UNDETERMINED}
+        if max(scores.values(), default=0.0) < CLEAR:
+            language, confidence = self._identifier.identify([text], prior=claim)[0]
+            scores[language] = scores.get(language, 0.0) + max(0.0, 1.0 - sum(shares.values())) * confidence
+            scores.pop(UNDETERMINED, None)
+        best = max(scores, key=lambda code: scores[code], default=UNDETERMINED)
+        return best, min(1.0, scores.get(best, 0.0))
 
     def _identified(self, texts: Sequence[str], claim: Language | None) -> list[Verdict]:
         known = self._known
@@ -59,22 +75,6 @@ class LanguageReader:
         while len(known) > CACHED:
             known.popitem(last=False)
         return verdicts
-
-
-def _page_verdict(shares: dict[Language, float], whole: Verdict, text: str) -> Verdict:
-    """By paragraphs, each weighing its length and its confidence; what they leave open, the main text as one decides.
-
-    Paragraphs see that a page is in two languages, of which the whole shows one or the other; the whole sees the
-    language of a page of short lines, of which each alone says little.
-    """
-    if weight("".join(filter(str.isalpha, text[:500]))) < MIN_LETTERS:
-        return UNDETERMINED, 0.0
-    scores = dict(shares)
-    language, confidence = whole
-    scores[language] = scores.get(language, 0.0) + max(0.0, 1.0 - sum(shares.values())) * confidence
-    scores.pop(UNDETERMINED, None)
-    best = max(scores, key=lambda code: scores[code], default=UNDETERMINED)
-    return best, min(1.0, scores.get(best, 0.0))
 
 
 def claimed(head: Head, content_language: str, locale: str) -> Language | None:

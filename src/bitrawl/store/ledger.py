@@ -58,6 +58,29 @@ CREATE TABLE IF NOT EXISTS robots (origin TEXT PRIMARY KEY, record BLOB NOT NULL
 """
 
 
+class Met:
+    """Which links were written lately, and with what score: most links of a page are those of the page before."""
+
+    SIZE = 50_000
+
+    def __init__(self) -> None:
+        self._young: dict[int, float] = {}
+        self._old: dict[int, float] = {}
+
+    def again(self, url: str, score: float) -> bool:
+        """Whether that link has been met with this score or a higher one; it has been from now on."""
+        key = hash(url)
+        known = self._young.get(key, self._old.get(key, -1.0))
+        if len(self._young) >= self.SIZE:
+            self._young, self._old = {}, self._young
+        self._young[key] = max(score, known)
+        return known >= score
+
+    def forget(self) -> None:
+        """Nothing is known to be written."""
+        self._young, self._old = {}, {}
+
+
 class Ledger:
     """One writer at a time, any number of readers."""
 
@@ -72,6 +95,7 @@ class Ledger:
         self._unpack_site: Unpacker[SiteKnowledge] = Unpacker(SiteKnowledge)
         self._sites: dict[str, SiteKnowledge] = {}
         self._depth = 0
+        self.met = Met()
 
     def close(self) -> None:
         """Leave the file complete and let others write."""
@@ -123,6 +147,8 @@ class Ledger:
         """Links that are not followed; those already known keep the verdict that they have."""
         rows = []
         for link, skip in skips:
+            if self.met.again(link.url, 0.0):
+                continue
             host = link.url.host
             known = (link.url, host, self._site_of(host), link.kind)
             rows.append((*known, SKIPPED, skip.stage, skip.reason, skip.detail, pack(link)))
@@ -203,6 +229,7 @@ class Ledger:
 
     def _undo(self) -> None:
         self._sites.clear()
+        self.met.forget()
         with suppress(sqlite3.Error):  # a connection that cannot even roll back is closed by its owner
             self.connection.rollback()
 
@@ -222,7 +249,7 @@ def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:
         if not read_only:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA cache_size = -131072")
+            connection.execute("PRAGMA cache_size = -32768")
             connection.execute("PRAGMA wal_autocheckpoint = 16384")
             connection.executescript(SCHEMA)
             # A run that was killed leaves leases behind: they are links again.

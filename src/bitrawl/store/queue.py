@@ -25,10 +25,11 @@ class LedgerQueue:
 
     def put(self, scored: Iterable[tuple[Link, float]]) -> set[str]:
         """As `protocols.Queue`."""
-        rows = [
-            (link.url, link.url.host, self._site_of(link.url.host), link.kind, score, pack(link))
-            for link, score in scored
-        ]
+        rows = []
+        for link, score in scored:
+            if not self._ledger.met.again(link.url, score):
+                host = link.url.host
+                rows.append((link.url, host, self._site_of(host), link.kind, score, pack(link)))
         with self._ledger.transaction():
             self._ledger.connection.executemany(PUT, rows)
         return {row[1] for row in rows}
