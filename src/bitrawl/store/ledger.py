@@ -86,6 +86,7 @@ class Ledger:
 
     def __init__(self, path: Path, *, site_of: Callable[[str], str] | None = None, read_only: bool = False) -> None:
         self.path = path
+        self.read_only = read_only
         self._site_of = site_of or (lambda host: Url.known(f"http://{host}/").site)
         self._lock = None if read_only else _lock(path)
         self.connection = _open(path, read_only=read_only)

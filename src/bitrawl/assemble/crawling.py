@@ -1,15 +1,15 @@
-"""From a job's description to objects: the only module that names implementations."""
+"""From a job's description to a crawl."""
 
 import asyncio
 import os
 import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from bitrawl.cleaning import Cleaner, without_template
 from bitrawl.config import Job, Strategy
@@ -60,13 +60,28 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
 
+class Opened(NamedTuple):
+    """A job's crawl, ready to run, and where it writes."""
+
+    crawl: Crawl
+    ledger: Ledger
+    queue: LedgerQueue
+
+
 Started = Callable[[Crawl, Callable[[], int]], None]
 
 
 async def run(job: Job, folder: Path, observe: Callable[[Visit], None], started: Started = lambda *_: None) -> Ending:
     """Crawl until nothing is left, a budget is spent or somebody stops it; `started` gets the crawl, to stop it by."""
+    async with opened(job, folder, observe) as parts:
+        started(parts.crawl, lambda: len(parts.queue))
+        return await finished(parts)
+
+
+@asynccontextmanager
+async def opened(job: Job, folder: Path, observe: Callable[[Visit], None]) -> AsyncIterator[Opened]:
+    """A crawl that has not begun, with what earlier runs left of it."""
     async with AsyncExitStack() as stack:
-        clock = SystemClock()
         sites = Sites(job.scope.one_site)
         ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
         stack.callback(ledger.close)
@@ -74,15 +89,20 @@ async def run(job: Job, folder: Path, observe: Callable[[Visit], None], started:
         crawl = await _crawl(job, folder, ledger, queue, stack, observe)
         ledger.remember("ended", "")
         crawl.frontier.wake(queue.hosts())
-        began = clock.now()
-        started(crawl, lambda: len(queue))
-        try:
-            await crawl.run()
-        finally:
-            ledger.remember("seconds", float(ledger.recall("seconds") or 0) + clock.now() - began)
-        ending, why = _ending(crawl, queue)
-        ledger.remember("ended", why)
-        return ending
+        yield Opened(crawl, ledger, queue)
+
+
+async def finished(parts: Opened) -> Ending:
+    """Run it to its end, and write down how it ended."""
+    crawl, ledger, queue = parts
+    began = crawl.clock.now()
+    try:
+        await crawl.run()
+    finally:
+        ledger.remember("seconds", float(ledger.recall("seconds") or 0) + crawl.clock.now() - began)
+    ending, why = _ending(crawl, queue)
+    ledger.remember("ended", why)
+    return ending
 
 
 async def _crawl(
