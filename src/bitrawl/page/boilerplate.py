@@ -1,8 +1,6 @@
 """Main text or not: two small networks over the paragraphs of a page, the second sees the verdicts of the first."""
 
-import re
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
@@ -11,7 +9,7 @@ from numpy.typing import NDArray
 
 from bitrawl.model import ParagraphKind
 from bitrawl.page.boilerplate_features import Features, Floats, context, features
-from bitrawl.page.outline import Outline
+from bitrawl.page.outline import Containers, Outline
 
 MODEL = Path(__file__).parent / "models" / "boilerplate.npz"
 THRESHOLD = 0.5
@@ -19,13 +17,14 @@ THRESHOLD = 0.5
 
 Weights = NDArray[np.float32]
 
-MAX_REMEMBERED = 20_000  # scores of class attributes; a site has some hundreds
+MAX_REMEMBERED = 20_000  # scores of names; a site has some hundreds
+MAX_NAME = 40  # longer ones are hashes
+POSSIBLE = 0.005  # Of 8,001 paragraphs that the second stage keeps, the first holds 6 less possible than that.
 CLIP = 5.0  # standard deviations
 LINKED = 0.5  # A page of which nothing passes keeps its best paragraphs, but never a menu.
 
 _HEADS = frozenset((ParagraphKind.HEADING, ParagraphKind.TITLE))
-_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]{2,}")
-_NUMBER = re.compile(r"\d+")
+_WHOLE = frozenset(("html", "body"))  # Their names tell pages apart, and not the parts of one.
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +49,14 @@ class Network:
 
 
 class BoilerplateClassifier:
-    """Not thread-safe: it remembers the scores of class attributes, which recur on a site."""
+    """Not thread-safe: it remembers the scores of names, which recur on a site."""
 
     def __init__(self, words: dict[str, float], first: Network, second: Network) -> None:
         self.words = words
         self._first = first
         self._second = second
-        self._scores: dict[tuple[str, str], float] = {}
+        self._tags = {name[1:]: score for name, score in words.items() if name.startswith("<")}
+        self._scores: dict[str, float] = {}
 
     @classmethod
     def load(cls, path: Path = MODEL) -> Self:
@@ -71,39 +71,49 @@ class BoilerplateClassifier:
             return []
         if not outline.containers.tags:  # plain text
             return [1.0] * len(outline.blocks)
-        seen = features(outline, self.score)
-        logits = self._second.logits(second_rows(seen, probability(self._first.logits(seen.matrix))))
-        result: list[float] = _never_nothing(outline, probability(lead(outline, logits))).tolist()
+        logits = judge(outline, features(outline, self.scores), self._first, self._second)
+        result: list[float] = _never_nothing(outline, probability(logits)).tolist()
         return result
 
-    def score(self, tag: str, words: str) -> float:
-        """How much the names on an element speak for main text, in logits."""
-        key = (tag, words)
-        known = self._scores.get(key)
+    def scores(self, containers: Containers) -> list[float]:
+        """How much the names on each element speak for main text, in logits."""
+        known, of_tag = self._scores, self._tags
+        if len(known) > MAX_REMEMBERED:
+            known.clear()
+        new = {words for words in containers.words if words not in known}
+        known.update({words: sum(map(self._score, words.split())) for words in new})
+        return [
+            known[words] + of_tag.get(tag, 0.0) if tag not in _WHOLE else 0.0
+            for tag, words in zip(containers.tags, containers.words, strict=True)
+        ]
+
+    def _score(self, written: str) -> float:
+        known = self._scores.get(written)
         if known is None:
-            if len(self._scores) > MAX_REMEMBERED:
-                self._scores.clear()
-            known = sum(self.words.get(name, 0.0) for name in names(tag, words))
-            self._scores[key] = known
+            known = self._scores[written] = sum([self.words.get(name, 0.0) for name in names(written)])
         return known
 
 
-def names(tag: str, words: str) -> set[str]:
-    """The tag, the names as written with digits masked, and the words that they are made of."""
-    return {f"<{tag}"}.union(*map(_parts, words.split()))
+def names(written: str) -> set[str]:
+    """A name in a class, id or role attribute, without the number that ends it, and the words that it is made of."""
+    name = written[:MAX_NAME].lower().rstrip("0123456789")
+    if name.isalpha():
+        return {name}
+    return {name, *[word for word in name.replace("_", "-").split("-") if len(word) > 2]}
 
 
-@lru_cache(maxsize=65536)
-def _parts(written: str) -> frozenset[str]:
-    found = {word.lower() for word in _NAME.findall(written) if len(word) > 2}
-    if len(written) < 40:  # longer ones are hashes
-        found.add(_NUMBER.sub("0", written.lower()))
-    return frozenset(found)
+def judge(outline: Outline, seen: Features, first: Network, second: Network) -> Floats:
+    """The logits of each block; the second stage looks only at what the first holds possible."""
+    logits = first.logits(seen.matrix)
+    content = probability(logits)
+    possible = np.flatnonzero(content >= POSSIBLE)
+    logits[possible] = second.logits(second_rows(seen, content, possible))
+    return lead(outline, logits)
 
 
-def second_rows(seen: Features, content: Floats) -> Floats:
-    """What the second network reads."""
-    return np.hstack((seen.matrix, context(seen, content)))
+def second_rows(seen: Features, content: Floats, rows: NDArray[np.int64]) -> Floats:
+    """What the second network reads of those blocks."""
+    return np.hstack((seen.matrix[rows], context(seen, content)[rows]))
 
 
 def lead(outline: Outline, content: Floats) -> Floats:

@@ -3,7 +3,6 @@
 The measures follow Kohlschütter et al. 2010 (length, link density, neighbours) and Vogels et al. 2018 (ancestors).
 """
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,34 +11,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import ParagraphKind
-from bitrawl.page.outline import Block, Outline
+from bitrawl.page.outline import Block, Containers, Outline
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TagScore = Callable[[str, str], float]
-"""How much an element's tag and its class, id and role speak for main text, in logits."""
+NameScores = Callable[[Containers], list[float]]
+"""How much each element's tag, class, id and role speak for main text, in logits."""
 
 WIDE = 1.5  # A Chinese character says as much as two and a half Latin letters.
-PROSE = 80  # Letters from which on a paragraph without many links counts as prose.
+PROSE = 40  # Letters from which on a paragraph without many links begins to count as prose; from twice as many, fully.
 PROSE_LINKS = 0.35
-LEVELS = 4  # ancestors looked at
+LEVELS = 3  # ancestors looked at
 WINDOWS = (3, 8)  # paragraphs on either side
-CONTEXT_WINDOWS = (2, 5, 12)
+CONTEXT_WINDOWS = (2, 8)
 # Kinds of characters, a bit each.
-_STOP, _FULL_STOP, _AFTER, _COMMA, _COLON, _DIGIT, _WIDE, _SPACE, _UPPER, _LOWER, _SEPARATOR, _SIGN, _ADDRESS = (
-    1 << i for i in range(13)
-)
+_STOP, _FULL_STOP, _AFTER, _COMMA, _COLON, _DIGIT, _WIDE, _SPACE, _LOWER, _ODD = (1 << i for i in range(10))
+_COUNTED = _STOP | _FULL_STOP | _COMMA | _DIGIT | _WIDE | _SPACE | _ODD
 _CHARACTERS = {
     _STOP: ".!?…",  # at the end of a word
     _FULL_STOP: "。！？؟।॥۔։።။។៕",  # anywhere
     _AFTER: " \n\"'»”’)]",
     _COMMA: ",，、،",
     _COLON: ":：",
-    _SPACE: " \n",
-    _SEPARATOR: "|»›•·",
-    _SIGN: "©",
-    _ADDRESS: "@/",
+    _SPACE: " ",
+    _ODD: "|»›•·©@/",  # menus, notices, addresses
 }
 _WIDE_RANGES = ((0x1100, 0x11FF), (0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFF00, 0xFF9F))
 _AROUND = {
@@ -91,6 +87,19 @@ _OWN = {
     )
 }
 
+_KIND_ROWS = {kind: i for i, kind in enumerate(ParagraphKind)}
+_KINDS = np.array(  # heading, list item, title
+    [
+        (
+            kind in (ParagraphKind.HEADING, ParagraphKind.TITLE),
+            kind is ParagraphKind.LISTITEM,
+            kind is ParagraphKind.TITLE,
+        )
+        for kind in ParagraphKind
+    ],
+    dtype=np.float64,
+)
+
 
 @dataclass(slots=True)
 class Nesting:
@@ -123,13 +132,14 @@ class Features:
     nesting: Nesting
 
 
-def features(page: Outline, score: TagScore) -> Features:
+def features(page: Outline, scores: NameScores) -> Features:
     """Of a page with at least one block."""
     texts = _text(page.blocks)
     size, stops, link_density = texts[:, 0], texts[:, 1], texts[:, 5]
-    nesting, path, around = _nest(page, score)
+    nesting, path, around = _nest(page, scores)
     mine = nesting.of_block
-    prose = np.where((size > PROSE) & (link_density < PROSE_LINKS) & (stops > 0), size * (1 - link_density), 0)
+    prose = np.where((link_density < PROSE_LINKS) & (stops > 0), size * (1 - link_density), 0)
+    prose *= np.clip((size - PROSE) / PROSE, 0, 1)
     kinds = _kinds(page)
     ones = np.ones(len(size))
     running, inside = nesting.sums(
@@ -138,14 +148,14 @@ def features(page: Outline, score: TagScore) -> Features:
     columns = [
         _own(texts),
         kinds,
-        _repetition(page),
+        _repeated(page),
         _tags(page, mine, around),
         np.minimum(nesting.depth[mine], 40)[:, None],
         path[mine],
         _place(page, running, kinds),
-        _neighbours(np.column_stack((_logs(texts), path[mine, 3], kinds[:, 0], prose > 0))),
+        _neighbours(np.column_stack((_logs(texts), path[mine, 1], kinds[:, 0], prose > 0))),
         _windows(running),
-        _ancestors(nesting, inside, running[-1], path[:, 4]),
+        _ancestors(nesting, inside, running[-1], path[:, 2]),
         _main(nesting, inside),
         np.broadcast_to(_page(running[-1]), (len(size), 4)),
     ]
@@ -158,9 +168,9 @@ def context(seen: Features, content: Floats) -> Floats:
     nesting = seen.nesting
     running, inside = nesting.sums(np.column_stack((seen.size, content * seen.size, content, np.ones(n))))
     total = running[-1] + 1e-9
-    padded = np.zeros(n + 8)
-    padded[4 : n + 4] = content
-    columns = [content] + [padded[4 + d : 4 + d + n] for d in (-4, -3, -2, -1, 1, 2, 3, 4)]
+    padded = np.zeros(n + 4)
+    padded[2 : n + 2] = content
+    columns = [content] + [padded[2 + d : 2 + d + n] for d in (-2, -1, 1, 2)]
     for low, high in _spans(n, CONTEXT_WINDOWS):
         span = running[high] - running[low]
         columns += [span[:, 1] / (span[:, 0] + 1), (span[:, 2] - content) / np.maximum(high - low - 1, 1)]
@@ -188,10 +198,10 @@ def context(seen: Features, content: Floats) -> Floats:
 
 
 @lru_cache(maxsize=1)
-def _kinds_of_characters() -> NDArray[np.int32]:
+def _kinds_of_characters() -> NDArray[np.int16]:
     """For each character of the Basic Multilingual Plane; built once, in some 20 ms."""
-    table = np.zeros(0x10000, dtype=np.int32)
-    for bit, test in ((_DIGIT, str.isdigit), (_UPPER, str.isupper), (_LOWER, str.islower)):
+    table = np.zeros(0x10000, dtype=np.int16)
+    for bit, test in ((_DIGIT, str.isdigit), (_LOWER, str.islower)):
         table[[code for code in range(0x10000) if test(chr(code))]] |= bit
     for bit, characters in _CHARACTERS.items():
         table[[ord(character) for character in characters]] |= bit
@@ -205,25 +215,27 @@ def _text(blocks: list[Block]) -> Floats:
     texts = [block.text for block in blocks]
     codes = np.frombuffer(("\n".join(texts) + "\n").encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     kinds = _kinds_of_characters()[np.minimum(codes, 0xFFFF)]
-    length = np.array(list(map(len, texts)), dtype=np.float64)
-    ends = np.cumsum(length.astype(np.int64) + 1) - 1  # of the line feed behind each text
-    starts = np.concatenate(([0], ends[:-1] + 1))
+    length = np.array([len(text) for text in texts])
+    ends = np.cumsum(length + 1) - 1  # of the line feed behind each text
+    starts = ends - length
+    special = np.flatnonzero((kinds & _COUNTED) != 0)
+    of_block = np.repeat(np.arange(len(texts)), length + 1)[special]
+    special_kinds = kinds[special]
+    sentence_end = (special_kinds & _FULL_STOP) | ((special_kinds & _STOP) * ((kinds[special + 1] & _AFTER) != 0))
 
-    def count(mask: NDArray[np.int32]) -> Floats:
-        return np.add.reduceat((mask != 0).astype(np.float64), starts)
+    def count(mask: NDArray[np.int16]) -> Floats:
+        return np.bincount(of_block[mask != 0], minlength=len(texts)).astype(np.float64)
 
-    wide = count(kinds & _WIDE)
-    stops = kinds & _FULL_STOP
-    stops[:-1] |= (kinds[:-1] & _STOP) * ((kinds[1:] & _AFTER) != 0)
+    wide = count(special_kinds & _WIDE)
     size = length + WIDE * wide
     first, last = kinds[starts], kinds[ends - 1]
     own = np.array([(block.links, block.link_chars, block.marked_chars) for block in blocks], dtype=np.float64)
     return np.column_stack(
         (
             size,
-            count(stops),
-            count(kinds & _COMMA),
-            count(kinds & _DIGIT) / length,
+            count(sentence_end),
+            count(special_kinds & _COMMA),
+            count(special_kinds & _DIGIT) / length,
             own[:, 0],
             own[:, 1] / length,
             own[:, 2] / length,
@@ -231,45 +243,29 @@ def _text(blocks: list[Block]) -> Floats:
             (last & _COLON) != 0,
             (first & _LOWER) != 0,
             (first & _DIGIT) != 0,
-            (count(kinds & _UPPER) > 0) & (count(kinds & _LOWER) == 0),
-            count(kinds & _SEPARATOR) > 0,
-            count(kinds & _SIGN) > 0,
-            count(kinds & _ADDRESS) > 0,
-            size / (count(kinds & _SPACE) + wide / 2),  # letters a word
+            count(special_kinds & _ODD) > 0,
+            size / (count(special_kinds & _SPACE) + 1 + wide / 2),  # letters a word
         )
     )
 
 
-def _nest(page: Outline, score: TagScore) -> tuple[Nesting, Floats, Ints]:
-    """The nesting; for each container the scores of its path (sum, least, best, nearest first, own); what is around."""
+def _nest(page: Outline, scores: NameScores) -> tuple[Nesting, Floats, Ints]:
+    """The nesting; for each container the scores of its path (sum, nearest first, own); what is around."""
     containers = page.containers
-    count = len(containers.tags)
     first, end = np.array(containers.first), np.array(containers.end)
     blocks = (end - first).tolist()
-    depths, wider, around = [0] * count, list(range(count)), [0] * count
-    total, least, best, near, own = ([0.0] * count for _ in range(5))
-    tags, words = containers.tags, containers.words
-    for i, parent in enumerate(containers.parents):
-        if not blocks[i]:  # nothing inside looks at it
-            continue
-        tag = tags[i]
-        own[i] = mine = score(tag, words[i])
-        if parent < 0:
-            around[i] = _AROUND.get(tag, 0)
-            total[i] = near[i] = mine
-            least[i], best[i] = min(mine, 0.0), max(mine, 0.0)
-            continue
-        depths[i] = depths[parent] + 1
-        wider[i] = parent if blocks[parent] > blocks[i] else _beyond(wider[parent], i, blocks)
-        around[i] = around[parent] | _AROUND.get(tag, 0)
-        total[i] = total[parent] + mine
-        low, high = least[parent], best[parent]
-        least[i] = min(low, mine)
-        best[i] = max(high, mine)
-        near[i] = near[parent] * 0.5 + mine
+    own = scores(containers)
+    depths, wider, around, total, near = [0], [0], [_AROUND.get(containers.tags[0], 0)], [own[0]], [own[0]]
+    for i in range(1, len(own)):
+        parent, mine = containers.parents[i], own[i]
+        depths.append(depths[parent] + 1)
+        wider.append(parent if blocks[parent] > blocks[i] else _beyond(wider[parent], i, blocks))
+        around.append(around[parent] | _AROUND.get(containers.tags[i], 0))
+        total.append(total[parent] + mine)
+        near.append(near[parent] * 0.5 + mine)
     of_block = np.array([block.container for block in page.blocks])
     nesting = Nesting(of_block, first, end, np.array(depths, dtype=np.float64), np.array(wider))
-    return nesting, np.array((total, least, best, near, own)).T, np.array(around)
+    return nesting, np.array((total, near, own)).T, np.array(around)
 
 
 def _beyond(candidate: int, own: int, blocks: list[int]) -> int:
@@ -277,14 +273,7 @@ def _beyond(candidate: int, own: int, blocks: list[int]) -> int:
 
 
 def _kinds(page: Outline) -> Floats:
-    heading, title, item = ParagraphKind.HEADING, ParagraphKind.TITLE, ParagraphKind.LISTITEM
-    return np.array(
-        [
-            (kind is heading or kind is title, kind is item, kind is title)
-            for kind in (block.kind for block in page.blocks)
-        ],
-        dtype=np.float64,
-    )
+    return _KINDS[[_KIND_ROWS[block.kind] for block in page.blocks]]
 
 
 def _logs(texts: Floats) -> Floats:
@@ -303,20 +292,16 @@ def _own(texts: Floats) -> Floats:
             commas / per,
             texts[:, 3],
             np.log1p(texts[:, 4]),
-            texts[:, 5:15],
-            np.minimum(texts[:, 15], 30),
+            texts[:, 5:12],
+            np.minimum(texts[:, 12], 30),
         )
     )
 
 
-def _repetition(page: Outline) -> Floats:
-    texts = [block.text for block in page.blocks]
-    counts = Counter(texts)
-    title = page.title.casefold()
-    return np.array(
-        [(min(counts[text], 5), 3 < len(text) <= len(title) and text.casefold() in title) for text in texts],
-        dtype=np.float64,
-    )
+def _repeated(page: Outline) -> Floats:
+    """Whether the document's title repeats it."""
+    title = page.title
+    return np.array([[3 < len(block.text) <= len(title) and block.text in title] for block in page.blocks], dtype=float)
 
 
 def _tags(page: Outline, mine: Ints, around: Ints) -> Floats:
@@ -393,9 +378,7 @@ def _main(nesting: Nesting, inside: Floats) -> Floats:
         columns += [
             (index >= first) & (index < end),
             np.clip(depth - nesting.depth[main], -10, 15),
-            index < first,
             np.clip((index - first) / max(end - first, 1), -1, 2),
-            np.full(len(index), inside[main, 1] / (inside[main, 0] + 1)),
         ]
     return np.column_stack(columns)
 

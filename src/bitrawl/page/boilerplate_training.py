@@ -21,8 +21,8 @@ from publicsuffixlist import PublicSuffixList
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.errors import ConfigError
-from bitrawl.page.boilerplate import CLIP, BoilerplateClassifier, Network, lead, names, probability, second_rows
-from bitrawl.page.boilerplate_features import Features, Floats, features
+from bitrawl.page.boilerplate import CLIP, BoilerplateClassifier, Network, judge, names, probability, second_rows
+from bitrawl.page.boilerplate_features import Features, Floats, NameScores, features
 from bitrawl.page.decode import decode
 from bitrawl.page.outline import Outline, outline
 from bitrawl.url import Url
@@ -32,9 +32,9 @@ INNER_FOLDS = 4  # in which a stage's training pages are scored for the next sta
 MIN_SITES = 4  # A name on fewer sites is one site's habit.
 NAME_PENALTY = 10.0  # L2 on the names' weights. Tried 3, 10, 30 (2026-11): F1 .9385 at 10, .9375 at 30.
 HIDDEN = (48, 24)
-FIRST_MEMBERS = 1
+FIRST_MEMBERS = 2
 SECOND_MEMBERS = 3
-EPOCHS = 40
+EPOCHS = 25
 BATCH = 128
 RATE = 2e-3
 DECAY = 1e-4
@@ -180,24 +180,30 @@ class Fitted:
         """Of each block."""
         if not page.blocks:
             return np.zeros(0)
-        seen = features(page, _scorer(self.words))
-        return lead(page, self.second.logits(second_rows(seen, probability(self.first.logits(seen.matrix)))))
+        return judge(page, features(page, _scorer(self.words)), self.first, self.second)
 
 
 def fit(examples: Sequence[Example]) -> Fitted:
-    """Stacked: each stage is trained on what the one before says of sites that it has not seen."""
+    """Stacked: each stage is trained on what the one before says of sites that it has not seen.
+
+    Each page is shown twice, once without the names on its elements, for there are sites that have none.
+    """
     examples = [example for example in examples if example.outline.blocks]
     inner = folds(examples, INNER_FOLDS)
-    seen = _held_out(inner, lambda ids: _names_model([examples[i] for i in ids]), lambda w, i: _see(examples[i], w))
-    labels = [example.labels for example in examples]
+    named = _held_out(inner, lambda ids: _names_model([examples[i] for i in ids]), lambda w, i: _see(examples[i], w))
+    words = _names_model(examples)
+    tags = {name: weight for name, weight in words.items() if name.startswith("<")}
+    seen: list[Features] = named + [_see(example, tags) for example in examples]
+    labels = [example.labels for example in examples] * 2
+    twice = [([*a, *(i + len(examples) for i in a)], [*b, *(i + len(examples) for i in b)]) for a, b in inner]
     first = _held_out(
-        inner,
+        twice,
         lambda ids: _fit_network([seen[i].matrix for i in ids], [labels[i] for i in ids], 1),
         lambda network, i: probability(network.logits(seen[i].matrix)),
     )
-    rows = [second_rows(s, content) for s, content in zip(seen, first, strict=True)]
+    rows = [second_rows(s, content, np.arange(len(content))) for s, content in zip(seen, first, strict=True)]
     return Fitted(
-        _names_model(examples),
+        words,
         _fit_network([s.matrix for s in seen], labels, FIRST_MEMBERS),
         _fit_network(rows, labels, SECOND_MEMBERS),
     )
@@ -215,8 +221,10 @@ def _see(example: Example, words: dict[str, float]) -> Features:
     return features(example.outline, _scorer(words))
 
 
-def _scorer(words: dict[str, float]) -> Callable[[str, str], float]:
-    return lru_cache(maxsize=None)(lambda tag, written: sum(words.get(name, 0.0) for name in _names(tag, written)))
+def _scorer(words: dict[str, float]) -> NameScores:
+    nothing = np.zeros((0,), np.float32)
+    empty = Network(nothing, nothing, ())
+    return BoilerplateClassifier(words, empty, empty).scores
 
 
 def _example(key: str, item: dict[str, Any], body: bytes) -> Example:
@@ -289,10 +297,12 @@ def _names_model(examples: Sequence[Example]) -> dict[str, float]:
     return {name: round(float(weights[i]), 4) for name, i in vocabulary.items()}
 
 
-_names = lru_cache(maxsize=200_000)(names)
+@lru_cache(maxsize=200_000)
+def _names(tag: str, words: str) -> frozenset[str]:
+    return frozenset({f"<{tag}"}.union(*map(names, words.split()))) if tag not in ("html", "body") else frozenset()
 
 
-def _own_names(example: Example) -> list[set[str]]:
+def _own_names(example: Example) -> list[frozenset[str]]:
     containers = example.outline.containers
     return [_names(tag, words) for tag, words in zip(containers.tags, containers.words, strict=True)]
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 
+import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bitrawl.model import ParagraphKind
@@ -13,8 +14,7 @@ TEXT = "#text"
 """Stands in the tag sequence where a paragraph begins, as in Liu et al., section 4."""
 
 
-@dataclass(slots=True)
-class Block:
+class Block(msgspec.Struct, gc=False):
     """A paragraph of visible text, and what the walk saw in it."""
 
     text: str
@@ -28,7 +28,7 @@ class Block:
 
 @dataclass(slots=True)
 class Containers:
-    """The elements that bound paragraphs, in document order, as columns."""
+    """The elements with text that bound paragraphs, in document order, as columns."""
 
     tags: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)  # always a smaller index; -1 for the root
@@ -110,21 +110,23 @@ def _roles() -> dict[str, int]:
 
 
 _ROLES = _roles()  # any other tag bounds paragraphs
-_KINDS = dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), ParagraphKind.HEADING) | dict.fromkeys(
-    ("li", "dt", "dd"), ParagraphKind.LISTITEM
-)
-_NAMING = frozenset(("class", "id", "role", "itemprop"))
+# A paragraph has its kind from the innermost element that says it, through at most three that say nothing.
+_KINDS = (ParagraphKind.TEXT, *[ParagraphKind.HEADING] * 4, *[ParagraphKind.LISTITEM] * 4)
+_NEXT = (0, 0, 1, 2, 3, 0, 5, 6, 7)
+_STATES = {"h1": 4, "h2": 4, "h3": 4, "h4": 4, "h5": 4, "h6": 4, "li": 8, "dt": 8, "dd": 8}
+_NAMING = ("class", "id", "role", "itemprop")
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
 class _Walk:
     """The state of a walk: where it is, and the paragraph that is being collected."""
 
-    __slots__ = ("anchor", "container", "found", "link_chars", "marked_chars", "parts", "position", "waiting")
+    __slots__ = ("anchor", "container", "found", "link_chars", "marked_chars", "parts", "position", "states", "waiting")
 
     def __init__(self, found: Outline) -> None:
         self.found = found
         self.container = -1
+        self.states: list[int] = []  # what each container makes of its text: see `_KINDS`
         self.anchor = -1  # index of the open one
         self.waiting: list[int] = []  # indices of the anchors that no paragraph has claimed yet
         self.parts: list[str] = []  # of the paragraph; begins with more than space
@@ -135,23 +137,30 @@ class _Walk:
     def run(self, root: LexborNode) -> None:  # noqa: C901, PLR0912, PLR0915
         """One loop and few calls: as a method per kind of node the same walk took 1.6 times as long."""
         # first_child and next cost no more than selectolax's own traverse, and tell when an element ends.
-        stack: list[tuple[LexborNode, int, bool]] = []
-        roles: dict[int, tuple[int, str]] = {}  # by tag id, which is one name's within one document
+        stack: list[tuple[LexborNode, int]] = []
+        roles: dict[int, int] = {}  # by tag id, which is one name's within one document
+        names: dict[int, str] = {}
+        fresh: list[tuple[LexborNode, str]] = []  # open elements whose attributes nobody has needed yet
         tags, parts, waiting, ends = self.found.tags, self.parts, self.waiting, self.found.containers.end
         blocks, parents = self.found.blocks, self.found.containers.parents
-        muted = marked = breaks = 0
+        muted = -1  # height of the stack at the outermost element that hides its text
+        marked = breaks = 0
         node: LexborNode | None = root
         while True:
             if node is None:
                 if not stack:
                     break
-                node, role, hides = stack.pop()
-                muted -= hides
+                node, role = stack.pop()
+                if len(stack) == muted:
+                    muted = -1
                 if role == _BLOCK:
                     if parts or waiting:
                         self.end()
-                    ends[self.container] = len(blocks)
-                    self.container = parents[self.container]
+                    if fresh:
+                        fresh.pop()
+                    else:
+                        ends[self.container] = len(blocks)
+                        self.container = parents[self.container]
                 elif role == _ANCHOR:
                     self.anchor = -1
                 elif role == _MARKED:
@@ -159,15 +168,24 @@ class _Walk:
                 node = node.next if stack else None
                 continue
             tag_id = node.tag_id
-            known = roles.get(tag_id)
-            if known is None:
-                tag = node.tag or "-comment"
-                known = roles[tag_id] = (_ROLES.get(tag, _BLOCK), tag)
-            role, tag = known
+            role = roles.get(tag_id, -1)
+            if role < 0:
+                names[tag_id] = tag = node.tag or "-comment"
+                role = roles[tag_id] = _ROLES.get(tag, _BLOCK)
             if role == _CHARACTERS:
-                if not muted:
+                if muted < 0:
                     data = node.text_content or ""
-                    if not data.isspace():
+                    if data.isspace():
+                        if parts:
+                            parts.append(" ")
+                    else:
+                        if fresh:
+                            hiding = self.open(fresh)
+                            fresh.clear()
+                            if hiding:
+                                muted = _height(stack, hiding)
+                                node = node.next
+                                continue
                         breaks = 0
                         if not parts:
                             self.position = len(tags)
@@ -177,15 +195,12 @@ class _Walk:
                         elif marked:
                             self.marked_chars += len(data.strip())
                         parts.append(data)
-                    elif parts:
-                        parts.append(" ")
             elif role != _SKIP:
-                hides = False
                 if role == _BLOCK:
                     if parts or waiting:
                         self.end()
-                    tags.append(tag)
-                    hides = self.open(node, tag)
+                    tags.append(names[tag_id])
+                    fresh.append((node, names[tag_id]))
                 elif role == _MARKED:
                     marked += 1
                 elif role == _BREAK:
@@ -195,38 +210,42 @@ class _Walk:
                         if breaks > 1:  # two in a row stand for a new paragraph
                             self.end()
                 elif role != _INLINE:
-                    tags.append(tag)
-                    hides = role == _MUTE
-                    if not hides:
+                    tags.append(names[tag_id])
+                    if role != _MUTE:
                         self.point(node, role)
-                muted += hides
-                child = node.first_child
-                # What has no child leaves by the same way: None is its first, and its last.
-                stack.append((node, role, hides))
-                node = child
+                    elif muted < 0:
+                        muted = len(stack)
+                stack.append((node, role))
+                node = node.first_child  # None for what has no child, which so leaves at once
                 continue
             node = node.next if stack else None
         self.end()
 
-    def open(self, node: LexborNode, tag: str) -> bool:
-        """Whether this element hides the text inside."""
-        found = self.found
-        words, hidden = "", False
-        attributes = node.attributes
-        if attributes:
-            words = " ".join([value for name, value in attributes.items() if name in _NAMING and value])
-            if "style" in attributes or "hidden" in attributes:
-                hidden = "hidden" in attributes or bool(_INVISIBLE.search(attributes["style"] or ""))
-        if tag == "dialog" and "open" not in attributes:
-            hidden = True
-        containers = found.containers
-        containers.tags.append(tag)
-        containers.parents.append(self.container)
-        containers.words.append(words)
-        containers.first.append(len(found.blocks))
-        self.container = len(containers.end)
-        containers.end.append(-1)
-        return hidden
+    def open(self, fresh: list[tuple[LexborNode, str]]) -> int:
+        """Of elements within one another: which one from the innermost hides its text, counted from 1; 0 for none."""
+        containers, first, container = self.found.containers, len(self.found.blocks), self.container
+        hiding, left, states = 0, len(fresh), self.states
+        for node, tag in fresh:
+            attributes = node.attributes
+            words = ""
+            if attributes:
+                words = attributes.get("class") or ""
+                if len(attributes) > 1 or not words:  # mostly a class and nothing else
+                    words = " ".join([value for name in _NAMING if (value := attributes.get(name))])
+                    if "style" in attributes or "hidden" in attributes:
+                        hiding = hiding or (_hidden(attributes) and left)
+            if tag == "dialog" and "open" not in attributes:
+                hiding = hiding or left
+            states.append(_STATES.get(tag) or (_NEXT[states[container]] if states else 0))
+            containers.tags.append(tag)
+            containers.parents.append(container)
+            containers.words.append(words)
+            containers.first.append(first)
+            container = len(containers.end)
+            containers.end.append(-1)
+            left -= 1
+        self.container = container
+        return hiding
 
     def point(self, node: LexborNode, role: int) -> None:
         """A link or an image, which was recorded as the last tag."""
@@ -242,15 +261,19 @@ class _Walk:
 
     def end(self) -> None:
         """End the paragraph, if there is one."""
-        text = normalise("".join(self.parts)) if self.parts else ""
-        open_one = self.anchor >= 0 and self.anchor in self.waiting
-        if text:
-            self.keep(text)
-        self.waiting.clear()
-        if open_one and not text:
-            self.waiting.append(self.anchor)
-        self.parts.clear()
-        self.link_chars = self.marked_chars = 0
+        parts, waiting = self.parts, self.waiting
+        if parts:
+            text = normalise(parts[0] if len(parts) == 1 else "".join(parts))
+            parts.clear()
+            if text:
+                self.keep(text)
+                waiting.clear()
+            self.link_chars = self.marked_chars = 0
+        if waiting:
+            still_open = self.anchor in waiting
+            waiting.clear()
+            if still_open:
+                waiting.append(self.anchor)
 
     def keep(self, text: str) -> None:
         """The anchors that waited lie in this block."""
@@ -258,23 +281,26 @@ class _Walk:
         for i in self.waiting:
             node, position, _ = anchors[i]
             anchors[i] = (node, position, len(blocks))
-        links = len(self.waiting) or int(self.link_chars > 0)
-        link_chars = min(self.link_chars, len(text))
-        marked_chars = min(self.marked_chars, len(text))
-        blocks.append(Block(text, self.kind(), self.position, self.container, links, link_chars, marked_chars))
+        links = len(self.waiting) or (1 if self.link_chars else 0)
+        linked, marked = min(self.link_chars, len(text)), min(self.marked_chars, len(text))  # without the spaces gone
+        blocks.append(
+            Block(text, _KINDS[self.states[self.container]], self.position, self.container, links, linked, marked)
+        )
 
-    def kind(self) -> ParagraphKind:
-        """From the innermost element that says it, looking through at most three that say nothing."""
-        containers = self.found.containers
-        container = self.container
-        for _ in range(4):
-            if container < 0:
-                break
-            kind = _KINDS.get(containers.tags[container])
-            if kind is not None:
-                return kind
-            container = containers.parents[container]
-        return ParagraphKind.TEXT
+
+def _hidden(attributes: dict[str, str | None]) -> bool:
+    style = attributes.get("style")
+    return "hidden" in attributes or bool(style and _INVISIBLE.search(style))
+
+
+def _height(stack: list[tuple[LexborNode, int]], hiding: int) -> int:
+    """Where in the stack the so many-th block from above is."""
+    for height in range(len(stack) - 1, -1, -1):
+        if stack[height][1] == _BLOCK:
+            hiding -= 1
+            if not hiding:
+                return height
+    return -1
 
 
 def _cap(found: Outline) -> None:
