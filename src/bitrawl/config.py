@@ -11,12 +11,15 @@ from typing import Annotated, Any
 import msgspec
 import tomli_w
 
+from bitrawl.corpus.export import Format
+from bitrawl.corpus.judging import Thresholds
 from bitrawl.errors import ConfigError, StoreError, UrlError
 from bitrawl.model import Language
 from bitrawl.text.codes import parse_language
 from bitrawl.url import Url
 
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
@@ -80,6 +83,23 @@ class AnalysisSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     megabytes: Annotated[int, msgspec.Meta(ge=256)] = 1024  # of memory, each
 
 
+class PairSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which pages are held to be translations of each other."""
+
+    methods: str = ""  # letters of the detectors, as in "aupdih"; all of them when empty
+    threshold: Share = 0.5  # of the pair's score
+    url_pairs: list[str] = []  # texts in URLs that stand for each other: "en=fr"
+    machine_translated: bool = False  # keep pages that bear marks of machine translation
+    dictionary: str = ""  # a file of word pairs: TSV, or hunalign's format
+
+
+class ExportSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is written into corpus/."""
+
+    formats: list[Format] = msgspec.field(default_factory=lambda: [Format.JSONL, Format.TMX, Format.TSV])
+    compress: bool = False
+
+
 class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What was asked."""
 
@@ -93,6 +113,9 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     budget: BudgetSection = BudgetSection()
     fetch: FetchSection = FetchSection()
     analysis: AnalysisSection = AnalysisSection()
+    pair: PairSection = PairSection()
+    judge: Thresholds = Thresholds()
+    export: ExportSection = ExportSection()
 
     def languages(self) -> list[Language]:
         """The codes in their standard form."""
@@ -141,13 +164,17 @@ def read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path} is no TOML: {error}") from error
 
 
+def text_of(job: Job) -> str:
+    """As a job file."""
+    return tomli_w.dumps(_without_none(msgspec.to_builtins(job)))
+
+
 def write(job: Job, path: Path) -> None:
     """The resolved job, complete under its name or not there at all."""
-    described = _without_none(msgspec.to_builtins(job))
     fresh = path.with_suffix(".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text("# What was asked. The same command resumes.\n" + tomli_w.dumps(described), "utf-8")
+        fresh.write_text("# What was asked. The same command resumes.\n" + text_of(job), "utf-8")
         fresh.replace(path)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror}; choose another --out") from error

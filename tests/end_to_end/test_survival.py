@@ -157,14 +157,13 @@ async def test_ctrl_c_twice_stops_now_and_the_same_command_goes_on(tmp_path: Pat
 
 
 async def test_a_second_crawl_in_the_same_folder_is_refused(tmp_path: Path):
+    first = Ledger(tmp_path / "job.sqlite")
     async with demo.serve() as web:
-        first = await start(web, tmp_path)
-        assert await requests_reach(web, 5, first)
         _, err = await (second := await start(web, tmp_path)).communicate()
-        first.kill()
-        await first.communicate()
+    first.close()
     assert second.returncode == 1
     assert b"another bitrawl is working" in err
+    assert not web.visits
 
 
 async def test_what_was_fetched_is_archived_and_the_archive_replays_as_the_web(

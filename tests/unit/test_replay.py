@@ -52,11 +52,11 @@ def record(
 
 
 def by_record(*records: bytes) -> bytes:
-    return b"".join(gzip.compress(each) for each in records)
+    return b"".join(gzip.compress(each, mtime=0) for each in records)
 
 
 def as_a_whole(*records: bytes) -> bytes:
-    return gzip.compress(b"".join(records))
+    return gzip.compress(b"".join(records), mtime=0)
 
 
 def plain(*records: bytes) -> bytes:
@@ -85,7 +85,7 @@ async def fetched(archives: Archives, url: str, kind: LinkKind = LinkKind.PAGE) 
 
 async def test_what_was_archived_comes_back_as_it_was_fetched(tmp_path, stopped_clock):
     headers = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"), ("X-Name", "\xc3\xa9"))
-    payload = gzip.compress(PAGE)
+    payload = gzip.compress(PAGE, mtime=0)
     sent = Capture(
         Url.parse("https://e.org/é?a=1"), 200, headers, PAGE, 1_700_000_000.5, payload=payload, request=b"GET"
     )
@@ -143,7 +143,7 @@ async def test_what_is_not_archived_does_not_exist(opened, url):
     assert await fetched(archives, url) == Skip(Url.parse(url), Stage.FETCH, Reason.NOT_ARCHIVED)
 
 
-GZIPPED = gzip.compress(PAGE)
+GZIPPED = gzip.compress(PAGE, mtime=0)
 BODIES = [
     (PAGE, ""),
     (GZIPPED, "Content-Encoding: gzip\r\n"),
@@ -175,7 +175,7 @@ async def test_a_body_is_had_however_it_was_kept(opened, body, head):
 
 @pytest.mark.parametrize(
     ("body", "reason"),
-    [(gzip.compress(bytes(50 << 20)), Reason.BOMB), (GZIPPED[:-9], Reason.CONTENT_ENCODING)],
+    [(gzip.compress(bytes(50 << 20), mtime=0), Reason.BOMB), (GZIPPED[:-9], Reason.CONTENT_ENCODING)],
 )
 async def test_a_body_that_cannot_be_had_is_a_skip(opened, body, reason):
     archives = opened(record("https://e.org/", http(body, HTML + "Content-Encoding: gzip\r\n")))
@@ -316,10 +316,10 @@ ARC = b"filedesc://x.arc 127.0.0.1 20140216050221 text/plain 75\n1 0 LiveWeb Cap
     [
         (b"", "no WARC file"),
         (b"<html>", "no WARC file"),
-        (gzip.compress(b"<html>"), "no WARC file"),
+        (gzip.compress(b"<html>", mtime=0), "no WARC file"),
         (b"\x1f\x8b", "no WARC file"),
         (ARC, "is an ARC file.*warcio recompress"),
-        (gzip.compress(ARC), "is an ARC file.*warcio recompress"),
+        (gzip.compress(ARC, mtime=0), "is an ARC file.*warcio recompress"),
     ],
 )
 def test_what_is_no_warc_file_is_refused_with_its_name(tmp_path, data, message):

@@ -5,11 +5,13 @@ import sys
 import typer
 
 from bitrawl import __version__
+from bitrawl.cli.align import align
 from bitrawl.cli.clean import clean
 from bitrawl.cli.console import complain
 from bitrawl.cli.crawl import crawl
 from bitrawl.cli.demo import demo
 from bitrawl.cli.inspect import log, status
+from bitrawl.cli.mine import export, mine, pair, report_
 from bitrawl.cli.train import train
 from bitrawl.errors import BitrawlError, ConfigError
 
@@ -21,9 +23,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="A focused crawler for parallel and domain corpora.\n\n"
     "Begin with [bold]bitrawl demo[/], or with a site:\n\n"
-    "[bold]bitrawl crawl https://www.example.org/ --langs en,fr --out jobs/example[/]",
+    "[bold]bitrawl mine https://www.example.org/ --langs en,fr --out jobs/example[/]",
 )
+app.command()(mine)
 app.command()(crawl)
+app.command()(pair)
+app.command()(align)
+app.command()(export)
+app.command("report")(report_)
 app.command()(status)
 app.command()(log)
 app.command()(clean)

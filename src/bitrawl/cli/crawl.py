@@ -3,19 +3,20 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bitrawl import config
-from bitrawl.assemble import Ending, check, run, start_over
+from bitrawl.assemble import Ending, Started, check, run, start_over
 from bitrawl.cli.inspect import show
 from bitrawl.cli.progress import Progress
 from bitrawl.config import Job, Strategy
 from bitrawl.crawl.loop import Crawl
 from bitrawl.errors import ConfigError
+from bitrawl.model import Visit
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.summary import summarise
 
@@ -122,57 +123,55 @@ def crawl(  # noqa: PLR0913 (each flag is a key of the job file)
 
     Ctrl-C once finishes what is in flight, twice stops now; the same command goes on where it ended.
     """
-    flags = {
-        "seeds": [*(seeds or []), *_listed(seeds_file)] or None,
-        "langs": [code.strip() for code in langs.split(",") if code.strip()] if langs is not None else None,
-        "strategy": strategy,
-        "replay": [str(path) for path in replay] if replay else None,
-        "warc": [str(path) for path in warc] if warc else None,
-        "scope": {
-            "include": include,
-            "exclude": exclude,
-            "one_site": [group.split(",") for group in one_site] if one_site else None,
-            "depth": max_depth,
-            "sitemaps": sitemaps,
-            "probe": probe,
-        },
-        "politeness": {
-            "delay": delay,
-            "parallel": parallel,
-            "per_host": per_host,
-            "opt_outs": False if ignore_opt_outs else None,
-        },
-        "budget": {
-            "pages": max_pages,
-            "minutes": max_minutes,
-            "megabytes": max_megabytes,
-            "site_pages": site_pages,
-            "site_minutes": site_minutes,
-            "site_megabytes": site_megabytes,
-        },
-        "fetch": {
-            "contact": contact,
-            "proxy": proxy,
-            "cookies": cookies,
-            "allow_private": allow_private,
-            "connect_to": dict(_route(raw) for raw in connect_to) if connect_to else None,
-        },
-        "analysis": {"workers": workers},
-    }
-    asked = _asked(flags, job, out, fresh=fresh)
-    check(asked)
-    if fresh:
-        start_over(out)
-    config.write(asked, out / "job.toml")
-    ending = follow(asked, out, quiet=quiet)
+    given = locals()
+    ending = follow(prepared(given), out, run, quiet=quiet)
     if ending is not Ending.DONE:
         raise typer.Exit(130)
 
 
-def follow(job: Job, folder: Path, *, quiet: bool = False) -> Ending:
-    """Run a crawl with its progress shown, and say what came of it."""
+def prepared(given: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> Job:
+    """The job that these flags ask for, checked and written into its folder; `more` are tables of further verbs."""
+    out: Path = given["out"]
+    asked = _asked({**_described(given), **(more or {})}, given["job"], out, fresh=given["fresh"])
+    check(asked)
+    if given["fresh"]:
+        start_over(out)
+    config.write(asked, out / "job.toml")
+    return asked
+
+
+def _described(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Flags as the tables of a job file; None for what was not given."""
+
+    def some(**keys: str) -> dict[str, Any]:
+        return {key: given[flag] for key, flag in keys.items()}
+
+    one_site, connect_to, langs = given["one_site"], given["connect_to"], given["langs"]
+    return {
+        "seeds": [*(given["seeds"] or []), *_listed(given["seeds_file"])] or None,
+        "langs": [code.strip() for code in langs.split(",") if code.strip()] if langs is not None else None,
+        "strategy": given["strategy"],
+        "replay": [str(path) for path in given["replay"]] if given["replay"] else None,
+        "warc": [str(path) for path in given["warc"]] if given["warc"] else None,
+        "scope": some(include="include", exclude="exclude", depth="max_depth", sitemaps="sitemaps", probe="probe")
+        | {"one_site": [group.split(",") for group in one_site] if one_site else None},
+        "politeness": some(delay="delay", parallel="parallel", per_host="per_host")
+        | {"opt_outs": False if given["ignore_opt_outs"] else None},
+        "budget": some(pages="max_pages", minutes="max_minutes", megabytes="max_megabytes")
+        | some(site_pages="site_pages", site_minutes="site_minutes", site_megabytes="site_megabytes"),
+        "fetch": some(contact="contact", proxy="proxy", cookies="cookies", allow_private="allow_private")
+        | {"connect_to": dict(_route(raw) for raw in connect_to) if connect_to else None},
+        "analysis": some(workers="workers"),
+    }
+
+
+Runner = Callable[[Job, Path, Callable[[Visit], None], Started], Awaitable[Ending]]
+
+
+def follow(job: Job, folder: Path, runner: Runner, *, quiet: bool = False) -> Ending:
+    """Run a job with its progress shown, and say what came of it."""
     with Progress(quiet=quiet) as progress:
-        ending = asyncio.run(watch(job, folder, progress))
+        ending = asyncio.run(watch(job, folder, runner, progress))
     if not quiet:
         ledger = Ledger(folder / "job.sqlite", read_only=True)
         show(summarise(ledger), folder)
@@ -180,10 +179,10 @@ def follow(job: Job, folder: Path, *, quiet: bool = False) -> Ending:
     return ending
 
 
-async def watch(job: Job, folder: Path, progress: Progress) -> Ending:
-    """Run a crawl that can be interrupted."""
+async def watch(job: Job, folder: Path, runner: Runner, progress: Progress) -> Ending:
+    """Run a job that can be interrupted."""
     interrupts = _Interrupts(progress)
-    task = asyncio.ensure_future(run(job, folder, progress.visited, started=interrupts.listen))
+    task = asyncio.ensure_future(runner(job, folder, progress.visited, interrupts.listen))
     interrupts.task = task
     try:
         return await task

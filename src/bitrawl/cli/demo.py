@@ -1,6 +1,7 @@
 """`bitrawl demo`: the main job on a small multilingual web that the package carries."""
 
 import asyncio
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated
 
@@ -8,42 +9,48 @@ import typer
 
 from bitrawl import config
 from bitrawl import demo as bundled
-from bitrawl.assemble import Ending, start_over
+from bitrawl.assemble import Ending, mine, start_over
 from bitrawl.cli.console import out as console
 from bitrawl.cli.crawl import watch
 from bitrawl.cli.inspect import show
+from bitrawl.cli.mine import tell
 from bitrawl.cli.progress import Progress
 from bitrawl.config import Job
+from bitrawl.model import Language
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.summary import summarise
+
+ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]  # one publisher with two domains
 
 
 def demo(
     *,
     out: Annotated[Path, typer.Option(help="The job's folder; emptied first.")] = Path("demo"),
-    langs: Annotated[str, typer.Option(help="Languages.")] = "en,fr,es,zh",
+    langs: Annotated[str, typer.Option(help="Languages.")] = "en,fr",
 ) -> None:
-    """Crawl the bundled web, served on this machine, and show what came of it.
+    """Mine the bundled web, served on this machine, and show what came of it.
 
-    Example: [bold]bitrawl demo --out /tmp/demo[/]
+    Example: [bold]bitrawl demo --out /tmp/demo --langs en,fr,es,zh[/]
     """
     start_over(out)
-    if asyncio.run(_crawl(out, langs)) is not Ending.DONE:
+    if asyncio.run(_mine(out, langs)) is not Ending.DONE:
         raise typer.Exit(130)
     ledger = Ledger(out / "job.sqlite", read_only=True)
     show(summarise(ledger), out)
-    _compare(ledger)
+    _compare(ledger, langs.split(","))
     ledger.close()
-    console.print(f"\nLook closer: bitrawl status {out}, bitrawl log {out}", markup=False)
+    tell(out)
+    console.print(f"\nLook closer: bitrawl status {out}, bitrawl log {out}, {out / 'report.html'}", markup=False)
 
 
-async def _crawl(folder: Path, langs: str) -> Ending:
+async def _mine(folder: Path, langs: str) -> Ending:
     async with bundled.serve() as served:
         job = _job(langs, served.port)
         config.write(job, folder / "job.toml")
         with Progress() as progress:
             progress.note(f"{len(bundled.pages())} pages on {len(bundled.hosts())} hosts, served on port {served.port}")
-            return await watch(job, folder, progress)
+            return await watch(job, folder, mine, progress)
 
 
 def _job(langs: str, port: int) -> Job:
@@ -53,20 +60,25 @@ def _job(langs: str, port: int) -> Job:
             "langs": langs.split(","),
             "seeds": [str(url) for url in bundled.seeds()],
             "politeness": {"delay": 0.0},
+            "scope": {"one_site": ONE_SITE},
             "fetch": {"connect_to": {"*.test": f"{bundled.LOOPBACK}:{port}"}, "allow_private": True},
         }
     )
 
 
-def _compare(ledger: Ledger) -> None:
+def _compare(ledger: Ledger, langs: list[str]) -> None:
     """What was found against what is there."""
     found = {page.url: page.language for page in ledger.pages()}
     known = bundled.pages()
     right = sum(found.get(url) == language for url, language in known.items())
-    pairs = bundled.truth()
-    whole = sum(pair.url_a in found and pair.url_b in found for pair in pairs)
-    console.print(
-        f"\nOf {len(known)} pages {sum(url in found for url in known)} were found, {right} with their language; "
-        f"of {len(pairs)} pairs of translations {whole} are here with both sides.",
-        markup=False,
-    )
+    console.print(f"\npages      {right} of {len(known)} found, with their language", markup=False)
+    findings, repeats = Findings(ledger), bundled.duplicates()
+    for lang_a, lang_b in combinations(langs, 2):
+        true = {frozenset(p[:2]) for p in bundled.truth() if {p.lang_a, p.lang_b} == {lang_a, lang_b}}
+        found_pairs = findings.pairs(Language(lang_a), Language(lang_b))
+        # A pair of print versions is as good as the pair of what they repeat.
+        pairs = {frozenset(repeats.get(url, url) for url in (p.url_a, p.url_b)) for p in found_pairs}
+        console.print(
+            f"{lang_a}-{lang_b}      {len(pairs & true)} of {len(true)} pairs found, {len(pairs - true)} wrong",
+            markup=False,
+        )

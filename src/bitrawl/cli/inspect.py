@@ -81,6 +81,7 @@ HINTS = {
     "robots: opt-out": "these pages reserve text and data mining; --ignore-opt-outs keeps them where your law allows it",
     "scope: off-site": "to follow links to other sites, add them as seeds, or join hosts with --one-site",
     "scope: not-included": "--include left these out",
+    "analyse: analysis-error": "the page reader fails on these: their input is in rejected/, please report it",
     "fetch: tls": "the certificate of that host is not valid",
     "fetch: not-archived": "these pages are not in the archives given to --replay",
     "fetch: redirect": "the seed moved: see the log, and begin with its new address",

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bitrawl.model import ParagraphKind
 
-MAX_TAGS = 20_000  # The longest sequences are link farms; two of them are still aligned in a second.
+MAX_TAGS = 20_000  # Positions beyond are -1; the longest of 99 news pages had 12,308.
 TEXT = "#text"
 """Stands in the tag sequence where a paragraph begins, as in Liu et al., section 4."""
 
@@ -86,7 +86,7 @@ _JUNK = re.compile(
 )
 
 
-# What the walk does at a node. Plain integers: an enumeration costs a third of the walk's time.
+# What the walk does at a node. Plain integers: an IntEnum is slow to compare in the innermost loop.
 _CHARACTERS, _SKIP, _MUTE, _BLOCK, _INLINE, _MARKED, _ANCHOR, _AREA, _IMAGE, _BREAK = range(10)
 
 
@@ -135,7 +135,7 @@ class _Walk:
         self.marked_chars = 0
 
     def run(self, root: LexborNode) -> None:  # noqa: C901, PLR0912, PLR0915
-        """One loop and few calls: as a method per kind of node the same walk took 1.6 times as long."""
+        """One loop and few calls: with a method for each kind of node the walk took 1.4 times as long."""
         # first_child and next cost no more than selectolax's own traverse, and tell when an element ends.
         stack: list[tuple[LexborNode, int]] = []
         roles: dict[int, int] = {}  # by tag id, which is one name's within one document

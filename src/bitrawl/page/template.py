@@ -11,13 +11,14 @@ import msgspec
 
 from bitrawl.model import Page, Paragraph, ParagraphKind
 
+# Judgement, not tuned: no data says yet which paragraphs of a site are template.
 MIN_PAGES = 10  # Fewer pages of a language say nothing: three product pages may share a heading.
 MIN_COUNT = 5
 MIN_SHARE = 0.3
 MIN_SHARE_HEADING = 0.6  # "Description", "Example", "See also" head the sections of reference pages, and are content.
 LONG = 200  # A paragraph of this length that recurs word for word is a notice, however few of the pages carry it ...
 LONG_SHARE = 0.1  # ... as long as this many do.
-MAX_TEXTS = 50_000  # Hashes remembered for each site: about 5 MB.
+MAX_TEXTS = 50_000  # Hashes remembered for each site.
 
 
 class TemplateCounter:

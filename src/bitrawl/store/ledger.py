@@ -94,6 +94,7 @@ class Ledger:
         self._decompress = zstandard.ZstdDecompressor().decompress
         self._unpack_page: Unpacker[Page] = Unpacker(Page)
         self._unpack_site: Unpacker[SiteKnowledge] = Unpacker(SiteKnowledge)
+        self._unpack_sitemap: Unpacker[Sitemap] = Unpacker(Sitemap)
         self._sites: dict[str, SiteKnowledge] = {}
         self._depth = 0
         self.met = Met()
@@ -176,6 +177,11 @@ class Ledger:
         where, values = ("WHERE site = ?", (site,)) if site else ("", ())
         for (blob,) in self.connection.execute(f"SELECT page FROM pages {where} ORDER BY id", values):
             yield self._unpack_page(self._decompress(blob))
+
+    def sitemaps(self, site: str) -> Iterator[Sitemap]:
+        """Those that were read of a site."""
+        for (blob,) in self.connection.execute("SELECT sitemap FROM sitemaps WHERE site = ?", (site,)):
+            yield self._unpack_sitemap(self._decompress(blob))
 
     def signatures(self) -> Iterator[tuple[Url, int]]:
         """Of all pages, in the order of their visit: what the trap rules remember."""

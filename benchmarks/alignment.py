@@ -1,0 +1,116 @@
+"""Sentence alignment on plain text, strict as ../shared/data/alignment/README.md says: F1, calibration, throughput.
+
+The lexicon is learned from each set's own documents. hunalign's and other figures are those of the literature.
+"""
+
+import json
+import resource
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from bitrawl.align.documents import Document, Text
+from bitrawl.align.lexical import LexicalAligner
+from bitrawl.model import Bead, Language
+
+DATA = Path(__file__).parents[2] / "shared" / "data" / "alignment"
+Gold = list[tuple[tuple[int, ...], tuple[int, ...]]]
+BINS = (0.0, 0.5, 0.7, 0.9, 0.97, 1.01)
+
+
+def main() -> None:
+    if not DATA.exists():
+        print(f"alignment: {DATA} is not here, nothing to measure")
+        return
+    sets = defaultdict(list)
+    for folder in sorted(path.parent for path in DATA.glob("*/meta.json")):
+        sets[json.loads((folder / "meta.json").read_text("utf-8"))["corpus"]].append(folder)
+    print(
+        f"{'corpus':16} {'documents':>9} {'sentences':>9} {'precision':>9} {'recall':>7} {'F1':>7} {'seconds':>8} {'CPU s':>6} {'sent/s':>7}"
+    )
+    judged = []
+    for name, folders in sets.items():
+        judged += measure(name, folders)
+    print_calibration(judged)
+    print_growth()
+
+
+def measure(name: str, folders: Sequence[Path]) -> list[tuple[float, bool]]:
+    """The scores of all beads, and whether they are right."""
+    documents, golds, count = [], [], 0
+    began, cpu = time.perf_counter(), time.process_time()
+    for folder in folders:
+        meta = json.loads((folder / "meta.json").read_text("utf-8"))
+        a, b = (lines(folder / side) for side in ("src.txt", "trg.txt"))
+        documents.append(Document(Text.plain(a, Language(meta["src"])), Text.plain(b, Language(meta["trg"]))))
+        golds.append(read_gold(folder / "gold.tsv"))
+        count += len(a) + len(b)
+    found = LexicalAligner().align_documents(documents)
+    took, cpu = time.perf_counter() - began, time.process_time() - cpu
+    precision, recall, f1 = strict(found, golds)
+    print(
+        f"{name:16} {len(documents):9} {count:9} {precision:9.4f} {recall:7.4f} {f1:7.4f} {took:8.1f} {cpu:6.1f} {count / took:7.0f}",
+        flush=True,
+    )
+    return [
+        (bead.score, (bead.a, bead.b) in gold)
+        for beads, gold in zip(found, map(set, golds), strict=True)
+        for bead in beads
+    ]
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text("utf-8").removesuffix("\n").split("\n")
+
+
+def read_gold(path: Path) -> Gold:
+    rows = (line.split("\t") for line in lines(path)[1:])
+    beads = [tuple(tuple(int(n) for n in side.split(",") if n) for side in row) for row in rows]
+    return [(a, b) for a, b in beads if a or b]
+
+
+def strict(found: Sequence[Sequence[Bead]], golds: Sequence[Gold]) -> tuple[float, float, float]:
+    right = proposed = recalled = wanted = 0
+    for beads, gold in zip(found, golds, strict=True):
+        mine, true = {(bead.a, bead.b) for bead in beads}, set(gold)
+        right += len(mine & true)
+        proposed += len(mine)
+        wanted += sum(1 for a, b in true if a and b)
+        recalled += sum(1 for a, b in mine & true if a and b)
+    precision, recall = right / proposed, recalled / wanted
+    return precision, recall, 2 * precision * recall / (precision + recall)
+
+
+def print_calibration(judged: Sequence[tuple[float, bool]]) -> None:
+    scores, right = (np.array(column) for column in zip(*judged, strict=True))
+    print("\nscore        beads  mean score  right")
+    for low, high in pairwise(BINS):
+        here = (scores >= low) & (scores < high)
+        if here.any():
+            print(
+                f"{low:.2f}–{min(high, 1.0):.2f} {here.sum():9} {scores[here].mean():11.3f} {right[here].mean():6.3f}"
+            )
+
+
+def print_growth() -> None:
+    """One text repeated until it is as long as a book: time and memory for each."""
+    folder = DATA / "orwell-en-ro"
+    a, b = lines(folder / "src.txt"), lines(folder / "trg.txt")
+    gold = read_gold(folder / "gold.tsv")
+    print("\nsentences a side  CPU s  peak MB")
+    for count in (1250, 2500, 5000, 10000):
+        times, rest = divmod(count, len(a))
+        end = max((bead for bead in gold if bead[0] and bead[1] and bead[0][-1] <= rest), key=lambda bead: bead[0])
+        left, right = a * times + a[: end[0][-1] + 1], b * times + b[: end[1][-1] + 1]
+        began = time.process_time()
+        LexicalAligner().align(left, right, (Language("en"), Language("ro")))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        print(f"{count:16} {time.process_time() - began:6.1f} {peak:8}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Which sentences of two texts are translations of each other."""

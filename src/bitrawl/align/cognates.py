@@ -1,0 +1,52 @@
+"""Words that look alike in two languages: names, numbers, loans, marks; no transliteration."""
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+_STEM = 4  # letters that must agree, from the first
+_LEAST_LIKE = 0.6  # share of the longer word
+# What a look-alike is worth as a translation before anything is learned.
+# On Text+Berg and MAC dev (2026-11) 0.9 and 0.8 instead change F1 by 0.1 points.
+_IDENTICAL, _SIMILAR = 0.5, 0.5
+
+
+def cognates(
+    words_a: Sequence[str], words_b: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Pairs by their numbers, and how probably one translates the other."""
+    by_beginning: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for number, word in enumerate(words_b):
+        plain = folded(word)
+        by_beginning[plain[:_STEM]].append((plain, number))
+    found = [
+        (number, other, like)
+        for number, word in enumerate(words_a)
+        for plain in [folded(word)]
+        for candidate, other in by_beginning.get(plain[:_STEM], ())
+        if (like := _likeness(plain, candidate))
+    ]
+    a, b, likeness = zip(*found, strict=True) if found else ((), (), ())
+    return np.array(a, np.int64), np.array(b, np.int64), np.array(likeness, np.float64)
+
+
+@lru_cache(maxsize=1 << 17)
+def folded(word: str) -> str:
+    """Without accents."""
+    if word.isascii():
+        return word
+    return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
+
+
+def _likeness(a: str, b: str) -> float:
+    if a == b:
+        return _IDENTICAL
+    if min(len(a), len(b)) < _STEM or not a[0].isalpha():
+        return 0.0
+    shared = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    like = shared / max(len(a), len(b))
+    return _SIMILAR * like if like >= _LEAST_LIKE else 0.0

@@ -1,0 +1,91 @@
+"""Texts as an aligner sees them: words and lengths of their sentences, and the blocks that they stand in."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.align.evidence import Bags
+from bitrawl.model import Bead, Language
+from bitrawl.text.words import words
+
+# Marks that a translation mostly keeps, each a word of its sentence; full stops and commas are in all of them.
+_MARK = re.compile(r"[?!:;\"()…«»“”„%§&*/–—-]")
+
+
+class Text(NamedTuple):
+    """One side of a document."""
+
+    sentences: tuple[str, ...]
+    tokens: tuple[tuple[str, ...], ...]  # of each sentence
+    lengths: NDArray[np.float64]  # in characters
+    blocks: NDArray[np.int64]  # the number of the block that each sentence stands in, never falling
+    markup: tuple[tuple[str, ...], ...] = ()  # of each block: what its place in the page tells; none for plain text
+
+    @classmethod
+    def plain(cls, sentences: Sequence[str], language: Language) -> "Text":
+        """All in one block."""
+        return cls.marked(sentences, language, [0] * len(sentences), ())
+
+    @classmethod
+    def marked(
+        cls, sentences: Sequence[str], language: Language, blocks: Sequence[int], markup: Sequence[Sequence[str]]
+    ) -> "Text":
+        """Of a page."""
+        return cls(
+            tuple(sentences),
+            tuple(sentence_words(sentence, language) for sentence in sentences),
+            np.array([len(sentence.strip()) + 1.0 for sentence in sentences], np.float64),
+            np.array(blocks, np.int64),
+            tuple(tuple(marks) for marks in markup),
+        )
+
+    def run(self, end: int, count: int) -> list[str]:
+        """The words of so many sentences before that one."""
+        return list(chain.from_iterable(self.tokens[end - count : end]))
+
+
+class Document(NamedTuple):
+    """Two texts that are held to be translations of each other."""
+
+    a: Text
+    b: Text
+
+
+def one_sided(document: Document) -> list[Bead]:
+    """Where one text is empty, each sentence of the other stands alone."""
+    alone = [Bead((i,), (), 1.0) for i in range(len(document.a.tokens))]
+    return alone + [Bead((), (j,), 1.0) for j in range(len(document.b.tokens))]
+
+
+def sentence_words(sentence: str, language: Language) -> tuple[str, ...]:
+    """Its words, and those of its marks that a translation keeps."""
+    return (*words(sentence, language), *_MARK.findall(unicodedata.normalize("NFKC", sentence)))
+
+
+class Vocabulary(NamedTuple):
+    """The words of one side of many documents, numbered, and how common each is."""
+
+    ids: Mapping[str, int]
+    unigram: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, texts: Iterable[Text]) -> "Vocabulary":
+        """Markup counts as words, so that what is on every page says little."""
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(chain.from_iterable(text.tokens))
+            counts.update(chain.from_iterable(text.markup))
+        frequency = np.fromiter(counts.values(), np.float64, len(counts)) + 0.5
+        return cls({word: number for number, word in enumerate(counts)}, frequency / max(frequency.sum(), 1.0))
+
+    def bags(self, sentences: Sequence[Sequence[str]]) -> Bags:
+        """Those sentences by these numbers."""
+        numbers = np.fromiter((self.ids[word] for sentence in sentences for word in sentence), np.int64)
+        sizes = [len(sentence) for sentence in sentences]
+        return Bags(numbers, np.repeat(np.arange(len(sizes)), sizes), len(sizes))

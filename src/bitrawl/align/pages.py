@@ -1,0 +1,104 @@
+"""From pairs of pages to pairs of segments: main text only, split into sentences, each with its place."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from bitrawl.align.documents import Document, Text
+from bitrawl.align.lexical import LexicalAligner
+from bitrawl.model import Bead, Language, Page, Paragraph, Segment, SegmentPair
+from bitrawl.text.lexicon import Lexicon
+from bitrawl.text.sentences import sentences
+
+# Tags before a paragraph's place in the tag sequence that tell where it stands.
+_CONTEXT = 3
+_UNSPACED = frozenset(("zh", "ja", "th", "lo", "km", "my", "yue", "wuu"))
+
+
+class DocumentAligner(Protocol):
+    """What a `SiteAligner` needs: many documents at once, one lexicon or model for all."""
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """Learned from what was aligned so far."""
+        ...
+
+    def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
+        """The beads of each; every sentence is in exactly one."""
+        ...
+
+
+class Sentence(NamedTuple):
+    """A sentence of a page and the number of its paragraph in it."""
+
+    text: str
+    paragraph: int
+
+
+class SiteAligner:
+    """Aligns the pairs of one site and one pair of languages, as many at a time as there are.
+
+    Give all pairs at once where they are known: they teach each other. Later ones profit from those before.
+    """
+
+    def __init__(self, languages: tuple[Language, Language], aligner: DocumentAligner | None = None) -> None:
+        self._languages = languages
+        self._aligner = aligner or LexicalAligner()
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """Learned from what was aligned so far; its words are those of `documents.sentence_words`."""
+        return self._aligner.lexicon
+
+    def align(self, pairs: Sequence[tuple[Page, Page]]) -> list[list[SegmentPair]]:
+        """For each pair of pages its segments in order; what has no counterpart is left out."""
+        sides = [[page_sentences(page, self._languages[side]) for side, page in enumerate(pair)] for pair in pairs]
+        documents = [
+            Document(
+                *(
+                    _text(page, found, self._languages[side])
+                    for side, (page, found) in enumerate(zip(*both, strict=True))
+                )
+            )
+            for both in zip(pairs, sides, strict=True)
+        ]
+        return [
+            [self._segment_pair(pair, found, bead) for bead in beads if bead.a and bead.b]
+            for pair, found, beads in zip(pairs, sides, self._aligner.align_documents(documents), strict=True)
+        ]
+
+    def _segment_pair(self, pages: tuple[Page, Page], found: Sequence[Sequence[Sentence]], bead: Bead) -> SegmentPair:
+        a, b = (_segment(found[side], numbers, self._languages[side]) for side, numbers in enumerate((bead.a, bead.b)))
+        return SegmentPair(pages[0].url, pages[1].url, a, b, bead.score, f"{len(bead.a)}:{len(bead.b)}")
+
+
+def page_sentences(page: Page, language: Language) -> list[Sentence]:
+    """Those of its main text."""
+    return [
+        Sentence(sentence, number)
+        for number, paragraph in enumerate(page.paragraphs)
+        if not paragraph.boilerplate
+        for sentence in sentences(paragraph.text, language)
+    ]
+
+
+def _text(page: Page, found: Sequence[Sentence], language: Language) -> Text:
+    paragraphs = list(dict.fromkeys(sentence.paragraph for sentence in found))
+    block = {paragraph: number for number, paragraph in enumerate(paragraphs)}
+    return Text.marked(
+        [sentence.text for sentence in found],
+        language,
+        [block[sentence.paragraph] for sentence in found],
+        [_markup(page, page.paragraphs[paragraph]) for paragraph in paragraphs],
+    )
+
+
+def _markup(page: Page, paragraph: Paragraph) -> list[str]:
+    """Its kind, and the tags before it in the page; angle brackets keep them apart from words."""
+    tags = page.tags[max(paragraph.position - _CONTEXT, 0) : paragraph.position] if paragraph.position > 0 else ()
+    return [f"<{paragraph.kind}>", *(f"<{tag}>" for tag in tags)]
+
+
+def _segment(found: Sequence[Sentence], numbers: Sequence[int], language: Language) -> Segment:
+    space = "" if language.split("-")[0] in _UNSPACED else " "
+    text = space.join(found[number].text for number in numbers)
+    return Segment(text, found[numbers[0]].paragraph, numbers[0])

@@ -1,0 +1,111 @@
+"""`bitrawl align`: which sentences of two texts are translations of each other, apart from any job."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bitrawl.align.documents import Document, Text
+from bitrawl.align.lexical import LexicalAligner
+from bitrawl.cli.console import err
+from bitrawl.errors import ConfigError, StoreError
+from bitrawl.model import Bead, Language
+from bitrawl.text.codes import parse_language
+from bitrawl.text.lexicon import read_dictionary
+
+
+def align(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Two texts, one sentence a line.", metavar="A.TXT B.TXT")
+    ] = None,
+    *,
+    langs: Annotated[str, typer.Option("--langs", help="The languages of the two, by codes or names: de,fr.")],
+    listed: Annotated[
+        Path | None,
+        typer.Option("--list", help="Many pairs: two paths a line, a tab between.", metavar="PAIRS.TSV"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where the ladders of a list go: N.tsv for its line N.", metavar="DIR")
+    ] = None,
+    dictionary: Annotated[
+        Path | None,
+        typer.Option("--dictionary", help="word<TAB>translation a line, or hunalign's translation @ word."),
+    ] = None,
+) -> None:
+    """Align the sentences of two texts, or of many pairs with one lexicon over all of them.
+
+    Example: [bold]bitrawl align --langs de,fr a.txt b.txt[/], or [bold]bitrawl align --langs de,fr --list pairs.tsv --out ladders[/]
+
+    A line of the ladder has the numbers of lines on either side, from 0, and a score of 0 to 1: 0,1<TAB>0<TAB>0.98. An
+    empty cell stands for no counterpart. No dictionary is needed: words are learned from the texts themselves.
+    """
+    languages = _languages(langs)
+    pairs = _pairs(files or [], listed, out)
+    aligner = LexicalAligner(dictionary=read_dictionary(dictionary, languages) if dictionary else ())
+    documents = [
+        Document(*(Text.plain(_lines(path), language) for path, language in zip(pair, languages, strict=True)))
+        for pair in pairs
+    ]
+    ladders = aligner.align_documents(documents)
+    if listed is None or out is None:
+        typer.echo(ladder(ladders[0]), nl=False)
+    else:
+        _write(ladders, out)
+
+
+def ladder(beads: Sequence[Bead]) -> str:
+    """A line a bead."""
+    return "".join(f"{_cell(bead.a)}\t{_cell(bead.b)}\t{bead.score:.4f}\n" for bead in beads)
+
+
+def _cell(numbers: Sequence[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
+def _languages(langs: str) -> tuple[Language, Language]:
+    codes = [parse_language(code) for code in langs.split(",") if code.strip()]
+    if len(codes) != 2:
+        raise ConfigError(f"--langs takes two languages, as in de,fr; {langs!r} has {len(codes)}")
+    return codes[0], codes[1]
+
+
+def _pairs(files: Sequence[Path], listed: Path | None, out: Path | None) -> list[tuple[Path, Path]]:
+    if listed is None:
+        if len(files) != 2:
+            raise ConfigError(f"align takes two files, or --list PAIRS.TSV; {len(files)} files were given")
+        if out is not None:
+            raise ConfigError("--out goes with --list; of two files the ladder is printed")
+        return [(files[0], files[1])]
+    if files:
+        raise ConfigError("either two files or --list, not both")
+    if out is None:
+        raise ConfigError("--list needs --out DIR, where the ladders go")
+    pairs = []
+    for number, line in enumerate(_lines(listed), 1):
+        cells = line.split("\t")
+        if len(cells) < 2 or not cells[0].strip() or not cells[1].strip():
+            raise ConfigError(f"{listed}, line {number}: two paths with a tab between are wanted")
+        pairs.append((Path(cells[0].strip()), Path(cells[1].strip())))
+    return pairs
+
+
+def _lines(path: Path) -> list[str]:
+    """Ended by a newline and nothing else: what else Unicode calls a line break may be within a sentence."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _write(ladders: Sequence[Sequence[Bead]], out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for number, beads in enumerate(ladders, 1):
+            beside = out / f".{number}.tsv.part"
+            beside.write_text(ladder(beads), "utf-8")
+            beside.replace(out / f"{number}.tsv")
+    except OSError as error:
+        raise StoreError(f"the ladders cannot be written to {out}: {error}") from error
+    err.print(f"{len(ladders)} ladders in {out}", markup=False)

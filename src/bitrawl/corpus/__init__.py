@@ -1,0 +1,1 @@
+"""Corpora as files: each format a context manager that gives a `write`; judging, merging, the datasheet."""

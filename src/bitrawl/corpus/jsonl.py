@@ -1,0 +1,108 @@
+"""JSON, an object a line: sentences, pairs of documents, and documents of one language."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from bitrawl.corpus.characters import one_line
+from bitrawl.corpus.files import compressed, drafting
+from bitrawl.corpus.units import Head, Source, TranslationUnit, paragraph_id
+from bitrawl.model import Page, PagePair
+
+Item = TypeVar("Item")
+_encoder = msgspec.json.Encoder(enc_hook=str)  # msgspec asks for what a Url is: a str
+
+
+@contextmanager
+def sentences(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
+    """`en-fr.sentences.jsonl`; `sources` only where a unit was found in more than one place."""
+    with _lines(
+        folder / compressed(f"{head.name}.sentences.jsonl", compress=compress), row, compress=compress
+    ) as write:
+        yield write
+
+
+@contextmanager
+def documents(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[PagePair], None]]:
+    """`en-fr.documents.jsonl`: the pairs of pages, with the evidence for each."""
+    name = compressed(f"{head.name}.documents.jsonl", compress=compress)
+    with _lines(folder / name, _document, compress=compress) as write:
+        yield write
+
+
+@contextmanager
+def pages(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[Page], None]]:
+    """`en.documents.jsonl`: the pages of a monolingual corpus with their main text, paragraph by paragraph."""
+    name = compressed(f"{head.name}.documents.jsonl", compress=compress)
+    with _lines(folder / name, _page, compress=compress) as write:
+        yield write
+
+
+def row(unit: TranslationUnit) -> dict[str, Any]:
+    """A unit in plain values; Parquet has the same columns."""
+    pair = unit.pair
+    values: dict[str, Any] = {
+        "url_a": one_line(pair.url_a),
+        "url_b": one_line(pair.url_b),
+        "text_a": one_line(pair.a.text),
+        "text_b": one_line(pair.b.text),
+        "score": round(pair.score, 6),
+        "type": pair.type,
+        "flags": list(pair.flags),
+        "scores": {name: round(value, 6) for name, value in pair.scores.items()},
+        **_place(unit.sources[0]),
+    }
+    if len(unit.sources) > 1:
+        values["sources"] = [
+            {"url_a": one_line(s.url_a), "url_b": one_line(s.url_b), **_place(s)} for s in unit.sources
+        ]
+    return values
+
+
+def _place(source: Source) -> dict[str, Any]:
+    """Paragraphs by their ids in the cesDoc file, sentences counted from 1 on the page; 0 where it is not known."""
+    return {
+        "paragraph_a": paragraph_id(source.paragraph_a),
+        "paragraph_b": paragraph_id(source.paragraph_b),
+        "sentence_a": source.sentence_a + 1,
+        "sentence_b": source.sentence_b + 1,
+    }
+
+
+def _document(pair: PagePair) -> dict[str, Any]:
+    return {
+        "url_a": one_line(pair.url_a),
+        "url_b": one_line(pair.url_b),
+        "lang_a": pair.lang_a,
+        "lang_b": pair.lang_b,
+        "score": round(pair.score, 6),
+        "evidence": {method: round(score, 6) for method, score in pair.evidence.items()},
+    }
+
+
+def _page(page: Page) -> dict[str, Any]:
+    return {
+        "url": one_line(page.url),
+        "lang": page.language,
+        "title": one_line(page.title),
+        "date": one_line(page.metadata.date),
+        "licence": one_line(page.metadata.licence),
+        "paragraphs": [
+            {"id": paragraph_id(number), "kind": p.kind, "text": one_line(p.text)}
+            for number, p in enumerate(page.paragraphs)
+            if not p.boilerplate
+        ],
+    }
+
+
+@contextmanager
+def _lines(path: Path, values: Callable[[Item], dict[str, Any]], *, compress: bool) -> Iterator[Callable[[Item], None]]:
+    with drafting(path, compress=compress) as file:
+
+        def write(item: Item) -> None:
+            file.write(_encoder.encode(values(item)) + b"\n")
+
+        yield write

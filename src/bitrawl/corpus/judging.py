@@ -1,0 +1,202 @@
+"""How good a segment pair is, measured; and apart from that whether it is good enough, decided."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from math import inf
+from typing import Annotated, Protocol
+
+import msgspec
+
+from bitrawl.corpus.characters import one_line
+from bitrawl.model import UNDETERMINED, Language, SegmentPair
+from bitrawl.protocols import LanguageIdentifier
+from bitrawl.text.codes import same_language
+from bitrawl.text.words import words
+
+SHORT = 3  # words; what ILSP-FC and Bitextor call very short
+MIN_RATIO = 0.5  # of lengths, below which a pair is marked
+# Below a third of letters a line is a row of figures or a rule of dashes, whatever words stand between.
+_LETTERS = 1 / 3
+_UNKNOWN = 0.5  # the score of a language where the text says nothing
+
+_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+")
+_ADDRESS = re.compile(r"\b(?:https?|ftp)://|\bwww\.\w", re.IGNORECASE)
+_DIGITS = re.compile(r"\d+")
+# A character of these says as much as about three of an alphabet; so lengths of translations become comparable.
+_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]")
+
+
+class Flag(StrEnum):
+    """What is noted of a pair, in the words of ILSP-FC, which Bitextor shares; duplicates are told by `merged`."""
+
+    NON_LETTERS = "non-letters"
+    EQUAL = "equal TUVs"
+    SHORT = f"very short segments, shorter than {SHORT}"
+    LENGTH = f"charlength ratio of TUVs is lower than {MIN_RATIO} or higher than {1 / MIN_RATIO}"
+    NUMBERS = "different numbers in TUVs"
+    MAIL = "e-mail address"
+    ADDRESS = "url"
+
+
+class Lexicon(Protocol):
+    """Which words translate which."""
+
+    def coverage(self, tokens_a: Sequence[str], tokens_b: Sequence[str]) -> tuple[float, float]:
+        """What share of either text has its translation in the other, 0–1."""
+        ...
+
+
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class Thresholds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a segment pair must reach to get into the corpus; each is applied to what was measured, so may change.
+
+    The defaults keep 8,028 of the 8,080 beads with two sides in the gold alignments of `shared/data` (zh-en, en-ro,
+    de-fr; 2026-11): they are there to keep out what cannot be a translation, not to rank what may be one.
+    """
+
+    score: Share = 0.0  # of the alignment
+    coverage: Share = 0.0  # by the lexicon, the mean of both ways; pairs that were not measured pass
+    length_ratio: Share = 0.2  # the shorter text over the longer
+    language: Share = 0.2  # how far either text is believed to be in its language; 0.5 where it says nothing
+    words: Annotated[int, msgspec.Meta(ge=0)] = 1  # on either side
+    types: tuple[str, ...] = ()  # "1:1", "1:2"; none given takes all
+    refuse: tuple[str, ...] = ("non-letters", "equal TUVs")  # flags that keep a pair out, by how they begin
+    duplicates: bool = False  # keep each occurrence, flagged, and do not merge
+
+
+class Refusal(StrEnum):
+    """Why a pair did not get into the corpus."""
+
+    EMPTY = "empty"
+    SCORE = "score"
+    COVERAGE = "coverage"
+    LENGTH_RATIO = "length-ratio"
+    LANGUAGE = "language"
+    WORDS = "words"
+    TYPE = "type"
+    FLAG = "flag"
+
+
+class Judge:
+    """Measures the pairs of two languages, a batch at a time."""
+
+    def __init__(
+        self, languages: tuple[Language, Language], identifier: LanguageIdentifier, lexicon: Lexicon | None = None
+    ) -> None:
+        self._languages = languages
+        self._identifier = identifier
+        self._lexicon = lexicon
+
+    def judge(self, pairs: Sequence[SegmentPair]) -> list[SegmentPair]:
+        """The same pairs with their scores and flags, whatever they had before."""
+        languages_a = self._languages_of([pair.a.text for pair in pairs], self._languages[0])
+        languages_b = self._languages_of([pair.b.text for pair in pairs], self._languages[1])
+        return [
+            self._judged(pair, {"language_a": a, "language_b": b})
+            for pair, a, b in zip(pairs, languages_a, languages_b, strict=True)
+        ]
+
+    def _languages_of(self, texts: list[str], wanted: Language) -> list[float]:
+        """How far each text is believed to be in the language that it should be in."""
+        return [
+            _UNKNOWN if found == UNDETERMINED else sure if same_language(found, wanted) else 1.0 - sure
+            for found, sure in self._identifier.identify(texts, prior=wanted)
+        ]
+
+    def _judged(self, pair: SegmentPair, scores: dict[str, float]) -> SegmentPair:
+        words_a, words_b = words(pair.a.text, self._languages[0]), words(pair.b.text, self._languages[1])
+        scores["length_ratio"] = length_ratio(pair.a.text, pair.b.text)
+        scores["words_a"], scores["words_b"] = float(len(words_a)), float(len(words_b))
+        if self._lexicon is not None:
+            scores["coverage_a"], scores["coverage_b"] = self._lexicon.coverage(words_a, words_b)
+        return msgspec.structs.replace(pair, scores=scores, flags=_flags(pair, words_a, words_b))
+
+
+def refused(pair: SegmentPair, thresholds: Thresholds) -> Refusal | None:
+    """Why that judged pair is not good enough; None when it is. Nothing is measured here: thresholds move for free."""
+    scores = pair.scores
+    failed = {
+        Refusal.EMPTY: not one_line(pair.a.text) or not one_line(pair.b.text),
+        Refusal.SCORE: pair.score < thresholds.score,
+        Refusal.COVERAGE: _mean(scores, "coverage") < thresholds.coverage,
+        Refusal.LENGTH_RATIO: scores.get("length_ratio", 1.0) < thresholds.length_ratio,
+        Refusal.LANGUAGE: _smaller(scores, "language") < thresholds.language,
+        Refusal.WORDS: _smaller(scores, "words") < thresholds.words,
+        Refusal.TYPE: bool(thresholds.types) and pair.type not in thresholds.types,
+        Refusal.FLAG: any(flag.startswith(unwanted) for flag in pair.flags for unwanted in thresholds.refuse),
+    }
+    return next((reason for reason, is_so in failed.items() if is_so), None)
+
+
+def accepted(
+    pairs: Iterable[SegmentPair], thresholds: Thresholds, refusals: Counter[Refusal] | None = None
+) -> Iterator[SegmentPair]:
+    """Those that are good enough; the others are counted by reason."""
+    for pair in pairs:
+        if (reason := refused(pair, thresholds)) is None:
+            yield pair
+        elif refusals is not None:
+            refusals[reason] += 1
+
+
+def length_ratio(a: str, b: str) -> float:
+    """Of the shorter to the longer, in characters; those of scripts without an alphabet count three."""
+    shorter, longer = sorted((_weight(a), _weight(b)))
+    return shorter / (longer or 1)
+
+
+def same_numbers(numbers_a: Sequence[str], a: str, numbers_b: Sequence[str], b: str) -> bool:
+    """Whether two texts have the same numbers in any order: as numbers, or else as runs of digits.
+
+    The first takes 1,000 and 1 000 for equal, the second 5/12 and 12.05; what neither does differs.
+    """
+    return _counted(numbers_a) == _counted(numbers_b) or _counted(_DIGITS.findall(a)) == _counted(_DIGITS.findall(b))
+
+
+def _flags(pair: SegmentPair, words_a: list[str], words_b: list[str]) -> tuple[str, ...]:
+    a, b = pair.a.text, pair.b.text
+    numbers_a, numbers_b = ([word for word in side if word[0].isdecimal()] for side in (words_a, words_b))
+    found = {
+        Flag.NON_LETTERS: min(_letters(a), _letters(b)) < _LETTERS,
+        Flag.EQUAL: _bare(a) == _bare(b),
+        Flag.SHORT: min(len(words_a), len(words_b)) < SHORT,
+        Flag.LENGTH: length_ratio(a, b) < MIN_RATIO,
+        Flag.NUMBERS: not same_numbers(numbers_a, a, numbers_b, b),
+        Flag.MAIL: bool(_MAIL.search(a) or _MAIL.search(b)),
+        Flag.ADDRESS: bool(_ADDRESS.search(a) or _ADDRESS.search(b)),
+    }
+    return tuple(str(flag) for flag, is_so in found.items() if is_so)
+
+
+def _letters(text: str) -> float:
+    """The share of letters, with the marks that many scripts write their vowels with, in all but the spaces."""
+    dense = "".join(text.split())
+    if dense.isalpha():
+        return 1.0
+    return sum(unicodedata.category(c)[0] in "LM" for c in dense) / (len(dense) or 1)
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold())) or text
+
+
+def _weight(text: str) -> int:
+    return len(text) + (0 if text.isascii() else 2 * len(_DENSE.findall(text)))
+
+
+def _counted(numbers: Iterable[str]) -> Counter[str]:
+    """Leading zeros and the digits' script do not count."""
+    return Counter("".join(str(int(c)) if c.isdecimal() else c for c in number).lstrip("0") for number in numbers)
+
+
+def _mean(scores: dict[str, float], name: str) -> float:
+    return (scores.get(f"{name}_a", 1.0) + scores.get(f"{name}_b", 1.0)) / 2
+
+
+def _smaller(scores: dict[str, float], name: str) -> float:
+    return min(scores.get(f"{name}_a", inf), scores.get(f"{name}_b", inf))

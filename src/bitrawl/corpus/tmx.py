@@ -1,0 +1,79 @@
+"""TMX 1.4, with the properties that users of ILSP-FC and of Bitextor look for."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import bitrawl
+from bitrawl.corpus.characters import one_line, xml
+from bitrawl.corpus.files import compressed, drafting
+from bitrawl.corpus.units import Head, TranslationUnit, paragraph_id
+
+
+@contextmanager
+def tmx(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
+    """`en-fr.tmx`, unit by unit: nothing of the corpus is kept in memory."""
+    count = 0
+    with drafting(folder / compressed(f"{head.name}.tmx", compress=compress), compress=compress) as file:
+        file.write(_header(head).encode())
+
+        def write(unit: TranslationUnit) -> None:
+            nonlocal count
+            count += 1
+            file.write(_unit(count, unit, head).encode())
+
+        yield write
+        file.write(b"</body>\n</tmx>\n")
+
+
+# No DOCTYPE: some readers would fetch tmx14.dtd from the net, and none needs it.
+def _header(head: Head) -> str:
+    created = datetime.fromtimestamp(head.at, UTC).strftime("%Y%m%dT%H%M%SZ")
+    first, second = head.languages
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
+        f'<header adminlang="en" srclang="{xml(first)}" creationtool="bitrawl"'
+        f' creationtoolversion="{xml(bitrawl.__version__)}" segtype="sentence" datatype="plaintext" o-tmf="bitrawl"'
+        f' o-encoding="UTF-8" creationdate="{created}">\n'
+        f'<prop type="l1">{xml(first)}</prop>\n<prop type="l2">{xml(second)}</prop>\n</header>\n<body>\n'
+    )
+
+
+def _unit(number: int, unit: TranslationUnit, head: Head) -> str:
+    pair, sources = unit.pair, unit.sources
+    a, b = one_line(pair.a.text), one_line(pair.b.text)
+    properties = [
+        _property("score", f"{pair.score:.4f}"),
+        _property("type", pair.type),
+        _property("lengthRatio", f"{len(a) / len(b) if b else 0.0:.4f}"),
+    ]
+    if pair.flags:
+        properties.append(_property("info", " | ".join(pair.flags)))
+    return "".join(
+        (
+            f'<tu tuid="{number}" datatype="plaintext">\n',
+            *properties,
+            _variant(head.languages[0], a, [(s.url_a, s.paragraph_a) for s in sources]),
+            _variant(head.languages[1], b, [(s.url_b, s.paragraph_b) for s in sources]),
+            "</tu>\n",
+        )
+    )
+
+
+def _variant(language: str, text: str, places: list[tuple[str, int]]) -> str:
+    """Each URL once, followed by the paragraphs of that page in which the text begins."""
+    paragraphs: dict[str, dict[str, None]] = {}
+    for url, number in places:
+        found = paragraphs.setdefault(url, {})
+        if number >= 0:
+            found[paragraph_id(number)] = None
+    properties = "".join(
+        _property("source-document", url) + (_property("paragraph-id", " ".join(found)) if found else "")
+        for url, found in paragraphs.items()
+    )
+    return f'<tuv xml:lang="{xml(language)}">\n{properties}<seg>{xml(text)}</seg>\n</tuv>\n'
+
+
+def _property(kind: str, value: str) -> str:
+    return f'<prop type="{kind}">{xml(value)}</prop>\n'

@@ -1,0 +1,148 @@
+"""XCES as ILSP-FC writes it: a cesDoc for each page, a cesAlign for each pair of pages."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+
+import bitrawl
+from bitrawl.corpus.characters import xml
+from bitrawl.corpus.files import compressed, drafting, drafting_folder
+from bitrawl.corpus.units import Head, paragraph_id
+from bitrawl.model import UNDETERMINED, Language, Metadata, Page, PagePair, Paragraph, ParagraphKind
+from bitrawl.text.codes import same_language
+from bitrawl.text.words import words
+from bitrawl.url import Url
+
+METHODS = "aupdihmlct"
+"""By reliability, ILSP-FC's order first: the first that speaks for a pair ends the name of its file."""
+
+MIN_WORDS = 3
+"""A shorter paragraph is out of interest: the default of ILSP-FC's -len."""
+
+_SURELY_LONG = 60  # characters; counting words costs more than all the rest of a page
+
+_NAMESPACES = (
+    'xmlns="http://www.xces.org/schema/2003" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+)
+
+
+@contextmanager
+def xces(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[Page | PagePair], None]]:
+    """The folder `xces/en-fr`, replaced as a whole; pages and pairs may come in any order."""
+    with drafting_folder(folder / "xces" / head.name) as draft:
+
+        def write(item: Page | PagePair) -> None:
+            if isinstance(item, PagePair):
+                name, content = alignment_name(item, head), _alignment(item, head, compress=compress)
+            else:
+                name, content = document_name(item.url, item.language, head), _document(item, head)
+            with drafting(draft / compressed(name, compress=compress), compress=compress) as file:
+                file.write(content.encode())
+
+        yield write
+
+
+def document_name(url: Url, language: Language, head: Head) -> str:
+    """`en-3f2a9c0d1e5b.xml`: the same page has the same name in every export, and nothing of a URL gets into a path."""
+    return f"{_stem(url, language, head)}.xml"
+
+
+def alignment_name(pair: PagePair, head: Head) -> str:
+    """`en-3f2a9c0d1e5b_fr-0c77d02b9a41_a.xml`, ending with the letter of the most reliable method."""
+    method = next((letter for letter in METHODS if pair.evidence.get(letter)), "x")
+    return f"{_stem(pair.url_a, pair.lang_a, head)}_{_stem(pair.url_b, pair.lang_b, head)}_{method}.xml"
+
+
+def crawl_info(paragraph: Paragraph, page: Page) -> str:
+    """Why a paragraph is not of the clean text, in ILSP-FC's words; empty when it is."""
+    if paragraph.boilerplate:
+        return "boilerplate"
+    if len(paragraph.text) < _SURELY_LONG and len(words(paragraph.text, page.language)) < MIN_WORDS:
+        return "ooi-length"
+    if paragraph.language != UNDETERMINED and not same_language(paragraph.language, page.language):
+        return "ooi-lang"
+    return ""
+
+
+def _stem(url: Url, language: Language, head: Head) -> str:
+    """Begins with the language as it was asked for: a page in sr-Latn is found by a pair of sr."""
+    asked = next((asked for asked in head.languages if same_language(language, asked)), language)
+    return f"{asked}-{blake2b(url.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+
+
+def _document(page: Page, head: Head) -> str:
+    body = "".join(_paragraph(number, paragraph, page) for number, paragraph in enumerate(page.paragraphs))
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<cesDoc version="0.4" {_NAMESPACES}>\n'
+        f'<cesHeader version="0.4">\n{_file_description(page, head)}{_profile(page)}</cesHeader>\n'
+        f"<text>\n<body>\n{body}</body>\n</text>\n</cesDoc>\n"
+    )
+
+
+def _file_description(page: Page, head: Head) -> str:
+    made = datetime.fromtimestamp(head.at, UTC).date().isoformat()
+    title, said = xml(page.title), page.metadata
+    return (
+        f"<fileDesc>\n<titleStmt>\n<title>{title}</title>\n<respStmt>\n<resp>\n<type>Crawling and normalization</type>\n"
+        f"<name>bitrawl {xml(bitrawl.__version__)}</name>\n</resp>\n</respStmt>\n</titleStmt>\n"
+        f'<publicationStmt>\n<distributor/>\n<eAddress type="web"/>\n<availability>{_licence(said)}</availability>\n'
+        f"<pubDate>{made}</pubDate>\n</publicationStmt>\n"
+        f"<sourceDesc>\n<biblStruct>\n<monogr>\n<title>{title}</title>\n<author>{xml(said.author)}</author>\n<imprint>\n"
+        f"<format>text/html</format>\n<publisher>{xml(page.url.host)}</publisher>\n<pubDate>{xml(said.date)}</pubDate>\n"
+        f"<eAddress>{xml(page.url)}</eAddress>\n"
+        f'<availability status="{_status(said)}">{_licence(said)}</availability>\n'
+        "</imprint>\n</monogr>\n</biblStruct>\n</sourceDesc>\n</fileDesc>\n"
+    )
+
+
+def _licence(said: Metadata) -> str:
+    """As the page says it, a URL or a text; nothing when it says nothing."""
+    if not said.licence:
+        return ""
+    target = f' target="{xml(said.licence)}"' if said.licence.startswith(("http://", "https://")) else ""
+    return f"<license{target}>{xml(said.licence)}</license>"
+
+
+def _status(said: Metadata) -> str:
+    """TEI's three words; only Creative Commons and the like is known to be free."""
+    if not said.licence:
+        return "unknown"
+    return "free" if "creativecommons.org/" in said.licence else "restricted"
+
+
+def _profile(page: Page) -> str:
+    keywords = filter(None, (term.strip() for term in page.metadata.keywords.split(",")))
+    terms = "".join(f"<keyTerm>{xml(term)}</keyTerm>\n" for term in keywords)
+    return (
+        f'<profileDesc>\n<langUsage>\n<language iso639="{xml(page.language)}"/>\n</langUsage>\n'
+        f"<textClass>\n<keywords>\n{terms}</keywords>\n<domain/>\n<subdomain/>\n<genre/>\n<subject/>\n</textClass>\n"
+        "<annotations/>\n</profileDesc>\n"
+    )
+
+
+def _paragraph(number: int, paragraph: Paragraph, page: Page) -> str:
+    attributes = {
+        "id": paragraph_id(number),
+        "crawlinfo": crawl_info(paragraph, page),
+        "type": "" if paragraph.kind is ParagraphKind.TEXT else paragraph.kind,
+        "topic": ";".join(paragraph.terms),
+    }
+    written = "".join(f' {name}="{xml(value)}"' for name, value in attributes.items() if value)
+    return f"<p{written}>{xml(paragraph.text)}</p>\n"
+
+
+def _alignment(pair: PagePair, head: Head, *, compress: bool) -> str:
+    sides = ((pair.url_a, pair.lang_a), (pair.url_b, pair.lang_b))
+    translations = "".join(
+        f'<translation trans.loc="{compressed(document_name(url, language, head), compress=compress)}"'
+        f' xml:lang="{xml(language)}" wsd="UTF-8" n="{number}"/>\n'
+        for number, (url, language) in enumerate(sides, 1)
+    )
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<cesAlign version="1.0" {_NAMESPACES}>\n'
+        f'<cesHeader version="1.0">\n<profileDesc>\n<translations>\n{translations}</translations>\n'
+        "</profileDesc>\n</cesHeader>\n</cesAlign>\n"
+    )

@@ -1,0 +1,267 @@
+"""c: pages that say the same, by what translations keep as it is and by a lexicon that the job learns from its pairs."""
+
+import heapq
+import math
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.model import Language
+from bitrawl.pair.evidence import Evidence, Known, Pair, pair_of
+from bitrawl.pair.site import Sheet, Site
+from bitrawl.text.lexicon import Lexicon, TokenPair
+from bitrawl.text.words import words
+
+RAREST = 80  # Terms of a page that candidates are looked up by.
+MAX_HOLDERS = 40  # Pages of a language that hold a term: a more common one finds nobody.
+NEAREST = 5  # Candidates of a page in another language ...
+ALL_NEAREST = 15  # ... and in all of them, where there are many; at least two in each.
+MIN_SIMILARITY = 0.05
+
+MIN_PAIRS = 5  # Known pairs of two languages that a lexicon is learned from.
+MAX_LEARNED = 100  # Pages are alike: more of them make the lexicon better by little, and dearer by much.
+LEARNED = 400  # Words of each.
+MAX_LEXICONS = 8  # On a site in many languages: those of the two with most known pairs; bridges do the rest.
+LEARNED_TEXT = 5_000  # Characters of a page whose words are compared.
+
+Floats = NDArray[np.float64]
+Vector = dict[int, float]
+Languages = tuple[Language, Language]
+
+
+class KeptDetector:
+    """Numbers, names, code and addresses that stand on both pages, weighted by rarity."""
+
+    def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
+        """The nearest few of each page in each other language, by cosine."""
+        space = KeptSpace(site)
+        return {pair: value for pair in space.candidates() if (value := space.cosine(pair)) >= MIN_SIMILARITY}
+
+
+class KeptSpace:
+    """Pages as vectors over the terms that occur in both of two languages."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._holders: dict[int, dict[Language, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for sheet in site.sheets:
+            for term in sheet.kept:
+                self._holders[term][sheet.language].append(sheet.number)
+        self._sizes = dict.fromkeys(dict.fromkeys(sheet.language for sheet in site.sheets), 0)
+        for sheet in site.sheets:
+            self._sizes[sheet.language] += 1
+        self._holders = defaultdict(dict, {t: h for t, h in self._holders.items() if len(h) > 1})
+        self._vectors = [self._vector(sheet) for sheet in site.sheets]
+        self._norms: dict[tuple[int, Language], float] = {}
+        self._nearest_few = max(2, min(NEAREST, ALL_NEAREST // max(len(self._sizes) - 1, 1)))
+
+    def candidates(self) -> set[Pair]:
+        """Pairs that share rare terms."""
+        found: set[Pair] = set()
+        for sheet in self._site.sheets:
+            scores: dict[int, float] = defaultdict(float)
+            vector = self._vectors[sheet.number]
+            for term in heapq.nlargest(RAREST, vector, key=vector.__getitem__):
+                worth = vector[term] ** 2
+                for language, numbers in self._holders[term].items():
+                    if language != sheet.language and len(numbers) <= MAX_HOLDERS:
+                        for number in numbers:
+                            scores[number] += worth
+            found.update(self._nearest(sheet, scores))
+        return found
+
+    def cosine(self, pair: Pair) -> float:
+        """Over the terms that both languages have."""
+        a, b = pair
+        if len(self._vectors[a]) > len(self._vectors[b]):
+            a, b = b, a
+        other = self._vectors[b]
+        dot = sum(value * other[term] for term, value in self._vectors[a].items() if term in other)
+        if not dot:
+            return 0.0
+        sheets = self._site.sheets
+        return min(1.0, dot / (self._norm(a, sheets[b].language) * self._norm(b, sheets[a].language)))
+
+    def _nearest(self, sheet: Sheet, scores: Mapping[int, float]) -> Iterable[Pair]:
+        by_language: dict[Language, list[tuple[float, int]]] = defaultdict(list)
+        for number, score in scores.items():
+            other = self._site.sheets[number]
+            ratio = min(sheet.weight, other.weight) / max(sheet.weight, other.weight, 1)
+            by_language[other.language].append((score * (0.2 + ratio), number))
+        for scored in by_language.values():
+            for _, number in heapq.nlargest(self._nearest_few, scored):
+                yield pair_of(sheet.number, number)
+
+    def _vector(self, sheet: Sheet) -> Vector:
+        size = self._sizes[sheet.language]
+        return {
+            term: (1 + math.log(count)) * math.log(1 + size / len(self._holders[term][sheet.language]))
+            for term, count in sheet.kept.items()
+            if term in self._holders
+        }
+
+    def _norm(self, number: int, language: Language) -> float:
+        key = (number, language)
+        if key not in self._norms:
+            vector = self._vectors[number]
+            square = sum(value * value for term, value in vector.items() if language in self._holders[term])
+            self._norms[key] = math.sqrt(square) or 1.0
+        return self._norms[key]
+
+
+class Lexicons:
+    """Dictionaries that the user brings, by the two languages; entries are words of the first and of the second."""
+
+    def __init__(self, entries: Mapping[Languages, Sequence[TokenPair]] | None = None) -> None:
+        self.entries = dict(entries or {})
+
+    def of(self, languages: Languages) -> list[TokenPair]:
+        """In that direction, whichever way the user wrote it."""
+        forward = list(self.entries.get(languages, ()))
+        return forward + [(b, a) for a, b in self.entries.get((languages[1], languages[0]), ())]
+
+
+class LexiconSpace:
+    """For every two languages with known pairs, a lexicon learned from them, and pages as vectors of its words."""
+
+    def __init__(self, index: "WordIndex", known: Known, lexicons: Lexicons) -> None:
+        self._site = site = index.site
+        by_languages: dict[Languages, list[Pair]] = defaultdict(list)
+        for pair in known.pairs:
+            first, second = sorted((site.sheets[n] for n in pair), key=lambda sheet: sheet.language)
+            by_languages[first.language, second.language].append((first.number, second.number))
+        self._bridges: dict[Languages, Bridge] = {}
+        wanted = {languages for languages, pairs in by_languages.items() if len(pairs) >= MIN_PAIRS}
+        wanted.update(_ordered(languages) for languages in lexicons.entries)
+        most = sorted(wanted, key=lambda languages: (-len(by_languages.get(languages, ())), languages))
+        for languages in most[:MAX_LEXICONS]:
+            pairs = _spread(by_languages.get(languages, []), MAX_LEARNED)
+            self._bridges[languages] = Bridge(index, languages, pairs, lexicons.of(languages))
+
+    def candidates(self) -> set[Pair]:
+        """Pairs that share rare words through the lexicon."""
+        return set().union(*(bridge.candidates() for bridge in self._bridges.values()))
+
+    def similarities(self, pairs: Sequence[Pair]) -> Floats:
+        """Of each pair; -1 where there is no lexicon of the two languages."""
+        values = np.full(len(pairs), -1.0)
+        for place, (a, b) in enumerate(pairs):
+            first, second = sorted((self._site.sheets[a], self._site.sheets[b]), key=lambda sheet: sheet.language)
+            bridge = self._bridges.get((first.language, second.language))
+            if bridge is not None:
+                values[place] = bridge.cosine(first.number, second.number)
+        return values
+
+
+class WordIndex:
+    """The words of the pages, counted, and how many pages of each language have them; made when first asked for."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self._tokens: dict[int, list[str]] = {}
+        self._idf: dict[Language, dict[str, float]] = {}
+
+    def tokens(self, number: int) -> list[str]:
+        """In order, of the beginning of the page."""
+        if number not in self._tokens:
+            sheet = self.site.sheets[number]
+            text = " ".join(sheet.paragraphs)[:LEARNED_TEXT]
+            self._tokens[number] = [sys.intern(word) for word in words(text, sheet.language)]
+        return self._tokens[number]
+
+    def idf(self, language: Language) -> dict[str, float]:
+        """Of all the words of a language."""
+        if language not in self._idf:
+            sheets = self.site.of_language(language)
+            counts = Counter(word for sheet in sheets for word in set(self.tokens(sheet.number)))
+            self._idf[language] = {word: math.log(1 + len(sheets) / count) for word, count in counts.items()}
+        return self._idf[language]
+
+    def vector(self, number: int) -> dict[str, float]:
+        """tf-idf."""
+        idf = self.idf(self.site.sheets[number].language)
+        return {word: (1 + math.log(n)) * idf[word] for word, n in Counter(self.tokens(number)).items()}
+
+
+class Bridge:
+    """Two languages and the lexicon between them: pages of the first are carried over into words of the second."""
+
+    def __init__(
+        self, index: WordIndex, languages: Languages, pairs: Sequence[Pair], dictionary: Sequence[TokenPair]
+    ) -> None:
+        self._index = index
+        self._languages = languages
+        sample = [(index.tokens(a)[:LEARNED], index.tokens(b)[:LEARNED]) for a, b in pairs]
+        self._lexicon = Lexicon.learn(sample, rounds=3, dictionary=dictionary)
+        self._translations: dict[str, list[tuple[str, float]]] = {}
+        self._carried: dict[int, dict[str, float]] = {}
+        self._vectors: dict[int, tuple[dict[str, float], float]] = {}
+
+    def candidates(self) -> set[Pair]:
+        """For each page of the first language the nearest few of the second."""
+        first, second = (self._index.site.of_language(language) for language in self._languages)
+        holders: dict[str, list[int]] = defaultdict(list)
+        for sheet in second:
+            vector = self._vector(sheet.number)[0]
+            for word in heapq.nlargest(RAREST, vector, key=vector.__getitem__):
+                holders[word].append(sheet.number)
+        found: set[Pair] = set()
+        for sheet in first:
+            scores: dict[int, float] = defaultdict(float)
+            carried = self._carry(sheet.number)
+            for word in heapq.nlargest(RAREST, carried, key=carried.__getitem__):
+                numbers = holders.get(word, ())
+                if len(numbers) <= MAX_HOLDERS:
+                    for number in numbers:
+                        scores[number] += carried[word] ** 2
+            for number in heapq.nlargest(NEAREST, scores, key=scores.__getitem__):
+                found.add(pair_of(sheet.number, number))
+        return found
+
+    def cosine(self, a: int, b: int) -> float:
+        """Of a page of the first language, carried over, with one of the second."""
+        carried = self._carry(a)
+        vector, norm = self._vector(b)
+        dot = sum(value * vector[word] for word, value in carried.items() if word in vector)
+        return min(1.0, dot / norm) if norm else 0.0
+
+    def _vector(self, number: int) -> tuple[dict[str, float], float]:
+        if number not in self._vectors:
+            vector = self._index.vector(number)
+            self._vectors[number] = (vector, math.sqrt(sum(value * value for value in vector.values())))
+        return self._vectors[number]
+
+    def _carry(self, number: int) -> dict[str, float]:
+        """The page as a vector of words of the other language, of length 1; a word without translation stays."""
+        carried = self._carried.get(number)
+        if carried is not None:
+            return carried
+        idf = self._index.idf(self._languages[1])
+        summed: dict[str, float] = defaultdict(float)
+        for word, count in Counter(self._index.tokens(number)).items():
+            for other, probability in self._translated(word):
+                if other in idf:
+                    summed[other] += count * probability
+        weighted = {word: math.log(1 + n) * idf[word] for word, n in summed.items()}
+        norm = math.sqrt(sum(value * value for value in weighted.values())) or 1.0
+        carried = self._carried[number] = {word: value / norm for word, value in weighted.items()}
+        return carried
+
+    def _translated(self, word: str) -> list[tuple[str, float]]:
+        found = self._translations.get(word)
+        if found is None:
+            found = [(other, p) for other, p in self._lexicon.translations(word)[:3] if p >= 0.1] or [(word, 1.0)]
+            self._translations[word] = found
+        return found
+
+
+def _ordered(languages: Languages) -> Languages:
+    return languages if languages[0] < languages[1] else (languages[1], languages[0])
+
+
+def _spread(pairs: Sequence[Pair], count: int) -> Sequence[Pair]:
+    """At most so many, from all over the list."""
+    return pairs if len(pairs) <= count else [pairs[i * len(pairs) // count] for i in range(count)]

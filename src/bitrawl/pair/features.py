@@ -1,0 +1,219 @@
+"""All that is measured of two pages, as one row of numbers: what the score is made from."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.pair import structure
+from bitrawl.pair.content import KeptSpace, Lexicons, LexiconSpace, WordIndex
+from bitrawl.pair.declared import DeclaredDetector, MutualDetector
+from bitrawl.pair.evidence import Detector, Evidence, Known, Method, Pair
+from bitrawl.pair.images import DigitDetector, ImageDetector, digits, jaccard, rare_images
+from bitrawl.pair.parents import BridgeDetector, ParentDetector, Relatives
+from bitrawl.pair.site import Site
+from bitrawl.pair.structure import StructureDetector
+from bitrawl.pair.url_pairs import UrlDetector
+from bitrawl.pair.verification import shared_text
+
+Floats = NDArray[np.float64]
+
+# Evidence that is compared with that of the rivals: other candidates of either page in the other's language.
+RIVALLED = ("declared", "url", "kept", "lexicon", "parents", "structure")
+NAMES = (
+    "declared",
+    "url",
+    "images",
+    "images_differ",
+    "digits",
+    "digits_differ",
+    "blocks",
+    "lengths",
+    "prints",
+    "tags",
+    "structure",
+    "kept",
+    "lexicon",
+    "lexicon_unknown",
+    "parents",
+    "relatives",
+    "relatives_unknown",
+    "mutual",
+    "bridge",
+    "bridge_absent",
+    "shared",
+    "small",
+    "url_absent",
+    "declared_absent",
+    *(f"{name}_margin" for name in RIVALLED),
+)
+COLUMN = {name: place for place, name in enumerate(NAMES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Pairs that some method proposes, a row of features for each."""
+
+    pairs: list[Pair]
+    rows: Floats
+
+    def column(self, name: str) -> Floats:
+        """That feature of all of them."""
+        return self.rows[:, COLUMN[name]]
+
+
+class Surveyor:
+    """Measures the candidates of one site, again whenever more pairs are known; what cannot change is kept."""
+
+    def __init__(
+        self,
+        site: Site,
+        methods: frozenset[Method],
+        *,
+        url: UrlDetector,
+        lexicons: Lexicons | None = None,
+        left_out: Collection[int] = (),
+    ) -> None:
+        self._site = site
+        self._left_out = frozenset(left_out)
+        self._methods = methods
+        self.url = url
+        self._lexicons = lexicons or Lexicons()
+        self._kept = KeptSpace(site)
+        self._words = WordIndex(site)
+        self._rare = rare_images(site.sheets)
+        self._fixed: dict[Pair, list[float]] = {}
+        self._first = self._static_evidence()
+
+    def survey(self, known: Known) -> Candidates:
+        """All features of all candidates, given the pairs that are known."""
+        site = self._site
+        found = dict(self._first)
+        found["url"] = self._of("u", self.url, known)
+        found["parents"] = self._of("t", ParentDetector(), known)
+        found["bridge"] = self._of("b", BridgeDetector(), known)
+        lexicon = LexiconSpace(self._words, known, self._lexicons) if "c" in self._methods else None
+        proposed = set().union(*(found[name] for name in found), lexicon.candidates() if lexicon else ())
+        pairs = sorted(p for p in proposed if self._left_out.isdisjoint(p) and structure.comparable(site, p))
+        rows = np.zeros((len(pairs), len(NAMES)))
+        for name in ("declared", "url", "parents", "bridge", "mutual"):
+            evidence = found[name]
+            rows[:, COLUMN[name]] = [evidence.get(pair, 0.0) for pair in pairs]
+        self._fill_fixed(pairs, rows)
+        self._fill_lexicon(pairs, rows, lexicon)
+        self._fill_relatives(pairs, rows, known)
+        self._fill_context(pairs, rows)
+        return Candidates(pairs, rows)
+
+    def _static_evidence(self) -> dict[str, Evidence]:
+        nothing = Known()
+        kept = dict.fromkeys(self._kept.candidates(), 1.0) if "c" in self._methods else {}
+        return {
+            "declared": self._of("a", DeclaredDetector(), nothing),
+            "mutual": self._of("r", MutualDetector(), nothing),
+            "images": self._of("pi", ImageDetector(), nothing),
+            "digits": self._of("pd", DigitDetector(), nothing),
+            "structure": self._of("hml", StructureDetector(), nothing),
+            "kept": kept,
+        }
+
+    def _of(self, letters: str, detector: Detector, known: Known) -> Evidence:
+        return detector.propose(self._site, known) if self._methods.intersection(letters) else {}
+
+    def _fill_fixed(self, pairs: Sequence[Pair], rows: Floats) -> None:
+        """What two pages alone tell, whatever else is known."""
+        names = ("images", "images_differ", "digits", "digits_differ", "blocks", "lengths", "prints", "tags")
+        columns = [COLUMN[name] for name in (*names, "structure", "kept", "shared", "small")]
+        for place, pair in enumerate(pairs):
+            fixed = self._fixed.get(pair)
+            if fixed is None:
+                fixed = self._fixed[pair] = self._measure(pair)
+            rows[place, columns] = fixed
+
+    def _measure(self, pair: Pair) -> list[float]:
+        site, methods = self._site, self._methods
+        a, b = site.sheets[pair[0]], site.sheets[pair[1]]
+        images = jaccard(site, pair, self._rare) if methods.intersection("pi") else 0.0
+        both = bool(a.images & self._rare.keys()) and bool(b.images & self._rare.keys())
+        digit = digits(site, pair) if methods.intersection("pd") else 0.0
+        many = max(len(a.numbers), len(b.numbers)) >= 5
+        measured = structure.measures(site, pair)
+        combined = structure.selected(structure.combined(measured), methods)
+        kept = self._kept.cosine(pair) if "c" in methods else 0.0
+        return [
+            images,
+            float(both and not images and bool(methods.intersection("pi"))),
+            digit,
+            float(many and digit < 0.3 and bool(methods.intersection("pd"))),
+            *measured,
+            combined,
+            kept,
+            shared_text(a, b),
+            float(min(a.weight, b.weight) < 300),
+        ]
+
+    def _fill_lexicon(self, pairs: Sequence[Pair], rows: Floats, lexicon: LexiconSpace | None) -> None:
+        values = lexicon.similarities(pairs) if lexicon else np.full(len(pairs), -1.0)
+        rows[:, COLUMN["lexicon"]] = np.maximum(values, 0)
+        rows[:, COLUMN["lexicon_unknown"]] = values < 0
+
+    def _fill_relatives(self, pairs: Sequence[Pair], rows: Floats, known: Known) -> None:
+        relatives = Relatives(self._site, known) if known and "t" in self._methods else None
+        values = np.array([relatives.similarity(pair) if relatives else -1.0 for pair in pairs])
+        rows[:, COLUMN["relatives"]] = np.maximum(values, 0)
+        rows[:, COLUMN["relatives_unknown"]] = values < 0
+
+    def _fill_context(self, pairs: Sequence[Pair], rows: Floats) -> None:
+        """What the rivals have, and what is missing though the rest of the site has it."""
+        if not pairs:
+            return
+        groups = self._groups(pairs)
+        for name in RIVALLED:
+            values = rows[:, COLUMN[name]]
+            rows[:, COLUMN[f"{name}_margin"]] = values - np.maximum(*(best_rival(group, values) for group in groups))
+        languages = self._language_pairs(pairs)
+        for name in ("url", "declared"):
+            values = rows[:, COLUMN[name]]
+            rows[:, COLUMN[f"{name}_absent"]] = (values == 0) * self._coverage(languages, values)
+        bridged = rows[:, COLUMN["bridge"]]
+        rows[:, COLUMN["bridge_absent"]] = (bridged == 0) * np.maximum(*(best_rival(g, bridged) for g in groups))
+
+    def _groups(self, pairs: Sequence[Pair]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For each candidate, a number for its first page with the other's language, and for its second."""
+        ids: dict[tuple[int, str], int] = {}
+        sheets = self._site.sheets
+        first = [ids.setdefault((a, sheets[b].language), len(ids)) for a, b in pairs]
+        second = [ids.setdefault((b, sheets[a].language), len(ids)) for a, b in pairs]
+        return np.array(first), np.array(second)
+
+    def _language_pairs(self, pairs: Sequence[Pair]) -> list[tuple[str, ...]]:
+        sheets = self._site.sheets
+        return [tuple(sorted((sheets[a].language, sheets[b].language))) for a, b in pairs]
+
+    def _coverage(self, languages: Sequence[tuple[str, ...]], values: Floats) -> Floats:
+        """For each candidate, how many of the pages of its rarer language have such evidence of high value."""
+        sizes: dict[str, int] = {}
+        for sheet in self._site.sheets:
+            sizes[sheet.language] = sizes.get(sheet.language, 0) + 1
+        counts: dict[tuple[str, ...], int] = {}
+        for both, value in zip(languages, values, strict=True):
+            if value >= 0.8:
+                counts[both] = counts.get(both, 0) + 1
+        return np.array([min(1.0, counts.get(both, 0) / min(sizes[x] for x in both)) for both in languages])
+
+
+def best_rival(groups: NDArray[np.int64], values: Floats) -> Floats:
+    """For each element, the highest value of the others in its group; 0 where it is alone."""
+    order = np.lexsort((values, groups))
+    sorted_groups, sorted_values = groups[order], values[order]
+    last = np.append(sorted_groups[1:] != sorted_groups[:-1], True)
+    top = np.zeros(int(groups.max()) + 1)
+    second = np.zeros_like(top)
+    top[sorted_groups[last]] = sorted_values[last]
+    places = np.flatnonzero(last)
+    has_second = (places > 0) & (sorted_groups[places - 1] == sorted_groups[places])
+    second[sorted_groups[places[has_second]]] = sorted_values[places[has_second] - 1]
+    is_top = np.zeros(len(groups), bool)
+    is_top[order[places]] = True
+    return np.where(is_top, second[groups], top[groups])

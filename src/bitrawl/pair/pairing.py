@@ -1,0 +1,195 @@
+"""From the pages of a site to pairs of translations: rounds of evidence, score and matching.
+
+Each round measures the candidates with what the pairs of the round before have taught (the site's URL patterns, a
+lexicon, the links of paired pages), scores them and matches them one to one. The pairs that are certain after it are
+what the next one learns from.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.model import Language, Page, PagePair, Sitemap
+from bitrawl.pair.content import Lexicons
+from bitrawl.pair.copies import copies
+from bitrawl.pair.declared import DeclaredDetector, claims
+from bitrawl.pair.evidence import ALL, Known, Method, Pair
+from bitrawl.pair.features import Candidates, Surveyor
+from bitrawl.pair.matching import match
+from bitrawl.pair.scoring import ScoreModel
+from bitrawl.pair.site import Site, condense
+from bitrawl.pair.structure import letter_of
+from bitrawl.pair.url_pairs import UrlDetector, by_marks, same_language_versions
+from bitrawl.pair.verification import MAX_SHARED, Refusal, Refused, shared_text
+from bitrawl.url import Url
+from bitrawl.urls.patterns import Pattern
+
+Floats = NDArray[np.float64]
+Scorer = Callable[[Candidates], Floats]
+
+ROUNDS = 3
+THRESHOLD = 0.5
+CERTAIN = 0.9  # Score from which on a pair is learned from.
+
+
+@dataclass(frozen=True, slots=True)
+class PairingSettings:
+    """What a user may choose."""
+
+    methods: frozenset[Method] = ALL
+    threshold: float = THRESHOLD
+    url_pairs: tuple[tuple[str, str], ...] = ()  # texts in URLs that stand for each other: ("en", "fr")
+    full_image_paths: bool = False
+    keep_machine_translated: bool = False
+    rounds: int = ROUNDS
+
+
+@dataclass(frozen=True, slots=True)
+class PairingResult:
+    """The pairs, what was refused and why, and what was learned of the site's URLs."""
+
+    pairs: list[PagePair] = field(default_factory=list)
+    refusals: list[Refused] = field(default_factory=list)
+    patterns: dict[tuple[Language, Language], dict[Pattern, float]] = field(default_factory=dict)
+    copies: dict[Url, Url] = field(default_factory=dict)  # a page that repeats another, with that one
+
+
+class Pairing:
+    """Pairs the pages of one site; repeatable: the same pages give the same pairs, more pages may change them."""
+
+    def __init__(
+        self,
+        settings: PairingSettings | None = None,
+        *,
+        model: ScoreModel | None = None,
+        lexicons: Lexicons | None = None,
+    ) -> None:
+        self._settings = settings or PairingSettings()
+        self._model = model or ScoreModel.load()
+        self._lexicons = lexicons
+
+    def pairs(
+        self, pages: Iterable[Page], languages: Sequence[Language], sitemaps: Iterable[Sitemap] = ()
+    ) -> PairingResult:
+        """All pairs of two of those languages. `pages` are of one site, relabelled or not."""
+        settings = self._settings
+        whole = condense(list(pages), languages, sitemaps, full_paths=settings.full_image_paths)
+        rounds = Rounds(whole, settings, self._lexicons)
+        scored: dict[Pair, float] = {}
+        for number in range(settings.rounds):
+            weights = self._model.later if number else self._model.first
+            scored = rounds.step(weights.probabilities)
+        return rounds.result(scored, languages)
+
+
+class Rounds:
+    """The state between rounds, for one site."""
+
+    def __init__(self, site: Site, settings: PairingSettings, lexicons: Lexicons | None = None) -> None:
+        self.site = site
+        self._settings = settings
+        self._copies = copies(site)
+        self._left_out = set(self._copies)
+        if not settings.keep_machine_translated:
+            self._left_out.update(sheet.number for sheet in site.sheets if sheet.machine)
+        self._url = UrlDetector(settings.url_pairs)
+        self._surveyor = Surveyor(site, settings.methods, url=self._url, lexicons=lexicons, left_out=self._left_out)
+        self.known = Known()
+        self.candidates = Candidates([], np.zeros((0, 0)))
+
+    def survey(self) -> Candidates:
+        """The candidates of this round."""
+        self.candidates = self._surveyor.survey(self.known)
+        return self.candidates
+
+    def step(self, probabilities: Scorer) -> dict[Pair, float]:
+        """One round: the score of each candidate that passes verification; certain pairs become known."""
+        candidates = self.survey()
+        if not candidates.pairs:
+            return {}
+        return self.settle(probabilities(candidates))
+
+    def settle(self, values: Floats) -> dict[Pair, float]:
+        """Verification and matching, given the scores of the candidates."""
+        translated = self.candidates.column("shared") < MAX_SHARED
+        scores = {
+            pair: float(value)
+            for pair, value, passes in zip(self.candidates.pairs, values, translated, strict=True)
+            if passes and value >= 0.01
+        }
+        certain = match(self.site, scores, CERTAIN)
+        self.known = Known(certain, self.site)
+        return scores
+
+    def result(self, scores: Mapping[Pair, float], languages: Sequence[Language]) -> PairingResult:
+        """What the last round leaves."""
+        matched = match(self.site, scores, self._settings.threshold)
+        order = {language: place for place, language in enumerate(languages)}
+        rows = {pair: row for row, pair in enumerate(self.candidates.pairs)}
+        pairs = [self._page_pair(pair, score, rows[pair], order) for pair, score in matched.items()]
+        urls = {self.site.sheets[a].url: self.site.sheets[b].url for a, b in self._copies.items()}
+        return PairingResult(pairs, self._refusals(matched, scores, order), self._url.patterns, urls)
+
+    def _page_pair(self, pair: Pair, score: float, row: int, order: Mapping[Language, int]) -> PagePair:
+        a, b = sorted((self.site.sheets[number] for number in pair), key=lambda sheet: order[sheet.language])
+        evidence = evidence_of(self.candidates, row, self._settings.methods)
+        return PagePair(a.url, b.url, a.language, b.language, round(score, 4), evidence)
+
+    def _refusals(
+        self, matched: Mapping[Pair, float], scores: Mapping[Pair, float], order: Mapping[Language, int]
+    ) -> list[Refused]:
+        """Of what pages declare and of what URLs say, all that did not become a pair."""
+        site, methods = self.site, self._settings.methods
+        proposed: set[Pair] = set()
+        if Method.DECLARED in methods:
+            proposed |= DeclaredDetector().propose(site, Known()).keys() | claims(site)
+        if Method.URL in methods:
+            proposed |= by_marks(site).keys() | same_language_versions(site)
+        refused = []
+        for pair in sorted(proposed - matched.keys()):
+            a, b = sorted((site.sheets[n] for n in pair), key=lambda sheet: (order[sheet.language], sheet.number))
+            score = scores.get(pair, 0.0)
+            refused.append(Refused(a.url, b.url, a.language, b.language, self._reason(pair, score), score))
+        return refused
+
+    def _reason(self, pair: Pair, score: float) -> Refusal:
+        a, b = (self.site.sheets[number] for number in pair)
+        if a.machine or b.machine:
+            return Refusal.MACHINE
+        if (
+            shared_text(a, b) >= MAX_SHARED
+            or self._copies.get(a.number) == b.number
+            or self._copies.get(b.number) == a.number
+        ):
+            return Refusal.UNTRANSLATED
+        if a.language == b.language:
+            return Refusal.WRONG_LANGUAGE
+        if not self._left_out.isdisjoint(pair) or score >= self._settings.threshold:
+            return Refusal.CONFLICT
+        return Refusal.LENGTH if 2 * min(a.weight, b.weight) < max(a.weight, b.weight) else Refusal.UNLIKE
+
+
+def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) -> dict[str, float]:
+    """By letter, what each selected method has to say; nothing where it is silent."""
+
+    def value(name: str) -> float:
+        return round(float(candidates.column(name)[row]), 3)
+
+    images, digits, structure = value("images"), value("digits"), value("structure")
+    said = {
+        Method.DECLARED: value("declared"),
+        Method.URL: value("url"),
+        Method.IMAGES_AND_DIGITS: round((images + digits) / 2, 3) if min(images, digits) >= 0.5 else 0.0,
+        Method.IMAGES: images,
+        Method.DIGITS: digits,
+        Method.CONTENT: max(value("kept"), value("lexicon")),
+        Method.PARENTS: max(value("parents"), value("relatives")),
+        Method.MUTUAL: value("mutual"),
+        Method.BRIDGE: value("bridge"),
+    }
+    letter = letter_of(structure)
+    if letter is not None:
+        said[letter] = structure
+    return {str(method): number for method, number in said.items() if number > 0 and method in methods}

@@ -1,0 +1,85 @@
+"""h, m, l: pages built alike (Papavassiliou et al., section 3.9; Liu et al., section 4)."""
+
+from collections import defaultdict
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Indel, Levenshtein
+
+from bitrawl.pair.evidence import Evidence, Known, Method, Pair
+from bitrawl.pair.images import across
+from bitrawl.pair.site import Site
+
+Floats = NDArray[np.float64]
+MAX_BUCKET = 40  # Sheets of one form: more than that are a form letter, and say nothing of each other.
+MIN_BLOCKS = 4  # A fingerprint of fewer paragraphs is anybody's.
+HIGH, MEDIUM, LOW = 0.85, 0.7, 0.5  # Similarity from which on a pair is h, m, l.
+LENGTH_LIMIT = 0.4  # ILSP-FC: ratio of paragraphs and of lengths below which two pages are not compared.
+
+
+class StructureDetector:
+    """Candidates are pages with the same tag sequence, or the same fingerprint up to lengths."""
+
+    def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
+        """Only what is at least of low similarity."""
+        buckets: dict[str, list[int]] = defaultdict(list)
+        for sheet in site.sheets:
+            if len(sheet.fingerprint) >= MIN_BLOCKS:
+                buckets[sheet.tags].append(sheet.number)
+                buckets[coarse(sheet.fingerprint)].append(sheet.number)
+        pairs = {pair for numbers in buckets.values() if len(numbers) <= MAX_BUCKET for pair in across(site, numbers)}
+        likeness = ((pair, similarity(site, pair)) for pair in pairs)
+        return {pair: value for pair, value in likeness if value >= LOW}
+
+
+def coarse(fingerprint: str) -> str:
+    """Kinds of paragraphs, and whether each is short or long."""
+    return "".join(chr((ord(letter) - 48) // 16 * 2 + 65 + ((ord(letter) - 48) % 16 > 6)) for letter in fingerprint)
+
+
+def measures(site: Site, pair: Pair) -> tuple[float, float, float, float]:
+    """Ratio of fingerprint lengths, of text weights, similarity of fingerprints, and of tag sequences."""
+    a, b = site.sheets[pair[0]], site.sheets[pair[1]]
+    blocks = _ratio(len(a.fingerprint), len(b.fingerprint))
+    lengths = _ratio(a.weight, b.weight)
+    prints = float(Levenshtein.normalized_similarity(a.fingerprint[:500], b.fingerprint[:500]))
+    tags = float(Indel.normalized_similarity(a.tags, b.tags))
+    return blocks, lengths, prints, tags
+
+
+def similarity(site: Site, pair: Pair) -> float:
+    """One number for the four measures; 0 where lengths differ too much to compare."""
+    return combined(measures(site, pair))
+
+
+def combined(measured: tuple[float, float, float, float]) -> float:
+    """The mean of what fingerprints and tag sequences say, held down by the ratios of lengths."""
+    blocks, lengths, prints, tags = measured
+    if min(blocks, lengths) < LENGTH_LIMIT:
+        return 0.0
+    return (prints + tags) / 2 * min(1.0, 0.5 + lengths / 1.2)
+
+
+def _ratio(a: int, b: int) -> float:
+    return min(a, b) / max(a, b) if a and b else 0.0
+
+
+def comparable(site: Site, pair: Pair) -> bool:
+    """Whether the lengths are near enough for a translation at all: a placeholder is none, whoever declares it."""
+    a, b = site.sheets[pair[0]], site.sheets[pair[1]]
+    return 5 * min(a.weight, b.weight) >= max(a.weight, b.weight)
+
+
+def selected(value: float, methods: frozenset[Method]) -> float:
+    """The similarity, where it is of a class that was asked for; 0 elsewhere."""
+    letter = letter_of(value)
+    return value if letter is not None and letter in methods else 0.0
+
+
+def letter_of(value: float) -> Method | None:
+    """The letter of the class that a similarity is of; None below all."""
+    if value >= HIGH:
+        return Method.HIGH
+    if value >= MEDIUM:
+        return Method.MEDIUM
+    return Method.LOW if value >= LOW else None

@@ -1,0 +1,12 @@
+"""What a person looks at: the HTML report of a job, and its short form for the terminal.
+
+facts = gather(folder)        # figures and samples, from the ledger alone
+lines = brief(facts)          # for the terminal
+write(folder)                 # folder/report.html, one file that opens offline
+"""
+
+from bitrawl.report.brief import brief
+from bitrawl.report.facts import Facts, gather
+from bitrawl.report.page import render, write
+
+__all__ = ["Facts", "brief", "gather", "render", "write"]

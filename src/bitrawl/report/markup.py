@@ -1,0 +1,44 @@
+"""HTML from templates in which all that is not HTML already is escaped: what comes from the web is hostile."""
+
+import html
+import re
+from collections.abc import Iterable
+
+# Control characters are errors in HTML, and half of a surrogate pair cannot even be written.
+_UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+
+
+class Html(str):
+    """Markup that is safe as it stands; only this module and literals make it."""
+
+    __slots__ = ()
+
+
+def fill(template: str, **values: object) -> Html:
+    """The template with its {names} replaced; whatever is not `Html` is escaped."""
+    return Html(template.format(**{name: escaped(value) for name, value in values.items()}))
+
+
+def escaped(value: object) -> Html:
+    """Any value as text of an element or of a quoted attribute."""
+    if isinstance(value, Html):
+        return value
+    return Html(html.escape(_UNWRITABLE.sub("\ufffd", str(value))))
+
+
+def joined(parts: Iterable[Html]) -> Html:
+    """One after the other."""
+    return Html("".join(parts))
+
+
+def link(url: str, text: str = "", *, width: int = 90) -> Html:
+    """To a web page, in a direction of its own; an address that is none of the web's is shown and not linked."""
+    shown = shortened(text or url, width)
+    if not url.startswith(("http://", "https://")):
+        return fill("<bdi>{shown}</bdi>", shown=shown)
+    return fill('<a href="{url}" rel="noopener noreferrer nofollow"><bdi>{shown}</bdi></a>', url=url, shown=shown)
+
+
+def shortened(text: str, width: int) -> str:
+    """Its beginning, with a mark when there is more."""
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"

@@ -1,0 +1,186 @@
+"""Small charts as SVG that a page can hold: no scripts, colours by the page's style, figures when pointed at."""
+
+from collections.abc import Sequence
+from math import ceil, floor, log10
+
+import msgspec
+
+from bitrawl.report.markup import Html, escaped, fill, joined
+from bitrawl.report.wording import number, share
+
+WIDTH, HEIGHT = 520, 250
+LEFT, RIGHT, TOP, BOTTOM = 52, 12, 24, 42  # margins, for the axes
+COLOURS = 8
+"""Series are drawn in the colours c0 to c7 of the page's style; more than that would not be told apart."""
+
+MOST_BARS = 16
+
+
+class Series(msgspec.Struct, frozen=True):
+    """A line of a chart."""
+
+    name: str
+    points: tuple[tuple[int, int], ...]
+
+
+class Bar(msgspec.Struct, frozen=True):
+    """A row of a bar chart."""
+
+    label: str
+    value: int
+    note: str = ""  # what the label means, under it
+    part: int | None = None  # of the value, drawn fuller than the rest
+
+
+def lines(title: str, series: Sequence[Series], *, x: str, y: str) -> Html:
+    """Lines from the origin, with a legend; `x` and `y` say what the axes count."""
+    drawn = series[:COLOURS]
+    right = max((point[0] for one in drawn for point in one.points), default=0)
+    top = max((point[1] for one in drawn for point in one.points), default=0)
+    frame = _Frame(right or 1, _ticks(top)[-1] or 1)
+    along = [value for value in _ticks(right) if value <= right]
+    body = joined(
+        [_axes(frame, along, _ticks(top), x, y)]
+        + [_line(frame, one, place, f"{x}, {y}") for place, one in enumerate(drawn)]
+    )
+    legend = joined(
+        fill('<li class="c{place}">{name}</li>', place=place, name=one.name) for place, one in enumerate(drawn)
+    )
+    return _figure(title, body, fill('<ul class="legend">{legend}</ul>', legend=legend) if len(drawn) > 1 else Html())
+
+
+def histogram(title: str, counts: Sequence[int], *, x: str, y: str) -> Html:
+    """Columns over the range from 0 to 1."""
+    top = max(counts, default=0)
+    frame = _Frame(1.0, _ticks(top)[-1] or 1)
+    total, width = sum(counts), 1 / len(counts)
+    columns = []
+    for place, count in enumerate(counts):
+        left, up = frame.x(place * width), frame.y(count) - (1 if count else 0)  # A single one is still seen.
+        columns.append(
+            fill(
+                '<rect class="column c0" x="{left}" y="{up}" width="{wide}" height="{high}"><title>{title}</title></rect>',
+                left=_short(left + 0.5),
+                up=_short(up),
+                wide=_short(frame.x(width) - frame.x(0) - 1),
+                high=_short(frame.y(0) - up),
+                title=f"{place * width:.2f} to {(place + 1) * width:.2f}: {number(count)} ({share(count, total)})",
+            )
+        )
+    axes = _axes(frame, [0, 0.2, 0.4, 0.6, 0.8, 1.0], _ticks(top), x, y)
+    return _figure(title, joined([axes, *columns]))
+
+
+def bars(rows: Sequence[Bar], *, total: int = 0) -> Html:
+    """A table of horizontal bars, the last ones summed up where they are many; shares are of `total`, if given."""
+    if len(rows) > MOST_BARS:
+        rest = rows[MOST_BARS - 1 :]
+        rows = [*rows[: MOST_BARS - 1], Bar(f"{len(rest)} others", sum(row.value for row in rest))]
+    longest = max((row.value for row in rows), default=0) or 1
+    return fill('<table class="bars">{rows}</table>', rows=joined(_bar(row, longest, total) for row in rows))
+
+
+def _bar(row: Bar, longest: int, total: int) -> Html:
+    part = Html()
+    if row.part:
+        part = fill('<rect class="c0" width="{w}%" height="100%" rx="2"/>', w=_short(100 * row.part / longest))
+    return fill(
+        '<tr><th scope="row"><bdi>{label}</bdi>{note}</th><td class="bar"><svg width="100%" height="14" role="img"'
+        ' aria-label="{value}"><title>{label}: {value}</title><rect class="c0{pale}" width="{w}%" height="100%"'
+        ' rx="2"/>{part}</svg></td><td class="n">{value}</td><td class="n quiet">{share}</td></tr>',
+        label=row.label,
+        note=fill("<small>{note}</small>", note=row.note) if row.note else "",
+        value=number(row.value),
+        w=_short(100 * row.value / longest),
+        pale="" if row.part is None else " pale",
+        part=part,
+        share=share(row.value, total) if total else "",
+    )
+
+
+class _Frame(msgspec.Struct, frozen=True):
+    """From values to places in the picture."""
+
+    right: float
+    top: float
+
+    def x(self, value: float) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * value / self.right
+
+    def y(self, value: float) -> float:
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / self.top
+
+
+def _figure(title: str, body: Html, after: Html = Html()) -> Html:  # noqa: B008 (a str)
+    return fill(
+        '<figure><figcaption>{title}</figcaption><svg viewBox="0 0 {width} {height}" role="img" aria-label="{title}">'
+        "{body}</svg>{after}</figure>",
+        title=title,
+        width=WIDTH,
+        height=HEIGHT,
+        body=body,
+        after=after,
+    )
+
+
+def _axes(frame: _Frame, xs: Sequence[float], ys: Sequence[float], x: str, y: str) -> Html:
+    low, left = frame.y(0), frame.x(0)
+    across = [
+        fill(
+            '<line class="grid" x1="{left}" x2="{right}" y1="{at}" y2="{at}"/>'
+            '<text x="{before}" y="{below}" text-anchor="end">{value}</text>',
+            left=left, right=WIDTH - RIGHT, at=_short(frame.y(value)), before=left - 6,
+            below=_short(frame.y(value) + 4), value=_tick(value),
+        )
+        for value in ys
+    ]  # fmt: skip
+    along = [
+        fill(
+            '<text x="{at}" y="{below}" text-anchor="middle">{value}</text>',
+            at=_short(frame.x(value)),
+            below=low + 16,
+            value=_tick(value),
+        )
+        for value in xs
+    ]
+    named = fill(
+        '<text class="axis" x="{right}" y="{low}" text-anchor="end">{x}</text>'
+        '<text class="axis" x="{left}" y="{top}">{y}</text>',
+        right=WIDTH - RIGHT, low=HEIGHT - 6, x=f"{x} →", left=0, top=10, y=f"↑ {y}",
+    )  # fmt: skip
+    return joined([*across, *along, named])
+
+
+def _line(frame: _Frame, series: Series, place: int, axes: str) -> Html:
+    at = [(_short(frame.x(x)), _short(frame.y(y))) for x, y in series.points]
+    dots = joined(
+        fill(
+            '<circle class="dot c{place}" cx="{x}" cy="{y}" r="5"><title>{title}</title></circle>',
+            place=place,
+            x=x,
+            y=y,
+            title=f"{series.name}: {number(count)} at {number(fetched)} ({axes})",
+        )
+        for (x, y), (fetched, count) in zip(at, series.points, strict=True)
+    )
+    path = " ".join(f"{x},{y}" for x, y in at)
+    return fill('<polyline class="line c{place}" points="{path}"/>{dots}', place=place, path=path, dots=dots)
+
+
+def _ticks(top: float, most: int = 5) -> list[float]:
+    """From 0 to `top` or a little more, in steps of 1, 2 or 5 times a power of ten; whole numbers."""
+    if top <= 0:
+        return [0]
+    rough = max(top / most, 1)
+    power = 10 ** floor(log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
+    return [step * place for place in range(ceil(top / step) + 1)]
+
+
+def _tick(value: float) -> str:
+    return number(value) if value == int(value) else f"{value:.1f}"
+
+
+def _short(value: float) -> str:
+    """A coordinate: a tenth of a pixel is enough."""
+    return escaped(f"{value:.1f}".removesuffix(".0"))

@@ -1,0 +1,63 @@
+"""From a paragraph to its sentences, for any script."""
+
+import re
+
+import sentencex
+
+from bitrawl.model import Language
+
+# sentencex takes all between an opening quotation mark or bracket and the next closing one for one sentence; an inch
+# mark, or a quotation that goes on in the next paragraph, swallows the rest of the text. Beyond this many characters
+# the marks are taken for letters instead.
+_LONG_QUOTATION = 300
+_QUOTES = re.compile(r"""["“”„‟«»‹›()\[\]]""")
+_NEUTRAL = "’"
+_BREAK = re.compile(r"\n+")
+# An initial or a title of one letter ("M. Dupont", "J. Verne") where sentencex has not the abbreviation.
+_INITIAL = re.compile(r"(?:^|[\s(«“\"'’])[^\W\d_]\.\s*$")
+# In Japanese what follows a quotation mostly still belongs to its sentence: 「本当？」と聞いた。
+_QUOTED, _GOES_ON = re.compile(r"[」』]\s*$"), re.compile(r"[\u3041-\u309f]")
+
+
+def sentences(text: str, language: Language) -> list[str]:
+    """In order, without the space around them; a text without any mark of an end, as in Thai, is one sentence."""
+    found: list[str] = []
+    for line in _BREAK.split(text):
+        found += (piece for part in _joined(_segments(line, language)) if (piece := part.strip()))
+    return found
+
+
+def _segments(line: str, language: Language) -> list[str]:
+    parts: list[str] = []
+    for part in sentencex.segment(language, line):
+        if len(part) > _LONG_QUOTATION and _QUOTES.search(part):
+            parts += _without_quotations(part, language)
+        else:
+            parts.append(part)
+    return parts
+
+
+def _without_quotations(text: str, language: Language) -> list[str]:
+    parts, at = [], 0
+    for part in sentencex.segment(language, _QUOTES.sub(_NEUTRAL, text)):
+        parts.append(text[at : at + len(part)])
+        at += len(part)
+    return parts
+
+
+def _joined(parts: list[str]) -> list[str]:
+    """Sentences that were cut after an initial or after a quotation, mended."""
+    whole: list[str] = []
+    for part in parts:
+        if whole and _goes_on(whole[-1], part):
+            whole[-1] += part
+        else:
+            whole.append(part)
+    return whole
+
+
+def _goes_on(before: str, after: str) -> bool:
+    if _QUOTED.search(before):
+        return _GOES_ON.match(after) is not None
+    # "C." at the end of a longer sentence is a vitamin as often as an initial: only where it stands alone.
+    return len(before.strip()) <= len("« M.") and _INITIAL.search(before) is not None

@@ -1,0 +1,86 @@
+"""What holds for every detector; add yours to DETECTORS."""
+
+import pytest
+from small_site import EN, FR, alternate, articles, images, links, page
+
+from bitrawl.model import Language
+from bitrawl.pair.content import KeptDetector
+from bitrawl.pair.declared import DeclaredDetector, MutualDetector
+from bitrawl.pair.evidence import Known
+from bitrawl.pair.images import DigitDetector, ImageDetector
+from bitrawl.pair.parents import BridgeDetector, ParentDetector
+from bitrawl.pair.site import condense
+from bitrawl.pair.structure import StructureDetector
+from bitrawl.pair.url_pairs import UrlDetector
+
+DETECTORS = [
+    DeclaredDetector,
+    MutualDetector,
+    UrlDetector,
+    ImageDetector,
+    DigitDetector,
+    StructureDetector,
+    KeptDetector,
+    ParentDetector,
+    BridgeDetector,
+]
+DE = Language("de")
+
+
+def pages(order=1):
+    """Translations that declare and link to each other, with images, and a third language."""
+    made, _ = articles(10, "http://s.test/en/{}", "http://s.test/fr/{}")
+    rich = []
+    for number, one in enumerate(made):
+        other = made[number ^ 1]
+        rich.append(
+            page(
+                one.url,
+                one.language,
+                [p.text for p in one.paragraphs],
+                alternates=(alternate(other.url, other.language),),
+                links=links(one.url, [other.url, made[(number + 2) % 20].url]),
+                images=images(f"photo{number // 2}.jpg", "logo.png"),
+            )
+        )
+    rich.append(page("http://s.test/de/0", DE, [p.text for p in made[1].paragraphs]))
+    return rich[::order]
+
+
+def evidence(detector, made):
+    site = condense(made, [EN, FR, DE])
+    numbers = {sheet.url: sheet.number for sheet in site.sheets}
+    known = Known(
+        {tuple(sorted((numbers[f"http://s.test/en/{n}"], numbers[f"http://s.test/fr/{n}"]))): 1.0 for n in range(4)}
+        | {tuple(sorted((numbers["http://s.test/fr/0"], numbers["http://s.test/de/0"]))): 1.0},
+        site,
+    )
+    return site, detector().propose(site, known)
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_it_finds_something_on_a_site_that_has_everything(detector):
+    assert evidence(detector, pages())[1]
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_evidence_is_between_0_and_1_for_two_pages_in_two_languages(detector):
+    site, found = evidence(detector, pages())
+    for (a, b), value in found.items():
+        assert 0 < value <= 1
+        assert a < b
+        assert site.sheets[a].language != site.sheets[b].language
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_the_order_of_the_pages_changes_nothing(detector):
+    def by_url(made):
+        site, found = evidence(detector, made)
+        return {frozenset((site.sheets[a].url, site.sheets[b].url)): value for (a, b), value in found.items()}
+
+    assert by_url(pages()) == pytest.approx(by_url(pages(-1)))
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_an_empty_site_has_no_evidence(detector):
+    assert detector().propose(condense([], [EN, FR]), Known()) == {}

@@ -1,0 +1,117 @@
+"""From a site to a corpus, on the bundled web whose pairs are known."""
+
+import asyncio
+import json
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from bitrawl import config, demo
+from bitrawl.assemble import Ending, mine, mine_again, write_corpus
+from bitrawl.config import Job
+from bitrawl.demo import Served
+from bitrawl.model import Language
+from bitrawl.store.findings import Findings
+from bitrawl.store.ledger import Ledger
+
+ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]
+
+
+def job(web: Served, langs: list[str], **more: object) -> Job:
+    asked = {
+        "langs": langs,
+        "seeds": [str(url) for url in demo.seeds()],
+        "politeness": {"delay": 0},
+        "scope": {"one_site": ONE_SITE},
+        "fetch": {"connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}, "allow_private": True},
+    }
+    return config.resolve(asked | more)
+
+
+def pairs_of(folder: Path, lang_a: str, lang_b: str) -> set[frozenset[str]]:
+    ledger = Ledger(folder / "job.sqlite", read_only=True)
+    repeats = demo.duplicates()
+    found = {
+        frozenset(repeats.get(url, url) for url in (pair.url_a, pair.url_b))
+        for pair in Findings(ledger).pairs(Language(lang_a), Language(lang_b))
+    }
+    ledger.close()
+    return found
+
+
+def truth(lang_a: str, lang_b: str) -> set[frozenset[str]]:
+    return {frozenset(pair[:2]) for pair in demo.truth() if {pair.lang_a, pair.lang_b} == {lang_a, lang_b}}
+
+
+@pytest.fixture(scope="module")
+def mined(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    async def run(folder: Path) -> Ending:
+        async with demo.serve() as web:
+            asked = job(web, ["en", "fr", "es", "zh"])
+            config.write(asked, folder / "job.toml")
+            return await mine(asked, folder, lambda _visit: None)
+
+    folder = tmp_path_factory.mktemp("mined")
+    assert asyncio.run(run(folder)) is Ending.DONE
+    return folder
+
+
+@pytest.mark.parametrize(("lang_a", "lang_b"), [("en", "fr"), ("en", "es"), ("en", "zh"), ("fr", "es")])
+def test_the_pairs_of_the_bundled_web_are_found(mined: Path, lang_a: str, lang_b: str):
+    found, true = pairs_of(mined, lang_a, lang_b), truth(lang_a, lang_b)
+    assert len(found & true) >= 0.9 * len(true), true - found
+    assert len(found - true) <= 0.05 * len(found), found - true
+
+
+def test_the_corpus_is_written_and_readable(mined: Path):
+    corpus = mined / "corpus"
+    documents = [json.loads(line) for line in (corpus / "en-fr.documents.jsonl").read_text().splitlines()]
+    assert {"url_a", "url_b", "lang_a", "lang_b", "score", "evidence"} <= set(documents[0])
+    assert {(document["lang_a"], document["lang_b"]) for document in documents} == {("en", "fr")}
+    sentences = [json.loads(line) for line in (corpus / "en-fr.sentences.jsonl").read_text().splitlines()]
+    assert {"url_a", "url_b", "text_a", "text_b", "score", "type", "flags"} <= set(sentences[0])
+    assert len(sentences) > 3 * len(documents)
+    units = ET.parse(corpus / "en-fr.tmx").getroot().findall("body/tu")
+    assert len(units) == len(sentences)
+    assert "English" in (corpus / "card.md").read_text()
+    assert "<svg" in (mined / "report.html").read_text()
+
+
+async def test_stages_repeat_without_fetching(mined: Path, tmp_path: Path):
+    for name in ("job.toml", "job.sqlite"):
+        (tmp_path / name).write_bytes((mined / name).read_bytes())
+    before = pairs_of(tmp_path, "en", "fr")
+    asked = config.resolve(config.read(tmp_path / "job.toml") | {"pair": {"methods": "u"}})
+    await mine_again(asked, tmp_path)
+    by_address = pairs_of(tmp_path, "en", "fr")
+    assert by_address < before
+    write_corpus(config.resolve(config.read(tmp_path / "job.toml") | {"judge": {"score": 0.99}}), tmp_path)
+    strict = len((tmp_path / "corpus/en-fr.sentences.jsonl").read_text().splitlines())
+    write_corpus(config.resolve(config.read(tmp_path / "job.toml")), tmp_path)
+    assert strict < len((tmp_path / "corpus/en-fr.sentences.jsonl").read_text().splitlines())
+
+
+async def test_one_language_makes_a_monolingual_corpus(tmp_path: Path):
+    async with demo.serve() as web:
+        asked = job(web, ["fr"], export={"formats": ["text", "jsonl"]})
+        config.write(asked, tmp_path / "job.toml")
+        assert await mine(asked, tmp_path, lambda _visit: None) is Ending.DONE
+    text = (tmp_path / "corpus/fr.txt").read_text()
+    assert " les " in text
+    assert " the " not in text.lower()
+
+
+async def test_what_was_found_before_a_kill_is_found_after_it(mined: Path, tmp_path: Path):
+    async with demo.serve() as web:
+        config.write(job(web, ["en", "fr", "es", "zh"]), tmp_path / "job.toml")
+        command = [sys.executable, "-m", "bitrawl", "mine", "--out", str(tmp_path), "--quiet"]
+        process = await asyncio.create_subprocess_exec(*command)
+        while len(web.visits) < 120 and process.returncode is None:  # noqa: ASYNC110 (another process is waited for)
+            await asyncio.sleep(0.001)
+        process.kill()
+        await process.wait()
+        again = await asyncio.create_subprocess_exec(*command)
+        assert await again.wait() == 0
+    assert pairs_of(tmp_path, "en", "fr") == pairs_of(mined, "en", "fr")

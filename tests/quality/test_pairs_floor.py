@@ -1,0 +1,43 @@
+"""Floors of pairing on the bundled web; they are raised with it, and never lowered without saying so."""
+
+from functools import cache
+
+import pytest
+
+from bitrawl import demo
+from bitrawl.reading import page_reader
+from bitrawl.model import Capture, Language, Page, Sitemap
+from bitrawl.pair.evidence import ALL, Method
+from bitrawl.pair.grouping import by_site
+from bitrawl.pair.pairing import Pairing, PairingSettings
+
+LANGUAGES = [Language(code) for code in ("en", "es", "fr", "zh")]
+UNDECLARED = ALL - {Method.DECLARED, Method.URL, Method.MUTUAL}
+
+
+@cache
+def web() -> tuple[list[Page], list[Sitemap]]:
+    """Its pages and sitemaps, read as a crawl reads them."""
+    analyser = page_reader()
+    read = []
+    for url, document in demo.bundled().documents.items():
+        if document.status == 200 and (url in demo.pages() or "sitemap" in url):
+            headers = (("Content-Type", document.type), *document.headers)
+            media = "text/html" if url in demo.pages() else "application/xml"
+            capture = Capture(url, 200, headers, document.body, 0.0, media_type=media)
+            read.append(analyser.read(capture, index="sitemap" in url))
+    return [page for page in read if isinstance(page, Page)], [one for one in read if isinstance(one, Sitemap)]
+
+
+@pytest.mark.parametrize(
+    ("methods", "precision", "recall"), [(ALL, 0.99, 0.99), (UNDECLARED, 0.97, 0.93)], ids=["all", "undeclared"]
+)
+def test_the_bundled_webs_pairs_are_found(methods, precision, recall):
+    pages, sitemaps = web()
+    found = set()
+    for site in by_site(pages).values():
+        result = Pairing(PairingSettings(methods=methods)).pairs(site, LANGUAGES, sitemaps)
+        found |= {frozenset((pair.url_a, pair.url_b)) for pair in result.pairs}
+    true = {frozenset((pair.url_a, pair.url_b)) for pair in demo.truth()}
+    assert len(found & true) >= precision * len(found)
+    assert len(found & true) >= recall * len(true)

@@ -1,0 +1,78 @@
+import numpy as np
+
+from bitrawl.align import anchors
+from bitrawl.align.documents import Document, Text, Vocabulary
+from bitrawl.align.evidence import LengthModel
+from bitrawl.align.lexical import _Passes
+from bitrawl.model import Language
+from bitrawl.text.lexicon import Lexicon
+
+EN, FR = Language("en"), Language("fr")
+
+
+def plain(a, b):
+    return Document(Text.plain(a, EN), Text.plain(b, FR))
+
+
+def test_a_path_follows_rare_words_that_both_texts_have():
+    names = [f"Name{n}x{n}" for n in range(200)]
+    a = [f"We saw {name} today." for name in names]
+    # Sixty sentences that only b has come first, so that lengths alone would lead astray.
+    b = ["Il ne se passait rien du tout ce jour-là."] * 60 + [f"Nous avons vu {name}." for name in names]
+    path = anchors.path(plain(a, b))
+    assert np.abs(path[20:] - (np.arange(20, 201) + 60)).max() < 3
+
+
+def test_a_path_without_anchors_goes_by_length():
+    path = anchors.path(plain(["one"] * 10, ["un"] * 20))
+    assert path[0] == 0
+    assert path[-1] == 20
+    assert abs(path[5] - 10) < 0.5
+
+
+def test_one_word_that_leads_astray_is_not_followed():
+    a = ["nothing of note"] * 100
+    b = ["rien de remarquable"] * 100
+    a[10] += " Zanzibar"
+    b[90] += " Zanzibar"
+    path = anchors.path(plain(a, b))
+    assert abs(path[50] - 50) < 2
+
+
+def test_known_translations_anchor_too():
+    a = [f"alpha{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(100)]
+    b = ["x"] * 50 + [f"beta{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(100)]
+    document = plain(a, b)
+    known = {one[0]: [other[0]] for one, other in zip(document.a.tokens, document.b.tokens[50:], strict=True)}
+    path = anchors.path(document, known)
+    assert abs(path[60] - 110) < 3
+
+
+def page(language, blocks):
+    sentences = [sentence for _, texts in blocks for sentence in texts]
+    numbers = [number for number, (_, texts) in enumerate(blocks) for _ in texts]
+    return Text.marked(sentences, language, numbers, [markup for markup, _ in blocks])
+
+
+def test_blocks_belong_together_by_their_tags_and_length():
+    body = ["A wall of old stones stands in the garden, and moss grows on it in wet years."]
+    corps = ["Un mur de vieilles pierres se dresse au jardin, où la mousse pousse les années humides."]
+    a = page(EN, [(("<heading>", "<h1>"), ["Moss"]), (("<text>", "<p>"), body), (("<listitem>", "<li>"), ["Tea"])])
+    b = page(
+        FR,
+        [
+            (("<heading>", "<h1>"), ["Mousse"]),
+            (("<text>", "<p>", "<blockquote>"), ["Une citation que l'autre page n'a pas, d'un auteur connu."]),
+            (("<text>", "<p>"), corps),
+            (("<listitem>", "<li>"), ["Thé"]),
+        ],
+    )
+    document = Document(a, b)
+    passes = _Passes([document])
+    vocabularies = Vocabulary.of([a]), Vocabulary.of([b])
+    translations = passes._translations(Lexicon.learn([]))
+    together = anchors.block_gains(document, vocabularies, translations, LengthModel(), 0.6)
+    assert together.shape == (3, 4)
+    assert together[0].argmax() == 0
+    assert together[2].argmax() == 3
+    assert together[0, 3] < together[0, 0] - 2

@@ -1,0 +1,61 @@
+import math
+
+import pytest
+from small_site import EN, FR, images, page
+
+from bitrawl.pair.evidence import Known
+from bitrawl.pair.images import DigitDetector, ImageDetector, density_threshold, digits, rare_images
+from bitrawl.pair.site import condense
+
+
+def test_the_threshold_is_the_minimum_after_the_main_lobe():
+    rare, common = [2] * 40 + [3] * 20 + [1] * 20, [90] * 5 + [95] * 4
+    assert 4 < density_threshold(rare + common) < 85
+
+
+@pytest.mark.parametrize("frequencies", [[], [2], [2, 2], [2] * 30])
+def test_without_a_second_lobe_no_image_is_common(frequencies):
+    assert density_threshold(frequencies) == math.inf
+
+
+def illustrated(count=20):
+    pages = []
+    for number in range(count):
+        shown = images("logo.png", f"photo{number}.jpg")
+        pages.append(page(f"http://s.test/en/{number}", EN, [f"page {number}"], images=shown))
+        pages.append(page(f"http://s.test/q/{number}", FR, [f"feuille {number}"], images=shown))
+    return condense(pages, [EN, FR])
+
+
+def test_a_rare_image_pairs_two_pages_and_the_logo_none():
+    site = illustrated()
+    assert "logo.png" not in rare_images(site.sheets)
+    evidence = ImageDetector().propose(site, Known())
+    assert evidence == {(2 * number, 2 * number + 1): 1.0 for number in range(20)}
+
+
+def test_images_of_the_same_name_differ_by_their_path_when_full_paths_are_asked_for():
+    pages = [
+        page("http://s.test/1", EN, ["a"], images=images("en/x.png")),
+        page("http://s.test/2", FR, ["b"], images=images("fr/x.png")),
+    ]
+    assert condense(pages, [EN, FR]).sheets[0].images == condense(pages, [EN, FR]).sheets[1].images
+    strict = condense(pages, [EN, FR], full_paths=True)
+    assert strict.sheets[0].images != strict.sheets[1].images
+
+
+def test_digit_sequences_count_in_their_order():
+    pages = [
+        page("http://s.test/1", EN, ["In 1957 there were 318 boats and 42 houses in 1961"]),
+        page("http://s.test/2", FR, ["En 1957 il y avait 318 bateaux et 42 maisons en 1961"]),
+        page("http://s.test/3", FR, ["1961, 42, 318, 1957"]),
+    ]
+    site = condense(pages, [EN, FR])
+    assert digits(site, (0, 1)) == 1.0
+    assert digits(site, (0, 2)) < 0.5
+    assert DigitDetector().propose(site, Known())[0, 1] == 1.0
+
+
+def test_one_or_two_numbers_say_nothing():
+    pages = [page("http://s.test/1", EN, ["In 1957"]), page("http://s.test/2", FR, ["En 1957"])]
+    assert DigitDetector().propose(condense(pages, [EN, FR]), Known()) == {}

@@ -1,0 +1,147 @@
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bitrawl.corpus.judging import Flag, Judge, Refusal, Thresholds, accepted, length_ratio, refused
+from bitrawl.corpus.units import DUPLICATE, NEAR_DUPLICATE
+from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
+from bitrawl.url import Url
+
+EN, FR = Language("en"), Language("fr")
+URLS = (Url.parse("https://a.org/en"), Url.parse("https://a.org/fr"))
+SENTENCES = ("The museum is open every day.", "Le musée est ouvert tous les jours.")
+
+
+class Fixed:
+    """An identifier that knows the texts beforehand, and says "und" of all others."""
+
+    def __init__(self, **known: tuple[str, float]) -> None:
+        self.known = {word: (Language(code), sure) for word, (code, sure) in known.items()}
+
+    def identify(self, texts, *, prior=None):
+        return [self.known.get(text.split()[0] if text else "", (UNDETERMINED, 0.0)) for text in texts]
+
+
+class Halves:
+    def coverage(self, tokens_a, tokens_b):
+        return 0.5, 1.0
+
+
+def pair(a: str, b: str, score: float = 0.9, kind: str = "1:1") -> SegmentPair:
+    return SegmentPair(*URLS, Segment(a), Segment(b), score, kind)
+
+
+def judged(a: str, b: str, identifier=None, lexicon=None, languages=(EN, FR)) -> SegmentPair:
+    (result,) = Judge(languages, identifier or Fixed(), lexicon).judge([pair(a, b)])
+    return result
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "flags"),
+    [
+        (*SENTENCES, []),
+        ("12 34 56 -- 78 no", "12 34 56 — 78 non", [Flag.NON_LETTERS]),
+        ("**** ----", "**** ----", [Flag.NON_LETTERS, Flag.EQUAL, Flag.SHORT]),
+        ("The Eiffel Tower, Paris", "the Eiffel tower: PARIS", [Flag.EQUAL]),
+        ("Read more", "En savoir plus", [Flag.SHORT]),
+        ("Yes, that is so.", "Oui, et nous en parlerons encore longuement demain soir.", [Flag.LENGTH]),
+        ("In 1957 it was built here.", "Il fut bâti ici en 1958 ou après.", [Flag.NUMBERS]),
+        ("It cost 1,234,567 euros then.", "Cela coûtait 1 234 567 euros alors.", []),
+        ("It was 3.5 degrees on 05/12.", "Il faisait 3,5 degrés le 12.5 alors.", []),
+        ("In 2020 300 people came here.", "En 2020, 300 personnes sont venues.", []),
+        ("Write to info@example.org today.", "Écrivez à info@example.org alors.", [Flag.MAIL]),
+        ("See www.example.org for the rest.", "Voir https://example.org pour le reste.", [Flag.ADDRESS]),
+    ],
+)
+def test_flags_are_what_ilsp_fc_would_note(a, b, flags):
+    assert list(judged(a, b).flags) == flags
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "languages"),
+    [
+        ("The room number is 25 on floor 3.", "رقم الغرفة هو ٢٥ في الطابق ٣ من المبنى.", ("en", "ar")),
+        ("The museum is open every day.", "博物馆每天开放。", ("en", "zh")),
+        ("The museum is open every day.", "संग्रहालय हर दिन खुला रहता है।", ("en", "hi")),
+        ("The museum is open every day.", "พิพิธภัณฑ์เปิดทุกวัน", ("en", "th")),
+    ],
+)
+def test_a_good_pair_in_any_script_has_no_flag(a, b, languages):
+    assert judged(a, b, languages=tuple(map(Language, languages))).flags == ()
+
+
+@pytest.mark.parametrize(
+    ("identified", "expected"),
+    [(("en", 0.9), 0.9), (("de", 0.9), 0.1), (("en-Latn", 0.7), 0.7), ((UNDETERMINED, 0.0), 0.5)],
+)
+def test_a_side_is_believed_as_far_as_it_is_in_its_language(identified, expected):
+    scores = judged(*SENTENCES, Fixed(The=identified, Le=("fr", 1.0))).scores
+    assert (scores["language_a"], scores["language_b"]) == (pytest.approx(expected), 1.0)
+
+
+def test_coverage_is_measured_where_there_is_a_lexicon():
+    assert "coverage_a" not in judged(*SENTENCES).scores
+    scores = judged(*SENTENCES, lexicon=Halves()).scores
+    assert (scores["coverage_a"], scores["coverage_b"]) == (0.5, 1.0)
+
+
+def test_judging_again_changes_nothing():
+    judge = Judge((EN, FR), Fixed())
+    once = judge.judge([pair("Read more", "En savoir plus"), pair(*SENTENCES)])
+    assert judge.judge(once) == once
+    assert judge.judge([]) == []
+
+
+def test_the_length_of_a_script_without_an_alphabet_counts_three():
+    assert length_ratio("博物馆每天开放", "x" * 21) == 1.0
+    assert length_ratio("", "") == length_ratio("", "abc") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("change", "thresholds", "reason"),
+    [
+        ({}, {}, None),
+        ({"a": Segment(" \x00 ")}, {}, Refusal.EMPTY),
+        ({"score": 0.2}, {"score": 0.3}, Refusal.SCORE),
+        ({"scores": {"coverage_a": 0.2, "coverage_b": 0.4}}, {"coverage": 0.35}, Refusal.COVERAGE),
+        ({"scores": {"coverage_a": 0.2, "coverage_b": 0.6}}, {"coverage": 0.35}, None),
+        ({"scores": {}}, {"coverage": 0.9, "language": 0.9, "length_ratio": 0.9, "words": 9}, None),
+        ({"scores": {"length_ratio": 0.1}}, {}, Refusal.LENGTH_RATIO),
+        ({"scores": {"language_a": 0.9, "language_b": 0.05}}, {}, Refusal.LANGUAGE),
+        ({"scores": {"words_a": 4, "words_b": 2}}, {"words": 3}, Refusal.WORDS),
+        ({"type": "2:2"}, {"types": ["1:1", "1:2"]}, Refusal.TYPE),
+        ({"flags": ("equal TUVs",)}, {}, Refusal.FLAG),
+        ({"flags": ("equal TUVs",)}, {"refuse": []}, None),
+        ({"flags": (str(Flag.SHORT),)}, {"refuse": ["very short segments"]}, Refusal.FLAG),
+        ({"flags": ("url",)}, {}, None),
+    ],
+)
+def test_a_threshold_refuses_by_what_was_measured(change, thresholds, reason):
+    assert refused(msgspec.structs.replace(pair(*SENTENCES), **change), Thresholds(**thresholds)) == reason
+
+
+def test_what_is_refused_is_counted_by_reason():
+    refusals: Counter[Refusal] = Counter()
+    pairs = [pair(*SENTENCES), pair(*SENTENCES, score=0.1), pair("", "x")]
+    assert list(accepted(pairs, Thresholds(score=0.5), refusals)) == pairs[:1]
+    assert refusals == {Refusal.SCORE: 1, Refusal.EMPTY: 1}
+
+
+@pytest.mark.parametrize("table", [{"scor": 0.5}, {"score": 1.5}, {"words": -1}])
+def test_a_table_of_thresholds_is_closed_and_bounded(table):
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(table, Thresholds)
+
+
+def test_the_reference_explains_thresholds_with_their_defaults_flags_and_refusals():
+    text = (Path(__file__).parents[2] / "docs/reference/corpus.md").read_text()
+    explained = dict(re.findall(r"^\| `(\w+)` \| `?(.*?)`? \|", text.partition("## Thresholds")[2], re.MULTILINE))
+    for field in msgspec.structs.fields(Thresholds):
+        default = field.default if field.default != () else "—"
+        written = json.dumps(default) if not isinstance(default, str) else default
+        assert explained[field.name] == written
+    assert all(f"`{word}`" in text for word in (*Flag, *Refusal, DUPLICATE, NEAR_DUPLICATE))

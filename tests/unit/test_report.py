@@ -1,0 +1,364 @@
+"""The report: figures that add up, text that cannot break out, advice when little was found."""
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from bitrawl.errors import StoreError
+from bitrawl.model import (
+    Language,
+    Lease,
+    Link,
+    LinkKind,
+    Page,
+    PagePair,
+    Reason,
+    Segment,
+    SegmentPair,
+    Skip,
+    Stage,
+    Visit,
+)
+from bitrawl.pair.evidence import Method
+from bitrawl.pair.verification import Refusal as WhyNot
+from bitrawl.report import brief, gather, render, write
+from bitrawl.report.diagnosis import diagnose
+from bitrawl.report.facts import PAIR_SAMPLES, SEGMENT_SAMPLES
+from bitrawl.report.plots import Series, histogram, lines
+from bitrawl.report.wording import METHODS, REFUSALS, SKIPS, duration, language_name, share
+from bitrawl.store.findings import Findings, PairFindings, Refusal, SiteFindings
+from bitrawl.store.ledger import Ledger
+from bitrawl.url import Url
+
+HOSTILE = "\"'><script>alert(1)</script></style><img src=x onerror=alert(2)>\x00\u202e &amp; {0} {name} %s"
+VOID = {"meta", "br", "img", "link", "input"}
+
+
+def address(language: str, number: int) -> Url:
+    return Url.parse(f"https://www.example.org/{language}/{number}")
+
+
+class Job:
+    """A job folder, filled as a crawl and a miner would."""
+
+    def __init__(self, folder: Path, langs: tuple[str, ...] = ("en", "fr")) -> None:
+        self.folder = folder
+        described = f'langs = {list(langs)}\nseeds = ["https://www.example.org/"]\n[budget]\npages = 500\n'
+        (folder / "job.toml").write_text(described, "utf-8")
+        self.ledger = Ledger(folder / "job.sqlite")
+        self._seq = 0
+
+    def visit(self, url: Url, outcome: Page | Skip, *, took: float = 0.1, kind: LinkKind = LinkKind.PAGE) -> None:
+        self._seq += 1
+        link = Link(url, kind)
+        with self.ledger.transaction():
+            self.ledger.refuse([(link, Skip(url, Stage.SCOPE, Reason.OFF_SITE))])
+            if isinstance(outcome, Page) or outcome.stage is not Stage.SCOPE:
+                self.ledger.record(Visit(Lease(link, 1.0), outcome, 200, 1000, at=1e9 + self._seq, took=took))
+
+    def pages(self, language: str, count: int, title: str = "A title") -> None:
+        for number in range(count):
+            url = address(language, number)
+            self.visit(url, Page(url, Language(language), title=title))
+
+    def skips(self, reason: Reason, stage: Stage, count: int, kind: LinkKind = LinkKind.PAGE) -> None:
+        for number in range(count):
+            url = Url.parse(f"https://www.exemple.org/{reason}/{number}")
+            self.visit(url, Skip(url, stage, reason, HOSTILE), kind=kind)
+
+    def mined(self, pairs: list[PairFindings], refusals: int = 0, duplicates: int = 0) -> None:
+        refused = Refusal(address("en", 0), address("fr", 1), "untranslated")
+        copies = {str(address("en", n)): str(address("en", 0)) for n in range(1, duplicates + 1)}
+        found = SiteFindings("example.org", 10, tuple(pairs), (refused,) * refusals, copies)
+        Findings(self.ledger).replace(found)
+
+    def end(self, why: str = "done: nothing is left to visit") -> Path:
+        self.ledger.remember("ended", why)
+        self.ledger.remember("seconds", 75.0)
+        self.ledger.close()
+        return self.folder
+
+
+def pair(number: int, texts: tuple[tuple[str, str], ...] = (("A b c.", "D e f."),), **more: object) -> PairFindings:
+    urls = (address("en", number), address("fr", number))
+    found = {"score": 0.97, "evidence": {"a": 1.0, "c": 0.8}, **more}
+    segments = [
+        SegmentPair(*urls, Segment(a), Segment(b), 0.9, scores={"length_ratio": 1.0}, flags=("url",)) for a, b in texts
+    ]
+    return PairFindings(PagePair(*urls, Language("en"), Language("fr"), **found), tuple(segments))
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    return Job(tmp_path)
+
+
+@pytest.fixture
+def good(job: Job) -> Path:
+    """Ten pages in either language, the English ones first; nine pairs of two segments each."""
+    job.pages("en", 10)
+    job.pages("fr", 10)
+    job.skips(Reason.ROBOTS, Stage.ROBOTS, 3)
+    texts = (("A b c.", "D e f."), ("G.", "H."))
+    job.mined([pair(n, texts) for n in range(8)] + [pair(8, texts, evidence={"u": 0.7}, score=0.4)], 2, 4)
+    return job.end()
+
+
+class Reader(HTMLParser):
+    """What a browser makes of it: elements, their attributes, the visible text; every element is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str]] = []
+        self.text: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_the_figures_are_those_of_the_ledger(good: Path):
+    facts = gather(good)
+    mined = facts.mined
+    assert facts.languages == {"en": 10, "fr": 10}
+    assert (mined.pairs, mined.segments, mined.duplicates) == (9, 18, 4)
+    assert [(one.letter, one.pairs, one.alone) for one in mined.methods] == [("a", 8, 0), ("c", 8, 0), ("u", 1, 1)]
+    assert sum(mined.pair_scores) == 9
+    assert (mined.pair_scores[8], mined.pair_scores[19]) == (1, 8)
+    assert {name: sum(counts) for name, counts in mined.segment_scores.items()} == {"score": 18, "length_ratio": 18}
+    assert (mined.flags, mined.flagged, mined.types) == ({"url": 18}, 18, {"1:1": 18})
+    assert [(one.reason, one.count) for one in mined.refusals] == [("untranslated", 2)]
+    assert [(one.stage, one.reason, one.count) for one in facts.crawled.skips] == [("robots", "robots", 3)]
+
+
+def test_a_pair_is_complete_at_the_later_fetch_of_its_pages(good: Path):
+    (curve,) = gather(good).mined.harvest
+    assert curve.name == "en-fr"
+    assert dict(curve.points) == {n: min(max(n - 10, 0), 9) for n in range(24)}
+
+
+def test_curves_end_at_the_whole_whatever_the_number_of_fetches(job: Job):
+    job.pages("en", 131)
+    facts = gather(job.end())
+    (curve,) = facts.crawled.growth
+    assert curve.points[-1] == (131, 131)
+    assert all(x == y for x, y in curve.points)
+
+
+def test_samples_are_few_and_always_the_same(job: Job):
+    job.pages("en", 50)
+    job.pages("fr", 50)
+    job.mined([pair(n) for n in range(50)])
+    folder = job.end()
+    samples = gather(folder).mined
+    assert (len(samples.pair_samples), len(samples.segment_samples)) == (PAIR_SAMPLES, SEGMENT_SAMPLES)
+    assert {sample.pair.url_a for sample in samples.pair_samples} != {address("en", n) for n in range(PAIR_SAMPLES)}
+    assert render(gather(folder)) == render(gather(folder))
+
+
+def test_the_report_is_one_well_formed_file_that_loads_nothing(good: Path):
+    path = write(good)
+    assert path == good / "report.html"
+    assert [entry.name for entry in good.iterdir() if entry.suffix == ".new"] == []
+    text = path.read_text("utf-8")
+    read = Reader(text)
+    assert not read.tags & {"script", "link", "img", "iframe", "object", "embed", "base", "form"}
+    assert not [name for name, _ in read.attributes if name.startswith("on") or name == "src"]
+    assert any(name == "content" and value.startswith("default-src 'none'") for name, value in read.attributes)
+    assert "url(" not in text
+    assert "@import" not in text
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_hostile_text_stays_text(job: Job):
+    job.pages("en", 3, HOSTILE)
+    job.pages("fr", 3, HOSTILE)
+    job.skips(Reason.ROBOTS, Stage.ROBOTS, 1)
+    job.mined([pair(n, ((HOSTILE, HOSTILE),), evidence={HOSTILE: 0.5}) for n in range(3)], 1)
+    text = write(job.end()).read_text("utf-8")
+    read = Reader(text)
+    assert not read.tags & {"script", "img"}
+    assert not [name for name, _ in read.attributes if name.startswith("on")]
+    assert "\x00" not in text
+    assert "<script>alert(1)</script>" in "".join(read.text)
+
+
+def test_only_web_addresses_are_linked(good: Path):
+    hrefs = [value for name, value in Reader(render(gather(good))).attributes if name == "href"]
+    assert hrefs
+    assert all(href.startswith(("http://", "https://", "#")) for href in hrefs)
+
+
+def test_texts_of_the_web_have_a_direction_of_their_own(job: Job):
+    job.pages("en", 3)
+    job.pages("fr", 3)
+    job.mined([pair(n, (("Hello.", "שלום."),)) for n in range(3)])
+    assert '<td lang="fr" dir="auto">שלום.</td>' in render(gather(job.end()))
+
+
+def test_a_job_that_found_what_it_could_needs_no_explanation(good: Path):
+    assert diagnose(gather(good)) is None
+    assert '<aside class="why">' not in render(gather(good))
+
+
+def test_a_job_that_was_only_crawled_has_a_report(job: Job):
+    job.pages("en", 3)
+    job.pages("fr", 2)
+    facts = gather(job.end())
+    assert not facts.mined.begun
+    assert diagnose(facts) is None
+    assert "not yet searched for pairs" in render(facts)
+
+
+def nothing(job: Job) -> None:
+    job.skips(Reason.ROBOTS, Stage.ROBOTS, 4)
+
+
+def no_french(job: Job) -> None:
+    job.pages("en", 9)
+    job.pages("de", 4)
+    job.skips(Reason.OFF_SITE, Stage.SCOPE, 2, LinkKind.ALTERNATE)
+
+
+def no_pairs(job: Job) -> None:
+    job.pages("en", 5)
+    job.pages("fr", 5)
+    job.mined([])
+
+
+def all_refused(job: Job) -> None:
+    job.pages("en", 5)
+    job.pages("fr", 5)
+    job.mined([], refusals=4)
+
+
+def few_pairs(job: Job) -> None:
+    job.pages("en", 30)
+    job.pages("fr", 25)
+    job.mined([pair(1), pair(2)])
+
+
+@pytest.mark.parametrize(
+    ("happened", "headline", "said"),
+    [
+        (nothing, "No page was found.", ["4 links were skipped: robots", "Ask the site's owner"]),
+        (
+            no_french,
+            "No page in French was found.",
+            ["9 in English and 0 in French", "German (4)", "--one-site www.example.org,exemple.org"],
+        ),
+        (no_pairs, "No pair of translations was found.", ["Nothing connects", "--url-pair en=fr"]),
+        (all_refused, "No pair of translations was found.", ["4 pairs were refused: untranslated 4"]),
+        (few_pairs, "Only 2 of up to 25 possible pairs were found.", ["30 in English and 25 in French"]),
+    ],
+)
+def test_a_job_that_found_little_says_why(job: Job, happened: Callable[[Job], None], headline: str, said: list[str]):
+    happened(job)
+    facts = gather(job.end())
+    page, terminal = "".join(Reader(render(facts)).text), "\n".join(brief(facts))
+    for text in (headline, *said):
+        assert text in page
+        assert text in terminal
+
+
+def test_a_job_that_still_runs_is_not_blamed(job: Job):
+    nothing(job)
+    assert diagnose(gather(job.end(why=""))).headline == "No page was found so far."
+
+
+def test_one_language_asks_for_no_pairs(tmp_path: Path):
+    job = Job(tmp_path, ("en",))
+    job.pages("en", 4)
+    job.mined([])
+    facts = gather(job.end())
+    assert diagnose(facts) is None
+    assert "Pairs of pages" not in render(facts)
+
+
+def test_the_terminal_tells_it_in_a_few_lines(good: Path):
+    assert brief(gather(good)) == [
+        "20 pages of 23 answers (23.0 kB, 1 min 15 s): 10 English, 10 French",
+        "9 pairs of pages: 9 en-fr",
+        "by method: 8 declared, 8 content, 1 addresses",
+        "18 pairs of segments, 100 % of them flagged: 18 url",
+        "4 pages repeat another",
+        "2 pairs refused: 2 untranslated",
+        "3 links skipped: 3 robots",
+    ]
+
+
+def test_a_report_can_be_written_while_the_job_is_open(job: Job):
+    job.pages("en", 2)
+    assert write(job.folder).exists()
+    job.end()
+
+
+def test_a_folder_without_a_job_is_refused_with_advice(tmp_path: Path):
+    with pytest.raises(StoreError, match="holds no job"):
+        write(tmp_path)
+
+
+def test_every_reason_and_method_has_its_words():
+    assert set(SKIPS) == set(Reason)
+    assert set(METHODS) == {str(method) for method in Method}
+    assert set(REFUSALS) == {str(reason) for reason in WhyNot}
+
+
+def test_a_chart_of_nothing_is_drawn():
+    assert "<svg" in lines("t", [], x="x", y="y")
+    assert "<svg" in lines("t", [Series("one", ((0, 0),))], x="x", y="y")
+    assert "nan" not in histogram("t", [0] * 20, x="x", y="y").lower()
+
+
+def test_every_column_and_point_says_its_figure():
+    chart = histogram("t", [0] * 19 + [7], x="x", y="y")
+    assert "<title>0.95 to 1.00: 7 (100 %)</title>" in chart
+    assert len(re.findall("<title>", lines("t", [Series("one", ((0, 0), (5, 3)))], x="x", y="y"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("fr", "French"),
+        ("el", "Greek"),
+        ("zh-Hant", "Chinese (Hant)"),
+        ("cnr", "Montenegrin"),
+        ("und", "no language told"),
+    ],
+)
+def test_languages_are_called_by_their_names(code: str, name: str):
+    assert language_name(code) == name
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.0421, "42 ms"), (2.94, "2.9 s"), (75, "1 min 15 s"), (7800, "2 h 10 min")]
+)
+def test_times_are_said_as_people_say_them(seconds: float, said: str):
+    assert duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("part", "said"), [(0, "0 %"), (1, "under 1 %"), (500, "50 %"), (999, "99 %"), (1000, "100 %")]
+)
+def test_a_share_is_never_rounded_to_none_or_all(part: int, said: str):
+    assert share(part, 1000) == said

@@ -1,0 +1,51 @@
+import pytest
+
+from bitrawl.model import Language
+from bitrawl.text.sentences import sentences
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", ["Dr. Smith paid $3.50 for it.", '"Really?" she asked.', "Yes!"]),
+        ("de", ["Er kam am 3. Mai 1957 nach Bern.", "Das ist z.B. die Firma von Dr. Müller.", "Warum?"]),
+        ("fr", ["M. Dupont est arrivé.", "Il a dit : « Bonjour ! » et partit."]),
+        ("hi", ["वह गया।", "क्या हुआ?", "हाँ।"]),
+        ("ar", ["ذهب إلى المدرسة.", "هل هذا صحيح؟", "نعم!"]),
+        ("ur", ["وہ گیا۔", "کیا؟", "ہاں۔"]),
+        ("el", ["Πού πας;", "Δεν ξέρω."]),
+        ("hy", ["Նա գնաց։", "Այո։"]),
+        ("sw", ["Alikwenda.", "Je, ni kweli?"]),
+    ],
+)
+def test_sentences_are_told_apart_in_spaced_scripts(language, expected):
+    assert sentences(" ".join(expected), Language(language)) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("zh", ["他走了！", "真的吗？", "是的。"]),
+        ("zh-Hant", ["他走了！", "真的嗎？"]),
+        ("ja", ["彼は行った。", "「本当？」と聞いた。", "はい！"]),
+        ("th", ["วันนี้อากาศดีมาก ฉันไปตลาด เขาไม่มา"]),
+    ],
+)
+def test_sentences_are_told_apart_where_no_space_follows(language, expected):
+    assert sentences("".join(expected), Language(language)) == expected
+
+
+def test_a_quotation_mark_that_is_never_closed_swallows_nothing():
+    text = "“The wall is old. " + "It was built by hand in a wet year, stone upon stone. " * 12
+    assert len(sentences(text, Language("en"))) == 13
+
+
+def test_lines_are_sentences_of_their_own_and_nothing_is_lost():
+    text = "Opening hours\nMonday to Friday. Closed on Sundays\n\n"
+    found = sentences(text, Language("en"))
+    assert found == ["Opening hours", "Monday to Friday.", "Closed on Sundays"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "...", "?!"])
+def test_a_text_of_nothing_is_split_without_a_fault(text):
+    assert "".join(sentences(text, Language("en"))) == text.strip()

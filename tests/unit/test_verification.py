@@ -1,0 +1,77 @@
+import pytest
+from small_site import EN, FR, alternate, articles, page
+
+from bitrawl.pair.copies import copies
+from bitrawl.pair.pairing import Pairing, PairingSettings
+from bitrawl.pair.site import condense, language_of
+from bitrawl.pair.verification import Refusal, shared_text
+
+TEXT = ["The harbour opens before the winter and the boat sees the storm.", "A second paragraph of running text."]
+OTHER = ["Le port ouvre avant l'hiver et le bateau voit la tempête.", "Un deuxième paragraphe de texte courant."]
+
+
+def reasons(*pages, **settings):
+    result = Pairing(PairingSettings(**settings)).pairs(pages, [EN, FR])
+    return [refused.reason for refused in result.refusals], result.pairs
+
+
+def declared(a, b):
+    return {"alternates": (alternate(b, a),)}
+
+
+def test_a_page_in_the_wrong_language_is_refused():
+    one = page("http://s.test/en/x", EN, TEXT, **declared("fr", "http://s.test/fr/x"))
+    other = page("http://s.test/fr/x", EN, ["Another text in English, not the same at all.", "It goes on and on."])
+    assert reasons(one, other) == ([Refusal.WRONG_LANGUAGE], [])
+
+
+def test_an_untranslated_copy_is_refused():
+    one = page("http://s.test/en/x", EN, TEXT, **declared("fr", "http://s.test/fr/x"))
+    assert reasons(one, page("http://s.test/fr/x", EN, TEXT)) == ([Refusal.UNTRANSLATED], [])
+    mostly = page("http://s.test/fr/x", FR, [*TEXT, "Et un peu de français."])
+    assert reasons(one, mostly) == ([Refusal.UNTRANSLATED], [])
+
+
+def test_a_page_declared_the_translation_of_two_others_is_paired_once_at_most():
+    target = "http://s.test/fr/x"
+    pages, _ = articles(6, "http://s.test/en/{}", "http://s.test/fr/{}")
+    two = [
+        page(f"http://s.test/en/x{n}", EN, [*TEXT, f"And a line of its own, number {n}."], **declared("fr", target))
+        for n in range(2)
+    ]
+    back = (alternate(two[0].url, "en"), alternate(two[1].url, "en"))
+    result = Pairing().pairs([*pages, *two, page(target, FR, OTHER, alternates=back)], [EN, FR])
+    assert sum(str(pair.url_b) == target for pair in result.pairs) <= 1
+    assert any(str(refused.url_b) == target for refused in result.refusals)
+
+
+def test_a_machines_translation_is_left_out_unless_asked_for():
+    pages, pairs = articles(8, "http://s.test/en/{}", "http://s.test/fr/{}")
+    marked = [page(str(p.url), p.language, [q.text for q in p.paragraphs], machine_translation=("gtranslate",)) if "fr" in p.url else p for p in pages]  # fmt: skip
+    refused, kept = reasons(*marked)
+    assert kept == []
+    assert set(refused) == {Refusal.MACHINE}
+    assert len(reasons(*marked, keep_machine_translated=True)[1]) == len(pairs)
+
+
+def test_shared_text_is_a_share_of_the_longer_page():
+    site = condense([page("http://s.test/1", EN, TEXT), page("http://s.test/2", FR, [TEXT[0], *OTHER])], [EN, FR])
+    assert 0.2 < shared_text(*site.sheets) < 0.6
+    assert shared_text(site.sheets[0], site.sheets[0]) == 1.0
+
+
+def test_the_original_of_a_copy_is_the_one_whose_address_names_its_language():
+    pages = [page(url, EN, TEXT) for url in ("http://s.test/fr/x", "http://s.test/x", "http://s.test/en/x")]
+    assert copies(condense(pages, [EN, FR])) == {0: 2, 1: 2}
+
+
+@pytest.mark.parametrize(
+    ("texts", "language"),
+    [([("en", 400), ("fr", 300)], "fr"), ([("en", 400), ("fr", 20)], "en"), ([("fr", 10)], "fr")],
+)
+def test_a_page_is_in_the_language_that_it_claims_when_enough_of_its_text_is(texts, language):
+    made = page("http://s.test/fr/x", EN, ["-"])
+    paragraphs = tuple(
+        made.paragraphs[0].__class__("x" * length, language=code, confidence=1.0) for code, length in texts
+    )
+    assert language_of(page("http://s.test/fr/x", EN, ["-"], paragraphs=paragraphs), [EN, FR]) == language

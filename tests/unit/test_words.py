@@ -1,0 +1,63 @@
+import pytest
+
+from bitrawl.model import Language
+from bitrawl.text.words import words
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("The Gardens, the garden's WALL", "en", ["the", "garden", "the", "garden", "s", "wall"]),
+        ("l'homme d’État", "fr", ["l", "homm", "d", "état"]),
+        ("Straße STRASSE", "de", ["strass", "strass"]),
+        ("北墙上", "zh", ["北墙", "墙上"]),
+        ("他", "zh", ["他"]),
+        ("我有iPhone", "zh", ["我有", "iphon"]),
+        ("東京へ", "ja", ["東京", "京へ"]),
+        ("학교에서 학교를", "ko", ["학교", "학교"]),
+        ("something somebody", "tlh", ["somet", "someb"]),
+        ("", "en", []),
+        ("…!?", "en", []),
+    ],
+)
+def test_words_of_any_script_are_found_and_cut_to_their_stems(text, language, expected):
+    assert words(text, Language(language)) == expected
+
+
+@pytest.mark.parametrize("language", ["hi", "th", "ar", "he", "my", "ta", "am"])
+def test_a_word_is_not_torn_at_its_vowel_signs(language):
+    text = {
+        "hi": "दीवार",
+        "th": "ฉันไป",
+        "ar": "تُرفع",
+        "he": "שָׁלוֹם",
+        "my": "သွားသည်",
+        "ta": "தமிழ்",
+        "am": "ሰላም",
+    }[language]
+    tokens = words(text, Language(language))
+    assert len(tokens) == (len(text) - 1 if language in ("th", "my") else 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1,234,567.50", ["1234567.50"]),
+        ("1.234.567,50", ["1234567.50"]),
+        ("1 234 567", ["1234567"]),
+        ("1\u202f234", ["1234"]),
+        ("3,5", ["3.5"]),
+        ("12.5.1957", ["12", "5", "1957"]),
+        ("१२३", ["123"]),
+        ("٣٫٥", ["3", "5"]),
+        ("1957", ["1957"]),
+        ("２０２４", ["2024"]),
+    ],
+)
+def test_a_number_has_one_form_however_it_is_written(text, expected):
+    assert words(text, Language("en")) == expected
+
+
+def test_a_region_or_a_script_does_not_change_the_stemmer():
+    assert words("gardens", Language("en-GB")) == words("gardens", Language("en"))
+    assert words("hagene", Language("nb")) == words("hagene", Language("no"))
