@@ -28,9 +28,10 @@ from bitrawl.report import brief, gather, render, write
 from bitrawl.report.diagnosis import diagnose
 from bitrawl.report.facts import PAIR_SAMPLES, SEGMENT_SAMPLES
 from bitrawl.report.plots import Series, histogram, lines
-from bitrawl.report.wording import METHODS, REFUSALS, SKIPS, duration, language_name, share
+from bitrawl.report.wording import METHODS, REFUSALS, SKIPS, duration, share
 from bitrawl.store.findings import Findings, PairFindings, Refusal, SiteFindings
 from bitrawl.store.ledger import Ledger
+from bitrawl.text.codes import language_name
 from bitrawl.url import Url
 
 HOSTILE = "\"'><script>alert(1)</script></style><img src=x onerror=alert(2)>\x00\u202e &amp; {0} {name} %s"

@@ -75,3 +75,8 @@ def test_a_page_is_in_the_language_that_it_claims_when_enough_of_its_text_is(tex
         made.paragraphs[0].__class__("x" * length, language=code, confidence=1.0) for code, length in texts
     )
     assert language_of(page("http://s.test/fr/x", EN, ["-"], paragraphs=paragraphs), [EN, FR]) == language
+
+
+def test_a_page_with_hardly_any_text_of_its_own_is_refused():
+    one = page("http://s.test/en/x", EN, TEXT, **declared("fr", "http://s.test/fr/x"))
+    assert reasons(one, page("http://s.test/fr/x", FR, ["Bientôt"])) == ([Refusal.SHORT], [])

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 
-import langcodes
 import msgspec
 
 from bitrawl.corpus.characters import one_line
+from bitrawl.text.codes import language_name
 
 _MOST_ROWS = 50
 
@@ -78,7 +78,7 @@ def card(facts: CardFacts) -> str:
 
 
 def _title(facts: CardFacts) -> str:
-    names = " and ".join(f"{langcodes.Language.get(s.language).display_name()} ({s.language})" for s in facts.sides)
+    names = " and ".join(f"{language_name(s.language)} ({s.language})" for s in facts.sides)
     return f"{'Parallel' if len(facts.sides) > 1 else 'Monolingual'} web corpus, {names}"
 
 

@@ -47,14 +47,13 @@ def _keys(sheet: Sheet) -> Iterable[object]:
     """Where pages with the same text would meet: by its longest paragraphs, or by the address without language marks."""
     for text in heapq.nlargest(LONGEST, sheet.prose, key=sheet.prose.__getitem__):
         yield sheet.language, text
-    if sheet.digest:
-        yield sheet.language, sheet.digest
     for language in (sheet.language, *sorted(named_languages(sheet.url))):
         yield sheet.language, skeleton(sheet.url, language)
 
 
 def _repeats(sheet: Sheet, other: Sheet) -> bool:
-    if sheet.digest and sheet.digest == other.digest:
-        return True
+    """By what is their own: the main text of two pages may be the same notice, and each has more beside it."""
+    if not sheet.prose and not other.prose:
+        return sheet.paragraphs == other.paragraphs
     near = 4 * min(sheet.weight, other.weight) >= 3 * max(sheet.weight, other.weight)
     return near and shared_text(sheet, other) >= SAME

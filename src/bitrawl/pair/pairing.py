@@ -22,14 +22,15 @@ from bitrawl.pair.scoring import ScoreModel
 from bitrawl.pair.site import Site, condense
 from bitrawl.pair.structure import letter_of
 from bitrawl.pair.url_pairs import UrlDetector, by_marks, same_language_versions
-from bitrawl.pair.verification import MAX_SHARED, Refusal, Refused, shared_text
+from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, Refused, shared_text
 from bitrawl.url import Url
 from bitrawl.urls.patterns import Pattern
 
 Floats = NDArray[np.float64]
 Scorer = Callable[[Candidates], Floats]
 
-ROUNDS = 3
+ROUNDS = 4  # At the most ...
+GROWTH = 1.02  # ... and no further one when the last has made so few more pairs certain: it would find no more.
 THRESHOLD = 0.5
 CERTAIN = 0.9  # Score from which on a pair is learned from.
 
@@ -79,8 +80,10 @@ class Pairing:
         rounds = Rounds(whole, settings, self._lexicons)
         scored: dict[Pair, float] = {}
         for number in range(settings.rounds):
-            weights = self._model.later if number else self._model.first
-            scored = rounds.step(weights.probabilities)
+            before = len(rounds.known.pairs)
+            scored = rounds.step((self._model.later if number else self._model.first).probabilities)
+            if number and len(rounds.known.pairs) <= GROWTH * before:
+                break
         return rounds.result(scored, languages)
 
 
@@ -92,6 +95,7 @@ class Rounds:
         self._settings = settings
         self._copies = copies(site)
         self._left_out = set(self._copies)
+        self._left_out.update(sheet.number for sheet in site.sheets if sheet.weight < MIN_WEIGHT)
         if not settings.keep_machine_translated:
             self._left_out.update(sheet.number for sheet in site.sheets if sheet.machine)
         self._url = UrlDetector(settings.url_pairs)
@@ -166,6 +170,8 @@ class Rounds:
             return Refusal.UNTRANSLATED
         if a.language == b.language:
             return Refusal.WRONG_LANGUAGE
+        if min(a.weight, b.weight) < MIN_WEIGHT:
+            return Refusal.SHORT
         if not self._left_out.isdisjoint(pair) or score >= self._settings.threshold:
             return Refusal.CONFLICT
         return Refusal.LENGTH if 2 * min(a.weight, b.weight) < max(a.weight, b.weight) else Refusal.UNLIKE

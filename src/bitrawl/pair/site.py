@@ -44,7 +44,6 @@ class Sheet:
     images: frozenset[str]
     links: tuple[tuple[int, int], ...]  # (place in the tag sequence, number of the page that it leads to)
     alternates: tuple[Alternate, ...]
-    digest: str
     machine: bool  # translated by a machine
 
 
@@ -168,7 +167,6 @@ class _Condenser:
             images=frozenset(self._image(image.src) for image in page.images),
             links=self._links(page, number),
             alternates=page.alternates,
-            digest=page.digest,
             machine=bool(page.machine_translation),
         )
 

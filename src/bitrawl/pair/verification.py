@@ -10,6 +10,9 @@ from bitrawl.url import Url
 # Share of the running text that is the same on both. On the site packs 0.4 refuses 85-97 % of the untranslated pages
 # that pass for another language, and 1-4 % of the true pairs (2026-11); at 0.3 it would be 2-14 % of those.
 MAX_SHARED = 0.4
+# Characters that a page must have beside the site's template. One true pair of 12,743 on the site packs has less, and
+# the hundreds of placeholders of one of them have: a title, and the list of contents that every page has.
+MIN_WEIGHT = 100
 
 
 class Refusal(StrEnum):
@@ -17,6 +20,7 @@ class Refusal(StrEnum):
 
     WRONG_LANGUAGE = "wrong-language"  # both are in one language: one of them is not in the one it claims
     UNTRANSLATED = "untranslated"  # mostly the same text on both
+    SHORT = "short"  # one has hardly any text of its own
     LENGTH = "length"  # one has too little text to be a translation of the other: a placeholder
     CONFLICT = "conflict"  # one of them is the translation of another page, with more evidence
     UNLIKE = "unlike"  # the evidence together is too weak

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from bitrawl.report.diagnosis import diagnose
 from bitrawl.report.facts import Facts
 from bitrawl.report.markup import shortened
-from bitrawl.report.wording import HARMLESS, counted, duration, language_name, method_name, number, share, size
+from bitrawl.report.wording import HARMLESS, counted, duration, method_name, number, share, size
+from bitrawl.text.codes import language_name
 
 _MOST = 6  # things named in a line
 _WIDTH = 30  # characters of a flag

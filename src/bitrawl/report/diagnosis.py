@@ -6,7 +6,8 @@ import msgspec
 
 from bitrawl.model import UNDETERMINED, Reason
 from bitrawl.report.facts import Facts
-from bitrawl.report.wording import ADVICE, HARMLESS, REFUSALS, SKIPS, counted, enumerated, language_name, number, share
+from bitrawl.report.wording import ADVICE, HARMLESS, REFUSALS, SKIPS, counted, enumerated, number, share
+from bitrawl.text.codes import language_name
 from bitrawl.url import Url
 
 LITTLE = 0.1

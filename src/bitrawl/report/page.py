@@ -19,11 +19,11 @@ from bitrawl.report.wording import (
     counted,
     duration,
     enumerated,
-    language_name,
     language_pair,
     number,
     size,
 )
+from bitrawl.text.codes import language_name
 
 # Should anything hostile ever get through the escaping, the browser refuses to run it or to load from anywhere.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

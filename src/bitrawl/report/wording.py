@@ -1,11 +1,9 @@
 """The sentences of the report: what a reason, a method, a language or a figure is called, and what to try."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 
-from langcodes import registry_parser
-
-from bitrawl.model import UNDETERMINED, Reason
+from bitrawl.model import Reason
+from bitrawl.text.codes import language_name
 
 METHODS = {
     "a": ("declared", "the pages name each other as translations (hreflang, language switchers, sitemaps)"),
@@ -113,15 +111,6 @@ def method_name(letter: str) -> str:
     return METHODS.get(letter, (letter, ""))[0]
 
 
-def language_name(code: str) -> str:
-    """In English: "French", "Chinese (Hant)"; the code where the registry has no name."""
-    if code == UNDETERMINED:
-        return "no language told"
-    base, _, rest = code.partition("-")
-    name = _registered_names().get(base, base)
-    return f"{name} ({rest})" if rest else name
-
-
 def language_pair(a: str, b: str) -> str:
     """English–French."""
     return f"{language_name(a)}–{language_name(b)}"
@@ -171,15 +160,3 @@ def enumerated(parts: Iterable[str]) -> str:
     """A, b and c."""
     *most, last = list(parts) or ["none"]
     return f"{', '.join(most)} and {last}" if most else last
-
-
-@lru_cache(maxsize=1)
-def _registered_names() -> dict[str, str]:
-    """The first English name of each code in the IANA registry, which langcodes carries."""
-    names: dict[str, str] = {}
-    for entry in registry_parser.parse_registry():  # type: ignore[no-untyped-call]
-        if entry.get("Type") == "language":
-            # "Modern Greek (1453-)" is called Greek.
-            name = entry["Description"][0].partition(" (")[0]
-            names[entry["Subtag"]] = name.removeprefix("Modern ")
-    return names

@@ -66,6 +66,16 @@ def same_language(found: Language, wanted: Language) -> bool:
 
 
 @lru_cache(maxsize=4096)
+def language_name(code: str) -> str:
+    """In English: "French", "Chinese (Hant)"; the code where the registry has no name."""
+    if code == UNDETERMINED:
+        return "no language told"
+    base, _, rest = code.partition("-")
+    name = _names_by_code().get(base, base)
+    return f"{name} ({rest})" if rest else name
+
+
+@lru_cache(maxsize=4096)
 def script_of(language: Language) -> str:
     """The ISO 15924 code of the script that it is written in, said or likely: "Latn"; for "zh-TW", "Hant"."""
     return langcodes.Language.get(language).maximize().script or "Zyyy"
@@ -126,6 +136,16 @@ def _codes_by_name() -> dict[str, str]:
         if tag is not None and names.setdefault(name, tag) != tag:
             shared.add(name)
     return {name: tag for name, tag in names.items() if name not in shared}
+
+
+@lru_cache(maxsize=1)
+def _names_by_code() -> dict[str, str]:
+    """The first name that the registry has for each; "Modern Greek (1453-)" is called Greek."""
+    names: dict[str, str] = {}
+    for entry in registry_parser.parse_registry():  # type: ignore[no-untyped-call]
+        if entry.get("Type") == "language":
+            names[entry["Subtag"]] = entry["Description"][0].partition(" (")[0].removeprefix("Modern ")
+    return names
 
 
 def _registered_names() -> Iterator[tuple[str, str]]:
