@@ -98,6 +98,7 @@ ADVICE: dict[str, str] = {
 REFUSALS = {
     "wrong-language": "Both are in the same language: one is not in the language that it claims.",
     "untranslated": "Mostly the same text on both: the original under another address.",
+    "short": "One has hardly any text of its own.",
     "length": "One has too little text to be a translation of the other.",
     "conflict": "One of them is the translation of another page, with more evidence.",
     "unlike": "All evidence together is too weak.",
