@@ -83,10 +83,10 @@ async def test_stages_repeat_without_fetching(mined: Path, tmp_path: Path):
     for name in ("job.toml", "job.sqlite"):
         (tmp_path / name).write_bytes((mined / name).read_bytes())
     before = pairs_of(tmp_path, "en", "fr")
-    asked = config.resolve(config.read(tmp_path / "job.toml") | {"pair": {"methods": "u"}})
+    asked = config.resolve(config.read(tmp_path / "job.toml") | {"pair": {"methods": "a"}})
     await mine_again(asked, tmp_path)
-    by_address = pairs_of(tmp_path, "en", "fr")
-    assert by_address < before
+    declared = pairs_of(tmp_path, "en", "fr")
+    assert declared < before
     write_corpus(config.resolve(config.read(tmp_path / "job.toml") | {"judge": {"score": 0.99}}), tmp_path)
     strict = len((tmp_path / "corpus/en-fr.sentences.jsonl").read_text().splitlines())
     write_corpus(config.resolve(config.read(tmp_path / "job.toml")), tmp_path)

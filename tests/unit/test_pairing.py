@@ -1,9 +1,11 @@
+import numpy as np
 import pytest
 from small_site import EN, FR, alternate, articles, page
 
 from bitrawl.pair.evidence import ALL, Method
+from bitrawl.pair.features import COLUMN, NAMES, Candidates
 from bitrawl.pair.grouping import by_site
-from bitrawl.pair.pairing import Pairing, PairingSettings
+from bitrawl.pair.pairing import Pairing, PairingSettings, by_itself
 from bitrawl.pair.scoring import ScoreModel
 
 CONVENTIONS = {
@@ -93,3 +95,12 @@ def test_a_model_reads_back_what_it_wrote(tmp_path):
     again = ScoreModel.load(tmp_path / "model.json")
     assert again.later.bias == model.later.bias
     assert (again.first.weights == model.first.weights).all()
+
+
+def test_a_method_alone_scores_by_what_it_says_itself():
+    score = by_itself(frozenset({Method.DECLARED}))
+    rows = np.zeros((2, len(NAMES)))
+    rows[0, COLUMN["declared"]], rows[1, COLUMN["url"]] = 0.9, 0.9
+    values = score(Candidates([(0, 1), (0, 2)], rows))
+    assert values[0] > 0.85
+    assert values[1] == 0

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from bitrawl.pair.site import Sheet, Site
-from bitrawl.pair.verification import shared_text
 from bitrawl.text.codes import same_language
 from bitrawl.urls.marks import named_languages, skeleton
 
@@ -17,23 +16,36 @@ SAME = 0.8  # Papavassiliou: shared text from which on a page repeats another.
 LONGEST = 3  # Paragraphs by which copies are looked for: a print version has other menus and the same text.
 MAX_BUCKET = 20
 
+Texts = dict[int, int]
+
 
 def copies(site: Site) -> dict[int, int]:
     """Sheets that repeat another of the same language, with the number of that one."""
+    own = _own_texts(site)
     popularity = Counter(target for sheet in site.sheets for _, target in sheet.links)
     ranked = sorted(site.sheets, key=lambda sheet: _claim(sheet, popularity[sheet.number]))
     originals: dict[object, list[Sheet]] = defaultdict(list)
     repeated: dict[int, int] = {}
     for sheet in ranked:
-        keys = list(_keys(sheet))
+        keys = list(_keys(sheet, own[sheet.number]))
         known = (other for key in keys for other in originals[key][:MAX_BUCKET])
-        original = next((other for other in known if _repeats(sheet, other)), None)
+        original = next((other for other in known if _repeats(sheet, other, own)), None)
         if original is not None:
             repeated[sheet.number] = original.number
             continue
         for key in keys:
             originals[key].append(sheet)
     return repeated
+
+
+def _own_texts(site: Site) -> list[Texts]:
+    """The running text of each page without what more pages have than there could be copies: the menu of a section."""
+    counts = Counter((sheet.language, text) for sheet in site.sheets for text in sheet.prose)
+    most = 4 + 2 * len({sheet.language for sheet in site.sheets})
+    return [
+        {text: weight for text, weight in sheet.prose.items() if counts[sheet.language, text] <= most}
+        for sheet in site.sheets
+    ]
 
 
 def _claim(sheet: Sheet, popularity: int) -> tuple[int, int, int, int, int]:
@@ -43,17 +55,18 @@ def _claim(sheet: Sheet, popularity: int) -> tuple[int, int, int, int, int]:
     return (0 if own else 1 if not named else 2, -len(sheet.alternates), -popularity, len(sheet.url), sheet.number)
 
 
-def _keys(sheet: Sheet) -> Iterable[object]:
+def _keys(sheet: Sheet, own: Texts) -> Iterable[object]:
     """Where pages with the same text would meet: by its longest paragraphs, or by the address without language marks."""
-    for text in heapq.nlargest(LONGEST, sheet.prose, key=sheet.prose.__getitem__):
+    for text in heapq.nlargest(LONGEST, own, key=own.__getitem__):
         yield sheet.language, text
     for language in (sheet.language, *sorted(named_languages(sheet.url))):
         yield sheet.language, skeleton(sheet.url, language)
 
 
-def _repeats(sheet: Sheet, other: Sheet) -> bool:
-    """By what is their own: the main text of two pages may be the same notice, and each has more beside it."""
-    if not sheet.prose and not other.prose:
+def _repeats(sheet: Sheet, other: Sheet, own: list[Texts]) -> bool:
+    a, b = own[sheet.number], own[other.number]
+    if not a or not b:
         return sheet.paragraphs == other.paragraphs
     near = 4 * min(sheet.weight, other.weight) >= 3 * max(sheet.weight, other.weight)
-    return near and shared_text(sheet, other) >= SAME
+    shared = sum(weight for text, weight in a.items() if text in b)
+    return near and shared >= SAME * max(sum(a.values()), sum(b.values()))
