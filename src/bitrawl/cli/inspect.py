@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from bitrawl.cli.console import duration, out, size
+from bitrawl.report.wording import ADVICE
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.summary import Summary, summarise
 from bitrawl.store.summary import log as fetches
@@ -73,26 +74,13 @@ def show(summary: Summary, folder: Path) -> None:
         out.print(f"→ {hint}", markup=False)
 
 
-# What to try when links were lost to one of these; a reason that needs no advice has none.
-HINTS = {
-    "fetch: private-address": "private and loopback addresses are visited only with --allow-private",
-    "robots: robots": "robots.txt refuses those pages; ask the site's owner",
-    "robots: robots-unreachable": "a host whose robots.txt cannot be had is not crawled; try again later",
-    "robots: opt-out": "these pages reserve text and data mining; --ignore-opt-outs keeps them where your law allows it",
-    "scope: off-site": "to follow links to other sites, add them as seeds, or join hosts with --one-site",
-    "scope: not-included": "--include left these out",
-    "analyse: analysis-error": "the page reader fails on these: their input is in rejected/, please report it",
-    "fetch: tls": "the certificate of that host is not valid",
-    "fetch: not-archived": "these pages are not in the archives given to --replay",
-    "fetch: redirect": "the seed moved: see the log, and begin with its new address",
-}
-
-
 def hints(summary: Summary) -> list[str]:
     """What to try when a job that has ended found nothing."""
     if summary.pages or not summary.ended:
         return []
-    return [HINTS[why] for why in summary.skips if why in HINTS] or ["look at the log for what the hosts answered"]
+    reasons = [why.rpartition(" ")[2] for why in summary.skips]
+    found = [f"{reason}: {ADVICE[reason]}" for reason in reasons if reason in ADVICE]
+    return found or ["Look at the log for what the hosts answered."]
 
 
 def _host(host: object) -> str:
