@@ -35,7 +35,7 @@ class Miner:
 
     def mine(self, site: str, pages: Callable[[], Iterable[Page]], sitemaps: Iterable[Sitemap]) -> SiteFindings:
         """Repeatable: more pages of the same site give its findings anew."""
-        clean = list(without_template(pages))
+        clean = sorted(without_template(pages), key=lambda page: page.url)  # whatever order the crawl took
         result = self._pairer.pairs(clean, self._languages, sitemaps)
         paired = {url for pair in result.pairs for url in (pair.url_a, pair.url_b)}
         return SiteFindings(
