@@ -76,7 +76,7 @@ def main() -> None:
         ledger = Ledger(Path(folder) / "job.sqlite", site_of=sites.of)
         measure("sqlite", LedgerQueue(ledger, sites.of), sites)  # first: the peak is the process's
         ledger.close()
-    measure("memory", MemoryQueue(sites.of), sites)
+    measure("memory", MemoryQueue(), sites)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 import msgspec
 import tomli_w
 
-from bitrawl.corpus.export import Format
+from bitrawl.corpus.export import Format, fitting, usual
 from bitrawl.corpus.judging import Thresholds
 from bitrawl.errors import ConfigError, StoreError, UrlError
 from bitrawl.model import Language
-from bitrawl.text.codes import parse_language
+from bitrawl.text.codes import language_name, parse_language, same_language, two_languages
 from bitrawl.url import Url
 
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
@@ -28,6 +28,9 @@ class Strategy(StrEnum):
 
     BREADTH_FIRST = "breadth-first"
     LANGUAGE_FILTER = "language-filter"
+    URL_MODELS = "url-models"
+    URL_PATTERNS = "url-patterns"
+    ADAPTIVE = "adaptive"
 
 
 class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -96,7 +99,7 @@ class PairSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class ExportSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is written into corpus/."""
 
-    formats: list[Format] = msgspec.field(default_factory=lambda: [Format.JSONL, Format.TMX, Format.TSV])
+    formats: list[Format] = []  # jsonl, tmx and tsv when none is given; for one language text and jsonl
     compress: bool = False
 
 
@@ -105,9 +108,13 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     langs: list[str] = []
     seeds: list[str] = []
-    strategy: Strategy = Strategy.BREADTH_FIRST
+    strategy: Strategy = Strategy.ADAPTIVE
+    exhaustive: bool = False  # go on where the strategy expects nothing more of a site
     replay: list[str] = []  # WARC files that stand for the web
     warc: list[str] = []  # WARC files to take whole, without crawling
+    encoder: str = ""  # a sentence-transformers model, by name or path, for pairs and sentences; needs the extra neural
+    url_language_model: str = ""  # a transformer, by name or path, instead of the bundled model; needs the extra neural
+    url_pair_model: str = ""  # the same for two URLs, where the strategy asks about two
     scope: ScopeSection = ScopeSection()
     politeness: PolitenessSection = PolitenessSection()
     budget: BudgetSection = BudgetSection()
@@ -136,6 +143,7 @@ def resolve(described: Mapping[str, Any], *, where: str = "the command") -> Job:
         _check_pattern(pattern)
     if not job.langs:
         raise ConfigError(f"{where}: no languages; say which, as in --langs en,fr")
+    _check_languages(job)
     if not job.seeds and not job.warc:
         raise ConfigError(f"{where}: nowhere to start; name a site, as in https://www.example.org/")
     if job.warc and (job.replay or job.seeds):
@@ -143,12 +151,26 @@ def resolve(described: Mapping[str, Any], *, where: str = "the command") -> Job:
     for name in (*job.replay, *job.warc):
         if not Path(name).is_file():
             raise ConfigError(f"{where}: there is no file {name}")
+    formats = job.export.formats or usual(len(job.languages()))
+    unfit = [name for name in formats if name not in fitting(len(job.languages()))]
+    if unfit:
+        raise ConfigError(
+            f"{where}: {', '.join(unfit)} is not for {'one language' if len(job.languages()) == 1 else 'pairs of languages'};"
+            f" there are {', '.join(fitting(len(job.languages())))}"
+        )
     return msgspec.structs.replace(
         job,
+        export=msgspec.structs.replace(job.export, formats=formats),
         langs=[str(language) for language in job.languages()],
         seeds=[str(url) for url in job.seed_urls()],
         replay=[str(Path(name).resolve()) for name in job.replay],
         warc=[str(Path(name).resolve()) for name in job.warc],
+        encoder=_model(job.encoder),
+        url_language_model=_model(job.url_language_model),
+        url_pair_model=_model(job.url_pair_model),
+        pair=msgspec.structs.replace(
+            job.pair, dictionary=str(Path(job.pair.dictionary).resolve()) if job.pair.dictionary else ""
+        ),
     )
 
 
@@ -202,6 +224,27 @@ def continues(job: Job, earlier: Job) -> None:
             )
 
 
+def _check_languages(job: Job) -> None:
+    """One language where two were meant: `en-fr`, which is English as in France, or `en,en`."""
+    languages = job.languages()
+    if len(job.langs) == 1 and (two := two_languages(job.langs[0])):
+        one = language_name(languages[0].partition("-")[0])
+        raise ConfigError(
+            f"{job.langs[0]!r} is one language, {one} as in the region {two[1].upper()}; for two write"
+            f" --langs {two[0]},{two[1]}, and for the one --langs {two[0]}"
+        )
+    first = languages[0]
+    if len(job.langs) > 1 and all(same_language(a, first) and same_language(first, a) for a in languages):
+        raise ConfigError(
+            f"{', '.join(job.langs)} are one language, {language_name(first)}; name it once, or another with it"
+        )
+
+
+def _model(name: str) -> str:
+    """The whole path of a folder that is here; what is none is the name of a public model."""
+    return str(Path(name).resolve()) if name and Path(name).is_dir() else name
+
+
 def _listed(value: object) -> str:
     return ",".join(value) or "none" if isinstance(value, list) else str(value)
 
@@ -225,6 +268,9 @@ def _check_pattern(pattern: str) -> None:
 
 def _explain(error: str) -> str:
     """The message of msgspec with the nearest known key, which is mostly what was meant."""
+    if "Invalid enum value" in error:
+        known = Strategy if "strategy" in error else Format
+        return f"{error.replace(' - at `$.', ' at `')}; known are {', '.join(known)}"
     parts = error.split("`")
     if "unknown field" not in error or len(parts) < 2:
         return error.replace(" - at `$.", " at `")
@@ -233,9 +279,9 @@ def _explain(error: str) -> str:
     section: type = Job
     if table:
         section = next((f.type for f in msgspec.structs.fields(Job) if f.name == table), Job)
-    known = [f.name for f in msgspec.structs.fields(section)]
-    near = difflib.get_close_matches(key, known, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    names = [f.name for f in msgspec.structs.fields(section)]
+    near = difflib.get_close_matches(key, names, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}"
     return f"unknown key {key!r}{f' in [{table}]' if table else ''}; {hint}"
 
 
@@ -243,6 +289,11 @@ def _without_none(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_none(item) for key, item in value.items() if item is not None}
     return value
+
+
+def listed(text: str) -> list[str]:
+    """What a flag names, with commas or semicolons between."""
+    return [name.strip() for name in re.split("[,;]", text) if name.strip()]
 
 
 def seeds_from(lines: Sequence[str]) -> list[str]:

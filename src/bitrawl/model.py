@@ -171,6 +171,7 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     bytes: int = 0
     languages: dict[str, int] = {}
     missing: dict[str, int] = {}  # by host, the signature of what it answers to an address that cannot exist
+    left: str = ""  # why the strategy held the site to be exhausted, empty while it does not
 
 
 class RobotsRecord(msgspec.Struct, frozen=True):
@@ -315,6 +316,14 @@ class Lease(msgspec.Struct, frozen=True):
     link: Link
     score: float
     attempt: int = 1
+
+
+class Advice(msgspec.Struct, frozen=True):
+    """What a strategy wants changed after a visit."""
+
+    scores: tuple[tuple[Url, float], ...] = ()  # of queued links, also lower ones
+    links: tuple[Link, ...] = ()  # that no page has, but that should exist
+    leave: str = ""  # why nothing more is to be expected of the site
 
 
 class Visit(msgspec.Struct, frozen=True):

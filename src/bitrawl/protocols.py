@@ -1,10 +1,14 @@
 """The seams: what a stage asks of its neighbours. Async where we wait, plain and batched where we compute."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from bitrawl.model import Capture, Language, Lease, Link, Page, SiteKnowledge, Sitemap, Skip, Visit
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.model import Advice, Capture, Language, Lease, Link, Page, SiteKnowledge, Sitemap, Skip, Visit
+from bitrawl.url import Url
 
 
 class Clock(Protocol):
@@ -34,8 +38,12 @@ class LinkScorer(Protocol):
         """0–1, higher is visited earlier; 0 means not on this evidence. `found_on` is None for seeds and sitemaps."""
         ...
 
-    def learn(self, page: Page, reward: float) -> None:
-        """What the visit to that page brought."""
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:
+        """What a visit brought, whatever it was; called before the links found there are scored."""
+        ...
+
+    def advise(self, site: SiteKnowledge) -> Advice:
+        """What to change after that: scores of queued links, links that should exist, whether to leave the site."""
         ...
 
 
@@ -58,6 +66,35 @@ class LanguageIdentifier(Protocol):
         ...
 
 
+class Encoder(Protocol):
+    """Texts of any language as vectors: near each other where they mean the same."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """A row for each, of length 1; zeros for a text that says nothing."""
+        ...
+
+
+class UrlLanguageModel(Protocol):
+    """Which language the page behind a URL is in, by the URL alone."""
+
+    @property
+    def languages(self) -> Sequence[Language]:
+        """The columns of a distribution; the last is "und", for all others and for no idea."""
+        ...
+
+    def distribution(self, urls: Sequence[Url]) -> NDArray[np.float32]:
+        """One row a URL, one column a language; rows sum to 1."""
+        ...
+
+
+class UrlPairModel(Protocol):
+    """Whether the pages behind two URLs are translations of each other, by the URLs alone."""
+
+    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> NDArray[np.float32]:
+        """A calibrated probability for each pair; the order of the two does not matter."""
+        ...
+
+
 class Queue(Protocol):
     """The links that a frontier remembers, in memory or in the ledger. When a host may be visited is not its business."""
 
@@ -69,12 +106,16 @@ class Queue(Protocol):
         """The best queued link of that host, now leased: fewest attempts, highest score, first come."""
         ...
 
+    def best(self, host: str) -> float:
+        """The score of what `pop` would give; -1 for nothing."""
+        ...
+
     def give_back(self, lease: Lease) -> None:
         """The lease ends without a verdict: queued again, with one attempt more."""
         ...
 
-    def rescore(self, site: str, score: Callable[[Sequence[Link]], list[float]]) -> None:
-        """New scores, also lower ones, for all that is queued of a site."""
+    def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
+        """New scores, also lower ones, for what is queued; URLs that are not are passed over."""
         ...
 
 

@@ -19,8 +19,9 @@ TEXT = [
 class HashingEncoder:
     """Words as random directions: identical texts have identical embeddings, and nothing else is known."""
 
-    def encode(self, sentences, **options):
-        return np.array([self._row(sentence) for sentence in sentences])
+    def encode(self, texts):
+        rows = np.array([self._row(text) for text in texts], np.float32)
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
 
     def _row(self, sentence):
         row = np.zeros(64)

@@ -16,6 +16,7 @@ import pytest
 
 from bitrawl.corpus import files, jsonl
 from bitrawl.corpus.export import BILINGUAL, MONOLINGUAL, Exporter, Format, export, exporting
+from bitrawl.corpus.export import files as files_of
 from bitrawl.corpus.moses import moses
 from bitrawl.corpus.parquet import parquet
 from bitrawl.corpus.text import text
@@ -167,7 +168,31 @@ def written(folder: Path, case: Case, *texts: tuple[str, str], compress: bool = 
 
 def test_every_format_that_can_be_asked_for_is_under_this_contract():
     tested = {exporter for exporter, *_ in FORMATS.values()}
-    assert {e for table in (BILINGUAL, MONOLINGUAL) for entries in table.values() for e, _ in entries} == tested
+    assert {p.exporter for table in (BILINGUAL, MONOLINGUAL) for parts in table.values() for p in parts} == tested
+
+
+@pytest.mark.parametrize("compress", [False, True])
+@pytest.mark.parametrize(("head", "table"), [(EN_FR, BILINGUAL), (EN, MONOLINGUAL)])
+def test_a_format_writes_what_it_says_and_leaves_nothing_of_another(tmp_path, head, table, compress):
+    (tmp_path / "en-fr.notes.txt").write_text("not ours")
+    export(tmp_path, head, list(table), [], compress=not compress)
+    (tmp_path / files_of(head, [Format.JSONL])[0]).with_suffix(".jsonl.new").write_text("left by a kill")
+    for name in table:
+        export(tmp_path, head, [name], [], compress=compress)
+        found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")} - {"en-fr.notes.txt", "xces"}
+        assert found == set(files_of(head, [name], compress=compress))
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_every_page_that_a_pair_names_is_there(tmp_path, compress):
+    items = [*(page_pair("", "", n) for n in range(3)), *(page("A text.", n) for n in range(3))]
+    items += [page("Un texte.", n, "fr") for n in range(3)]
+    export(tmp_path, EN_FR, [Format.XCES], items, compress=compress)
+    folder = tmp_path / "xces/en-fr"
+    roots = [ET.fromstring(opened(path)) for path in folder.glob("*_*")]
+    named = [side.get("trans.loc") for root in roots for side in root.iter(f"{CES}translation")]
+    assert len(named) == 6
+    assert all((folder / name).exists() for name in named)
 
 
 @pytest.mark.parametrize("compress", [False, True])

@@ -33,7 +33,7 @@ def make_queue(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeQ
     def make() -> Queue:
         sites = Sites()
         if request.param == "memory":
-            return MemoryQueue(sites.of)
+            return MemoryQueue()
         ledgers.append(Ledger(tmp_path / f"{len(ledgers)}.sqlite"))
         return LedgerQueue(ledgers[-1], sites.of)
 
@@ -73,13 +73,22 @@ async def test_a_new_score_raises_a_known_link_and_never_lowers_it(make_frontier
     assert [url for url, _ in await drain(frontier)] == ["http://a.org/1", "http://a.org/2"]
 
 
-async def test_rescore_lowers_too_and_touches_only_its_site(make_frontier):
+async def test_rescore_lowers_too_and_passes_over_what_is_not_queued(make_frontier):
     frontier = make_frontier()
     frontier.add([(link("a.org/1"), 0.9), (link("a.org/2"), 0.5), (link("b.org/1"), 0.9), (link("b.org/2"), 0.5)])
-    frontier.rescore("a.org", lambda links: [0.1 if found.url.path == "/1" else 0.5 for found in links])
+    frontier.rescore([(link("a.org/1").url, 0.1), (link("c.org/1").url, 0.7)])
     visited = [url for url, _ in await drain(frontier)]
     assert visited.index("http://a.org/2") < visited.index("http://a.org/1")
     assert visited.index("http://b.org/1") < visited.index("http://b.org/2")
+    assert len(visited) == 4
+
+
+async def test_a_site_that_is_left_keeps_its_links_and_gives_none_of_them(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link("a.org/1"), 0.9), (link("b.org/1"), 0.9)])
+    frontier.leave("a.org", "nothing more is expected")
+    assert [url for url, _ in await drain(frontier)] == ["http://b.org/1"]
+    assert frontier.left == {"a.org": "nothing more is expected"}
 
 
 async def test_what_was_visited_is_never_handed_out_again(make_frontier):

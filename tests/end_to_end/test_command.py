@@ -134,7 +134,7 @@ def test_a_job_that_finds_nothing_says_what_to_try(bitrawl: Bitrawl, tmp_path: P
     status, out, _ = bitrawl(
         "crawl", f"http://{demo.LOOPBACK}:{web.port}/", "--langs", "en", "--out", tmp_path, "--delay", "0"
     )
-    assert status == 0
+    assert status == 1
     assert "--allow-private" in out
 
 

@@ -24,7 +24,15 @@ Start = Callable[..., Awaitable[asyncio.subprocess.Process]]
 
 async def start(web: Served, out: Path, *flags: str, **options: object) -> asyncio.subprocess.Process:
     command = [sys.executable, "-m", "bitrawl", "crawl", *map(str, demo.seeds()), "--langs", "en,fr", "--out", str(out)]
-    command += ["--delay", "0", "--connect-to", f"*.test={demo.LOOPBACK}:{web.port}", "--allow-private", *flags]
+    command += [
+        "--exhaustive",
+        "--delay",
+        "0",
+        "--connect-to",
+        f"*.test={demo.LOOPBACK}:{web.port}",
+        "--allow-private",
+        *flags,
+    ]
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe, **options)  # type: ignore[arg-type]
 

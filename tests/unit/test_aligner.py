@@ -1,10 +1,9 @@
-import sys
-
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from bitrawl.align.embeddings import EmbeddingAligner, load_encoder
+from bitrawl.align.embeddings import EmbeddingAligner
 from bitrawl.align.lexical import NARROW, WIDE, LexicalAligner
 from bitrawl.align.pages import SiteAligner
 from bitrawl.cli.align import align
@@ -92,6 +91,16 @@ def test_a_page_without_main_text_gives_no_segments(pair):
     assert SiteAligner((EN, FR)).align([]) == []
 
 
+def test_sentences_that_are_joined_stand_as_on_the_page():
+    english = "It was late.Élise went home. She slept well. She dreamt of bees and of honey until seven."
+    french = "Comme il était tard, Élise rentra et dormit bien, et rêva jusqu'à sept heures d'abeilles et de miel."
+    a, b = page("http://s.test/a", [paragraph(english)]), page("http://s.test/b", [paragraph(french)])
+    (found,) = SiteAligner((EN, FR)).align([(a, b)])
+    assert found
+    assert all(segment.a.text in english and segment.b.text in french for segment in found)
+    assert any(segment.type != "1:1" for segment in found)
+
+
 def test_segments_of_a_script_without_spaces_are_joined_without_one():
     a = page("http://s.test/a", [paragraph("他走了，因为外面下雨了。他没有带伞。")])
     b = page("http://s.test/b", [paragraph("He went away without an umbrella because it was raining outside")])
@@ -118,19 +127,14 @@ def test_a_dictionary_helps_where_nothing_else_does():
     assert ((3,), ()) in [(bead.a, bead.b) for bead in beads]
 
 
-def test_without_the_extra_the_error_names_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(ConfigError, match=r"bitrawl\[neural\]"):
-        load_encoder("any")
-
-
 class ConceptEncoder:
     """Stands in for a model that knows both languages: a direction for each concept."""
 
     CONCEPTS = (("bees", "abeilles"), ("honey", "miel"), ("rain", "pluie"), ("winter", "hiver"), ("wood", "bois"))
 
-    def encode(self, texts, **options):
-        return [[float(any(word in text for word in words)) + 0.01 for words in self.CONCEPTS] for text in texts]
+    def encode(self, texts):
+        rows = [[float(any(word in text for word in words)) + 0.01 for words in self.CONCEPTS] for text in texts]
+        return np.array(rows, np.float32) / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def test_embeddings_join_what_means_the_same():
@@ -174,6 +178,14 @@ def test_a_list_gives_a_ladder_for_each_of_its_lines(tmp_path):
     assert done.exit_code == 0
     assert sorted(path.name for path in out.iterdir()) == ["1.tsv", "2.tsv"]
     assert (out / "2.tsv").read_text("utf-8").startswith("0\t\t1.0000\n1\t\t")
+
+
+def test_a_blank_line_of_a_list_has_no_ladder_and_the_others_keep_their_numbers(tmp_path):
+    a, b = write(tmp_path, "a.txt", "en"), write(tmp_path, "b.txt", "fr")
+    (tmp_path / "pairs.tsv").write_text(f"{a}\t{b}\n\n{a}\t{b}\n \n\n", "utf-8")
+    out = tmp_path / "ladders"
+    assert run(app, ["--langs", "en;fr", "--list", str(tmp_path / "pairs.tsv"), "--out", str(out)]).exit_code == 0
+    assert sorted(path.name for path in out.iterdir()) == ["1.tsv", "3.tsv"]
 
 
 @pytest.mark.parametrize(

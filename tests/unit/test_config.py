@@ -33,18 +33,40 @@ def test_codes_and_seeds_are_brought_into_standard_form():
         ({"budget": {"pages": "many"}}, "budget.pages"),
         ({"langs": ["klingonish"]}, "klingonish"),
         ({"langs": []}, "--langs en,fr"),
+        ({"langs": ["en-fr"]}, "write --langs en,fr,"),
+        ({"langs": ["EN_FR"]}, "write --langs en,fr,"),
+        ({"langs": ["en", "en"]}, "one language, English"),
+        ({"langs": ["en", "eng", "en-GB"]}, "one language, English"),
         ({"scope": {"include": ["*.html"]}}, "no regular expression"),
         ({"seeds": ["www.example.org"]}, "https://www.example.org"),
         ({"seeds": ["ftp://example.org/"]}, "only http and https"),
         ({"seeds": []}, "nowhere to start"),
-        ({"strategy": "depth-first"}, "depth-first"),
+        ({"strategy": "depth-first"}, "'depth-first' at `strategy`; known are breadth-first"),
+        ({"export": {"formats": ["foo"]}}, "'foo' at `export.formats.*; known are tmx, jsonl"),
         ({"warc": ["/no/such.warc.gz"], "seeds": []}, "no file /no/such.warc.gz"),
         ({"warc": ["x"]}, "--replay"),
+        ({"export": {"formats": ["tmx", "text"]}}, "text is not for pairs of languages; there are tmx, jsonl"),
+        ({"langs": ["fr"], "export": {"formats": ["tmx"]}}, "tmx is not for one language; there are text, jsonl, xces"),
     ],
 )
 def test_a_mistake_is_refused_with_its_fix(change, says):
     with pytest.raises(ConfigError, match=says):
         config.resolve(GOOD | change)
+
+
+@pytest.mark.parametrize(("langs", "formats"), [(["fr"], ["text", "jsonl"]), (["en", "fr"], ["jsonl", "tmx", "tsv"])])
+def test_what_is_written_when_nobody_says_depends_on_the_number_of_languages(langs, formats):
+    assert config.resolve(GOOD | {"langs": langs}).export.formats == formats
+
+
+@pytest.mark.parametrize("code", ["en-FR", "pt-br", "pt-BR", "zh-tw", "de-ch", "en-gb", "sr-latn", "es-419", "en"])
+def test_a_language_with_its_region_is_one_language(code):
+    assert len(config.resolve(GOOD | {"langs": [code]}).langs) == 1
+
+
+@pytest.mark.parametrize("text", ["en,fr", "en;fr", " en ; fr ", "en,fr,"])
+def test_a_flag_lists_with_commas_or_semicolons(text):
+    assert config.listed(text) == ["en", "fr"]
 
 
 def test_flags_win_over_the_file_key_by_key():

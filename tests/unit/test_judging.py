@@ -61,6 +61,43 @@ def test_flags_are_what_ilsp_fc_would_note(a, b, flags):
     assert list(judged(a, b).flags) == flags
 
 
+PROSE = """
+Avoid <h5> to <h6> headings.
+Edit /etc/network/interfaces (or /etc/apt/sources.list.d/*.list) and restart the service; then log in again.
+See https://example.org/a_b?c={d}&e="f" and ftp://example.org/x=='y' for more.
+Let x = 3 and y = 4; then x < y, x != y and 2x >= y + 1.
+Entry costs $5/£4 (children: $3); groups of 10+ pay €2 each – see § 4.
+Il a dit : « Le prix est de 5 € ; c'est trop ! » ; puis il est parti.
+Home | News | Sport | Weather
+File -> Save as -> PDF
+The syntax is similar in IPv6: 2001:db8:13bb:2::/64.
+The max_connections directive of httpd.conf(5) sets the limit #1.
+If R&D costs rise (as in Q&A no. 5), the AT&T share falls [3].
+请使用<ul>元素来创建列表。
+सूची बनाने के लिए <ul> का प्रयोग करें।
+Games ; movies ( and music ) are there -- :-) <3
+""".strip().splitlines()
+CODE = """
+<li>Item 8</li> </ul>
+<p>Some text here <span class="label label-default">(Label info)</span></p>
+</div> // Large button group: <div class="btn-group btn-group-lg">...
+<li> <a href="http://canada.ca/sample.atom">Sample Atom Feed</a> </li>
+if (a && b) { return c == d || e != f; } else { x += 1; }
+$( "#elem" ).on( "click", function( event ) { });
+.well { color: red; } .note { margin: 0; }
+Opening &laquo;&nbsp;quote&nbsp;&raquo;
+{"type": "ajax", "size": {"a": 1}}
+<li>项目八</li> <li>项目九</li>
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize(("text", "is_code"), [*((t, False) for t in PROSE), *((t, True) for t in CODE)])
+def test_prose_with_symbols_is_told_from_markup_and_programs(text, is_code):
+    found = judged(text, "Une phrase qui n'a rien de cela.")
+    assert (Flag.CODE in found.flags) is is_code
+    assert (refused(found, Thresholds(language=0, length_ratio=0, refuse=("code",))) is not None) is is_code
+
+
 @pytest.mark.parametrize(
     ("a", "b", "languages"),
     [

@@ -1,5 +1,6 @@
 """The report: figures that add up, text that cannot break out, advice when little was found."""
 
+import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -306,6 +307,25 @@ def test_the_terminal_tells_it_in_a_few_lines(good: Path):
         "2 pairs refused: 2 untranslated",
         "3 links skipped: 3 robots",
     ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        (
+            {"units": 3120, "occurrences": 3130, "refused": {"flag": 584, "language": 127}},
+            "en-fr: 3,120 units written (10 repetitions merged); 711 refused: 584 flag, 127 language",
+        ),
+        ({"units": 1, "occurrences": 1}, "en-fr: 1 unit written"),
+        ({"documents": 2, "paragraphs": 31, "words": 1}, "en-fr: 2 documents written, with 31 paragraphs, 1 word"),
+    ],
+)
+def test_the_size_of_the_corpus_is_told(good: Path, counts: dict[str, object], said: str):
+    (good / "corpus").mkdir()
+    (good / "corpus/summary.json").write_text(json.dumps({"en-fr": counts}))
+    facts = gather(good)
+    assert said in brief(facts)
+    assert ("711" in render(facts)) is ("refused" in counts)
 
 
 def test_a_report_can_be_written_while_the_job_is_open(job: Job):

@@ -35,6 +35,28 @@ def test_sentences_are_told_apart_where_no_space_follows(language, expected):
     assert sentences("".join(expected), Language(language)) == expected
 
 
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", ["Running ./easyrsa build-ca makes it.", "Then read README.Debian and go."]),
+        ("en", ["#! /bin/bash is the first line."]),
+        ("en", ["5.4.4. dpkg's Log File"]),
+        ("fr", ["5.4.4. Le journal de dpkg"]),
+        ("de", ["IV. Ergebnisse"]),
+        ("de", ["A.1. Anhang zum Text.", "Noch einer."]),
+        ("fa", ["۳. نتیجه‌گیری"]),
+        ("en", ["It was built in 1957.", "12 men did it."]),
+        ("en", ["He left.[1]", "She came.[2]", "They met."]),
+    ],
+)
+def test_paths_names_and_numbers_of_headings_are_not_cut(language, expected):
+    assert sentences(" ".join(expected), Language(language)) == expected
+
+
+def test_ascii_marks_end_a_sentence_of_a_script_without_spaces():
+    assert sentences("真的吗?是的!好。", Language("zh")) == ["真的吗?", "是的!", "好。"]
+
+
 def test_a_quotation_mark_that_is_never_closed_swallows_nothing():
     text = "“The wall is old. " + "It was built by hand in a wet year, stone upon stone. " * 12
     assert len(sentences(text, Language("en"))) == 13

@@ -35,19 +35,36 @@ def test_the_same_place_counts_once():
 @pytest.mark.parametrize(
     ("other", "count"),
     [
-        (("Chapter 2: TEA", "chapitre 2, thé"), 1),
-        (("Chapter 1 : tea!", "Chapitre 1 : thé !"), 1),
+        (("CHAPTER 1, TEA", "chapitre 1, thé"), 1),
+        (("Chapter 1 : tea!", "« Chapitre 1 : thé » !"), 1),
+        (("Chapter 2: tea", "Chapitre 2 : thé"), 2),
         (("Chapter 1: tea", "Chapitre 1 : les thés"), 2),
+        (("Chapter 1.1: tea", "Chapitre 11 : thé"), 2),
+        (("Chapter 1: tea €", "Chapitre 1 : thé €"), 2),
     ],
 )
-def test_of_nearly_equal_pairs_the_best_goes_on(other, count):
+def test_of_nearly_equal_pairs_the_best_speaks_for_all(other, count):
     units = list(merged([pair("Chapter 1: tea", "Chapitre 1 : thé", 1, 0.5), pair(*other, page=2, score=0.8)]))
     assert len(units) == count
     assert units[-1].pair.a.text == other[0]
+    assert sum(len(unit.sources) for unit in units) == 2
+    assert sum(unit.variants for unit in units) == 2 - count
 
 
-def test_numbers_without_letters_are_not_nearly_equal():
-    assert len(list(merged([pair("12.5", "12,5"), pair("13.7", "13,7")]))) == 2
+def test_a_unit_that_others_nearly_equal_stands_where_the_first_of_them_was_with_the_places_of_all():
+    pairs = [pair("Tea", "Thé", 1, 0.5), pair("Milk", "Lait", 1), pair("Tea!", "Thé !", 2, 0.9), pair("Tea", "Thé", 3)]
+    first, second = merged(pairs)
+    assert (first.pair, second.pair) == (pairs[2], pairs[1])
+    assert [source.url_a[-1] for source in first.sources] == ["2", "1", "3"]
+    assert (first.variants, second.variants) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(("12.5", "12,5"), ("13.7", "13,7")), (("1.5 cm", "1,5 cm"), ("15 cm", "15 cm")), (("कि है", "x"), ("की है", "x"))],
+)
+def test_what_differs_in_figures_or_vowel_signs_is_not_nearly_equal(one, other):
+    assert len(list(merged([pair(*one), pair(*other)]))) == 2
 
 
 def test_kept_duplicates_are_flagged_in_the_words_of_ilsp_fc():

@@ -1,7 +1,8 @@
 """Alignment by sentence embeddings, after Thompson and Koehn 2019 (Vecalign): the extra `neural`."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,42 +10,23 @@ from numpy.typing import NDArray
 from bitrawl.align import anchors
 from bitrawl.align.documents import Document, Text, one_sided
 from bitrawl.align.dynamic import DELETION, INSERTION, Band, Shape, as_bead, best_chain, posteriors
-from bitrawl.errors import ConfigError
 from bitrawl.model import Bead, Language
+from bitrawl.protocols import Encoder
 from bitrawl.text.lexicon import Lexicon, TokenPair
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.float32]
 
-# Priors of beads beside 1-1, in nats for each sentence more; and what makes a similarity a probability. Judgements
-# after Vecalign, whose cost of a bead grows with its number of sentences; not swept, for want of a model here.
-_PER_SENTENCE = 1.0
-_SHARPNESS = 12.0
-_SKIP = -2.0
-_NEIGHBOURS = 16  # random sentences that a similarity is measured against
+# Priors of beads beside 1-1, in nats: for each sentence more, and for a sentence alone.
+_PER_SENTENCE = 2.0
+_SKIP = -4.0
+_APART = 0.1  # Between the cosines of strangers and of translations, at least: else there is nothing to go by.
+_STEEPEST = 40.0  # Log-odds for a cosine higher by 1.
+_NEIGHBOURS = 16  # strangers of a sentence
 SHAPES: tuple[Shape, ...] = ((1, 1), DELETION, INSERTION, (1, 2), (2, 1), (2, 2), (1, 3), (3, 1))
+_COUNTS = sorted({count for shape in SHAPES for count in shape if count})
 _WIDTH = 320
 _SURE = 0.5  # probability of a bead that the lexicon learns from
-
-
-class Encoder(Protocol):
-    """As sentence-transformers has it."""
-
-    def encode(self, sentences: list[str], **options: Any) -> Any:
-        """A row for each."""
-        ...
-
-
-def load_encoder(model: str) -> Encoder:
-    """A model of sentence-transformers by its name or path ("sentence-transformers/LaBSE"); raises `ConfigError`."""
-    try:
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415 an extra, and seconds to import
-    except ImportError as error:
-        raise ConfigError('embeddings need the extra "neural": pip install "bitrawl[neural]"') from error
-    try:
-        encoder: Encoder = SentenceTransformer(model)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"the model {model} cannot be loaded: {error}") from error
-    return encoder
 
 
 class EmbeddingAligner:
@@ -72,46 +54,86 @@ class EmbeddingAligner:
         if not a or not b:
             return one_sided(document)
         band = Band.around(anchors.path(document), len(b), _WIDTH)
-        chain = best_chain(band, posteriors(band, self._gains(a, b, band)))
-        beads = [as_bead(step) for step in chain]
-        sure = [step for step in chain if all(step.shape) and step.probability > _SURE]
+        best = best_chain(band, posteriors(band, self._gains(a, b, band)))
+        beads = [as_bead(step) for step in best]
+        sure = [step for step in best if all(step.shape) and step.probability > _SURE]
         self._pairs += [(document.a.run(step.i, step.shape[0]), document.b.run(step.j, step.shape[1])) for step in sure]
         return beads
 
     def _gains(self, a: Sequence[str], b: Sequence[str], band: Band) -> dict[Shape, Floats]:
-        runs_a = {k: self._embedded(a, k) for k in {ka for ka, _ in SHAPES if ka}}
-        runs_b = {k: self._embedded(b, k) for k in {kb for _, kb in SHAPES if kb}}
-        strangers = _strangers(runs_a[1], runs_b[1])
+        runs_a, runs_b = self._embedded(a, b)
+        single = _banded(runs_a[1], runs_b[1], band)
+        measure = Measure.of(_strangers(runs_a[1], runs_b[1]), _mutual(single, band))
         gains = {}
         for ka, kb in SHAPES:
             if ka and kb:
-                like = _banded(runs_a[ka], runs_b[kb], band)
-                # Vecalign's normalisation: a cosine says something only beside that of strangers.
-                gains[ka, kb] = _SHARPNESS * (like - (1 + strangers) / 2) / (1 - strangers) - _PER_SENTENCE * (
-                    ka + kb - 2
-                )
+                like = single if ka == kb == 1 else _banded(runs_a[ka], runs_b[kb], band)
+                gains[ka, kb] = measure.log_odds(like) - _PER_SENTENCE * (ka + kb - 2)
             else:
                 gains[ka, kb] = np.full((len(band.low), band.width), _SKIP)
         return gains
 
-    def _embedded(self, sentences: Sequence[str], count: int) -> Floats:
-        """Each sentence with those before it, as one text."""
-        texts = [" ".join(sentences[max(i - count, 0) : i]) for i in range(1, len(sentences) + 1)]
-        rows = np.asarray(self._encoder.encode(texts), np.float64)
-        embedded: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-        return embedded
+    def _embedded(self, *sides: Sequence[str]) -> list[dict[int, Rows]]:
+        """Of each side, by a number of sentences, each sentence with so many up to it as one text.
+
+        All in one go: a model is fastest when it may sort many texts by length.
+        """
+        runs = [(side, count) for side in range(len(sides)) for count in _COUNTS]
+        texts = [_run_texts(sides[side], count) for side, count in runs]
+        rows = self._encoder.encode(list(chain.from_iterable(texts)))
+        parts = np.split(rows, np.cumsum([len(some) for some in texts])[:-1])
+        found: list[dict[int, Rows]] = [{} for _ in sides]
+        for (side, count), part in zip(runs, parts, strict=True):
+            found[side][count] = part
+        return found
 
 
-def _strangers(a: Floats, b: Floats) -> float:
-    """The mean cosine of sentences that have nothing to do with each other: those far apart."""
+def _run_texts(sentences: Sequence[str], count: int) -> list[str]:
+    return [" ".join(sentences[max(i - count, 0) : i]) for i in range(1, len(sentences) + 1)]
+
+
+class Measure(NamedTuple):
+    """What a cosine says, by the texts themselves: encoders differ in those of strangers and of translations."""
+
+    middle: float
+    slope: float
+
+    @classmethod
+    def of(cls, strangers: Floats, matches: Floats) -> "Measure":
+        """From some cosines of either kind: two normal distributions of one variance."""
+        if not len(strangers) or not len(matches):
+            return cls(0.5, _STEEPEST)
+        # Of short texts some strangers are none: quartiles mind that less than a mean.
+        lower, low, upper = np.quantile(strangers, [0.25, 0.5, 0.75]).tolist()
+        high = max(float(matches.mean()), low + _APART)
+        variance = (((upper - lower) / 1.349) ** 2 + float(matches.var())) / 2
+        return cls((low + high) / 2, min((high - low) / max(variance, 1e-6), _STEEPEST))
+
+    def log_odds(self, cosines: Floats) -> Floats:
+        """That they are of translations."""
+        return self.slope * (cosines - self.middle)
+
+
+def _strangers(a: Rows, b: Rows) -> Floats:
+    """The cosines of sentences that have nothing to do with each other: those far apart."""
     shifts = [len(b) * (n + 1) // (_NEIGHBOURS + 2) for n in range(_NEIGHBOURS)]
-    rows = np.arange(len(a))
-    at = rows * len(b) // len(a)
-    cosines = [(a * b[(at + shift) % len(b)]).sum(axis=1).mean() for shift in shifts if shift]
-    return min(float(np.mean(cosines)), 0.9) if cosines else 0.0
+    at = np.arange(len(a)) * len(b) // len(a)
+    cosines = [(a * b[(at + shift) % len(b)]).sum(axis=1) for shift in shifts if shift]
+    return np.concatenate(cosines).astype(np.float64) if cosines else np.zeros(0)
 
 
-def _banded(a: Floats, b: Floats, band: Band) -> Floats:
+def _mutual(table: Floats, band: Band) -> Floats:
+    """The cosines of sentences that are each other's nearest in the band."""
+    columns = band.columns()[1:]
+    nearest = table[1:].max(axis=1, initial=-1.0)
+    best = np.full(band.size_b + 1, -1.0)
+    np.maximum.at(best, np.minimum(columns, band.size_b), np.where(columns <= band.size_b, table[1:], -1.0))
+    at = columns[np.arange(len(columns)), table[1:].argmax(axis=1)]
+    found: Floats = nearest[(nearest >= best[np.minimum(at, band.size_b)]) & (nearest > 0)]
+    return found
+
+
+def _banded(a: Rows, b: Rows, band: Band) -> Floats:
     table = np.zeros((len(band.low), band.width))
     for i in range(1, len(band.low)):
         low = max(int(band.low[i]), 1)

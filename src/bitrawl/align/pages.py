@@ -1,6 +1,6 @@
 """From pairs of pages to pairs of segments: main text only, split into sentences, each with its place."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from bitrawl.align.documents import Document, Text
@@ -28,10 +28,11 @@ class DocumentAligner(Protocol):
 
 
 class Sentence(NamedTuple):
-    """A sentence of a page and the number of its paragraph in it."""
+    """A sentence of a page, the number of its paragraph in it, and what stands between it and the one before there."""
 
     text: str
     paragraph: int
+    space: str = ""
 
 
 class SiteAligner:
@@ -74,11 +75,19 @@ class SiteAligner:
 def page_sentences(page: Page, language: Language) -> list[Sentence]:
     """Those of its main text."""
     return [
-        Sentence(sentence, number)
+        sentence
         for number, paragraph in enumerate(page.paragraphs)
         if not paragraph.boilerplate
-        for sentence in sentences(paragraph.text, language)
+        for sentence in _placed(paragraph.text, number, language)
     ]
+
+
+def _placed(text: str, paragraph: int, language: Language) -> Iterator[Sentence]:
+    end = 0
+    for sentence in sentences(text, language):
+        begin = text.index(sentence, end)
+        yield Sentence(sentence, paragraph, text[end:begin])
+        end = begin + len(sentence)
 
 
 def _text(page: Page, found: Sequence[Sentence], language: Language) -> Text:
@@ -99,6 +108,11 @@ def _markup(page: Page, paragraph: Paragraph) -> list[str]:
 
 
 def _segment(found: Sequence[Sentence], numbers: Sequence[int], language: Language) -> Segment:
-    space = "" if language.split("-")[0] in _UNSPACED else " "
-    text = space.join(found[number].text for number in numbers)
-    return Segment(text, found[numbers[0]].paragraph, numbers[0])
+    """As it stands on the page, where all of it is in one paragraph."""
+    between = "" if language.split("-")[0] in _UNSPACED else " "
+    first = found[numbers[0]]
+    text, paragraph = first.text, first.paragraph
+    for sentence in (found[number] for number in numbers[1:]):
+        text += (sentence.space if sentence.paragraph == paragraph else between) + sentence.text
+        paragraph = sentence.paragraph
+    return Segment(text, first.paragraph, numbers[0])

@@ -11,8 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from bitrawl import config
+from bitrawl.assemble.strategies import UrlModelNames, strategy
 from bitrawl.cleaning import Cleaner, without_template
-from bitrawl.config import Job, Strategy
+from bitrawl.config import Job
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
 from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher, user_agent
@@ -21,7 +23,7 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
-from bitrawl.crawl.scorers import BreadthFirst, LanguageFilter
+from bitrawl.crawl.scorers import Unlearning
 from bitrawl.crawl.sniff import media_type
 from bitrawl.crawl.traps import Traps
 from bitrawl.errors import ConfigError, StoreError
@@ -30,11 +32,10 @@ from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.protocols import Fetcher, LinkScorer
 from bitrawl.reading import page_reader
 from bitrawl.store.archive import ArchivingFetcher, WarcArchive
-from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger import Ledger, locked
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.replay import Archives, Codec, ReplayFetcher, open_archives
 from bitrawl.store.rules import LedgerRobots
-from bitrawl.text.codes import same_language
 
 MEGABYTE = 1_000_000
 MAX_WORKERS = 4  # more than that a polite crawl never needs
@@ -44,6 +45,7 @@ class Ending(Enum):
     """How a run came to its end."""
 
     DONE = "done"  # nothing left, or a budget spent
+    FAILED = "failed"  # no host has answered
     STOPPED = "stopped"  # by the user, with all in flight finished
     CANCELLED = "cancelled"  # by the user, at once
 
@@ -71,23 +73,41 @@ class Opened(NamedTuple):
 Started = Callable[[Crawl, Callable[[], int]], None]
 
 
-async def run(job: Job, folder: Path, observe: Callable[[Visit], None], started: Started = lambda *_: None) -> Ending:
-    """Crawl until nothing is left, a budget is spent or somebody stops it; `started` gets the crawl, to stop it by."""
-    async with opened(job, folder, observe) as parts:
+async def run(
+    job: Job,
+    folder: Path,
+    observe: Callable[[Visit], None],
+    started: Started = lambda *_: None,
+    *,
+    fresh: bool = False,
+) -> Ending:
+    """Crawl until nothing is left, a budget is spent or somebody stops it; `started` gets the crawl, to stop it by.
+
+    `fresh` removes what the folder held; that, and job.toml, happen when all is ready to begin.
+    """
+    async with opened(job, folder, observe, fresh=fresh) as parts:
         started(parts.crawl, lambda: len(parts.queue))
         return await finished(parts)
 
 
 @asynccontextmanager
-async def opened(job: Job, folder: Path, observe: Callable[[Visit], None]) -> AsyncIterator[Opened]:
-    """A crawl that has not begun, with what earlier runs left of it."""
+async def opened(
+    job: Job, folder: Path, observe: Callable[[Visit], None], *, fresh: bool = False
+) -> AsyncIterator[Opened]:
+    """A crawl that has not begun, with what earlier runs left of it; the folder's job is this one from now on."""
+    if fresh:
+        start_over(folder)
     async with AsyncExitStack() as stack:
         sites = Sites(job.scope.one_site)
         ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
         stack.callback(ledger.close)
         queue = LedgerQueue(ledger, sites.of)
         crawl = await _crawl(job, folder, ledger, queue, stack, observe)
-        ledger.remember("ended", "")
+        config.write(job, folder / "job.toml")
+        for word in ("ended", "mining"):
+            ledger.remember(word, "")
+        if not isinstance(crawl.scorer, Unlearning):
+            crawl.recall(ledger.visits())
         crawl.frontier.wake(queue.hosts())
         yield Opened(crawl, ledger, queue)
 
@@ -100,7 +120,7 @@ async def finished(parts: Opened) -> Ending:
         await crawl.run()
     finally:
         ledger.remember("seconds", float(ledger.recall("seconds") or 0) + crawl.clock.now() - began)
-    ending, why = _ending(crawl, queue)
+    ending, why = _ending(crawl, ledger, queue)
     ledger.remember("ended", why)
     return ending
 
@@ -141,6 +161,7 @@ async def _crawl(
             sitemaps=job.scope.sitemaps,
             probe=job.scope.probe and archives is None,
             opt_outs=job.politeness.opt_outs,
+            exhaustive=job.exhaustive,
         ),
         traps=_traps(ledger),
         sitemaps_of=robots.sitemaps,
@@ -151,23 +172,30 @@ async def _crawl(
     return crawl
 
 
+def _scorer(job: Job) -> LinkScorer:
+    return strategy(job.strategy, job.languages(), named=UrlModelNames(job.url_language_model, job.url_pair_model))
+
+
 def check(job: Job) -> None:
     """Raise `ConfigError` for what only shows when the parts are made, before anything is written."""
     settings = _fetch_settings(job)
     user_agent(settings.contact)
     Sites(job.scope.one_site)
+    if job.url_language_model or job.url_pair_model:
+        _scorer(job)
 
 
 def start_over(folder: Path) -> None:
-    """Remove what jobs have written into that folder, and nothing else."""
-    try:
-        for name in ("job.toml", "job.sqlite", "job.sqlite-wal", "job.sqlite-shm"):
-            (folder / name).unlink(missing_ok=True)
-        for part in (folder / "warc", folder / "rejected"):
-            if part.exists():
-                shutil.rmtree(part)
-    except OSError as error:
-        raise StoreError(f"{folder} cannot be emptied: {error}") from error
+    """Remove what jobs have written into that folder, and nothing else; not while one runs there."""
+    with locked(folder / "job.sqlite"):
+        try:
+            for name in ("job.toml", "job.sqlite", "job.sqlite-wal", "job.sqlite-shm", "report.html"):
+                (folder / name).unlink(missing_ok=True)
+            for part in (folder / "warc", folder / "rejected", folder / "corpus"):
+                if part.exists():
+                    shutil.rmtree(part)
+        except OSError as error:
+            raise StoreError(f"{folder} cannot be emptied: {error}") from error
 
 
 def _archives(job: Job, stack: AsyncExitStack) -> Archives | None:
@@ -249,20 +277,12 @@ def _frontier(
         site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
         purse=spent,
         purses=purses,
+        left={} if job.exhaustive else {known.site: known.left for known in ledger.sites() if known.left},
     )
 
 
 def _bytes(megabytes: float | None) -> int | None:
     return None if megabytes is None else int(megabytes * MEGABYTE)
-
-
-def _scorer(job: Job) -> LinkScorer:
-    wanted = job.languages()
-    match job.strategy:
-        case Strategy.BREADTH_FIRST:
-            return BreadthFirst()
-        case Strategy.LANGUAGE_FILTER:
-            return LanguageFilter(lambda found: any(same_language(found, language) for language in wanted))
 
 
 def _traps(ledger: Ledger) -> Traps:
@@ -272,17 +292,23 @@ def _traps(ledger: Ledger) -> Traps:
     return traps
 
 
-def _ending(crawl: Crawl, queue: LedgerQueue) -> tuple[Ending, str]:
+def _ending(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> tuple[Ending, str]:
     left = f"; {waiting} links are still queued" if (waiting := len(queue)) else ""
     if crawl.stopped:
         return Ending.STOPPED, f"stopped by the user{left}; the same command resumes"
     if spent := crawl.frontier.spent():
         return Ending.DONE, f"the budget of {spent} is spent{left}"
-    if parked := crawl.frontier.parked():
+    if crawl.frontier.left:
+        site, why = next(iter(crawl.frontier.left.items()))
+        others = f", and {len(crawl.frontier.left) - 1} other sites" if len(crawl.frontier.left) > 1 else ""
+        said = f"{site} left: {why}{others}{left}; --exhaustive goes on"
+    elif parked := crawl.frontier.parked():
         host, why = next(iter(parked.items()))
         others = f" and {len(parked) - 1} other hosts" if len(parked) > 1 else ""
-        return Ending.DONE, f"{host}{others} left: {why}{left}; the same command tries again"
-    return Ending.DONE, "done: nothing is left to visit"
+        said = f"{host}{others} left: {why}{left}; the same command tries again"
+    else:
+        said = "done: nothing is left to visit"
+    return (Ending.DONE if ledger.answered() else Ending.FAILED), said
 
 
 async def clean_pages(

@@ -12,7 +12,9 @@ from bitrawl.cli.crawl import crawl
 from bitrawl.cli.demo import demo
 from bitrawl.cli.inspect import log, status
 from bitrawl.cli.mine import export, mine, pair, report_
+from bitrawl.cli.simulate import simulate
 from bitrawl.cli.train import train
+from bitrawl.cli.urls import urls
 from bitrawl.errors import BitrawlError, ConfigError
 
 app = typer.Typer(
@@ -34,6 +36,8 @@ app.command("report")(report_)
 app.command()(status)
 app.command()(log)
 app.command()(clean)
+app.command()(simulate)
+app.add_typer(urls, name="urls")
 app.command()(demo)
 app.command()(train)
 

@@ -4,13 +4,14 @@ import asyncio
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bitrawl import config
-from bitrawl.assemble import Ending, Started, check, run, start_over
+from bitrawl.assemble import Ending, Started, check, run
 from bitrawl.cli.inspect import show
 from bitrawl.cli.progress import Progress
 from bitrawl.config import Job, Strategy
@@ -34,7 +35,15 @@ def crawl(  # noqa: PLR0913 (each flag is a key of the job file)
     seeds_file: Annotated[
         Path | None, typer.Option(help="Seeds, one a line; - for standard input.", rich_help_panel=WHERE)
     ] = None,
-    strategy: Annotated[Strategy | None, typer.Option(help="What orders the visits.", rich_help_panel=WHERE)] = None,
+    strategy: Annotated[
+        Strategy | None, typer.Option(help="What orders the visits.", show_default="adaptive", rich_help_panel=WHERE)
+    ] = None,
+    exhaustive: Annotated[
+        bool | None,
+        typer.Option(
+            "--exhaustive", help="Visit all of a site, even where nothing more is expected.", rich_help_panel=WHERE
+        ),
+    ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Remove what the folder holds and start over.", rich_help_panel=WHERE)
     ] = False,
@@ -123,21 +132,21 @@ def crawl(  # noqa: PLR0913 (each flag is a key of the job file)
 
     Ctrl-C once finishes what is in flight, twice stops now; the same command goes on where it ended.
     """
-    given = locals()
-    ending = follow(prepared(given), out, run, quiet=quiet)
-    if ending is not Ending.DONE:
-        raise typer.Exit(130)
+    asked = prepared(locals())
+    leave(follow(asked, out, partial(run, fresh=fresh), Progress(quiet=quiet)))
 
 
 def prepared(given: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> Job:
-    """The job that these flags ask for, checked and written into its folder; `more` are tables of further verbs."""
-    out: Path = given["out"]
-    asked = _asked({**_described(given), **(more or {})}, given["job"], out, fresh=given["fresh"])
+    """The job that these flags ask for, checked, with nothing written; `more` are tables of further verbs."""
+    asked = _asked({**_described(given), **(more or {})}, given["job"], given["out"], fresh=given["fresh"])
     check(asked)
-    if given["fresh"]:
-        start_over(out)
-    config.write(asked, out / "job.toml")
     return asked
+
+
+def leave(ending: Ending) -> None:
+    """With the exit status of that ending."""
+    if ending is not Ending.DONE:
+        raise typer.Exit(1 if ending is Ending.FAILED else 130)
 
 
 def _described(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,8 +158,9 @@ def _described(given: Mapping[str, Any]) -> dict[str, Any]:
     one_site, connect_to, langs = given["one_site"], given["connect_to"], given["langs"]
     return {
         "seeds": [*(given["seeds"] or []), *_listed(given["seeds_file"])] or None,
-        "langs": [code.strip() for code in langs.split(",") if code.strip()] if langs is not None else None,
+        "langs": config.listed(langs) if langs is not None else None,
         "strategy": given["strategy"],
+        "exhaustive": given["exhaustive"],
         "replay": [str(path) for path in given["replay"]] if given["replay"] else None,
         "warc": [str(path) for path in given["warc"]] if given["warc"] else None,
         "scope": some(include="include", exclude="exclude", depth="max_depth", sitemaps="sitemaps", probe="probe")
@@ -168,11 +178,11 @@ def _described(given: Mapping[str, Any]) -> dict[str, Any]:
 Runner = Callable[[Job, Path, Callable[[Visit], None], Started], Awaitable[Ending]]
 
 
-def follow(job: Job, folder: Path, runner: Runner, *, quiet: bool = False) -> Ending:
+def follow(job: Job, folder: Path, runner: Runner, progress: Progress) -> Ending:
     """Run a job with its progress shown, and say what came of it."""
-    with Progress(quiet=quiet) as progress:
+    with progress:
         ending = asyncio.run(watch(job, folder, runner, progress))
-    if not quiet:
+    if not progress.quiet:
         ledger = Ledger(folder / "job.sqlite", read_only=True)
         show(summarise(ledger), folder)
         ledger.close()

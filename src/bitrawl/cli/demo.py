@@ -1,6 +1,7 @@
 """`bitrawl demo`: the main job on a small multilingual web that the package carries."""
 
 import asyncio
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +10,9 @@ import typer
 
 from bitrawl import config
 from bitrawl import demo as bundled
-from bitrawl.assemble import Ending, mine, start_over
+from bitrawl.assemble import Ending, mine
 from bitrawl.cli.console import out as console
-from bitrawl.cli.crawl import watch
+from bitrawl.cli.crawl import leave, watch
 from bitrawl.cli.inspect import show
 from bitrawl.cli.mine import tell
 from bitrawl.cli.progress import Progress
@@ -33,12 +34,10 @@ def demo(
 
     Example: [bold]bitrawl demo --out /tmp/demo --langs en,fr,es,zh[/]
     """
-    start_over(out)
-    if asyncio.run(_mine(out, langs)) is not Ending.DONE:
-        raise typer.Exit(130)
+    leave(asyncio.run(_mine(out, langs)))
     ledger = Ledger(out / "job.sqlite", read_only=True)
     show(summarise(ledger), out)
-    _compare(ledger, langs.split(","))
+    _compare(ledger, config.listed(langs))
     ledger.close()
     tell(out)
     console.print(f"\nLook closer: bitrawl status {out}, bitrawl log {out}, {out / 'report.html'}", markup=False)
@@ -47,17 +46,16 @@ def demo(
 async def _mine(folder: Path, langs: str) -> Ending:
     async with bundled.serve() as served:
         job = _job(langs, served.port)
-        config.write(job, folder / "job.toml")
         with Progress() as progress:
             progress.note(f"{len(bundled.pages())} pages on {len(bundled.hosts())} hosts, served on port {served.port}")
-            return await watch(job, folder, mine, progress)
+            return await watch(job, folder, partial(mine, fresh=True, doing=progress.mining), progress)
 
 
 def _job(langs: str, port: int) -> Job:
     """Impatient, since nobody else uses this web."""
     return config.resolve(
         {
-            "langs": langs.split(","),
+            "langs": config.listed(langs),
             "seeds": [str(url) for url in bundled.seeds()],
             "politeness": {"delay": 0.0},
             "scope": {"one_site": ONE_SITE},
@@ -70,8 +68,13 @@ def _compare(ledger: Ledger, langs: list[str]) -> None:
     """What was found against what is there."""
     found = {page.url: page.language for page in ledger.pages()}
     known = bundled.pages()
-    right = sum(found.get(url) == language for url, language in known.items())
-    console.print(f"\npages      {right} of {len(known)} found, with their language", markup=False)
+    wanted = {url for url, language in known.items() if language in langs}
+    right = sum(found.get(url) == known[url] for url in wanted)
+    console.print(
+        f"\npages      {right} of {len(wanted)} in these languages found, with their language;"
+        f" {sum(url not in wanted for url in found)} others visited",
+        markup=False,
+    )
     findings, repeats = Findings(ledger), bundled.duplicates()
     for lang_a, lang_b in combinations(langs, 2):
         true = {frozenset(p[:2]) for p in bundled.truth() if {p.lang_a, p.lang_b} == {lang_a, lang_b}}

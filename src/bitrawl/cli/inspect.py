@@ -55,6 +55,10 @@ def status(
 def show(summary: Summary, folder: Path) -> None:
     """The summary for a person."""
     state = summary.ended or "running, or ended without a word (the same command resumes)"
+    if summary.mining:
+        killed = "or ended without a word (the same command resumes)"
+        crawled = f", the crawl is over: {summary.ended}" if summary.ended else ", the crawl goes on"
+        state = f"mining: {summary.mining}{crawled}; {killed}"
     rows = [
         ("job", f"{folder}: {state}"),
         ("links", f"{summary.links} = {summary.pages} pages + {summary.skipped} skipped + {summary.queued} queued"),

@@ -2,17 +2,21 @@
 
 import asyncio
 import inspect
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bitrawl import config, report
-from bitrawl.assemble import Ending, mine_again, pairing, write_corpus
+from bitrawl.assemble import export as write_again
 from bitrawl.assemble import mine as run_mine
+from bitrawl.assemble import mine_again
 from bitrawl.cli.console import out as console
-from bitrawl.cli.crawl import crawl, follow, prepared
+from bitrawl.cli.crawl import crawl, follow, leave, prepared
+from bitrawl.cli.progress import Progress
 from bitrawl.config import Job
+from bitrawl.corpus.export import Format
 from bitrawl.errors import ConfigError
 from bitrawl.report import brief, gather
 from bitrawl.store.ledger import Ledger
@@ -23,7 +27,8 @@ Folder = Annotated[Path, typer.Argument(help="The job's folder, as given to --ou
 Methods = Annotated[
     str | None,
     typer.Option(
-        help="Detectors by their letters: a declared, u URL, p d i images and digits, h m l structure, c content, t parents.",
+        help="Detectors by their letters: a declared, u URL, p d i images and digits, h m l structure, c content,"
+        " t parents, r mutual links, b bridge by a third language.",
         show_default="all",
         rich_help_panel=PAIRS,
     ),
@@ -33,6 +38,15 @@ UrlPairs = Annotated[
     typer.Option("--url-pair", help="Texts in URLs that stand for each other: en=fr", rich_help_panel=PAIRS),
 ]
 Dictionary = Annotated[Path | None, typer.Option(help="Word pairs: TSV, or hunalign's format.", rich_help_panel=PAIRS)]
+Encoder = Annotated[
+    str | None,
+    typer.Option(
+        help="A sentence-transformers model for pairs and sentences, as sentence-transformers/LaBSE (extra neural).",
+        metavar="NAME_OR_PATH",
+        show_default=False,
+        rich_help_panel=PAIRS,
+    ),
+]
 Translated = Annotated[
     bool | None,
     typer.Option(
@@ -55,7 +69,7 @@ Compress = Annotated[
 ]
 MinScore = Annotated[
     float | None,
-    typer.Option(help="Of an alignment, to get into the corpus.", show_default="0", rich_help_panel=CORPUS),
+    typer.Option(help="Of an alignment, to get into the corpus.", show_default="0.5", rich_help_panel=CORPUS),
 ]
 
 
@@ -64,12 +78,14 @@ def _stage_flags(  # noqa: PLR0913 (each flag is a key of the job file)
     methods: Methods = None,
     url_pair: UrlPairs = None,
     dictionary: Dictionary = None,
+    encoder: Encoder = None,
     machine_translated: Translated = None,
     formats: Formats = None,
     compress: Compress = None,
     min_score: MinScore = None,
 ) -> dict[str, Any]:
     return {
+        "encoder": encoder,
         "pair": {
             "methods": methods,
             "url_pairs": url_pair,
@@ -77,8 +93,16 @@ def _stage_flags(  # noqa: PLR0913 (each flag is a key of the job file)
             "machine_translated": machine_translated,
         },
         "judge": {"score": min_score},
-        "export": {"formats": formats.split(",") if formats else None, "compress": compress},
+        "export": {"formats": _formats(formats) if formats else None, "compress": compress},
     }
+
+
+def _formats(given: str) -> list[str]:
+    names = [name.lower() for name in config.listed(given)]
+    unknown = [name for name in names if name not in list(Format)]
+    if unknown or not names:
+        raise ConfigError(f"there is no format {', '.join(unknown) or given!r}; the formats are {', '.join(Format)}")
+    return names
 
 
 def mine(**given: Any) -> None:
@@ -89,13 +113,12 @@ def mine(**given: Any) -> None:
     One language makes a monolingual corpus. The same command resumes.
     """
     stages = {name: given.pop(name) for name in inspect.signature(_stage_flags).parameters}
-    job = prepared(given, _stage_flags(**stages))
-    pairing(job)
-    ending = follow(job, given["out"], run_mine, quiet=given["quiet"])
-    if not given["quiet"]:
+    job, progress = prepared(given, _stage_flags(**stages)), Progress(quiet=given["quiet"])
+    runner = partial(run_mine, fresh=given["fresh"], doing=progress.mining)
+    ending = follow(job, given["out"], runner, progress)
+    if not progress.quiet:
         tell(given["out"])
-    if ending is not Ending.DONE:
-        raise typer.Exit(130)
+    leave(ending)
 
 
 # Typer reads the flags from the signature: those of `crawl`, and those of the stages after it.
@@ -111,6 +134,7 @@ def pair(
     methods: Methods = None,
     url_pair: UrlPairs = None,
     dictionary: Dictionary = None,
+    encoder: Encoder = None,
     machine_translated: Translated = None,
 ) -> None:
     """Pair and align the pages of a job again, with other settings; nothing is fetched.
@@ -118,11 +142,13 @@ def pair(
     Example: [bold]bitrawl pair jobs/example --methods au[/]
     """
     flags = _stage_flags(
-        methods=methods, url_pair=url_pair, dictionary=dictionary, machine_translated=machine_translated
+        methods=methods,
+        url_pair=url_pair,
+        dictionary=dictionary,
+        encoder=encoder,
+        machine_translated=machine_translated,
     )
-    job = _changed(folder, flags)
-    pairing(job)
-    asyncio.run(mine_again(job, folder))
+    asyncio.run(mine_again(changed(folder, flags), folder, doing=Progress().mining))
     tell(folder)
 
 
@@ -137,8 +163,7 @@ def export(
 
     Example: [bold]bitrawl export jobs/example --formats tmx,moses --min-score 0.4[/]
     """
-    job = _changed(folder, _stage_flags(formats=formats, compress=compress, min_score=min_score))
-    write_corpus(job, folder)
+    write_again(changed(folder, _stage_flags(formats=formats, compress=compress, min_score=min_score)), folder)
     tell(folder)
 
 
@@ -151,13 +176,10 @@ def report_(folder: Folder) -> None:
     console.print(str(report.write(folder)), markup=False)
 
 
-def _changed(folder: Path, flags: dict[str, Any]) -> Job:
-    """The folder's job with those flags, which it has from now on."""
-    held = folder / "job.toml"
+def changed(folder: Path, flags: dict[str, Any]) -> Job:
+    """The folder's job with those flags, not yet written: a command that fails changes nothing."""
     _job(folder)
-    job = config.resolve(config.merged(config.read(held), flags), where="the command")
-    config.write(job, held)
-    return job
+    return config.resolve(config.merged(config.read(folder / "job.toml"), flags), where="the command")
 
 
 def _job(folder: Path) -> None:
@@ -170,4 +192,6 @@ def tell(folder: Path) -> None:
     """In short, at the end."""
     for line in brief(gather(folder)):
         console.print(line, markup=False)
-    console.print(f"corpus     {folder / 'corpus'}\nreport     {folder / 'report.html'}", markup=False)
+    for name, path in (("corpus", folder / "corpus"), ("report", folder / "report.html")):
+        if path.exists():
+            console.print(f"{name:<11}{path}", markup=False)

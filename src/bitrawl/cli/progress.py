@@ -18,13 +18,14 @@ from bitrawl.model import Page, Skip, Visit
 LINE_EVERY = 10.0  # seconds, where there is no terminal
 REDRAW_EVERY = 0.25
 COUNT_EVERY = 2.0
+TELL_EVERY = 2.0
 
 
 class Progress:
     """Counts what the loop reports; drawing never touches the ledger but for the length of the queue."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._quiet = quiet
+        self.quiet = quiet
         self._started = time.monotonic()
         self.pages = 0
         self.fetches = 0
@@ -34,6 +35,7 @@ class Progress:
         self.hosts: Counter[str] = Counter()
         self.count_queue: Callable[[], int] = lambda: 0
         self._queued, self._counted = 0, 0.0
+        self._mining, self._told = "", 0.0
         self._live = Live(console=err, auto_refresh=False, transient=True) if err.is_terminal and not quiet else None
 
     def __enter__(self) -> Self:
@@ -60,8 +62,15 @@ class Progress:
 
     def note(self, message: str) -> None:
         """A line that stays."""
-        if not self._quiet:
+        if not self.quiet:
             err.print(message, markup=False)
+
+    def mining(self, what: str) -> None:
+        """What is mined now, empty for nothing; without a terminal a line each, if they do not come too fast."""
+        self._mining = what
+        if what and self._live is None and time.monotonic() - self._told > TELL_EVERY:
+            self._told = time.monotonic()
+            self.note(f"{duration(self._told - self._started)}  {what}")
 
     def rate(self) -> float:
         """Pages a second since the start."""
@@ -76,14 +85,14 @@ class Progress:
 
     async def draw_now_and_then(self, pause: Callable[[], tuple[str, float] | None]) -> None:
         """Until cancelled; `pause` tells for which host a crawl waits that does nothing else."""
-        while not self._quiet:
+        while not self.quiet:
             await asyncio.sleep(LINE_EVERY if self._live is None else REDRAW_EVERY)
             waited_for = pause()
             waits = f"waiting {waited_for[1]:.0f} s for {waited_for[0]}" if waited_for and waited_for[1] >= 1 else ""
             if self._live is not None:
                 self._live.update(self._table(waits), refresh=True)
             else:
-                err.print(f"{self._line()}{f'; {waits}' if waits else ''}", markup=False)
+                err.print("; ".join(filter(None, (self._line(), waits, self._mining))), markup=False)
 
     def _line(self) -> str:
         languages = ", ".join(f"{language} {count}" for language, count in self.languages.most_common(5))
@@ -101,6 +110,7 @@ class Progress:
             ("skipped", _top(self.skips)),
             ("hosts", _top(self.hosts, 4)),
             ("now", waits),
+            ("mining", self._mining),
         ):
             table.add_row(Text(label, style="bold cyan"), Text(value))
         elapsed = duration(time.monotonic() - self._started)

@@ -14,25 +14,32 @@ class Model(StrEnum):
 
     BOILERPLATE = "boilerplate"
     LANGUAGE = "language"
+    URL_LANGUAGE = "url-language"
+    URL_PAIRS = "url-pairs"
+    URL_LANGUAGE_TRANSFORMER = "url-language-transformer"
+    URL_PAIRS_TRANSFORMER = "url-pairs-transformer"
 
 
 def train(
     model: Annotated[Model, typer.Argument(help="Which model.")],
     *,
     data: Annotated[Path, typer.Option(help="The training data; the model's card names its public source.")],
-    out: Annotated[Path, typer.Option(help="The model file to write.")],
+    out: Annotated[Path, typer.Option(help="The model file to write; for a transformer a folder.")],
+    base: Annotated[
+        str, typer.Option(help="What a transformer is fine-tuned from, by name or path.")
+    ] = "xlm-roberta-base",
 ) -> None:
-    """Train a model of the package anew: needs the extra [bold]train[/].
+    """Train a model of the package anew: needs the extra [bold]train[/], for transformers [bold]neural[/].
 
     Example: [bold]bitrawl train boilerplate --data trafilatura/ --out boilerplate.npz[/]
     """
     try:
-        _train(model, data, out)
+        _train(model, data, out, base)
     except ModuleNotFoundError as error:
         raise ConfigError(f"{error.name} is missing; install the extra: pip install 'bitrawl[train]'") from error
 
 
-def _train(model: Model, data: Path, out: Path) -> None:
+def _train(model: Model, data: Path, out: Path, base: str) -> None:
     match model:
         case Model.BOILERPLATE:
             from bitrawl.page import boilerplate_training  # noqa: PLC0415 (an extra's dependencies)
@@ -42,3 +49,17 @@ def _train(model: Model, data: Path, out: Path) -> None:
             from bitrawl.text import language_training  # noqa: PLC0415
 
             language_training.train(data, out)
+        case Model.URL_LANGUAGE:
+            from bitrawl.urls import language_training as url_language_training  # noqa: PLC0415
+
+            url_language_training.train(data, out)
+        case Model.URL_PAIRS:
+            from bitrawl.urls import parallel_training  # noqa: PLC0415
+
+            parallel_training.train(data, out)
+        case Model.URL_LANGUAGE_TRANSFORMER | Model.URL_PAIRS_TRANSFORMER:
+            from bitrawl.urls.transformer_training import train_languages, train_pairs  # noqa: PLC0415
+
+            tune = train_languages if model is Model.URL_LANGUAGE_TRANSFORMER else train_pairs
+            history = tune(data, out, base)
+            typer.echo(f"{len(history)} epochs, macro F1 {max(epoch.macro_f1 for epoch in history):.3f} on other sites")

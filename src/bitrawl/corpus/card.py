@@ -1,7 +1,9 @@
 """The datasheet that is published beside a corpus: from facts to Markdown."""
 
+import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from enum import StrEnum
 from itertools import islice
 
 import msgspec
@@ -22,6 +24,23 @@ METHODS = {
     "l": "like structure, low similarity",
     "c": "content: a lexicon learned from the job's own certain pairs, cognates and numbers",
     "t": "the same place on pages that are translations of each other",
+    "r": "links to each other",
+    "b": "both translations of the same page in a third language",
+}
+
+
+class Origin(StrEnum):
+    """Where the pages come from."""
+
+    CRAWL = "crawl"
+    REPLAY = "replay"  # archives that stood for the web
+    ARCHIVE = "archive"  # archives that were taken whole
+
+
+_ORIGINS = {
+    Origin.CRAWL: "Crawled with respect for robots.txt",
+    Origin.REPLAY: "Crawled in web archives (WARC), with respect for the robots.txt files that they hold",
+    Origin.ARCHIVE: "Taken from web archives (WARC), all pages that they hold",
 }
 
 
@@ -30,43 +49,55 @@ class Side(msgspec.Struct, frozen=True):
 
     language: str
     documents: int = 0
-    segments: int = 0
+    segments: int = 0  # paragraphs, in a corpus of one language
     words: int = 0
     characters: int = 0
+
+
+class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said of one corpus, of two languages or of one."""
+
+    name: str  # "en-fr"
+    sides: tuple[Side, ...]
+    document_pairs: int = 0
+    units: int = 0
+    occurrences: int = 0  # of the units, before duplicates were merged
+    near_duplicates: int = 0  # texts that were merged with another for being nearly equal
+    methods: Mapping[str, int] = {}  # document pairs by the method that spoke for them
+    flags: Mapping[str, int] = {}  # units by flag
+    refused: Mapping[str, int] = {}  # segment pairs by the threshold that kept them out
+    files: tuple[str, ...] = ()
 
 
 class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the card says; whatever is empty is said to be unknown or left out."""
 
-    name: str  # "en-fr"
     at: float  # when the corpus was written, seconds since the epoch
     versions: Mapping[str, str]  # by program: {"bitrawl": "0.1.0", "python": "3.11.9"}
-    sides: tuple[Side, ...]
-    document_pairs: int = 0
-    units: int = 0
-    occurrences: int = 0  # of the units, before duplicates were merged
+    corpora: tuple[CorpusFacts, ...]  # one for each pair of languages
+    origin: Origin = Origin.CRAWL
     first_fetch: float = 0.0  # seconds since the epoch; 0 when not known
     last_fetch: float = 0.0
-    sites: Mapping[str, int] = {}  # pages of the corpus by site
-    methods: Mapping[str, int] = {}  # document pairs by the method that spoke for them
-    flags: Mapping[str, int] = {}  # units by flag
-    refused: Mapping[str, int] = {}  # segment pairs by the threshold that kept them out
+    sites: Mapping[str, int] = {}  # pages of the corpora by site, each counted once
     thresholds: Mapping[str, object] = {}
     licences: Mapping[str, int] = {}  # pages by what they say of their licence; those that say nothing are not in it
     opt_outs: int = 0  # pages left out since their site reserves text and data mining
     robots: int = 0  # links that robots.txt forbade
-    machine_translated: int = 0  # pages left out for bearing marks of machine translation
+    machine_translated: int = 0  # pairs left out, since one side bears marks of machine translation
     duplicate_pages: int = 0
     job: str = ""  # job.toml
-    files: tuple[str, ...] = ()
+
+    @property
+    def bilingual(self) -> bool:
+        """Whether there are pairs of languages."""
+        return any(len(corpus.sides) > 1 for corpus in self.corpora)
 
 
 def card(facts: CardFacts) -> str:
     """`card.md`."""
     sections = (
         f"# {_title(facts)}\n\n{_summary(facts)}",
-        _section("Contents", _contents(facts)),
-        _section("Files", "\n".join(f"- `{name}`" for name in facts.files)),
+        *_corpora(facts),
         _section("Sources", _sources(facts)),
         _section("Licences and reservations", _rights(facts)),
         _section("How it was made", _methods(facts)),
@@ -78,45 +109,79 @@ def card(facts: CardFacts) -> str:
 
 
 def _title(facts: CardFacts) -> str:
-    names = " and ".join(f"{language_name(s.language)} ({s.language})" for s in facts.sides)
-    return f"{'Parallel' if len(facts.sides) > 1 else 'Monolingual'} web corpus, {names}"
+    languages = dict.fromkeys(side.language for corpus in facts.corpora for side in corpus.sides)
+    *most, last = [f"{language_name(language)} ({language})" for language in languages] or ["no language"]
+    names = f"{', '.join(most)} and {last}" if most else last
+    return f"{'Parallel' if facts.bilingual else 'Monolingual'} web corpus, {names}"
 
 
 def _summary(facts: CardFacts) -> str:
     made = f"bitrawl {facts.versions.get('bitrawl', '')}".strip()
     pages = sum(facts.sites.values())
     origin = f" from {_number(pages, 'page')} of {_number(len(facts.sites), 'site')}" if facts.sites else ""
+    units, pairs = (sum(getattr(c, name) for c in facts.corpora) for name in ("units", "document_pairs"))
     size = (
-        f"{_number(facts.units, 'translation unit')} in {_number(facts.document_pairs, 'pair')} of documents"
-        if len(facts.sides) > 1
-        else _number(sum(side.documents for side in facts.sides), "document")
+        f"{_number(units, 'translation unit')} in {_number(pairs, 'pair')} of documents"
+        if facts.bilingual
+        else _number(sum(side.documents for corpus in facts.corpora for side in corpus.sides), "document")
     )
     return f"{size}{origin}, written by {made} on {_day(facts.at)}."
 
 
-def _contents(facts: CardFacts) -> str:
-    bilingual = len(facts.sides) > 1
-    names = ("language", "documents", "segments", "words", "characters")
+def _corpora(facts: CardFacts) -> Iterable[str]:
+    """Sections of its own for one corpus; for several, one each."""
+    several = len(facts.corpora) > 1
+    for corpus in facts.corpora:
+        parts = (
+            _section("Contents", _contents(corpus), within=several),
+            _section("Files", "\n".join(f"- `{name}`" for name in corpus.files), within=several),
+            _section("Evidence for the pairs", _evidence(corpus), within=several),
+            _section("Kept out", _kept_out(corpus), within=several),
+        )
+        names = " and ".join(language_name(side.language) for side in corpus.sides)
+        yield "\n\n".join(filter(None, (f"## {names} ({corpus.name})" if several else "", *parts)))
+
+
+def _contents(corpus: CorpusFacts) -> str:
+    bilingual = len(corpus.sides) > 1
+    names = ("language", "documents", "segments" if bilingual else "paragraphs", "words", "characters")
     rows = [
         (side.language, *(f"{n:,}" for n in (side.documents, side.segments, side.words, side.characters)))
-        for side in facts.sides
+        for side in corpus.sides
     ]
     text = _table(names, rows)
-    if bilingual and facts.occurrences > facts.units:
+    if bilingual:
         text += (
-            f"\n\nThe {_number(facts.units, 'unit')} were found {facts.occurrences:,} times; equal ones are merged, and"
-            " each keeps all of its sources."
+            f"\n\n{_number(corpus.units, 'translation unit')} in {_number(corpus.document_pairs, 'pair')} of documents."
         )
-    if facts.flags:
-        text += "\n\nUnits that were kept and marked:\n\n" + _counts(("flag", "units"), facts.flags)
+    if corpus.occurrences > corpus.units:
+        text += f" The units were found {corpus.occurrences:,} times: equal ones are merged"
+        if corpus.near_duplicates:
+            text += f", {corpus.near_duplicates:,} that differ only in case, punctuation or spaces with them"
+        text += ", and each keeps all of its sources."
+    if corpus.flags:
+        text += "\n\nUnits that were kept and marked:\n\n" + _counts(("flag", "units"), corpus.flags)
     return text
+
+
+def _evidence(corpus: CorpusFacts) -> str:
+    rows = [
+        (f"{method}: {METHODS[method]}" if method in METHODS else method, f"{count:,}")
+        for method, count in sorted(corpus.methods.items(), key=lambda item: -item[1])
+    ]
+    return _table(("evidence", "pairs of documents"), rows) if rows else ""
+
+
+def _kept_out(corpus: CorpusFacts) -> str:
+    return "Segment pairs, by threshold:\n\n" + _counts(("by", "pairs"), corpus.refused) if corpus.refused else ""
 
 
 def _sources(facts: CardFacts) -> str:
     when = ""
     if facts.first_fetch:
         first, last = _day(facts.first_fetch), _day(facts.last_fetch or facts.first_fetch)
-        when = f"Fetched on {first}.\n\n" if first == last else f"Fetched from {first} to {last}.\n\n"
+        verb = "Fetched" if facts.origin is Origin.CRAWL else "Archived"
+        when = f"{verb} on {first}.\n\n" if first == last else f"{verb} from {first} to {last}.\n\n"
     return when + (_counts(("site", "pages"), facts.sites) if facts.sites else "")
 
 
@@ -131,32 +196,25 @@ def _rights(facts: CardFacts) -> str:
         text += _counts(("licence as stated by the page", "pages"), facts.licences) + "\n\n"
     text += f"- {_number(silent, 'page')} without a statement.\n"
     text += f"- {_number(facts.opt_outs, 'page')} left out because text and data mining is reserved.\n"
-    text += f"- {_number(facts.robots, 'link')} not followed because robots.txt forbids it."
+    if facts.origin is not Origin.ARCHIVE:
+        text += f"- {_number(facts.robots, 'link')} not followed because robots.txt forbids it."
     return text
 
 
 def _methods(facts: CardFacts) -> str:
-    text = "Crawled with respect for robots.txt; main text told from boilerplate, language identified by the text.\n"
-    if len(facts.sides) > 1:
-        text += "Pages paired by the evidence below, then aligned sentence by sentence and judged.\n"
-    text += f"\n- {_number(facts.duplicate_pages, 'page')} left out as repetitions of others.\n"
-    text += f"- {_number(facts.machine_translated, 'page')} left out for marks of machine translation."
-    if facts.methods:
-        rows = [
-            (f"{method}: {METHODS[method]}" if method in METHODS else method, f"{count:,}")
-            for method, count in facts.methods.items()
-        ]
-        text += "\n\n" + _table(("evidence", "pairs of documents"), rows)
+    text = f"{_ORIGINS[facts.origin]}; main text told from boilerplate, language identified by the text.\n"
+    if facts.bilingual:
+        text += "Pages paired by all evidence together, then aligned sentence by sentence and judged.\n"
+    text += f"\n- {_number(facts.duplicate_pages, 'page')} left out as repetitions of others."
+    if facts.bilingual:
+        text += f"\n- {_number(facts.machine_translated, 'pair')} left out for marks of machine translation."
     return text
 
 
 def _thresholds(facts: CardFacts) -> str:
-    parts = []
-    if facts.thresholds:
-        parts.append(_table(("threshold", "value"), [(name, str(value)) for name, value in facts.thresholds.items()]))
-    if facts.refused:
-        parts.append("Segment pairs that were kept out:\n\n" + _counts(("by", "pairs"), facts.refused))
-    return "\n\n".join(parts)
+    """Their values as the job file has them."""
+    rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in facts.thresholds.items()]
+    return _table(("threshold", "value"), rows) if rows and facts.bilingual else ""
 
 
 def _limits(facts: CardFacts) -> str:
@@ -166,7 +224,7 @@ def _limits(facts: CardFacts) -> str:
         "Machine translation that bears no mark cannot be told from a person's.",
         "Which text is the original, and which the translation, is not known.",
     ]
-    kept = limits if len(facts.sides) > 1 else limits[1:3]
+    kept = limits if facts.bilingual else limits[1:3]
     return "\n".join(f"- {limit}" for limit in kept)
 
 
@@ -179,8 +237,8 @@ def _reproduction(facts: CardFacts) -> str:
     return text
 
 
-def _section(title: str, text: str) -> str:
-    return f"## {title}\n\n{text.strip()}" if text.strip() else ""
+def _section(title: str, text: str, *, within: bool = False) -> str:
+    return f"{'###' if within else '##'} {title}\n\n{text.strip()}" if text.strip() else ""
 
 
 def _counts(names: tuple[str, str], counts: Mapping[str, int]) -> str:

@@ -1,12 +1,13 @@
 """One stream of pairs, units and pages, fanned out to the formats asked for."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from bitrawl.corpus import jsonl
+from bitrawl.corpus.files import discard
 from bitrawl.corpus.moses import moses
 from bitrawl.corpus.parquet import parquet
 from bitrawl.corpus.text import text
@@ -46,39 +47,76 @@ class Format(StrEnum):
     TEXT = "text"
 
 
-BILINGUAL: dict[Format, tuple[tuple[Exporter[Any], tuple[type[Item], ...]], ...]] = {
-    Format.TMX: ((tmx, (TranslationUnit,)),),
-    Format.JSONL: ((jsonl.documents, (PagePair,)), (jsonl.sentences, (TranslationUnit,))),
-    Format.TSV: ((tsv, (TranslationUnit,)),),
-    Format.MOSES: ((moses, (TranslationUnit,)),),
-    Format.PARQUET: ((parquet, (TranslationUnit,)),),
-    Format.XCES: ((xces, (PagePair, Page)),),
-}
-"""The exporters of each format for two languages, and what each takes."""
+class Part(NamedTuple):
+    """One exporter of a format, what it takes, and what it writes: "{gz}" is ".gz" where it can be compressed."""
 
-MONOLINGUAL: dict[Format, tuple[tuple[Exporter[Any], tuple[type[Item], ...]], ...]] = {
-    Format.TEXT: ((text, (Page,)),),
-    Format.JSONL: ((jsonl.pages, (Page,)),),
-    Format.XCES: ((xces, (Page,)),),
+    exporter: Exporter[Any]
+    takes: tuple[type[Item], ...]
+    files: tuple[str, ...]
+
+
+BILINGUAL: dict[Format, tuple[Part, ...]] = {
+    Format.TMX: (Part(tmx, (TranslationUnit,), ("{name}.tmx{gz}",)),),
+    Format.JSONL: (
+        Part(jsonl.documents, (PagePair,), ("{name}.documents.jsonl{gz}",)),
+        Part(jsonl.sentences, (TranslationUnit,), ("{name}.sentences.jsonl{gz}",)),
+    ),
+    Format.TSV: (Part(tsv, (TranslationUnit,), ("{name}.tsv{gz}",)),),
+    Format.MOSES: (Part(moses, (TranslationUnit,), ("{name}.{a}{gz}", "{name}.{b}{gz}", "{name}.ids{gz}")),),
+    Format.PARQUET: (Part(parquet, (TranslationUnit,), ("{name}.parquet",)),),
+    Format.XCES: (Part(xces, (PagePair, Page), ("xces/{name}",)),),
+}
+"""The exporters of each format for two languages."""
+
+MONOLINGUAL: dict[Format, tuple[Part, ...]] = {
+    Format.TEXT: (Part(text, (Page,), ("{name}.txt{gz}", "{name}.ids{gz}")),),
+    Format.JSONL: (Part(jsonl.pages, (Page,), ("{name}.documents.jsonl{gz}",)),),
+    Format.XCES: (Part(xces, (Page,), ("xces/{name}",)),),
 }
 """The same for one language."""
+
+_LEFT_BY_A_KILL = ("", ".new", ".old")
+
+
+def fitting(languages: int) -> dict[Format, tuple[Part, ...]]:
+    """The formats for a corpus of one language, or for the corpora of several."""
+    return MONOLINGUAL if languages == 1 else BILINGUAL
+
+
+def usual(languages: int) -> list[Format]:
+    """What is written when nobody says otherwise."""
+    return [Format.TEXT, Format.JSONL] if languages == 1 else [Format.JSONL, Format.TMX, Format.TSV]
+
+
+def files(head: Head, formats: Iterable[Format], *, compress: bool = False) -> list[str]:
+    """The names of what these formats write, XCES its folder."""
+    first, last = head.languages[0], head.languages[-1]
+    return [
+        file.format(name=head.name, a=first, b=last, gz=".gz" if compress else "")
+        for name in dict.fromkeys(formats)
+        for part in fitting(len(head.languages))[name]
+        for file in part.files
+    ]
 
 
 @contextmanager
 def exporting(
     folder: Path, head: Head, formats: Sequence[Format], *, compress: bool = False
 ) -> Iterator[Callable[[Item], None]]:
-    """A `write` that hands each item to the formats that have a use for it; raises `ConfigError` before any is opened."""
-    known = BILINGUAL if len(head.languages) == 2 else MONOLINGUAL
+    """A `write` that hands each item to the formats that have a use for it; raises `ConfigError` before any is opened.
+
+    At the end the folder holds of this corpus what was written now: files of other formats that were there are removed.
+    """
+    known = fitting(len(head.languages))
     for name in formats:
         if name not in known:
             raise ConfigError(f"{name} is no format for {head.name}; there are {', '.join(known)}")
     writers: dict[type[Item], list[Callable[[Any], None]]] = {PagePair: [], TranslationUnit: [], Page: []}
     with ExitStack() as stack:
         for name in dict.fromkeys(formats):
-            for exporter, kinds in known[name]:
-                writer = stack.enter_context(exporter(folder, head, compress=compress))
-                for kind in kinds:
+            for part in known[name]:
+                writer = stack.enter_context(part.exporter(folder, head, compress=compress))
+                for kind in part.takes:
                     writers[kind].append(writer)
 
         def write(item: Item) -> None:
@@ -86,6 +124,16 @@ def exporting(
                 writer(item)
 
         yield write
+    _remove_others(folder, head, files(head, formats, compress=compress))
+
+
+def _remove_others(folder: Path, head: Head, written: Collection[str]) -> None:
+    """What an earlier export, or one that was killed, has left of this corpus; by name, for other files are not ours."""
+    known = fitting(len(head.languages))
+    for name in {*files(head, known), *files(head, known, compress=True)}:
+        for ending in _LEFT_BY_A_KILL:
+            if name + ending not in written:
+                discard(folder / (name + ending))
 
 
 def export(

@@ -41,10 +41,10 @@ def drafting(path: Path, *, compress: bool = False) -> Iterator[IO[bytes]]:
                     yield buffered
         draft.replace(path)
     except OSError as error:
-        _discard(draft)
+        discard(draft)
         raise _fault(path, error) from error
     except BaseException:
-        _discard(draft)
+        discard(draft)
         raise
 
 
@@ -68,18 +68,19 @@ def drafting_folder(path: Path) -> Iterator[Path]:
         draft.rename(path)
         shutil.rmtree(earlier, ignore_errors=True)
     except OSError as error:
-        _discard(draft)
+        discard(draft)
         raise _fault(path, error) from error
     except BaseException:
-        _discard(draft)
+        discard(draft)
         raise
 
 
-def _discard(draft: Path) -> None:
-    if draft.is_dir():
-        shutil.rmtree(draft, ignore_errors=True)
+def discard(path: Path) -> None:
+    """Remove that file or folder, if it is there and can be."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
     with suppress(OSError):
-        draft.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
 def _fault(path: Path, error: OSError) -> StoreError:

@@ -1,6 +1,8 @@
 """What a bilingual corpus is made of: translation units, each text once with every place where it was found."""
 
+import re
 import sqlite3
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from hashlib import blake2b
@@ -48,6 +50,7 @@ class TranslationUnit(msgspec.Struct, frozen=True):
 
     pair: SegmentPair  # the best scored of them
     sources: tuple[Source, ...]  # its own first
+    variants: int = 0  # nearly equal texts that it stands for as well
 
     @classmethod
     def alone(cls, pair: SegmentPair) -> "TranslationUnit":
@@ -63,31 +66,29 @@ def paragraph_id(number: int) -> str:
 def merged(pairs: Iterable[SegmentPair], *, keep_duplicates: bool = False) -> Iterator[TranslationUnit]:
     """Units in the order of their first sight; the best scored of equal pairs speaks for all, with the places of all.
 
-    Equal means the same texts. Nearly equal means the same letters: spelling of case, digits, punctuation and spaces
-    apart; only the best scored of those goes on. With `keep_duplicates` each pair is a unit, and all but the best are
-    flagged, as with ILSP-FC's -keepdup and -keepneardup.
+    Equal means the same texts. Nearly equal means the same letters, digits and symbols: case, punctuation and spaces
+    apart; the best scored of those speaks for all, too. With `keep_duplicates` each pair is a unit, and all but the best
+    are flagged, as with ILSP-FC's -keepdup and -keepneardup.
 
     Memory stays bounded: the pairs wait in a nameless SQLite database that spills to the disk and dies with us.
     """
     with closing(sqlite3.connect("", isolation_level=None)) as database:
         _gather(database, pairs)
         unpack: Unpacker[SegmentPair] = Unpacker(SegmentPair)
-        for seq, data, exact, best, first, count, best_near in database.execute(_IN_ORDER):
+        for seq, data, near, best, best_near, first, count in database.execute(_IN_ORDER):
             if keep_duplicates:
                 flag = "" if seq == best_near else NEAR_DUPLICATE if seq == best else DUPLICATE
                 yield TranslationUnit.alone(_flagged(unpack(data), flag))
-            elif seq == first and best == best_near:
-                pair = unpack(data if seq == best else _pair(database, best))
-                yield TranslationUnit(
-                    pair, _sources(database, exact, pair, unpack) if count > 1 else (Source.of(pair),)
-                )
+            elif seq == first:
+                pair = unpack(data if seq == best_near else _pair(database, best_near))
+                yield _of_all(database, near, pair, unpack) if count > 1 else TranslationUnit.alone(pair)
 
 
 _IN_ORDER = (
-    "SELECT f.seq, f.pair, f.exact, e.best, e.first, e.count, n.best FROM found f"
+    "SELECT f.seq, f.pair, f.near, e.best, n.best, n.first, n.count FROM found f"
     " JOIN exact e ON e.key = f.exact JOIN near n ON n.key = f.near ORDER BY f.seq"
 )
-_GROUPED = (  # by the exact texts, then by their letters
+_GROUPED = (  # by the exact texts, then by what is nearly the same
     "INSERT INTO {0} SELECT f.{0}, (SELECT seq FROM found g WHERE g.{0} = f.{0} ORDER BY score DESC, seq LIMIT 1),"
     " min(seq), count(*) FROM found f GROUP BY f.{0}"
 )
@@ -99,7 +100,7 @@ def _gather(database: sqlite3.Connection, pairs: Iterable[SegmentPair]) -> None:
     database.execute("CREATE TABLE found (seq INTEGER PRIMARY KEY, exact INT, near INT, score REAL, pair BLOB)")
     database.execute("BEGIN")
     rows = (
-        (_key(p.a.text, p.b.text), _key(_letters(p.a.text), _letters(p.b.text)), p.score, pack(p))
+        (_key(p.a.text, p.b.text), _key(_nearly(p.a.text), _nearly(p.b.text)), p.score, pack(p))
         for p in map(_as_written, pairs)
     )
     database.executemany("INSERT INTO found (exact, near, score, pair) VALUES (?, ?, ?, ?)", rows)
@@ -124,9 +125,22 @@ def _key(a: str, b: str) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
 
 
-def _letters(text: str) -> str:
-    """A text without any letters is itself: "12.5" is not nearly "13.7"."""
-    return "".join(filter(str.isalpha, text.casefold())) or text
+class _Dropped(dict[int, str | None]):
+    """For `str.translate`, filled as it is used: punctuation and whatever separates becomes a space."""
+
+    def __missing__(self, code: int) -> str | None:
+        self[code] = " " if unicodedata.category(chr(code))[0] in "PZC" else chr(code)
+        return self[code]
+
+
+_DROPPED = _Dropped()
+_BETWEEN_FIGURES = re.compile(r"(?<!\d) | (?!\d)")
+
+
+def _nearly(text: str) -> str:
+    """Without case, punctuation and spaces; but 1.5 is not 15, and a text of punctuation is itself."""
+    bare = " ".join(text.casefold().translate(_DROPPED).split())
+    return _BETWEEN_FIGURES.sub("", bare) or text
 
 
 def _flagged(pair: SegmentPair, flag: str) -> SegmentPair:
@@ -138,8 +152,9 @@ def _pair(database: sqlite3.Connection, seq: int) -> bytes:
     return bytes(row[0])
 
 
-def _sources(
-    database: sqlite3.Connection, exact: int, best: SegmentPair, unpack: Unpacker[SegmentPair]
-) -> tuple[Source, ...]:
-    rows = database.execute("SELECT pair FROM found WHERE exact = ? ORDER BY seq", (exact,))
-    return tuple(dict.fromkeys([Source.of(best), *(Source.of(unpack(data)) for (data,) in rows)]))
+def _of_all(
+    database: sqlite3.Connection, near: int, best: SegmentPair, unpack: Unpacker[SegmentPair]
+) -> TranslationUnit:
+    rows = database.execute("SELECT pair, exact FROM found WHERE near = ? ORDER BY seq", (near,)).fetchall()
+    sources = dict.fromkeys([Source.of(best), *(Source.of(unpack(data)) for data, _ in rows)])
+    return TranslationUnit(best, tuple(sources), variants=len({exact for _, exact in rows}) - 1)

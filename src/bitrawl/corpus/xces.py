@@ -15,7 +15,7 @@ from bitrawl.text.codes import same_language
 from bitrawl.text.words import words
 from bitrawl.url import Url
 
-METHODS = "aupdihmlct"
+METHODS = "aupdihmlctrb"
 """By reliability, ILSP-FC's order first: the first that speaks for a pair ends the name of its file."""
 
 MIN_WORDS = 3
@@ -31,7 +31,10 @@ _NAMESPACES = (
 
 @contextmanager
 def xces(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[Page | PagePair], None]]:
-    """The folder `xces/en-fr`, replaced as a whole; pages and pairs may come in any order."""
+    """The folder `xces/en-fr`, replaced as a whole; pages and pairs may come in any order.
+
+    A pair names the files of its pages by its own languages: those of the pages must be the same.
+    """
     with drafting_folder(folder / "xces" / head.name) as draft:
 
         def write(item: Page | PagePair) -> None:

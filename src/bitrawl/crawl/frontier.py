@@ -2,7 +2,7 @@
 
 import asyncio
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -14,6 +14,7 @@ from bitrawl.url import Url
 
 ADAPTIVE_CEILING = 30.0  # seconds; Heritrix' own upper bound for a slow server
 BACKOFF_CEILING = 300.0  # seconds
+MUCH_BETTER = 0.5  # of a host's best score, that another of the same site must reach to be visited beside it
 
 
 class Politeness(msgspec.Struct, frozen=True):
@@ -91,12 +92,15 @@ class Frontier:
     site_budget: Budget = field(default_factory=Budget)
     purse: Purse = field(default_factory=Purse)
     purses: dict[str, Purse] = field(default_factory=dict)
+    left: dict[str, str] = field(default_factory=dict)  # sites that are not visited any more, and why
 
     def __post_init__(self) -> None:
         self._hosts: dict[str, Host] = {}
         self._heap: list[tuple[float, int, str]] = []
         self._order = count()
-        self._blocked: dict[str, set[str]] = {}  # hosts by site that wait for what is in flight
+        self._blocked: dict[str, set[str]] = {}  # hosts by site that wait until something of it has finished
+        self._of_site: dict[str, set[str]] = {}  # hosts with work, by site
+        self._best: dict[str, float] = {}  # the score of what a host would give next, where it is known
         self._leased: dict[Url, bool] = {}  # and whether its connection is still in use
         self._changed = asyncio.Event()
         self._stopped = False
@@ -107,7 +111,8 @@ class Frontier:
 
     def wake(self, names: set[str]) -> None:
         """Those hosts have work; said once for each at the start of a resumed run."""
-        for name in names:
+        for name in sorted(names):  # a set's own order differs from run to run
+            self._best.pop(name, None)
             self._schedule(self._host(name))
 
     async def take(self) -> Lease | None:
@@ -158,13 +163,21 @@ class Frontier:
             purse.bytes += size
         if retry:
             self.queue.give_back(lease)
-        for name in self._blocked.pop(host.site, set()) | {host.name}:
-            self._schedule(self._host(name))
+            self._best.pop(host.name, None)
+        self._schedule(host)
+        self._unblock(host.site)
         self._changed.set()
 
-    def rescore(self, site: str, score: Callable[[Sequence[Link]], list[float]]) -> None:
-        """New scores, also lower ones, for all that is queued of a site."""
-        self.queue.rescore(site, score)
+    def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
+        """New scores, also lower ones, for what is queued."""
+        scores = list(scores)
+        self.queue.rescore(scores)
+        for host in {url.host for url, _ in scores}:
+            self._best.pop(host, None)
+
+    def leave(self, site: str, why: str) -> None:
+        """Hand out nothing more of that site in this run; its links stay queued."""
+        self.left[site] = why
 
     def stop(self) -> None:
         """Hand out nothing more; `take` answers None once what is in flight has finished."""
@@ -197,15 +210,22 @@ class Frontier:
             if host.ready_at > now:  # it was put off after it had been queued
                 self._schedule(host)
                 continue
+            if self._has_better(host):
+                self._blocked.setdefault(host.site, set()).add(host.name)
+                continue
             lease = self.queue.pop(host.name)
+            self._best.pop(host.name, None)
             if lease is None:
                 self._forget_if_idle(host)
+                self._unblock(host.site)
                 continue
             self._lend(lease, host, now)
             return lease
         return None
 
     def _may_visit(self, host: Host, now: float) -> bool:
+        if host.site in self.left:
+            return False
         purse = self._purse(host.site)
         limit = self.site_budget.spent(purse, now)
         if limit and purse.in_flight:
@@ -213,6 +233,27 @@ class Frontier:
         elif limit:
             host.parked = f"the site's budget of {limit} is spent"
         return not host.parked and not limit and host.busy < self._connections(host)
+
+    def _has_better(self, host: Host) -> bool:
+        """Whether another host of the site has something so much better that this one waits for its turn to end.
+
+        A site is as good as its best pages: that one of its hosts rests is no reason to fetch what nobody wants.
+        """
+        names = self._of_site[host.site]
+        if len(names) == 1:
+            return False
+        others = (self._hosts[name] for name in names if name != host.name)
+        rivals = [other.name for other in others if (other.waiting or other.busy) and not other.failures]
+        return any(self._score(name) * MUCH_BETTER > self._score(host.name) for name in rivals)
+
+    def _unblock(self, site: str) -> None:
+        for name in sorted(self._blocked.pop(site, ())):
+            self._schedule(self._host(name))
+
+    def _score(self, name: str) -> float:
+        if name not in self._best:
+            self._best[name] = self.queue.best(name)
+        return self._best[name]
 
     def _lend(self, lease: Lease, host: Host, now: float) -> None:
         host.busy += 1
@@ -242,11 +283,14 @@ class Frontier:
         """Memory is bounded by the hosts with work; one that still rests is remembered until it is asked again."""
         if not host.busy and not host.failures and host.ready_at <= self.clock.now():
             del self._hosts[host.name]
+            self._of_site[host.site].discard(host.name)
+            self._best.pop(host.name, None)
 
     def _host(self, name: str) -> Host:
         host = self._hosts.get(name)
         if host is None:
             host = self._hosts[name] = Host(name, self.site_of(name))
+            self._of_site.setdefault(host.site, set()).add(name)
         return host
 
     def _purse(self, site: str) -> Purse:

@@ -56,6 +56,7 @@ class LoopSettings(msgspec.Struct, frozen=True):
     sitemaps: bool = True
     probe: bool = True  # ask each host once for a page that cannot exist, to know its soft 404
     opt_outs: bool = True  # honour noai and TDM reservations
+    exhaustive: bool = False  # go on where the strategy expects nothing more
 
 
 @dataclass
@@ -111,6 +112,19 @@ class Crawl:
         with self.ledger.transaction():
             self._enqueue(links, None)
 
+    def recall(self, visits: Iterable[Visit]) -> None:
+        """Earlier visits, told to the strategy as if they had just been made: a killed run knows again what it knew."""
+        for visit in visits:
+            link, outcome = visit.lease.link, visit.outcome
+            page = outcome if isinstance(outcome, Page) else None
+            self.scorer.learn(visit, self._knowledge(link.url))
+            found = [_deeper(link, one) for one in page.links] if page else []
+            found += outcome.links if isinstance(outcome, Sitemap) else ()
+            inside = [one for one in found if self.scope.refusal(one) is None]
+            for group in _by_site(inside, self.scope.sites.of):
+                self.scorer.score(group, page, self._knowledge(group[0].url))
+            self.scorer.advise(self._knowledge(link.url))
+
     async def _visit_safely(self, lease: Lease) -> None:
         try:
             await self._visit(lease)
@@ -123,7 +137,7 @@ class Crawl:
         except Exception as error:  # noqa: BLE001 (the one broad except: a page can never end a crawl)
             _log.exception("%s could not be visited", lease.link.url)
             skip = Skip(lease.link.url, Stage.ANALYSE, Reason.INTERNAL, repr(error)[:500])
-            self._conclude(Visit(lease, skip, at=self.clock.now()), ())
+            self._close(Visit(lease, skip, at=self.clock.now()))
 
     async def _visit(self, lease: Lease) -> None:
         link = lease.link
@@ -197,16 +211,36 @@ class Crawl:
 
     def _conclude(self, visit: Visit, links: Sequence[Link], page: Page | None = None) -> None:
         """Record, then finish: one transaction."""
-        kept = isinstance(visit.outcome, Page)
         with self.ledger.transaction():
             self.ledger.record(visit)
             if self.settings.follow:
+                self.scorer.learn(visit, self._knowledge(visit.lease.link.url))
                 self._enqueue(links, page)
                 self._name_sitemaps(visit.lease.link)
-            self.frontier.finish(visit.lease, pages=int(kept), size=visit.bytes)
-        if page is not None:
-            self.scorer.learn(page, float(kept))
+                self._follow_advice(visit.lease.link.url)
+            self._finish(visit)
         self.observe(visit)
+
+    def _close(self, visit: Visit) -> None:
+        """Record and finish, and ask nobody: for what ended by a bug, be it the strategy's."""
+        with self.ledger.transaction():
+            self.ledger.record(visit)
+            self._finish(visit)
+        self.observe(visit)
+
+    def _finish(self, visit: Visit) -> None:
+        self.frontier.finish(visit.lease, pages=int(isinstance(visit.outcome, Page)), size=visit.bytes)
+
+    def _follow_advice(self, url: Url) -> None:
+        known = self._knowledge(url)
+        advice = self.scorer.advise(known)
+        self.frontier.rescore(advice.scores)
+        if advice.links:
+            self._enqueue(advice.links, None)
+        if advice.leave and not known.left:
+            self.ledger.learn(msgspec.structs.replace(known, left=advice.leave))
+            if not self.settings.exhaustive:
+                self.frontier.leave(known.site, advice.leave)
 
     def _enqueue(self, links: Sequence[Link], found_on: Page | None) -> None:
         refused, inside = [], []

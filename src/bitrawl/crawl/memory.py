@@ -1,19 +1,19 @@
 """A queue that is forgotten with the process: for replays, simulations and tests."""
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from itertools import count
 
 import msgspec
 
 from bitrawl.model import Lease, Link
+from bitrawl.url import Url
 
 
 class MemoryQueue:
     """Heaps by host; an entry that was raised or rescored leaves its old one behind, to be passed over."""
 
-    def __init__(self, site_of: Callable[[str], str]) -> None:
-        self._site_of = site_of
+    def __init__(self) -> None:
         self._queued: dict[str, Lease] = {}
         self._seen: set[str] = set()
         self._heaps: dict[str, list[tuple[int, float, int, str]]] = {}
@@ -36,26 +36,38 @@ class MemoryQueue:
 
     def pop(self, host: str) -> Lease | None:
         """As `protocols.Queue`."""
-        heap = self._heaps.get(host, [])
-        while heap:
-            attempt, score, _, url = heapq.heappop(heap)
-            lease = self._queued.get(url)
-            if lease is not None and (lease.attempt, -lease.score) == (attempt, score):
-                del self._queued[url]
-                return lease
-        self._heaps.pop(host, None)
-        return None
+        lease = self._first(host)
+        if lease is not None:
+            heapq.heappop(self._heaps[host])
+            del self._queued[lease.link.url]
+        return lease
+
+    def best(self, host: str) -> float:
+        """As `protocols.Queue`."""
+        lease = self._first(host)
+        return -1.0 if lease is None else lease.score
 
     def give_back(self, lease: Lease) -> None:
         """As `protocols.Queue`."""
         self._push(msgspec.structs.replace(lease, attempt=lease.attempt + 1))
 
-    def rescore(self, site: str, score: Callable[[Sequence[Link]], list[float]]) -> None:
+    def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
         """As `protocols.Queue`."""
-        leases = [lease for lease in self._queued.values() if self._site_of(lease.link.url.host) == site]
-        for lease, value in zip(leases, score([lease.link for lease in leases]), strict=True):
-            if value != lease.score:
+        for url, value in scores:
+            lease = self._queued.get(url)
+            if lease is not None and value != lease.score:
                 self._push(msgspec.structs.replace(lease, score=value))
+
+    def _first(self, host: str) -> Lease | None:
+        heap = self._heaps.get(host, [])
+        while heap:
+            attempt, score, _, url = heap[0]
+            lease = self._queued.get(url)
+            if lease is not None and (lease.attempt, -lease.score) == (attempt, score):
+                return lease
+            heapq.heappop(heap)
+        self._heaps.pop(host, None)
+        return None
 
     def _push(self, lease: Lease) -> None:
         url = lease.link.url

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from bitrawl.pair import structure
 from bitrawl.pair.content import KeptSpace, Lexicons, LexiconSpace, WordIndex
 from bitrawl.pair.declared import DeclaredDetector, MutualDetector
+from bitrawl.pair.embeddings import EmbeddingSpace
 from bitrawl.pair.evidence import Detector, Evidence, Known, Method, Pair
 from bitrawl.pair.images import DigitDetector, ImageDetector, digits, jaccard, rare_images
 from bitrawl.pair.parents import BridgeDetector, ParentDetector, Relatives
@@ -16,6 +17,7 @@ from bitrawl.pair.site import Site
 from bitrawl.pair.structure import StructureDetector
 from bitrawl.pair.url_pairs import UrlDetector
 from bitrawl.pair.verification import shared_text
+from bitrawl.protocols import Encoder
 
 Floats = NDArray[np.float64]
 
@@ -73,6 +75,7 @@ class Surveyor:
         *,
         url: UrlDetector,
         lexicons: Lexicons | None = None,
+        encoder: Encoder | None = None,
         left_out: Collection[int] = (),
     ) -> None:
         self._site = site
@@ -81,6 +84,7 @@ class Surveyor:
         self.url = url
         self._lexicons = lexicons or Lexicons()
         self._kept = KeptSpace(site)
+        self._embedded = EmbeddingSpace(site, encoder) if encoder and "c" in methods else None
         self._words = WordIndex(site)
         self._rare = rare_images(site.sheets)
         self._fixed: dict[Pair, list[float]] = {}
@@ -116,6 +120,7 @@ class Surveyor:
             "digits": self._of("pd", DigitDetector(), nothing),
             "structure": self._of("hml", StructureDetector(), nothing),
             "kept": kept,
+            "embedded": dict.fromkeys(self._embedded.candidates(), 1.0) if self._embedded else {},
         }
 
     def _of(self, letters: str, detector: Detector, known: Known) -> Evidence:
@@ -141,6 +146,8 @@ class Surveyor:
         measured = structure.measures(site, pair)
         combined = structure.selected(structure.combined(measured), methods)
         kept = self._kept.cosine(pair) if "c" in methods else 0.0
+        if self._embedded:  # on the same scale, so that the score needs no other weights
+            kept = max(kept, self._embedded.similarity(pair))
         return [
             images,
             float(both and not images and bool(methods.intersection("pi"))),

@@ -23,6 +23,7 @@ from bitrawl.pair.site import Site, condense
 from bitrawl.pair.structure import letter_of
 from bitrawl.pair.url_pairs import UrlDetector, by_marks, same_language_versions
 from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, Refused, shared_text
+from bitrawl.protocols import Encoder
 from bitrawl.url import Url
 from bitrawl.urls.patterns import Pattern
 
@@ -66,10 +67,12 @@ class Pairing:
         *,
         model: ScoreModel | None = None,
         lexicons: Lexicons | None = None,
+        encoder: Encoder | None = None,
     ) -> None:
         self._settings = settings or PairingSettings()
         self._model = model or ScoreModel.load()
         self._lexicons = lexicons
+        self._encoder = encoder
 
     def pairs(
         self, pages: Iterable[Page], languages: Sequence[Language], sitemaps: Iterable[Sitemap] = ()
@@ -77,7 +80,7 @@ class Pairing:
         """All pairs of two of those languages. `pages` are of one site, relabelled or not."""
         settings = self._settings
         whole = condense(list(pages), languages, sitemaps, full_paths=settings.full_image_paths)
-        rounds = Rounds(whole, settings, self._lexicons)
+        rounds = Rounds(whole, settings, self._lexicons, self._encoder)
         scored: dict[Pair, float] = {}
         for number in range(settings.rounds):
             before = len(rounds.known.pairs)
@@ -93,7 +96,13 @@ class Pairing:
 class Rounds:
     """The state between rounds, for one site."""
 
-    def __init__(self, site: Site, settings: PairingSettings, lexicons: Lexicons | None = None) -> None:
+    def __init__(
+        self,
+        site: Site,
+        settings: PairingSettings,
+        lexicons: Lexicons | None = None,
+        encoder: Encoder | None = None,
+    ) -> None:
         self.site = site
         self._settings = settings
         self._copies = copies(site)
@@ -102,7 +111,9 @@ class Rounds:
         if not settings.keep_machine_translated:
             self._left_out.update(sheet.number for sheet in site.sheets if sheet.machine)
         self._url = UrlDetector(settings.url_pairs)
-        self._surveyor = Surveyor(site, settings.methods, url=self._url, lexicons=lexicons, left_out=self._left_out)
+        self._surveyor = Surveyor(
+            site, settings.methods, url=self._url, lexicons=lexicons, encoder=encoder, left_out=self._left_out
+        )
         self.known = Known()
         self.candidates = Candidates([], np.zeros((0, 0)))
 

@@ -7,11 +7,13 @@ from bitrawl.model import Language
 from bitrawl.pair.site import Sheet
 from bitrawl.url import Url
 
-# Share of the running text that is the same on both. On the site packs 0.4 refuses 85-97 % of the untranslated pages
-# that pass for another language, and 1-4 % of the true pairs (2026-11); at 0.3 it would be 2-14 % of those.
+# Share of the running text that is the same on both. Chosen on the ten site packs (2026-11), none held out: 0.4
+# refuses 0-4 % of a site's true pairs (0.3: 0-14 %), and 50-100 % of its untranslated pages that pass for another
+# language, least where they are short or mostly tables (openbsd-2009 50 %, lilypond 60 %).
 MAX_SHARED = 0.4
-# Characters that a page must have beside the site's template. One true pair of 12,743 on the site packs has less, and
-# the hundreds of placeholders of one of them have: a title, and the list of contents that every page has.
+# Characters that a page must have beside the site's template. Chosen because of one site pack, whose placeholders (a
+# title, and the list of contents that every page has) were a seventh of what was reported there; of the 12,743 true
+# pairs of all ten, one has less.
 MIN_WEIGHT = 100
 
 

@@ -1,6 +1,6 @@
 """What a person looks at: the HTML report of a job, and its short form for the terminal.
 
-facts = gather(folder)        # figures and samples, from the ledger alone
+facts = gather(folder)        # figures and samples, from the ledger and the corpus' summary
 lines = brief(facts)          # for the terminal
 write(folder)                 # folder/report.html, one file that opens offline
 """

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from bitrawl.report.diagnosis import diagnose
-from bitrawl.report.facts import Facts
+from bitrawl.report.facts import CorpusCount, Facts
 from bitrawl.report.markup import shortened
 from bitrawl.report.wording import HARMLESS, counted, duration, method_name, number, share, size
 from bitrawl.text.codes import language_name
@@ -34,6 +34,18 @@ def _found(facts: Facts) -> Iterator[str]:
         flags = {shortened(flag.partition(",")[0], _WIDTH): count for flag, count in mined.flags.items()}
         flagged = f", {share(mined.flagged, mined.segments)} of them flagged" if mined.flagged else ""
         yield f"{counted(mined.segments, 'pair of segments', 'pairs of segments')}{flagged}{_listed(flags)}"
+    for name, written in facts.corpora.items():
+        if len(facts.corpora) == 1 or written.units:
+            yield f"{name}: {_written(written)}"
+
+
+def _written(corpus: CorpusCount) -> str:
+    if corpus.documents:
+        inside = f"{counted(corpus.paragraphs, 'paragraph')}, {counted(corpus.words, 'word')}"
+        return f"{counted(corpus.documents, 'document')} written, with {inside}"
+    merged = f" ({counted(corpus.merged, 'repetition')} merged)" if corpus.merged else ""
+    refused = f"; {number(sum(corpus.refused.values()))} refused{_listed(corpus.refused)}" if corpus.refused else ""
+    return f"{counted(corpus.units, 'unit')} written{merged}{refused}"
 
 
 def _left_out(facts: Facts) -> Iterator[str]:

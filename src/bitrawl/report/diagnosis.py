@@ -1,6 +1,8 @@
 """Why a job found little or nothing, and what to try."""
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -84,11 +86,20 @@ def _about_languages(facts: Facts) -> Iterator[Point]:
     if others and max(others.values()) > max(min(asked.values(), default=0), _MANY * summary.pages):
         most = list(others.items())[:4]
         listed = enumerated(f"{language_name(code)} ({number(count)})" for code, count in most)
-        codes = ",".join(code for code, _ in most)
-        yield Point(f"There are pages in {listed}, which was not asked for.", f"If you want it: --langs …,{codes}.")
+        were = "which were" if len(most) > 1 else "which was"
+        yield Point(
+            f"There are pages in {listed}, {were} not asked for.", _asking_for(facts, [code for code, _ in most])
+        )
     unknown = summary.languages.get(UNDETERMINED, 0)
     if unknown > _MANY * summary.pages:
         yield Point(f"{counted(unknown, 'page has', 'pages have')} too little text to tell the language.")
+
+
+def _asking_for(facts: Facts, more: Sequence[str]) -> str:
+    """A command to paste: a job's languages do not change, so that it is another job, or the same started over."""
+    folder, codes = Path(facts.folder), ",".join([*facts.asked.langs, *more])
+    command = shlex.join(["bitrawl", "mine", "--job", str(folder / "job.toml"), "--langs", codes, "--out", str(folder)])
+    return f"To start over with them, which fetches everything again: {command} --fresh"
 
 
 def _about_other_sites(facts: Facts) -> Iterator[Point]:

@@ -82,6 +82,8 @@ class SiteCount(msgspec.Struct, frozen=True):
     site: str
     pages: int
     pairs: int
+    left: str = ""  # why the strategy held it to be exhausted
+    patterns: dict[str, int] = {}
 
 
 class PairSample(msgspec.Struct, frozen=True):
@@ -143,6 +145,22 @@ class Mined(msgspec.Struct, frozen=True):
         return sum(found.segments for found in self.language_pairs)
 
 
+class CorpusCount(msgspec.Struct, frozen=True):
+    """What was written of one corpus, as `corpus/summary.json` has it: units of two languages, or documents of one."""
+
+    units: int = 0
+    occurrences: int = 0  # that the units stand for
+    refused: dict[str, int] = {}  # pairs of segments by the threshold that kept them out
+    documents: int = 0
+    paragraphs: int = 0
+    words: int = 0
+
+    @property
+    def merged(self) -> int:
+        """Occurrences that are no unit of their own."""
+        return self.occurrences - self.units
+
+
 class Facts(msgspec.Struct, frozen=True):
     """All that a report says."""
 
@@ -150,6 +168,7 @@ class Facts(msgspec.Struct, frozen=True):
     asked: Asked
     crawled: Crawled
     mined: Mined
+    corpora: dict[str, CorpusCount] = {}  # by name: "en-fr"; empty before the first is written
 
     @property
     def languages(self) -> dict[str, int]:
@@ -167,13 +186,13 @@ class Facts(msgspec.Struct, frozen=True):
 
 def gather(folder: Path) -> Facts:
     """The facts of the job in that folder, running or ended; memory grows by 16 bytes a page."""
-    asked = _asked(folder / "job.toml")
+    asked, corpora = _asked(folder / "job.toml"), _corpora(folder / "corpus" / "summary.json")
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     try:
         findings = Findings(ledger)
         ledger.connection.execute("BEGIN")  # One moment of a job that may go on: the sums add up.
         crawled = _crawled(ledger)
-        return Facts(str(folder), asked, crawled, _mined(ledger, findings, crawled.summary.fetches))
+        return Facts(str(folder), asked, crawled, _mined(ledger, findings, crawled.summary.fetches), corpora)
     except sqlite3.Error as error:
         raise StoreError(f"{ledger.path} cannot be read: {error}") from error
     finally:
@@ -185,6 +204,15 @@ def _asked(path: Path) -> Asked:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8")), Asked)
     except FileNotFoundError:
         return Asked()  # A job that a program has run: it may have no file.
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read: {error}") from error
+
+
+def _corpora(path: Path) -> dict[str, CorpusCount]:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, CorpusCount])
+    except FileNotFoundError:
+        return {}
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
 
@@ -297,7 +325,7 @@ class _Segments:
 
 def _mined(ledger: Ledger, findings: Findings, fetches: int) -> Mined:
     query = ledger.connection.execute
-    if not query("SELECT 1 FROM mined LIMIT 1").fetchone():
+    if not findings.begun():
         return Mined()
     pairs, segments = _Pairs(Order(ledger, fetches), Steps(fetches)), _Segments()
     found = []
@@ -321,7 +349,10 @@ def _mined(ledger: Ledger, findings: Findings, fetches: int) -> Mined:
         refusals=tuple(RefusalCount(*row) for row in query(_REFUSALS, (2 * ROWS,))),
         duplicates=duplicates,
         duplicate_samples=tuple(samples),
-        sites=tuple(SiteCount(*row) for row in query(_SITES, (2 * ROWS,))),
+        sites=tuple(
+            SiteCount(site, pages, paired, ledger.knowledge(site).left, findings.patterns(site))
+            for site, pages, paired in query(_SITES, (2 * ROWS,)).fetchall()
+        ),
         pair_samples=_titled(ledger, [pair for key in sampled for pair in pairs.samples[key].items]),
         segment_samples=tuple(SegmentSample(*key, one) for key in sampled for one in segments.samples[key].items),
     )

@@ -111,6 +111,33 @@ def segments(facts: Facts) -> Html:
     )
 
 
+def corpus(facts: Facts) -> Html:
+    """What was written, and what the thresholds kept out; nothing before it is written, or for one language."""
+    written = {name: count for name, count in facts.corpora.items() if count.units or count.refused}
+    rows = joined(
+        fill(
+            '<tr><th scope="row">{name}</th><td class="n">{units}</td><td class="n">{merged}</td>'
+            '<td class="n">{refused}</td><td>{why}</td></tr>',
+            name=name,
+            units=number(count.units),
+            merged=number(count.merged),
+            refused=number(sum(count.refused.values())),
+            why=", ".join(f"{reason} {number(n)}" for reason, n in count.refused.items()),
+        )
+        for name, count in written.items()
+    )
+    if not written:
+        return Html()
+    return fill(
+        '<p>{text}</p><div class="card"><table><thead><tr><th>corpus</th><th class="n">units</th>'
+        '<th class="n">repetitions merged</th><th class="n">refused</th><th>by</th></tr></thead>'
+        "<tbody>{rows}</tbody></table></div>",
+        text="Of the segments, those that reach the thresholds of the job file; equal ones are one unit, with all of the"
+        " places where it was found. To write it again with others: bitrawl export DIR.",
+        rows=rows,
+    )
+
+
 def samples(facts: Facts) -> Html:
     """Side by side, by language pair."""
     mined = facts.mined

@@ -26,6 +26,7 @@ from bitrawl.report.wording import (
 from bitrawl.text.codes import language_name
 
 # Should anything hostile ever get through the escaping, the browser refuses to run it or to load from anywhere.
+PATTERNS = 3  # of a site
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 _PAGE = """<!doctype html>
@@ -73,6 +74,7 @@ def render(facts: Facts) -> str:
         ("languages", "Pages by language", _languages(facts)),
         ("pairs", "Pairs of pages", found.pairs(facts)),
         ("segments", "Pairs of segments", found.segments(facts)),
+        ("corpus", "The corpus", found.corpus(facts)),
         ("samples", "Samples", found.samples(facts)),
         ("skips", "What was left out", _skips(facts)),
         ("hosts", "Hosts and sites", _hosts(facts)),
@@ -133,6 +135,8 @@ def _tiles(facts: Facts) -> Html:
             (number(mined.segments), "pairs of segments"),
             (number(mined.duplicates), "pages that repeat others"),
         ]
+        if facts.corpora and len(facts.asked.langs) > 1:
+            tiles.insert(-1, (number(sum(one.units for one in facts.corpora.values())), "units written"))
     else:
         tiles.append((number(len(summary.languages)), "languages"))
     tiles.append((number(summary.skipped), "links skipped"))
@@ -306,19 +310,26 @@ def _hosts(facts: Facts) -> Html:
 
 
 def _sites(facts: Facts) -> Html:
-    if len(facts.mined.sites) < 2:
+    if not facts.mined.sites:
         return Html()
     rows = joined(
         fill(
-            '<tr><th scope="row">{site}</th><td class="n">{pages}</td><td class="n">{pairs}</td></tr>',
+            '<tr><th scope="row">{site}</th><td class="n">{pages}</td><td class="n">{pairs}</td><td>{patterns}</td>'
+            "<td>{left}</td></tr>",
             site=one.site,
             pages=number(one.pages),
             pairs=number(one.pairs),
+            patterns=joined(
+                fill("<div><code>{pattern}</code> {pairs}</div>", pattern=pattern, pairs=number(pairs))
+                for pattern, pairs in list(one.patterns.items())[:PATTERNS]
+            ),
+            left=one.left or "nothing was left to visit, or a budget was spent",
         )
         for one in facts.mined.sites
     )
     return fill(
         '<div class="card"><h3>Sites, those with the most pairs first</h3><table><thead><tr><th>site</th>'
-        '<th class="n">pages</th><th class="n">pairs</th></tr></thead><tbody>{rows}</tbody></table></div>',
+        '<th class="n">pages</th><th class="n">pairs</th><th>how addresses of pairs differ</th><th>why it was left</th>'
+        "</tr></thead><tbody>{rows}</tbody></table></div>",
         rows=rows,
     )

@@ -37,10 +37,10 @@ def lines(title: str, series: Sequence[Series], *, x: str, y: str) -> Html:
     drawn = series[:COLOURS]
     right = max((point[0] for one in drawn for point in one.points), default=0)
     top = max((point[1] for one in drawn for point in one.points), default=0)
-    frame = _Frame(right or 1, _ticks(top)[-1] or 1)
-    along = [value for value in _ticks(right) if value <= right]
+    frame = _Frame(right or 1, ticks(top)[-1] or 1)
+    along = [value for value in ticks(right) if value <= right]
     body = joined(
-        [_axes(frame, along, _ticks(top), x, y)]
+        [_axes(frame, along, ticks(top), x, y)]
         + [_line(frame, one, place, f"{x}, {y}") for place, one in enumerate(drawn)]
     )
     legend = joined(
@@ -52,7 +52,7 @@ def lines(title: str, series: Sequence[Series], *, x: str, y: str) -> Html:
 def histogram(title: str, counts: Sequence[int], *, x: str, y: str) -> Html:
     """Columns over the range from 0 to 1."""
     top = max(counts, default=0)
-    frame = _Frame(1.0, _ticks(top)[-1] or 1)
+    frame = _Frame(1.0, ticks(top)[-1] or 1)
     total, width = sum(counts), 1 / len(counts)
     columns = []
     for place, count in enumerate(counts):
@@ -67,7 +67,7 @@ def histogram(title: str, counts: Sequence[int], *, x: str, y: str) -> Html:
                 title=f"{place * width:.2f} to {(place + 1) * width:.2f}: {number(count)} ({share(count, total)})",
             )
         )
-    axes = _axes(frame, [0, 0.2, 0.4, 0.6, 0.8, 1.0], _ticks(top), x, y)
+    axes = _axes(frame, [0, 0.2, 0.4, 0.6, 0.8, 1.0], ticks(top), x, y)
     return _figure(title, joined([axes, *columns]))
 
 
@@ -167,7 +167,7 @@ def _line(frame: _Frame, series: Series, place: int, axes: str) -> Html:
     return fill('<polyline class="line c{place}" points="{path}"/>{dots}', place=place, path=path, dots=dots)
 
 
-def _ticks(top: float, most: int = 5) -> list[float]:
+def ticks(top: float, most: int = 5) -> list[float]:
     """From 0 to `top` or a little more, in steps of 1, 2 or 5 times a power of ten; whole numbers."""
     if top <= 0:
         return [0]

@@ -24,7 +24,9 @@ CREATE TABLE IF NOT EXISTS refusals (
     site TEXT NOT NULL, url_a TEXT NOT NULL, url_b TEXT NOT NULL, reason TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS refusal_sites ON refusals (site);
-CREATE TABLE IF NOT EXISTS mined (site TEXT PRIMARY KEY, pages INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS licences (site TEXT NOT NULL, licence TEXT NOT NULL, pages INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS patterns (site TEXT NOT NULL, pattern TEXT NOT NULL, pairs INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS mined (site TEXT PRIMARY KEY, pages INTEGER NOT NULL, settings TEXT NOT NULL) WITHOUT ROWID;
 """
 
 _EMPTY = "".join(
@@ -55,6 +57,16 @@ class SiteFindings(msgspec.Struct, frozen=True):
     pairs: tuple[PairFindings, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     duplicates: dict[str, str] = {}  # from the page that repeats to the one that it repeats
+    licences: dict[str, int] = {}  # pages of the corpus by what they say of their licence
+    patterns: dict[str, int] = {}  # how the addresses of pairs differ, and how many pairs show it
+    settings: str = ""  # a fingerprint of those that it was mined with
+
+
+class Mined(msgspec.Struct, frozen=True):
+    """What a site's findings are made of: they are as good as new when both are the same again."""
+
+    pages: int = 0
+    settings: str = ""
 
 
 class Findings:
@@ -75,7 +87,7 @@ class Findings:
         """The site's findings, in place of its earlier ones: all of them, or none."""
         with self._ledger.transaction():
             self._query("DELETE FROM segments WHERE pair IN (SELECT id FROM pairs WHERE site = ?)", (found.site,))
-            for table in ("pairs", "refusals", "duplicates", "mined"):
+            for table in ("pairs", "refusals", "duplicates", "licences", "patterns", "mined"):
                 self._query(f"DELETE FROM {table} WHERE site = ?", (found.site,))
             for one in found.pairs:
                 self._add(found.site, one)
@@ -83,12 +95,20 @@ class Findings:
             self._ledger.connection.executemany("INSERT INTO refusals VALUES (?, ?, ?, ?)", rows)
             copies = [(url, found.site, repeats) for url, repeats in found.duplicates.items()]
             self._ledger.connection.executemany("INSERT OR REPLACE INTO duplicates VALUES (?, ?, ?)", copies)
-            self._query("INSERT INTO mined VALUES (?, ?)", (found.site, found.pages))
+            said = [(found.site, licence, pages) for licence, pages in found.licences.items()]
+            self._ledger.connection.executemany("INSERT INTO licences VALUES (?, ?, ?)", said)
+            shown = [(found.site, pattern, pairs) for pattern, pairs in found.patterns.items()]
+            self._ledger.connection.executemany("INSERT INTO patterns VALUES (?, ?, ?)", shown)
+            self._query("INSERT INTO mined VALUES (?, ?, ?)", (found.site, found.pages, found.settings))
 
-    def mined_pages(self, site: str) -> int:
-        """How many pages the site had when it was mined; 0 when it has not been."""
-        row = self._query("SELECT pages FROM mined WHERE site = ?", (site,)).fetchone()
-        return int(row[0]) if row else 0
+    def mined(self, site: str) -> Mined | None:
+        """None when it has not been."""
+        row = self._query("SELECT pages, settings FROM mined WHERE site = ?", (site,)).fetchone()
+        return Mined(*row) if row else None
+
+    def begun(self) -> bool:
+        """Whether any site has been mined."""
+        return self._query("SELECT 1 FROM mined LIMIT 1").fetchone() is not None
 
     def language_pairs(self) -> list[tuple[Language, Language]]:
         """Those that were found, in the order of their codes."""
@@ -118,6 +138,24 @@ class Findings:
     def duplicates(self) -> dict[str, str]:
         """Pages that repeat another, and which."""
         return dict(self._query("SELECT url, repeats FROM duplicates").fetchall())
+
+    def licences(self) -> dict[str, int]:
+        """How many pages of the corpus state which licence."""
+        return dict(self._query("SELECT licence, sum(pages) FROM licences GROUP BY 1 ORDER BY 2 DESC, 1").fetchall())
+
+    def patterns(self, site: str) -> dict[str, int]:
+        """How the addresses of a site's pairs differ, the most frequent first."""
+        rows = self._query("SELECT pattern, pairs FROM patterns WHERE site = ? ORDER BY 2 DESC, 1", (site,))
+        return dict(rows.fetchall())
+
+    def recorded(self, site: str) -> tuple[list[PagePair], list[Refusal]]:
+        """The pairs of a site as they were found, and those that were refused."""
+        pairs = self._query("SELECT pair FROM pairs WHERE site = ? ORDER BY id", (site,))
+        refusals = self._query("SELECT url_a, url_b, reason FROM refusals WHERE site = ?", (site,))
+        return (
+            [self._pair(blob) for (blob,) in pairs],
+            [Refusal(Url.known(a), Url.known(b), reason) for a, b, reason in refusals],
+        )
 
     def _add(self, site: str, found: PairFindings) -> None:
         pair = found.pair

@@ -11,10 +11,23 @@ import msgspec
 import zstandard
 
 from bitrawl.errors import DiskFullError, StoreError
-from bitrawl.model import Link, Page, Reason, SiteKnowledge, Sitemap, Skip, Stage, Unpacker, Visit, WarcPlace, pack
+from bitrawl.model import (
+    Lease,
+    Link,
+    Page,
+    Reason,
+    SiteKnowledge,
+    Sitemap,
+    Skip,
+    Stage,
+    Unpacker,
+    Visit,
+    WarcPlace,
+    pack,
+)
 from bitrawl.url import Url
 
-VERSION = 1
+VERSION = 2
 
 # The state of a link: one row a URL, and each row ends as a page or as a skip with its reason.
 QUEUED, LEASED, PAGE, SKIPPED = range(4)
@@ -89,12 +102,17 @@ class Ledger:
         self.read_only = read_only
         self._site_of = site_of or (lambda host: Url.known(f"http://{host}/").site)
         self._lock = None if read_only else _lock(path)
-        self.connection = _open(path, read_only=read_only)
+        try:
+            self.connection = _open(path, read_only=read_only)
+        except StoreError:
+            self._unlock()
+            raise
         self._compress = zstandard.ZstdCompressor(level=3).compress
         self._decompress = zstandard.ZstdDecompressor().decompress
         self._unpack_page: Unpacker[Page] = Unpacker(Page)
         self._unpack_site: Unpacker[SiteKnowledge] = Unpacker(SiteKnowledge)
         self._unpack_sitemap: Unpacker[Sitemap] = Unpacker(Sitemap)
+        self._unpack_link: Unpacker[Link] = Unpacker(Link)
         self._sites: dict[str, SiteKnowledge] = {}
         self._depth = 0
         self.met = Met()
@@ -102,8 +120,7 @@ class Ledger:
     def close(self) -> None:
         """Leave the file complete and let others write."""
         self.connection.close()
-        if self._lock is not None:
-            os.close(self._lock)
+        self._unlock()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -178,6 +195,24 @@ class Ledger:
         for (blob,) in self.connection.execute(f"SELECT page FROM pages {where} ORDER BY id", values):
             yield self._unpack_page(self._decompress(blob))
 
+    def visits(self) -> Iterator[Visit]:
+        """What came of each link that has its verdict, in the order of the visits: what a strategy learns from."""
+        rows = self.connection.execute(
+            "SELECT links.link, links.url, stage, reason, detail, status, page, sitemap"
+            " FROM (SELECT url, max(seq) AS last, status FROM fetches GROUP BY url) AS done"
+            f" JOIN links ON links.url = done.url AND links.state IN ({PAGE}, {SKIPPED})"
+            " LEFT JOIN pages ON pages.url = done.url LEFT JOIN sitemaps ON sitemaps.url = done.url ORDER BY last"
+        )
+        for link, url, stage, reason, detail, status, page, sitemap in rows:
+            outcome: Page | Sitemap | Skip
+            if page is not None:
+                outcome = self._unpack_page(self._decompress(page))
+            elif sitemap is not None:
+                outcome = self._unpack_sitemap(self._decompress(sitemap))
+            else:
+                outcome = Skip(Url.known(url), Stage(stage), Reason(reason), detail or "", status)
+            yield Visit(Lease(self._unpack_link(link), 0.0), outcome, status)
+
     def sitemaps(self, site: str) -> Iterator[Sitemap]:
         """Those that were read of a site."""
         for (blob,) in self.connection.execute("SELECT sitemap FROM sitemaps WHERE site = ?", (site,)):
@@ -192,6 +227,10 @@ class Ledger:
         """What is known of every site."""
         for (blob,) in self.connection.execute("SELECT knowledge FROM sites"):
             yield self._unpack_site(blob)
+
+    def answered(self) -> bool:
+        """Whether any host has ever answered."""
+        return self.connection.execute("SELECT 1 FROM fetches WHERE status > 0 LIMIT 1").fetchone() is not None
 
     def last_places(self) -> list[WarcPlace]:
         """The last record of each archive file that is certainly whole."""
@@ -234,6 +273,10 @@ class Ledger:
         counts = {"pages": pages, "fetched": known.fetched + 1, "bytes": size, "languages": languages}
         self.learn(msgspec.structs.replace(known, **counts))
 
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+
     def _undo(self) -> None:
         self._sites.clear()
         self.met.forget()
@@ -249,7 +292,7 @@ def _as_skip(outcome: Page | Sitemap | Skip) -> Skip | None:
 
 def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:
     if read_only and not path.exists():
-        message = f"{path.parent} holds no job; start one with: bitrawl crawl URL --langs en,fr --out {path.parent}"
+        message = f"{path.parent} holds no job; start one with: bitrawl mine URL --langs en,fr --out {path.parent}"
         raise StoreError(message)
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}{'?mode=ro' if read_only else ''}", uri=True)
@@ -267,7 +310,11 @@ def _open(path: Path, *, read_only: bool) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise _fault(path, error) from error
     if version != VERSION:
-        message = f"{path} was written by another version of bitrawl (format {version}, this one reads {VERSION})"
+        message = (
+            f"{path} was written by another version of bitrawl (format {version}, this one reads {VERSION});"
+            " choose another --out, or start over with --fresh"
+        )
+        connection.close()
         raise StoreError(message)
     return connection
 
@@ -276,6 +323,16 @@ def _fault(path: Path, error: sqlite3.Error) -> StoreError:
     if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", "SQLITE_IOERR_WRITE"):
         return DiskFullError(f"no space left for {path}: free some and run the same command again; nothing is lost")
     return StoreError(f"{path} cannot be used: {error}")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Nobody else writes into the ledger's folder meanwhile; raises `StoreError` when somebody does."""
+    descriptor = _lock(path)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _lock(path: Path) -> int:

@@ -1,9 +1,10 @@
 """The frontier's links as rows of the ledger: a million of them cost disk, not memory."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from bitrawl.model import Lease, Link, Reason, Unpacker, pack
 from bitrawl.store.ledger import LEASED, QUEUED, SKIPPED, Ledger
+from bitrawl.url import Url
 
 # A known link is raised while it is queued, and revived when only a strategy had refused it.
 PUT = f"""
@@ -46,6 +47,14 @@ class LedgerQueue:
         self._ledger.connection.execute("UPDATE links SET state = ? WHERE id = ?", (LEASED, row[0]))
         return Lease(self._unpack(row[1]), row[2], row[3])
 
+    def best(self, host: str) -> float:
+        """As `protocols.Queue`."""
+        row = self._ledger.connection.execute(
+            f"SELECT score FROM links WHERE host = ? AND state = {QUEUED} ORDER BY attempt, score DESC, id LIMIT 1",
+            (host,),
+        ).fetchone()
+        return -1.0 if row is None else float(row[0])
+
     def give_back(self, lease: Lease) -> None:
         """As `protocols.Queue`."""
         with self._ledger.transaction():
@@ -53,17 +62,12 @@ class LedgerQueue:
                 "UPDATE links SET state = ?, attempt = ? WHERE url = ?", (QUEUED, lease.attempt + 1, lease.link.url)
             )
 
-    def rescore(self, site: str, score: Callable[[Sequence[Link]], list[float]]) -> None:
+    def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
         """As `protocols.Queue`."""
-        rows = self._ledger.connection.execute(
-            f"SELECT id, link FROM links WHERE site = ? AND state = {QUEUED}",
-            (site,),
-        ).fetchall()
-        scores = score([self._unpack(row[1]) for row in rows])
         with self._ledger.transaction():
             self._ledger.connection.executemany(
-                "UPDATE links SET score = ? WHERE id = ?",
-                [(value, row[0]) for value, row in zip(scores, rows, strict=True)],
+                f"UPDATE links SET score = ? WHERE url = ? AND state = {QUEUED}",
+                ((score, url) for url, score in scores),
             )
 
     def hosts(self) -> set[str]:

@@ -30,6 +30,7 @@ class Summary(msgspec.Struct, frozen=True):
     hosts: list[HostSummary]
     ended: str  # why the last run ended; empty while it runs or when it was killed
     seconds: float  # crawled, over all runs
+    mining: str = ""  # what is being mined; empty when nothing is
 
 
 class LogLine(msgspec.Struct, frozen=True):
@@ -67,6 +68,7 @@ def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
         hosts=[HostSummary(*row) for row in query(_HOSTS, (hosts,))],
         ended=str(ledger.recall("ended") or ""),
         seconds=float(ledger.recall("seconds") or 0),
+        mining=str(ledger.recall("mining") or ""),
     )
 
 

@@ -65,6 +65,20 @@ def same_language(found: Language, wanted: Language) -> bool:
     return wanted in (_bare(wanted), "sh") or script_of(found) == script_of(wanted)
 
 
+def two_languages(code: str) -> tuple[str, str] | None:
+    """The two that somebody may have meant who wrote one with a region: en and fr for "en-fr".
+
+    None for what can only be one: written as the standard has it (en-FR), or of a region that speaks it (pt-br).
+    """
+    first, mark, region = code.strip().replace("_", "-").partition("-")
+    tag, other = _standard_tag(code.strip()), _standard_tag(region.lower())
+    written_as_region = first.islower() and region.isupper()
+    if not mark or tag is None or len(region) != 2 or other != region.lower() or written_as_region:
+        return None
+    spoken = langcodes.Language.make(territory=region.upper()).maximize().language
+    return None if spoken == _bare(tag) else (_bare(tag), other)
+
+
 @lru_cache(maxsize=4096)
 def language_name(code: str) -> str:
     """In English: "French", "Chinese (Hant)"; the code where the registry has no name."""

@@ -17,6 +17,9 @@ _BREAK = re.compile(r"\n+")
 _INITIAL = re.compile(r"(?:^|[\s(«“\"'’])[^\W\d_]\.\s*$")
 # In Japanese what follows a quotation mostly still belongs to its sentence: 「本当？」と聞いた。
 _QUOTED, _GOES_ON = re.compile(r"[」』]\s*$"), re.compile(r"[\u3041-\u309f]")
+# A number that a heading begins with (5.4.4., IV., A.1.), or a mark alone (#!): nothing that a sentence could be.
+_NUMBERING = re.compile(r"\s*(?:\d+|[A-Za-z]|[IVXLCDM]+)(?:\.(?:\d+|[A-Za-z]))*\.?\s*$")
+_WORD = re.compile(r"[^\W_]")
 
 
 def sentences(text: str, language: Language) -> list[str]:
@@ -46,7 +49,7 @@ def _without_quotations(text: str, language: Language) -> list[str]:
 
 
 def _joined(parts: list[str]) -> list[str]:
-    """Sentences that were cut after an initial or after a quotation, mended."""
+    """Sentences that were cut after an initial, a quotation or a number, or within a path or a name, mended."""
     whole: list[str] = []
     for part in parts:
         if whole and _goes_on(whole[-1], part):
@@ -59,5 +62,11 @@ def _joined(parts: list[str]) -> list[str]:
 def _goes_on(before: str, after: str) -> bool:
     if _QUOTED.search(before):
         return _GOES_ON.match(after) is not None
+    # "./configure", "README.Debian": an end of sentence in ASCII has a space behind it. Where what follows is of another
+    # script it may lack it: 真的吗?是的。
+    if before[-1:].isascii() and after[:1].isascii() and not (before[-1:].isspace() or after[:1].isspace()):
+        return True
+    if _NUMBERING.match(before) or not _WORD.search(before):
+        return True
     # "C." at the end of a longer sentence is a vitamin as often as an initial: only where it stands alone.
     return len(before.strip()) <= len("« M.") and _INITIAL.search(before) is not None

@@ -19,7 +19,7 @@ import langcodes
 from langcodes import data_dicts
 
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.codes import claimed_language, same_language
+from bitrawl.text.codes import claimed_language, language_name, same_language
 from bitrawl.url import Url
 
 _ACCENTS = re.compile("[\u0300-\u036f]")
@@ -65,6 +65,16 @@ def skeleton(url: Url, language: Language) -> str:
 def is_marked(url: Url, language: Language) -> bool:
     """Whether the URL names that language."""
     return any(same_language(named, language) or same_language(language, named) for named in named_languages(url))
+
+
+@lru_cache(maxsize=64)
+def language_spellings(language: Language) -> frozenset[str]:
+    """What a site may call its pages in that language by: codes of two and three letters, English name, endonyms."""
+    code = str(language).partition("-")[0]
+    tables = (data_dicts.LANGUAGE_ALPHA3, data_dicts.LANGUAGE_ALPHA3_BIBLIOGRAPHIC)
+    codes = {code, *(table[code] for table in tables if code in table)}
+    endonyms = (name for name in _endonyms().get(code, "").split("|") if name)
+    return frozenset([*codes, folded(language_name(code)), *endonyms])
 
 
 def folded(text: str) -> str:
@@ -139,10 +149,18 @@ def _three_letters() -> frozenset[str]:
 def _names_of_languages() -> dict[str, Language]:
     """Names and endonyms of CLDR, folded as in the table; a name that URLs can hold is one word."""
     names: dict[str, Language] = {}
-    packed = (resources.files("bitrawl.page") / "language_names.tsv.gz").read_bytes()
-    for line in gzip.decompress(packed).decode().splitlines():
-        code, endonyms, others = line.split("\t")
+    for code, endonyms, others in _cldr_names():
         for name in (*endonyms.split("|"), *others.split("|")):
             if name and " " not in name:
                 names.setdefault(name, claimed_language(code))
     return names
+
+
+@lru_cache(maxsize=1)
+def _endonyms() -> dict[str, str]:
+    return {code: endonyms for code, endonyms, _ in _cldr_names()}
+
+
+def _cldr_names() -> list[list[str]]:
+    packed = (resources.files("bitrawl.page") / "language_names.tsv.gz").read_bytes()
+    return [line.split("\t") for line in gzip.decompress(packed).decode().splitlines()]

@@ -1,14 +1,18 @@
 """URL patterns of a site, learned from pages that are known to be translations (Liu et al., section 2.2).
 
-A pattern turns the URL of a page into that of its translation: tokens that are replaced, dropped or put in, and
-numbers that differ by a constant.
+A pattern turns the URL of a page into that of its translation: tokens of the pathname (host and directories) and of
+the basename (file and parameters) that are replaced, dropped or put in. Beyond Liu, numbers that differ by a constant
+are a pattern, and directories are cut into tokens as basenames are: /p00-121e/ and /p00-121f/ differ in a letter.
 """
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from enum import StrEnum
+from functools import lru_cache
+
+from rapidfuzz.distance import Levenshtein
 
 from bitrawl.url import Url
 
@@ -18,35 +22,46 @@ MAX_OPERATIONS = 4  # More differences than that are a translated slug.
 
 _TOKEN = re.compile(r"\d+|[^\W\d_]+|[\W_]")
 Tokens = tuple[str, ...]
+END = "$"  # what stands after the last token
+
+
+class Part(StrEnum):
+    """Of a URL, where something is changed."""
+
+    PATHNAME = "pathname"
+    BASENAME = "basename"
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`old` becomes `new`; an insertion stands between its neighbours, a number moves by `offset`."""
+    """`old` becomes `new`; an insertion stands between its neighbours, any where empty; a number moves by `offset`."""
 
     old: Tokens
     new: Tokens
     before: str = ""
     after: str = ""
     offset: int | None = None
+    part: Part = Part.PATHNAME
 
     def places(self, tokens: Tokens) -> Iterable[tuple[Tokens, int]]:
-        """The tokens after the change, at each place where it can be made, and how far it reaches."""
-        if self.offset is not None:
-            for place, token in enumerate(tokens):
-                if token.isdecimal() and place and tokens[place - 1] == self.before:
-                    moved = int(token) + self.offset
-                    if moved >= 0:
-                        yield (*tokens[:place], str(moved).zfill(len(token)), *tokens[place + 1 :]), place + 1
+        """The tokens after the change, at each place of the part where it can be made, and how far it reaches."""
+        if self.old and not set(self.old).issubset(tokens):
             return
-        width = len(self.old)
-        for place in range(1, len(tokens) - width + 1):
-            after = tokens[place + width] if place + width < len(tokens) else ""
-            if tokens[place : place + width] != self.old:
-                continue
-            if not width and (tokens[place - 1] != self.before or after != self.after):
-                continue
-            yield (*tokens[:place], *self.new, *tokens[place + width :]), place + len(self.new)
+        base, width = basename(tokens), len(self.old)
+        inside = range(1, base) if self.part is Part.PATHNAME else range(base, len(tokens) - width + 1)
+        for place in inside:
+            if self.offset is not None:
+                if place < len(tokens) and tokens[place].isdecimal() and _context(tokens, place) == self.before:
+                    moved = int(tokens[place]) + self.offset
+                    if moved >= 0:
+                        new = str(moved).zfill(len(tokens[place]))
+                        yield (*tokens[:place], new, *tokens[place + 1 :]), place + 1
+            elif tokens[place : place + width] == self.old and (width or self._fits(tokens, place)):
+                yield (*tokens[:place], *self.new, *tokens[place + width :]), place + len(self.new)
+
+    def _fits(self, tokens: Tokens, place: int) -> bool:
+        after = tokens[place] if place < len(tokens) else END
+        return self.before in ("", tokens[place - 1]) and self.after in ("", after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +89,7 @@ class Pattern:
         return "{" + ", ".join(shown) + "}"
 
 
+@lru_cache(maxsize=16384)
 def tokenised(url: Url) -> Tokens:
     """Words, numbers and single separators; the scheme stays in front."""
     scheme, _, rest = url.partition("://")
@@ -94,17 +110,53 @@ def learn(pairs: Iterable[tuple[Url, Url]], *, min_support: int = MIN_SUPPORT) -
 def difference(a: Tokens, b: Tokens) -> tuple[Operation, ...]:
     """What must be done to the first to get the second."""
     operations = []
-    for tag, start, end, low, high in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if tag == "equal":
-            continue
+    base = basename(a)
+    for start, end, low, high in _runs(a, b):
         old, new = a[start:end], b[low:high]
-        before = a[start - 1] if start else ""
+        part = Part.BASENAME if start >= base else Part.PATHNAME
         if len(old) == len(new) == 1 and old[0].isdecimal() and new[0].isdecimal():
-            operations.append(Operation((), (), before, "", int(new[0]) - int(old[0])))
+            operations.append(Operation((), (), _context(a, start), "", int(new[0]) - int(old[0]), part))
+        elif old:
+            operations.append(Operation(old, new, part=part))
         else:
-            neighbours = ("", "") if old else (before, a[end] if end < len(a) else "")
-            operations.append(Operation(old, new, *neighbours))
+            operations.append(_insertion(a, start, new, part))
     return tuple(operations)
+
+
+def _insertion(tokens: Tokens, place: int, new: Tokens, part: Part) -> Operation:
+    """Between neighbours that other pages have as well: directories, and the separators of a basename."""
+    if part is Part.PATHNAME and place and new[-1] == tokens[place - 1]:
+        place, new = place - 1, (new[-1], *new[:-1])  # "fr/" after a slash is "/fr" before it
+    before = tokens[place - 1] if place else ""
+    after = tokens[place] if place < len(tokens) else END
+    if part is Part.BASENAME:
+        before, after = (token if token == END or not token.isalnum() else "" for token in (before, after))
+    return Operation((), new, before, after, part=part)
+
+
+def _context(tokens: Tokens, place: int) -> str:
+    """What stands before a number; of a parameter's value, its name too."""
+    before = tokens[place - 1] if place else ""
+    return tokens[place - 2] + before if before == "=" else before
+
+
+def basename(tokens: Tokens) -> int:
+    """Where the basename begins: after the last slash that no question mark precedes."""
+    end = tokens.index("?") if "?" in tokens else len(tokens)
+    return next((place + 1 for place in range(end - 1, -1, -1) if tokens[place] == "/"), end)
+
+
+def _runs(a: Tokens, b: Tokens) -> list[list[int]]:
+    """Start and end in either of what differs; neighbours are one."""
+    runs: list[list[int]] = []
+    for code in Levenshtein.opcodes(a, b):
+        if code.tag == "equal":
+            continue
+        if runs and runs[-1][1] == code.src_start and runs[-1][3] == code.dest_start:
+            runs[-1][1], runs[-1][3] = code.src_end, code.dest_end
+        else:
+            runs.append([code.src_start, code.src_end, code.dest_start, code.dest_end])
+    return runs
 
 
 def reliability(

@@ -1,0 +1,282 @@
+"""Strategies on frozen sites with known pairs: how soon each completes the pairs, and what it costs.
+
+    python -m benchmarks.strategies                              # all sites below ../shared/sites, all strategies
+    python -m benchmarks.strategies apisix lilypond              # these
+    python -m benchmarks.strategies --strategies adaptive --langs en,fr
+    python -m benchmarks.strategies --ignore-alternates --no-models    # what each kind of evidence is worth
+
+    python -m benchmarks.strategies --train                  # the weights of `adaptive` anew, on all sites
+
+`adaptive` is measured with weights that were trained without the site (adaptive-left-out.json, which --train writes
+beside this file, as it does src/bitrawl/crawl/models/adaptive.json).
+
+How it is counted: docs/reference/simulate.md. Each language pair with English that has at least 30 true pairs is a
+simulation of its own, from the seeds of site.json; a site's figure is the mean over its language pairs, the last line
+the mean over sites. Of doubtful.tsv `language`, `partial` and `short` count neither for nor against a strategy. Pages
+are analysed once and kept in BITRAWL_BENCH_CACHE (by default below the temporary folder); after a change to page/ run
+with --fresh.
+"""
+
+import argparse
+import asyncio
+import csv
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from statistics import mean
+from typing import NamedTuple
+
+import numpy as np
+
+from bitrawl.assemble.simulating import Settings, opened_replay
+from bitrawl.config import Strategy
+from bitrawl.crawl.adaptive import Adaptive
+from bitrawl.crawl.adaptive_training import Trace, fit, named
+from bitrawl.model import Language
+from bitrawl.simulate import Figures, Truth, in_order, read_pairs
+from bitrawl.simulate import replay as walk
+from bitrawl.url import Url
+
+SITES = Path(__file__).parents[2] / "shared" / "sites"
+CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs")) / "simulate"
+UNCOUNTED = frozenset(("language", "partial", "short"))
+LEAST = 30  # true pairs of a language pair
+ENGLISH = Language("en")
+MODEL = Path(__file__).parents[1] / "src" / "bitrawl" / "crawl" / "models" / "adaptive.json"
+LEFT_OUT = Path(__file__).parent / "adaptive-left-out.json"
+
+
+class Asked(NamedTuple):
+    """What of the command line a site needs."""
+
+    strategies: tuple[Strategy, ...]
+    langs: str
+    alternates: bool
+    models: bool
+    seed: int
+
+
+class Line(NamedTuple):
+    """The figures of one strategy on one language pair."""
+
+    site: str
+    languages: str
+    strategy: str
+    figures: Figures
+    true: int
+    reachable: int
+    length: int
+
+
+class Column(NamedTuple):
+    """A figure of the table, and what issue 4, point 10, asks of `adaptive` as the mean over sites."""
+
+    head: str
+    style: str
+    target: str
+
+
+COLUMNS = {
+    "area": Column("area", ".3f", ">= .88"),
+    "area_reachable": Column("of reach", ".3f", ""),
+    "until_per_page": Column("95% cost", ".2f", "<= 1.25"),
+    "examined_per_pair": Column("examined", ".2f", "<= 1.20"),
+    "precision": Column("precis.", ".3f", ">= .98"),
+    "stop_loss": Column("lost", ".3f", "<= .02"),
+    "stop_saving": Column("saved", ".3f", ""),
+}
+
+
+def doubtful(path: Path) -> frozenset[tuple[Url, Url]]:
+    with path.open() as lines:
+        rows = [row for row in csv.DictReader(lines, delimiter="\t") if row["reason"] in UNCOUNTED]
+    return frozenset(in_order((Url.parse(row["url_a"]), Url.parse(row["url_b"]))) for row in rows)
+
+
+def language_pairs(folder: Path, langs: str) -> list[tuple[Language, ...]]:
+    """With English, and worth a figure; or the one that was asked for, where the site has it."""
+    known = json.loads((folder / "site.json").read_text())
+    if langs:
+        asked = tuple(Language(code) for code in langs.split(","))
+        return [asked] if set(asked) <= set(known["languages"]) else []
+    counts = known["pairs_by_languages"]
+    return [(ENGLISH, Language(name[3:])) for name, count in counts.items() if name[:3] == "en-" and count >= LEAST]
+
+
+async def simulate_site(name: str, asked: Asked) -> list[Line]:
+    folder = SITES / name
+    seeds = [Url.parse(raw) for raw in json.loads((folder / "site.json").read_text())["seeds"]]
+    uncounted = doubtful(folder / "doubtful.tsv")
+    lines = []
+    async with opened_replay([folder / "site.warc.gz"], cache=CACHE) as replay:
+        for languages in language_pairs(folder, asked.langs):
+            truth = Truth(read_pairs(folder / "truth.tsv", languages), uncounted)
+            settings = Settings(
+                weights=without(name),
+                languages=languages,
+                strategies=asked.strategies,
+                seed=asked.seed,
+                alternates=asked.alternates,
+                models=asked.models,
+            )
+            for trials in await replay.trials(settings, truth, seeds):
+                about = (len(trials.truth.pairs), trials.reachable, trials.length)
+                lines += [Line(name, "-".join(languages), one.strategy, one, *about) for one in trials.figures]
+    return lines
+
+
+def without(site: str) -> dict[str, float]:
+    """The weights that have not seen the site."""
+    weights: dict[str, float] = json.loads(LEFT_OUT.read_text())[site]
+    return weights
+
+
+async def traces(name: str) -> list[Trace]:
+    """What `adaptive` knew of each link of a site when it visited it, and whether it was worth the visit.
+
+    Replays with the weights of before: what is learned is how to go on from where the strategy leads. Each language
+    pair is replayed a second time as if nothing were declared.
+    """
+    folder = SITES / name
+    about = json.loads((folder / "site.json").read_text())
+    seeds = [Url.parse(raw) for raw in about["seeds"]]
+    unsure = {url for pair in doubtful(folder / "doubtful.tsv") for url in pair}
+    found = []
+    async with opened_replay([folder / "site.warc.gz"], cache=CACHE) as replay:
+        for languages in language_pairs(folder, ""):
+            pairs = read_pairs(folder / "truth.tsv", languages)
+            paired = {url for pair in pairs for url in pair}
+            for alternates in (True, False):
+                settings = Settings(languages=languages, alternates=alternates, weights=without(name))
+                scorer = replay.strategy(Strategy.ADAPTIVE, settings)
+                assert isinstance(scorer, Adaptive)
+                scorer.trace = []
+                await walk(Strategy.ADAPTIVE, scorer, replay.prepared(seeds, settings))
+                known = [
+                    (columns, url in paired) for url, columns in scorer.trace if url in paired or url not in unsure
+                ]
+                found.append((np.array([one for one, _ in known], float), np.array([two for _, two in known], float)))
+    return found
+
+
+def train(names: Sequence[str]) -> None:
+    seen = {name: asyncio.run(traces(name)) for name in names}
+    MODEL.write_text(json.dumps(named(fit(list(seen.values()))), indent=1) + "\n")
+    left_out = {name: named(fit([seen[other] for other in names if other != name])) for name in names}
+    LEFT_OUT.write_text(json.dumps(left_out, indent=1) + "\n")
+
+
+def figure(line: Line, name: str) -> float | None:
+    """Stopping early as shares: of the pairs that would have come, and of the fetches."""
+    of = line.figures
+    if name == "stop_loss":
+        return None if of.stop_lost is None else of.stop_lost / max(of.pairs, 1)
+    if name == "stop_saving":
+        return None if of.stop_saved is None else of.stop_saved / max(of.fetched, 1)
+    value: float | None = getattr(of, name)
+    return value
+
+
+class Mean(NamedTuple):
+    """Over those that have a figure, and how many have none."""
+
+    value: float | None
+    missing: int
+
+    @classmethod
+    def of(cls, values: Iterable[float | None]) -> "Mean":
+        every = list(values)
+        known = [value for value in every if value is not None]
+        return cls(mean(known) if known else None, len(every) - len(known))
+
+    def shown(self, style: str) -> str:
+        if self.value is None:
+            return "-"
+        return format(self.value, style) + (f"({self.missing}-)" if self.missing else "")
+
+
+def table(lines: Sequence[Line], *, detailed: bool) -> None:
+    sites = list(dict.fromkeys(line.site for line in lines))
+    strategies = list(dict.fromkeys(line.strategy for line in lines))
+    if detailed:
+        print(_head("site", "strategy"))
+        for line in lines:
+            print(
+                _row(f"{line.site} {line.languages}", line.strategy, {n: Mean.of([figure(line, n)]) for n in COLUMNS})
+            )
+        print()
+    means: dict[tuple[str, str], dict[str, Mean]] = {}
+    print(_head("site", "strategy"))
+    for site in sites:
+        for strategy in strategies:
+            of_site = [line for line in lines if (line.site, line.strategy) == (site, strategy)]
+            means[site, strategy] = {n: Mean.of(figure(line, n) for line in of_site) for n in COLUMNS}
+            print(_row(site, strategy, means[site, strategy]))
+    print()
+    for strategy in strategies:
+        over = {n: Mean.of(means[site, strategy][n].value for site in sites) for n in COLUMNS}
+        behind = max(_area(means, site, s) - _area(means, site, strategy) for site in sites for s in strategies)
+        print(f"{_row(f'mean of {len(sites)} sites', strategy, over)}   {behind:.3f} behind the best at worst")
+    targets = "".join(f"{column.target:>12}" for column in COLUMNS.values())
+    print(f"{'target for adaptive':<26}{'':<16}{targets}   0.020")
+    print(
+        "(n-): n without a figure are not in the mean: nothing examined, no stop, or 95 % of the pairs never reached."
+    )
+
+
+def _area(means: dict[tuple[str, str], dict[str, Mean]], site: str, strategy: str) -> float:
+    return means[site, strategy]["area"].value or 0.0
+
+
+def _head(site: str, strategy: str) -> str:
+    return f"{site:<26}{strategy:<16}" + "".join(f"{column.head:>12}" for column in COLUMNS.values())
+
+
+def _row(site: str, strategy: str, values: dict[str, Mean]) -> str:
+    shown = "".join(f"{values[name].shown(column.style):>12}" for name, column in COLUMNS.items())
+    return f"{site:<26}{strategy:<16}{shown}"
+
+
+def simulate_here(name: str, asked: Asked) -> list[Line]:
+    return asyncio.run(simulate_site(name, asked))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.strategies")
+    parser.add_argument("sites", nargs="*")
+    parser.add_argument("--strategies", default="all")
+    parser.add_argument("--langs", default="", help="only this pair, as en,fr")
+    parser.add_argument("--ignore-alternates", action="store_true")
+    parser.add_argument("--no-models", action="store_true")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--detailed", action="store_true", help="each language pair too")
+    parser.add_argument("--fresh", action="store_true", help="analyse all pages again")
+    parser.add_argument("--jobs", type=int, choices=(1, 2), default=1, help="processes")
+    parser.add_argument("--train", action="store_true", help="write new weights, and nothing else")
+    given = parser.parse_args()
+    if given.fresh and CACHE.exists():
+        shutil.rmtree(CACHE)
+    strategies = tuple(Strategy) if given.strategies == "all" else tuple(map(Strategy, given.strategies.split(",")))
+    asked = Asked(strategies, given.langs, not given.ignore_alternates, not given.no_models, given.seed)
+    names = given.sites or sorted(path.name for path in SITES.iterdir() if path.is_dir())
+    began = time.perf_counter()
+    if given.train:
+        train(names)
+        return
+    if given.jobs == 1:
+        found = [simulate_here(name, asked) for name in names]
+    else:
+        with ProcessPoolExecutor(given.jobs) as pool:
+            found = list(pool.map(partial(simulate_here, asked=asked), names))
+    table([line for lines in found for line in lines], detailed=given.detailed or len(names) == 1)
+    print(f"{time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

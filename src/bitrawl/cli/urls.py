@@ -1,0 +1,169 @@
+"""`bitrawl urls`: what URLs alone tell, apart from any job."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from bitrawl.cli.console import complain
+from bitrawl.errors import ConfigError, UrlError
+from bitrawl.model import UNDETERMINED, Language
+from bitrawl.protocols import UrlLanguageModel
+from bitrawl.text.codes import parse_language, same_language
+from bitrawl.url import Url
+from bitrawl.urls.baseline import rule_pairs
+from bitrawl.urls.collective import THRESHOLD, Match, match
+from bitrawl.urls.language import UrlLanguages
+from bitrawl.urls.rules import language_by_rules
+
+urls = typer.Typer(name="urls", no_args_is_help=True, help="What URLs alone tell: the language behind each, and pairs.")
+
+_BATCH = 500
+_Answer = Callable[[Sequence[Url]], list[list[tuple[Language, float]]]]
+
+
+@urls.command()
+def language(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Files with a URL a line; standard input where there is none.")
+    ] = None,
+    *,
+    langs: Annotated[str, typer.Option(help="Only these languages are possible, as in en,fr; all where empty.")] = "",
+    top: Annotated[int, typer.Option(min=1, help="How many languages to print for each URL, the best first.")] = 1,
+    rules: Annotated[bool, typer.Option("--rules", help="By the rules of the literature: codes alone.")] = False,
+) -> None:
+    """Print the language of the page behind each URL, by the URL alone: URL, language, probability.
+
+    Example: [bold]bitrawl urls language --langs en,fr < urls.txt[/]
+
+    und is for what the URL does not tell. A line that is no URL is printed with und and 0, and counted.
+    """
+    answer = _by_rules(langs) if rules else _by_model(UrlLanguages(), langs, top)
+    bad = 0
+    lines = _lines(files or [])
+    while batch := list(islice(lines, _BATCH)):
+        parsed = [_parsed(line) for line in batch]
+        answers = iter(answer([url for url in parsed if url is not None]))
+        for line, url in zip(batch, parsed, strict=True):
+            bad += url is None
+            for code, chance in next(answers) if url is not None else [(UNDETERMINED, 0.0)]:
+                typer.echo(f"{line}\t{code}\t{chance:.4g}")
+    if bad:
+        complain(f"{bad} line{'s are' if bad > 1 else ' is'} no URL; write them whole, as in https://www.example.org/")
+
+
+def _lines(files: Sequence[Path]) -> Iterator[str]:
+    """Without empty ones; bytes that are no UTF-8 are replaced."""
+    for file in files:
+        try:
+            with file.open(encoding="utf-8", errors="replace") as opened:
+                yield from _stripped(opened)
+        except OSError as error:
+            raise ConfigError(f"{file} cannot be read: {error.strerror}") from error
+    if not files:
+        yield from _stripped(line.decode("utf-8", "replace") for line in sys.stdin.buffer)
+
+
+def _stripped(lines: Iterable[str]) -> Iterator[str]:
+    return (stripped for line in lines if (stripped := line.strip()))
+
+
+def _parsed(line: str) -> Url | None:
+    try:
+        return Url.parse(line)
+    except UrlError:
+        return None
+
+
+def _split(langs: str) -> list[str]:
+    return [code for code in langs.replace(",", " ").split() if code]
+
+
+def _columns(model: UrlLanguageModel, langs: str) -> list[int]:
+    """Of the languages asked for, and of "und"; all where none is."""
+    every = list(range(len(model.languages)))
+    if not _split(langs):
+        return every
+    columns = []
+    for code in _split(langs):
+        wanted = parse_language(code)
+        found = [n for n in every if same_language(model.languages[n], Language(wanted.partition("-")[0]))]
+        if not found:
+            raise ConfigError(f"{code} is none of the {len(every) - 1} languages that are told from a URL")
+        columns += found
+    return [*dict.fromkeys(columns), len(every) - 1]
+
+
+def _by_model(model: UrlLanguageModel, langs: str, top: int) -> _Answer:
+    columns = _columns(model, langs)
+
+    def answer(good: Sequence[Url]) -> list[list[tuple[Language, float]]]:
+        chances: NDArray[np.float32] = model.distribution(good)[:, columns]
+        chances /= np.maximum(chances.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        order = np.argsort(-chances, axis=1, kind="stable")[:, :top]
+        return [
+            [(model.languages[columns[n]], float(row[n])) for n in numbers]
+            for row, numbers in zip(chances, order.tolist(), strict=True)
+        ]
+
+    return answer
+
+
+def _by_rules(langs: str) -> _Answer:
+    wanted = [parse_language(code) for code in _split(langs)]
+
+    def answer(good: Sequence[Url]) -> list[list[tuple[Language, float]]]:
+        found = [language_by_rules(url) for url in good]
+        return [
+            [(code, 1.0)]
+            if code != UNDETERMINED and (not wanted or any(same_language(code, one) for one in wanted))
+            else [(UNDETERMINED, 0.0)]
+            for code in found
+        ]
+
+    return answer
+
+
+@urls.command()
+def pairs(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Files with a URL a line; standard input where there is none.")
+    ] = None,
+    *,
+    langs: Annotated[str, typer.Option(help="The two languages, as in en,fr.")],
+    threshold: Annotated[float, typer.Option(min=0, max=1, help="Pairs with a lower score are left out.")] = THRESHOLD,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="By WMT16's rule: same but for the codes of languages.")
+    ] = False,
+) -> None:
+    """Print the pairs of URLs that are versions of each other, site by site, by the URLs alone: first, second, score.
+
+    Example: [bold]bitrawl urls pairs --langs en,fr < urls.txt[/]
+
+    The whole list of a site is looked at together, so the more URLs of it there are, the better. A line that is no URL
+    is counted.
+    """
+    languages = [parse_language(code) for code in _split(langs)]
+    if len(languages) != 2 or languages[0] == languages[1]:
+        raise ConfigError(f"--langs {langs}: pairs need two languages, as in en,fr")
+    sites: dict[str, list[Url]] = {}
+    bad = 0
+    for line in _lines(files or []):
+        if (url := _parsed(line)) is None:
+            bad += 1
+        else:
+            sites.setdefault(url.site.partition(".")[0], []).append(url)
+    for site in sites.values():
+        if rules:
+            found = [Match(a, b, 1.0) for a, b in rule_pairs(site, *languages)]
+        else:
+            found = match(site, *languages, threshold=threshold)
+        for pair in found:
+            typer.echo(f"{pair.url_a}\t{pair.url_b}\t{pair.score:.4g}")
+    if bad:
+        complain(f"{bad} line{'s are' if bad > 1 else ' is'} no URL; write them whole, as in https://www.example.org/")

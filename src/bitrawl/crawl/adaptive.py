@@ -1,0 +1,510 @@
+"""The default strategy: all evidence at once, weighed by a model that each visit teaches.
+
+What is estimated of a queued link is the probability that its page is one of a pair. A link whose partner has been
+visited completes a pair with one fetch, any other needs two: so half-found pairs come first. docs/decisions/adaptive.md
+has the reasons and the figures.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
+from importlib import resources
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.crawl.couples import Couples
+from bitrawl.crawl.yields import Yields
+from bitrawl.errors import UrlError
+from bitrawl.model import (
+    UNDETERMINED,
+    Advice,
+    Language,
+    Link,
+    LinkKind,
+    Page,
+    Reason,
+    SiteKnowledge,
+    Sitemap,
+    Visit,
+)
+from bitrawl.protocols import UrlLanguageModel
+from bitrawl.text.codes import claimed_language, same_language
+from bitrawl.url import Url
+from bitrawl.urls.habits import Habits
+from bitrawl.urls.marks import named_languages
+
+Floats = NDArray[np.float32]
+
+MODEL = resources.files("bitrawl.crawl") / "models" / "adaptive.json"
+FIRST = frozenset({LinkKind.INDEX, LinkKind.PROBE})
+HALF = 0.5  # of a pair is what a page brings whose partner has yet to be fetched
+TOP = 200  # queued links whose order is kept right; those below are looked at again when their turn comes near
+ROWS_PER_VISIT = 1000  # links that are scored again, on average, for each visit
+CHANGED = 0.03  # of a score, before it is written
+LEAST = 1e-4  # 0 would refuse a link
+MIN_SUPPORT = 5  # pairs of a site, before its habits are followed to addresses that nobody links to
+CONFIDENT = 0.5  # of such a habit
+GROWTH = 1.3  # of the pairs, before all pages without a partner are looked at again
+FORESEEN, WORTHWHILE = "foreseen", 0.03  # how often that must have led to a pair to be done again
+HANDFUL = 8  # pages after which a site without a sign of a second language is left
+# When a site is left: pairs that a fetch of late brought, and that one of the best queued links promises, together below
+# WORTH. On the site packs (weights left out; 2026-11) 0.5 % of the pairs come after that, 1.5 % on the worst site, and
+# 64 % of the fetches; WORTH 0.02 to 0.05 and a window of 20 to 40 differ little, 0.08 loses 2 %, 17 % on one site.
+WORTH = 0.03
+SOONEST = 60  # fetches
+RECENT = 40  # fetches, or a tenth of all
+PROMISING = 20  # queued links
+
+
+class Column(IntEnum):
+    """What is known of a queued link."""
+
+    BIAS = 0
+    DECLARED = 1  # somebody names it as a version of another page
+    UNWANTED = 2  # it is said to be in a language that nobody asked for
+    WANTED = 3  # log-odds that it is in a language asked for, by its URL
+    PARTNER_VISITED = 4
+    PARTNER_QUEUED = 5
+    PARTNER_FAILED = 6  # visited, and no page of another language asked for, or taken
+    SAME_ANCHOR = 7  # it is called the same as its partner: a sign that it was not translated
+    OTHER_ANCHOR = 8
+    FROM_WANTED = 9  # found on a page in a language asked for
+    FROM_PAIRED = 10
+    LISTED = 11  # in a sitemap
+    DEPTH = 12
+    TWIN_VISITED = 13  # under another spelling of the same address
+    TWIN_QUEUED = 14
+    BY_MARKS = 15  # log-odds of what links with the same marks brought
+    BY_PLACE = 16  # ... in the same directory, languages apart
+    BY_BOTH = 17
+    BY_SOURCE = 18  # ... from the same page
+    BY_STATE = 19  # ... of which the same was known: declared, partner, names
+
+
+STATIC = 15
+GROUPS = 5
+
+
+def column_weights(named: Mapping[str, float]) -> Floats:
+    """By the names of the columns, as the model file has them."""
+    return np.array([named[column.name.lower()] for column in Column], np.float32)
+
+
+def _bundled() -> Floats:
+    return column_weights(msgspec.json.decode(MODEL.read_bytes(), type=dict[str, float]))
+
+
+class Adaptive:
+    """One `SiteState` a site: sites share nothing but the languages asked for."""
+
+    def __init__(
+        self, languages: Sequence[Language], model: UrlLanguageModel | None = None, weights: Floats | None = None
+    ) -> None:
+        self._languages = tuple(languages)
+        self._model = model
+        self._sites: dict[str, SiteState] = {}
+        self._weights = _bundled() if weights is None else weights
+        self.trace: list[tuple[Url, Floats]] | None = (
+            None  # for training: what was known of each link when it was visited
+        )
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
+        """As `protocols.LinkScorer`."""
+        return self._state(site.site).score(links, found_on)
+
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:
+        """As `protocols.LinkScorer`."""
+        self._state(site.site).learn(visit)
+
+    def advise(self, site: SiteKnowledge) -> Advice:
+        """As `protocols.LinkScorer`."""
+        return self._state(site.site).advise()
+
+    @property
+    def examined(self) -> int:
+        """Candidate pairs that were looked at."""
+        return sum(state.couples.examined for state in self._sites.values())
+
+    @property
+    def pairs(self) -> set[tuple[Url, Url]]:
+        """Those that were believed."""
+        return {pair for state in self._sites.values() for pair in state.couples.pairs}
+
+    def _state(self, site: str) -> "SiteState":
+        if site not in self._sites:
+            self._sites[site] = SiteState(self._languages, self._model, self._weights, self.trace)
+        return self._sites[site]
+
+
+class SiteState:
+    """What is known of one site: its addresses, its pairs, and what visits of each kind brought."""
+
+    def __init__(
+        self,
+        languages: Sequence[Language],
+        model: UrlLanguageModel | None,
+        weights: Floats,
+        trace: list[tuple[Url, Floats]] | None = None,
+    ) -> None:
+        self.couples = Couples(languages)
+        self._languages = tuple(languages)
+        self._weights = weights
+        self._wanted = _Wanted(languages, model)
+        self._rows: dict[Url, int] = {}
+        self._urls: list[Url] = []
+        self._facts = np.zeros((256, STATIC), np.float32)
+        self._groups = np.zeros((256, GROUPS), np.int64)
+        self._alive = np.zeros(256, bool)
+        self._written = np.zeros(256, np.float32)
+        self._half = np.zeros(256, bool)
+        self._yields = Yields(0.3)
+        self._anchors: dict[Url, str] = {}
+        self._claims: dict[Url, Language] = {}
+        self._gain: dict[Url, float] = {}
+        self._dirty: set[int] = set()
+        self._since = 0
+        self._lonely: set[Url] = set()
+        self._habits = Habits()
+        self._looked_at = 0
+        self._paid: list[int] = []  # pairs that each fetch completed
+        self._pages = 0
+        self._signs: set[Language] = set()  # languages asked for of which something was seen
+        self._trace = trace
+
+    def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
+        """Of links that the loop is about to queue."""
+        rows = []
+        new = [link for link in links if link.url not in self._rows and link.kind not in FIRST]
+        chances = dict(zip([link.url for link in new], self._wanted.odds([link.url for link in new]), strict=True))
+        for link in links:
+            if link.kind in FIRST:
+                self.couples.meet(link.url)
+                rows.append(-1)
+                continue
+            row = self._rows.get(link.url)
+            if row is None:
+                row = self._add(link, chances[link.url])
+            rows.append(row)
+            self._hear(row, link, found_on)
+        self._refresh(self._dirty)
+        self._dirty.clear()
+        known = np.array([row for row in rows if row >= 0], np.int64)
+        scores = self._scores(known)
+        self._written[known] = scores
+        rest = iter(scores.tolist())
+        begun = bool(self.couples.visited)
+        return [
+            1.0 if row < 0 or (link.kind is LinkKind.SEED and not begun) else max(LEAST, next(rest))
+            for row, link in zip(rows, links, strict=True)
+        ]
+
+    def learn(self, visit: Visit) -> None:
+        """What came of a visit."""
+        url, outcome = visit.lease.link.url, visit.outcome
+        if isinstance(outcome, Sitemap):
+            for group in outcome.alternates:
+                self._declare(self.couples.wanted(group))
+            return
+        self._since += 1
+        self._paid.append(0)
+        row = self._rows.get(url)
+        if row is not None:
+            self._alive[row] = False
+            if self._trace is not None:
+                self._refresh([row])
+                self._trace.append((url, self._features(np.array([row]))[0]))
+        if isinstance(outcome, Page):
+            self._arrived(outcome)
+            return
+        self.couples.missed(url)
+        if outcome.reason is Reason.REDIRECT:
+            self._moved(url, outcome.detail)
+            return
+        self._count(url, 0.0)
+        self._touch(self.couples.candidates(url))
+
+    def advise(self) -> Advice:
+        """New scores of what the visit changed; of everything near the top now and then."""
+        rows = np.array(sorted(self._dirty), np.int64)
+        self._refresh(self._dirty)
+        self._dirty.clear()
+        alive = np.flatnonzero(self._alive)
+        if self._since * ROWS_PER_VISIT > len(alive):
+            self._since = 0
+            rows = alive
+        rows = rows[self._alive[rows]]
+        links = self._foreseen()
+        if not len(rows):
+            return Advice(links=links, leave=self._enough(alive))
+        scores = self._scores(rows)
+        old = self._written[rows]
+        if len(rows) > TOP:
+            bar = np.partition(scores, -TOP)[-TOP]
+            near = (scores >= bar) | (old >= bar)
+        else:
+            near = np.ones(len(rows), bool)
+        changed = near & (np.abs(scores - old) > CHANGED * np.maximum(old, scores))
+        self._written[rows[changed]] = scores[changed]
+        written = zip(rows[changed].tolist(), scores[changed].tolist(), strict=True)
+        return Advice(tuple((self._urls[row], max(LEAST, score)) for row, score in written), links, self._enough(alive))
+
+    def _enough(self, alive: NDArray[np.int64]) -> str:
+        """Why the site may be left: what visits brought of late and what the best of the queue promises are too little."""
+        visits = len(self._paid)
+        if self._pages >= HANDFUL and len(self._signs) < 2:
+            seen = ", ".join(sorted(self._signs)) or "none of the languages asked for"
+            return f"{self._pages} pages, and nothing but {seen} in their texts, declarations and addresses"
+        if visits < SOONEST:
+            return ""
+        window = max(RECENT, visits // 10)
+        recent = sum(self._paid[-window:])
+        promise = float(np.sort(self._written[alive])[-PROMISING:].sum()) if len(alive) else 0.0
+        if recent / window + promise / PROMISING >= WORTH:
+            return ""
+        return (
+            f"{len(self.couples.pairs)} pairs after {visits} fetches; the last {window} completed {recent}, and the best"
+            f" {PROMISING} of {len(alive)} links left promise {promise:.1f}"
+        )
+
+    def _foreseen(self) -> tuple[Link, ...]:
+        """Partners that the site's habits name and that no page links to."""
+        pairs = len(self.couples.pairs)
+        if pairs >= MIN_SUPPORT and pairs > GROWTH * self._looked_at:
+            self._looked_at = pairs  # what the habits did not say then they may say now
+            self._lonely.update(self.couples.visited)
+        if pairs < MIN_SUPPORT or not self._lonely:
+            return ()
+        links = {}
+        for url in sorted(self._lonely):
+            if not self._is_lonely(url) or self._yields.rate(self._foreseen_from(url)) < WORTHWHILE:
+                continue
+            for partner, confidence in self._habits.partners(url):
+                known = partner in self._rows or partner in self.couples.visited
+                if confidence >= CONFIDENT and not known and partner.host == url.host:
+                    links[partner] = Link(partner, LinkKind.PARTNER, url)
+        self._lonely.clear()
+        return tuple(links.values())
+
+    def _foreseen_from(self, url: Url | None) -> int:
+        """The group of such links from pages in the same language: what is rarely translated has few partners."""
+        sketch = self.couples.visited.get(url) if url else None
+        return self._yields.group((FORESEEN, sketch.language if sketch else UNDETERMINED))
+
+    def _is_lonely(self, url: Url) -> bool:
+        """Visited, in a language asked for, and nothing is known that could be its partner."""
+        sketch = self.couples.visited.get(url)
+        if sketch is None or sketch.language == UNDETERMINED or sketch.partners:
+            return False
+        return not any(other in self._rows or other in self.couples.visited for other in self.couples.candidates(url))
+
+    # what is known of a link
+
+    def _add(self, link: Link, odds: float) -> int:
+        url = link.url
+        self.couples.meet(url)
+        self._signs.update(self.couples.marks(url))
+        row = self._rows[url] = len(self._urls)
+        self._urls.append(url)
+        if row == len(self._alive):
+            self._grow()
+        self._alive[row] = url not in self.couples.visited
+        facts = self._facts[row]
+        facts[Column.BIAS] = 1.0
+        facts[Column.WANTED] = odds
+        facts[Column.DEPTH] = np.log1p(link.depth)
+        facts[Column.LISTED] = link.kind is LinkKind.SITEMAP
+        marks = "+".join(self.couples.marks(url)) + ("*" if self._wanted.names_another(url) else "")
+        folders = self.couples.key(url).split("?")[0].split("/")[:-1][:5]
+        self._groups[row] = (
+            self._yields.group(("marks", marks)),
+            self._yields.group(("place", *folders)),
+            self._yields.group(("marks", marks, *folders)),
+            self._foreseen_from(link.source)
+            if link.kind is LinkKind.PARTNER
+            else self._yields.group(("source", link.source or "")),
+            self._yields.group(("state",)),
+        )
+        self._touch(self.couples.candidates(url))
+        self._touch(self.couples.twins(url))
+        self._dirty.add(row)
+        return row
+
+    def _hear(self, row: int, link: Link, found_on: Page | None) -> None:
+        """What one more link to a known address adds."""
+        facts = self._facts[row]
+        if found_on is not None:
+            sketch = self.couples.visited.get(found_on.url)
+            if sketch is not None and sketch.language != UNDETERMINED:
+                if not facts[Column.FROM_WANTED]:
+                    facts[Column.FROM_WANTED] = 1.0
+                    self._dirty.add(row)
+                if sketch.partners:
+                    facts[Column.FROM_PAIRED] = 1.0
+        if link.hreflang and link.url not in self._claims:
+            claim = claimed_language(link.hreflang)
+            if claim != UNDETERMINED:
+                self._claims[link.url] = claim
+                self._dirty.add(row)
+        anchor = " ".join(link.anchor.split()).casefold()
+        if len(anchor) > 9 and link.url not in self._anchors:
+            self._anchors[link.url] = anchor
+            self._dirty.add(row)
+            self._touch(self.couples.candidates(link.url))
+
+    def _refresh(self, rows: Iterable[int]) -> None:
+        """The facts that depend on other addresses."""
+        for row in rows:
+            self._relate(row)
+
+    def _relate(self, row: int) -> None:
+        url, facts = self._urls[row], self._facts[row]
+        facts[Column.DECLARED] = self.couples.is_declared(url)
+        claim = self._claims.get(url) or self.couples.claim(url)
+        self._signs.update(wanted for wanted in self._languages if same_language(claim, wanted))
+        facts[Column.UNWANTED] = claim != UNDETERMINED and not any(same_language(claim, one) for one in self._languages)
+        visited = queued = failed = False
+        same = other_name = False
+        mine = self._anchors.get(url)
+        for other in self.couples.candidates(url):
+            if other in self.couples.visited:
+                sketch = self.couples.visited[other]
+                if sketch is not None and sketch.language != UNDETERMINED and not sketch.partners:
+                    visited = True
+                elif sketch is None or sketch.language == UNDETERMINED or len(self._languages) == 2:
+                    failed = True
+            elif other in self._rows:
+                queued = True
+            name = self._anchors.get(other)
+            if mine and name:
+                same |= name == mine
+                other_name |= name != mine
+        facts[Column.PARTNER_VISITED] = visited
+        facts[Column.PARTNER_QUEUED] = queued and not visited
+        facts[Column.PARTNER_FAILED] = failed and not visited
+        facts[Column.SAME_ANCHOR] = same
+        facts[Column.OTHER_ANCHOR] = other_name and not same
+        twins = [twin for twin in self.couples.twins(url) if twin in self._rows or twin in self.couples.visited]
+        facts[Column.TWIN_VISITED] = seen = any(self.couples.visited.get(twin) is not None for twin in twins)
+        facts[Column.TWIN_QUEUED] = bool(twins) and not seen
+        self._half[row] = visited
+        partner = "visited" if visited else "failed" if failed else "queued" if queued else "none"
+        name = "same" if same else "other" if other_name else "none"
+        self._groups[row, GROUPS - 1] = self._yields.group(("state", partner, name, self.couples.is_declared(url)))
+
+    def _features(self, rows: NDArray[np.int64]) -> Floats:
+        rates = np.clip(self._yields.rates(), 0.003, 0.997)
+        odds = np.log(rates / (1 - rates))
+        return np.hstack([self._facts[rows], odds[self._groups[rows]].astype(np.float32)])
+
+    def _scores(self, rows: NDArray[np.int64]) -> Floats:
+        if not len(rows):
+            return np.zeros(0, np.float32)
+        chance: Floats = 1 / (1 + np.exp(-(self._features(rows) @ self._weights)))
+        return np.where(self._half[rows], chance, np.float32(HALF) * chance)
+
+    # what visits bring
+
+    def _arrived(self, page: Page) -> None:
+        url = page.url
+        before = set(self.couples.candidates(url))
+        partners = self.couples.arrived(page)
+        self._paid[-1] = len(partners)
+        self._pages += 1
+        sketch = self.couples.visited[url]
+        if sketch is not None and sketch.language != UNDETERMINED:
+            self._signs.add(sketch.language)
+        for partner in partners:
+            self._count(partner, 1.0)
+            self._habits.add(*self._in_order(url, partner))
+        self._count(url, 1.0 if partners else self._hope(url))
+        if not partners:
+            self._lonely.add(url)
+        others = set(self.couples.candidates(url))
+        for other in others:
+            if self._gain.get(other) == HALF:
+                self._count(other, self._hope(other))
+        self._touch(before | others | set(self.couples.twins(url)))
+
+    def _in_order(self, a: Url, b: Url) -> tuple[Url, Url]:
+        """As the languages were asked for: a habit has a direction."""
+        first, second = self.couples.visited[a], self.couples.visited[b]
+        forward = (
+            first is None
+            or second is None
+            or _place(first.language, self._languages) <= _place(second.language, self._languages)
+        )
+        return (a, b) if forward else (b, a)
+
+    def _hope(self, url: Url) -> float:
+        """What a page without a partner is worth: something while a link that may be its partner is queued."""
+        sketch = self.couples.visited[url]
+        if sketch is None or sketch.language == UNDETERMINED:
+            return 0.0
+        return HALF * any(
+            other in self._rows and other not in self.couples.visited for other in self.couples.candidates(url)
+        )
+
+    def _moved(self, old: Url, target: str) -> None:
+        try:
+            new = Url.parse(target)
+        except UrlError:
+            return
+        self.couples.meet(new)
+        self.couples.moved(old, new)
+        if old in self._anchors:
+            self._anchors.setdefault(new, self._anchors[old])
+        self._touch(self.couples.candidates(new))
+
+    def _count(self, url: Url, gain: float) -> None:
+        row = self._rows.get(url)
+        if row is None:
+            return
+        old = self._gain.get(url)
+        self._gain[url] = gain
+        for group in self._groups[row].tolist():
+            self._yields.count(group, 0.0 if old is not None else 1.0, gain - (old or 0.0))
+
+    def _declare(self, urls: Sequence[Url]) -> None:
+        for url in urls:
+            self.couples.meet(url)
+        self.couples.declare(urls)
+        self._touch(urls)
+
+    def _touch(self, urls: Iterable[Url]) -> None:
+        for url in urls:
+            row = self._rows.get(url)
+            if row is not None and self._alive[row]:
+                self._dirty.add(row)
+
+    def _grow(self) -> None:
+        for name in ("_facts", "_groups", "_alive", "_written", "_half"):
+            old = getattr(self, name)
+            setattr(self, name, np.concatenate([old, np.zeros_like(old)]))
+
+
+def _place(language: Language, languages: Sequence[Language]) -> int:
+    return languages.index(language) if language in languages else len(languages)
+
+
+class _Wanted:
+    """How likely a URL is to be in a language asked for, by the URL alone."""
+
+    def __init__(self, languages: Sequence[Language], model: UrlLanguageModel | None) -> None:
+        self._languages = tuple(languages)
+        self._model = model
+        columns = model.languages if model else ()
+        self._columns = [
+            number for number, column in enumerate(columns) if any(same_language(column, one) for one in languages)
+        ]
+
+    def odds(self, urls: Sequence[Url]) -> list[float]:
+        """Log-odds, between -3 and 3; 0 without a model."""
+        if self._model is None or not urls:
+            return [0.0] * len(urls)
+        chance = np.clip(self._model.distribution(urls)[:, self._columns].sum(axis=1), 0.05, 0.95)
+        return [float(value) for value in np.log(chance / (1 - chance))]
+
+    def names_another(self, url: Url) -> bool:
+        """Whether some token of it names a language that was not asked for."""
+        return any(not any(same_language(mark, one) for one in self._languages) for mark in named_languages(url))

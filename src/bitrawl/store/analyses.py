@@ -1,0 +1,71 @@
+"""What pages and sitemaps were found to say, kept so that an archive that is replayed again is not read again."""
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import zstandard
+
+from bitrawl import __version__
+from bitrawl.errors import ArchiveError, StoreError
+from bitrawl.model import Page, Sitemap, Skip, Unpacker, pack
+from bitrawl.url import Url
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS outcomes (
+    url TEXT NOT NULL, asked_as_index INTEGER NOT NULL, kind TEXT NOT NULL, outcome BLOB NOT NULL,
+    PRIMARY KEY (url, asked_as_index)
+) WITHOUT ROWID;
+"""
+
+
+class Analyses:
+    """One SQLite file for a set of archives as they are now, read by this version of the package."""
+
+    def __init__(self, folder: Path, archives: Sequence[Path]) -> None:
+        path = folder / f"{_identity(archives)}.sqlite"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(path, isolation_level=None)  # each outcome is kept at once
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = OFF")  # It can be made anew.
+            self._connection.executescript(_SCHEMA)
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(f"{path} cannot be used: {error}; choose another --cache") from error
+        self._compress = zstandard.ZstdCompressor(level=3).compress
+        self._decompress = zstandard.ZstdDecompressor().decompress
+        self._unpack: dict[str, Unpacker[Page | Sitemap | Skip]] = {
+            kind.__name__: Unpacker(kind) for kind in (Page, Sitemap, Skip)
+        }
+
+    def close(self) -> None:
+        """Leave the file complete."""
+        self._connection.close()
+
+    def get(self, url: Url, *, index: bool) -> Page | Sitemap | Skip | None:
+        """None for what has not been read."""
+        row = self._connection.execute(
+            "SELECT kind, outcome FROM outcomes WHERE url = ? AND asked_as_index = ?", (url, index)
+        ).fetchone()
+        return self._unpack[row[0]](self._decompress(row[1])) if row else None
+
+    def put(self, url: Url, outcome: Page | Sitemap | Skip, *, index: bool) -> None:
+        """Replaces what was said of it before."""
+        row = (url, index, type(outcome).__name__, self._compress(pack(outcome)))
+        try:
+            self._connection.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", row)
+        except sqlite3.Error as error:
+            raise StoreError(f"the cache of analysed pages cannot be written: {error}") from error
+
+
+def _identity(archives: Sequence[Path]) -> str:
+    """Changes with the files and with the version, so that nothing stale is ever taken."""
+    digest = hashlib.blake2b(__version__.encode(), digest_size=12)
+    for path in archives:
+        try:
+            stat = path.stat()
+        except OSError as error:
+            raise ArchiveError(f"{path} cannot be read: {error.strerror}") from error
+        digest.update(f"\n{path.absolute()}\t{stat.st_size}\t{stat.st_mtime_ns}".encode())
+    return digest.hexdigest()

@@ -1,0 +1,76 @@
+"""Sentence encoders of sentence-transformers, loaded by name or path: the extra `neural`."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.errors import ConfigError
+from bitrawl.protocols import Encoder
+
+Rows = NDArray[np.float32]
+
+REMEMBERED = 50_000  # Texts: 150 MB of vectors with the 768 numbers of LaBSE.
+
+
+def load_encoder(model: str) -> Encoder:
+    """A model by its name or by the path of its folder; raises `ConfigError`. A name may be downloaded."""
+    try:
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415 an extra, and seconds to import
+    except ImportError as error:
+        raise ConfigError(f'the encoder {model} needs the extra "neural": pip install "bitrawl[neural]"') from error
+    try:
+        loaded = SentenceTransformer(model)
+    # Four libraries raise here what they like: OSError, ValueError, RuntimeError, the errors of their HTTP client.
+    except Exception as error:
+        raise ConfigError(
+            f"the encoder {model} cannot be loaded; give the path of a folder with a sentence-transformers model, or"
+            " the name of a public one, as sentence-transformers/LaBSE, which is downloaded where the network allows"
+            f" it ({_first_line(error)})"
+        ) from error
+    return Remembering(Transformer(loaded))
+
+
+class Transformer:
+    """A model of sentence-transformers behind our seam."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def encode(self, texts: Sequence[str]) -> Rows:
+        """As the seam says."""
+        # A lone surrogate is no UTF-8, and the tokenizers raise on it.
+        clean = [text.encode("utf-8", "replace").decode() for text in texts]
+        found = self._model.encode(clean, show_progress_bar=False, convert_to_numpy=True)
+        rows = np.nan_to_num(np.asarray(found, np.float32))
+        rows[[not text.strip() for text in texts]] = 0.0  # a model gives the vector of its marks of begin and end
+        unit: Rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        return unit
+
+
+class Remembering:
+    """Encodes a text once, as long as it remembers it; what was asked for longest ago is forgotten first."""
+
+    def __init__(self, encoder: Encoder, room: int = REMEMBERED) -> None:
+        self._encoder = encoder
+        self._room = room
+        self._known: OrderedDict[str, Rows] = OrderedDict()
+
+    def encode(self, texts: Sequence[str]) -> Rows:
+        """As the seam says."""
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if fresh:
+            # Copies: a row that is a view would keep all of its batch.
+            self._known.update((text, row.copy()) for text, row in zip(fresh, self._encoder.encode(fresh), strict=True))
+        for text in texts:
+            self._known.move_to_end(text)
+        rows = np.array([self._known[text] for text in texts], np.float32)
+        while len(self._known) > self._room:
+            self._known.popitem(last=False)
+        return rows
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,93 @@
+"""What a site has been seen to do: patterns with their frequency, and where they lead from a page (Liu et al., 2.2)."""
+
+from collections import Counter, defaultdict
+from typing import NamedTuple
+
+from bitrawl.url import Url
+from bitrawl.urls.patterns import MAX_OPERATIONS, Operation, Pattern, difference, tokenised
+
+TRUSTED = 20  # Liu's frequency of a pattern whose pairs need no verification.
+_TRIED = 6  # patterns that are applied to one URL: what comes after the most frequent ones is rarely right
+_REMEMBERED = 500  # patterns of a site; a site that has more has none
+
+
+class Way(NamedTuple):
+    """A pattern in one direction: from the first language to the second, or back."""
+
+    onwards: bool
+    operations: tuple[Operation, ...]
+
+
+class Habits:
+    """Of one site and two languages; grows with each pair that is known, and predicts partners in both directions.
+
+    habits.add(Url.parse("http://s.test/en/a"), Url.parse("http://s.test/fr/a"))
+    habits.partners(Url.parse("http://s.test/en/b"))     # [(Url("http://s.test/fr/b"), 0.5)]
+    """
+
+    def __init__(self) -> None:
+        self._seen: Counter[Way] = Counter()
+        self._wrong: Counter[Way] = Counter()
+        self._by_token: defaultdict[str, set[Way]] = defaultdict(set)
+
+    def add(self, url_a: Url, url_b: Url) -> None:
+        """A pair that is known; what would have led elsewhere from its pages loses confidence."""
+        for onwards, one, other in ((True, url_a, url_b), (False, url_b, url_a)):
+            shown = Way(onwards, difference(tokenised(one), tokenised(other)))
+            for way in self._applicable(one):
+                if way.onwards is onwards and way != shown and Pattern(way.operations).apply(one) not in ([], [other]):
+                    self._wrong[way] += 1
+            if 0 < len(shown.operations) <= MAX_OPERATIONS and (shown in self._seen or len(self._seen) < _REMEMBERED):
+                self._seen[shown] += 1
+                self._by_token[_anchor(shown)].add(shown)
+
+    def frequency(self, url_a: Url, url_b: Url) -> int:
+        """How many pairs were seen that differ as these two do."""
+        return self._seen[Way(onwards=True, operations=difference(tokenised(url_a), tokenised(url_b)))]
+
+    def partners(self, url: Url) -> list[tuple[Url, float]]:
+        """Addresses that its translation may have, seen or not, the likeliest first; 0–1."""
+        found: dict[Url, float] = {}
+        for way in self._applicable(url):
+            readings = [other for other in Pattern(way.operations).apply(url) if other != url]
+            for other in readings:
+                found[other] = max(found.get(other, 0.0), self._confidence(way) / len(readings))
+        return sorted(found.items(), key=lambda item: -item[1])
+
+    def patterns(self) -> list[tuple[Pattern, float]]:
+        """From the first language to the second, the most frequent first, with their confidence."""
+        return [
+            (Pattern(way.operations, count), self._confidence(way))
+            for way, count in self._seen.most_common()
+            if way.onwards
+        ]
+
+    def _confidence(self, way: Way) -> float:
+        return self._seen[way] / (self._seen[way] + self._wrong[way] + 1)
+
+    def _applicable(self, url: Url) -> list[Way]:
+        """Not those that would put in what is there already."""
+        tokens = {*tokenised(url), ""}
+        ways = [
+            way
+            for token in tokens
+            if token in self._by_token
+            for way in self._by_token[token]
+            if not any(_is_there(operation, tokens) for operation in way.operations)
+        ]
+        return sorted(ways, key=lambda way: (-self._seen[way], not way.onwards, str(way)))[:_TRIED]
+
+
+def _anchor(way: Way) -> str:
+    """A token that a URL must have for the pattern to apply: of what is replaced the longest, or a neighbour."""
+    replaced = [token for operation in way.operations for token in operation.old]
+    if replaced:
+        return max(replaced, key=lambda token: (token.isalnum(), len(token)))
+    neighbours = (operation.before for operation in way.operations if operation.before)
+    return next(("=" if before.endswith("=") else before for before in neighbours), "")
+
+
+def _is_there(operation: Operation, tokens: set[str]) -> bool:
+    if operation.old or operation.offset is not None:
+        return False
+    return all(token in tokens for token in operation.new if token.isalnum())

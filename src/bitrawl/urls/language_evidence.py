@@ -1,0 +1,270 @@
+"""What the parts of a URL tell of its language: marks, countries, and the words that n-grams are looked up in."""
+
+import re
+from collections.abc import Sequence
+from enum import IntEnum
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from bitrawl.model import UNDETERMINED
+from bitrawl.url import Url
+from bitrawl.urls.marks import mark_language
+
+# Usual names for what URLs do not tell apart.
+JOINED = {"nb": "no", "fil": "tl", "sh": "sr", "prs": "fa"}
+_COUNTRY_OF_DOMAIN = {"uk": "gb", "su": "ru", "ac": "sh", "edu": "us", "gov": "us", "mil": "us"} | {
+    # Cities and regions with a domain of their own (IANA's root zone, 2026).
+    domain: country
+    for country, domains in {
+        "at": "wien tirol",
+        "be": "brussels gent vlaanderen",
+        "br": "rio",
+        "ch": "swiss zuerich",
+        "de": "bayern berlin cologne hamburg koeln nrw ruhr saarland",
+        "es": "barcelona madrid",
+        "fi": "helsinki",
+        "fr": "alsace corsica paris",
+        "gb": "london",
+        "hu": "budapest",
+        "it": "roma",
+        "jp": "kyoto nagoya okinawa osaka ryukyu tokyo yokohama",
+        "nl": "amsterdam",
+        "ru": "moscow",
+        "se": "stockholm",
+        "tr": "ist istanbul",
+        "tw": "taipei",
+        "us": "boston miami nyc vegas",
+    }.items()
+    for domain in domains.split()
+}
+# And those of a language.
+_LANGUAGE_OF_DOMAIN = {
+    "bzh": "br",
+    "cat": "ca",
+    "cymru": "cy",
+    "eus": "eu",
+    "frl": "fy",
+    "gal": "gl",
+    "krd": "ku",
+    "quebec": "fr",
+    "tatar": "tt",
+    "wales": "cy",
+}
+# Labels of universities' hosts, which are seldom languages there: cs.example.ac.th, eng.example.edu.
+_DEPARTMENTS = frozenset(["bio", "cs", "ee", "eng", "is", "it", "ma", "mat", "me", "mi", "se", "st"])
+_LONGEST_WORD = 40
+_ENOUGH_LETTERS = 2
+_PAGE = re.compile(
+    r"\.(?:[a-z]?html?\d?|php\d?|aspx?|jspx?|cfm|cgi|do|xml|md|txt|pdf|epub|docx?|pptx?|ps|zip|gz)$", re.IGNORECASE
+)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_TOKEN = re.compile(r"[^\x00-\x20\s!-/:-@\[-`{-\x7f\u2010-\u2027«»、。，]+")
+_DIGIT = re.compile(r"\d")
+_LOCALE = re.compile(r"(?<![^\W_])[a-z]{2,3}[-_](?:[a-z]{2}|[a-z]{4}|419)(?![^\W_])", re.IGNORECASE)
+
+_LANGUAGE_PARAMETER = re.compile(
+    r"\w*(?:lang|locale|idioma|sprache|lingua|taal|jezyk|jazyk|dil\b)\w*|[hg]?l|lng|lg|uselang|ui|setlng", re.IGNORECASE
+)
+
+
+class Place(IntEnum):
+    """Where in a URL a mark stands."""
+
+    PARAMETER = 0  # the value of one that is named for it: lang=fr
+    VALUE = 1  # of any other parameter
+    FIRST = 2  # the first directory
+    DIRECTORY = 3
+    FILE = 4  # at the end of the file's name: news_fr.html
+    TOKEN = 5  # somewhere in the path
+    LABEL = 6  # a label of the host
+    LABEL_TOKEN = 7  # a part of one
+
+
+class Form(IntEnum):
+    """How a mark is written."""
+
+    CODE = 0  # fr
+    WORD = 1  # a code that is also a word: it, no, is
+    LONG = 2  # fra
+    LOCALE = 3  # fr-ca
+    NAME = 4  # francais, french
+    COUNTRY = 5  # cn, for the language of that country
+
+
+KINDS = len(Place) * len(Form)
+# Places where a code is hardly there by chance.
+MEANT = frozenset((Place.PARAMETER, Place.FIRST, Place.DIRECTORY, Place.FILE, Place.LABEL))
+
+
+class Mark(NamedTuple):
+    """A token that names a language."""
+
+    kind: int  # place and form
+    language: int
+
+
+class Piece(NamedTuple):
+    """What a host, a segment of the path or a query tells."""
+
+    marks: tuple[Mark, ...] = ()
+    countries: tuple[int, ...] = ()  # rows of the table of countries that it could name
+    words: bytes = b""  # for the n-grams: lower case, a space before and after each
+
+
+class UrlReader:
+    """Takes URLs apart; what it found in a host or a segment it remembers."""
+
+    def __init__(
+        self,
+        languages: Sequence[str],
+        countries: Sequence[str],
+        stopped: frozenset[str],
+        codelike: tuple[frozenset[str], frozenset[str]],
+    ) -> None:
+        self._languages = {language: number for number, language in enumerate(languages)}
+        self._countries = {country: number for number, country in enumerate(countries)}
+        self._stopped = stopped
+        self._wordlike, self._particles = codelike
+        self.host = lru_cache(maxsize=8192)(self._host)
+        self.segment = lru_cache(maxsize=32768)(self._segment)
+        self.query = lru_cache(maxsize=8192)(self._query)
+
+    def pieces(self, url: str) -> tuple[str, list[Piece]]:
+        """The host's name, and what each part of the path and the query tells."""
+        _, _, host, rest = url.split("/", 3)
+        path, _, query = rest.partition("?")
+        segments = path.split("/")
+        last = len(segments) - 1
+        pieces = [
+            self.segment(segment, Place.FIRST if not number else Place.DIRECTORY, number == last)
+            for number, segment in enumerate(segments)
+            if segment
+        ]
+        if query:
+            pieces.append(self.query(query))
+        return host, pieces
+
+    def domain(self, host: str) -> tuple[str, int | None]:
+        """The top-level domain, and the row of the country that it belongs to."""
+        label = host.partition(":")[0].rpartition(".")[2]
+        return label, self._countries.get(_COUNTRY_OF_DOMAIN.get(label, label))
+
+    def _host(self, host: str) -> Piece:
+        site = Url.known(f"http://{host}/").site
+        name = host.partition(":")[0]
+        if is_address(host):
+            return Piece()
+        suffix = site.partition(".")[2]
+        labels = [_readable(label) for label in name.removesuffix(suffix).strip(".").split(".")]
+        marks: list[Mark] = []
+        countries: list[int] = []
+        places = (Place.LABEL, Place.LABEL_TOKEN)
+        abroad = self.domain(host)[1] is not None
+        names = [label for label in labels[:-1] if label != "www" and not (abroad and label in _DEPARTMENTS)]
+        words = [self._read(label, places, marks, countries) for label in names]
+        self._read_tokens(labels[-1], Place.LABEL_TOKEN, marks)
+        if (language := _LANGUAGE_OF_DOMAIN.get(suffix)) is not None:
+            self._mark(language, Place.LABEL, marks)
+        return Piece(
+            tuple(marks),
+            tuple(countries),
+            self._words([*words, labels[-1], _readable(suffix) if "xn--" in suffix else ""]),
+        )
+
+    def _segment(self, segment: str, place: Place, last: bool) -> Piece:  # noqa: FBT001 (a cache's key)
+        text = unquote(segment) if "%" in segment else segment
+        marks: list[Mark] = []
+        countries: list[int] = []
+        if last:
+            stem = _PAGE.sub("", text)
+            if stem != text:
+                text, place = stem, Place.FILE
+        text = self._read(text, (place, Place.TOKEN), marks, countries)
+        return Piece(tuple(marks), tuple(countries), self._words([text]))
+
+    def _query(self, query: str) -> Piece:
+        marks: list[Mark] = []
+        words = []
+        for parameter in query.split("&"):
+            name, _, value = parameter.partition("=")
+            text = unquote(value.replace("+", " "))
+            if _LANGUAGE_PARAMETER.fullmatch(name):
+                self._mark(text.replace("_", "-"), Place.PARAMETER, marks)
+            elif text and not _DIGIT.search(text):
+                self._mark(text, Place.VALUE, marks)
+                if text.islower() or " " in text:  # An id of letters only has capitals among them.
+                    words.append(text)
+        return Piece(tuple(marks), (), self._words(words))
+
+    def _read(self, text: str, places: tuple[Place, Place], marks: list[Mark], countries: list[int]) -> str:
+        """Find what the whole text or parts of it name; what is left to be read as words."""
+        whole, part = places
+        if len(text) == 2 and (country := self._countries.get(text.lower())) is not None:
+            countries.append(country)
+        if 2 <= len(text) <= 8 and self._mark(text, whole, marks):
+            return ""
+        self._read_tokens(text, part, marks)
+        return text
+
+    def _read_tokens(self, text: str, place: Place, marks: list[Mark]) -> None:
+        rest = text
+        for match in _LOCALE.finditer(text):
+            if self._mark(match[0], place, marks):
+                rest = rest.replace(match[0], " ")
+        tokens = _TOKEN.findall(rest)
+        for number, token in enumerate(tokens):
+            at_end = place is Place.TOKEN and number == len(tokens) - 1 > 0
+            self._mark(token, Place.FILE if at_end else place, marks)
+
+    def _mark(self, token: str, place: Place, marks: list[Mark]) -> bool:
+        named = mark_language(token)
+        if named == UNDETERMINED:
+            return False
+        base = named.partition("-")[0]
+        language = self._languages.get(JOINED.get(base, base))
+        if language is None:
+            return False
+        marks.append(Mark(place * len(Form) + self._form(token, base, place), language))
+        return True
+
+    def _form(self, token: str, base: str, place: Place) -> Form:
+        token = token.lower()
+        if len(token) > 3:
+            return Form.LOCALE if "-" in token or "_" in token else Form.NAME
+        if token in (self._particles if place in (Place.TOKEN, Place.LABEL_TOKEN) else self._wordlike):
+            return Form.WORD
+        if len(token) == 3:
+            return Form.LONG
+        return Form.CODE if token == base else Form.COUNTRY
+
+    def _words(self, texts: Sequence[str]) -> bytes:
+        """Tokens with digits inside are no words, nor are those that the web uses in any language."""
+        kept = []
+        for text in texts:
+            if not text.islower():
+                text = _CAMEL.sub(" ", text)  # noqa: PLW2901
+            for token in _TOKEN.findall(text):
+                word = token.strip("0123456789").lower()
+                if (
+                    _ENOUGH_LETTERS <= len(word) <= _LONGEST_WORD
+                    and word not in self._stopped
+                    and not _DIGIT.search(word)
+                ):
+                    kept.append(word)
+        return f" {' '.join(kept)} ".encode().replace(b"\xef\xbf\xbd", b"") if kept else b""
+
+
+def is_address(host: str) -> bool:
+    """Whether the host has no name."""
+    return host.startswith("[") or host.partition(":")[0].rpartition(".")[2].isdigit()
+
+
+def _readable(label: str) -> str:
+    """A label as its owner writes it."""
+    if "xn--" not in label:
+        return label
+    try:
+        return label.encode().decode("idna")
+    except UnicodeError:
+        return ""

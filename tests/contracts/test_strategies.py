@@ -1,0 +1,147 @@
+"""What every strategy promises to the loop, whatever the web brings."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from table_site import Walk, moved, page, site, url
+
+from bitrawl.assemble.strategies import strategy
+from bitrawl.config import Strategy
+from bitrawl.model import (
+    Advice,
+    Language,
+    Lease,
+    Link,
+    LinkKind,
+    Page,
+    Reason,
+    SiteKnowledge,
+    Sitemap,
+    Skip,
+    Stage,
+    Visit,
+)
+from bitrawl.protocols import LinkScorer
+from bitrawl.url import Url
+
+SITE = SiteKnowledge("site.test")
+LANGUAGES = {"one": "fr", "two": "en fr", "three": "en fr de", "kin": "no nb", "rare": "gsw sr-Latn"}
+
+Make = Callable[[str], LinkScorer]
+
+
+@pytest.fixture(params=[(name, models) for name in Strategy for models in (True, False)], ids=str)
+def make(request: pytest.FixtureRequest) -> Make:
+    name, models = request.param
+    return lambda codes: strategy(name, [Language(code) for code in codes.split()], models=models)
+
+
+def visit(outcome: Page | Sitemap | Skip, score: float = 0.5) -> Visit:
+    return Visit(Lease(Link(outcome.url, LinkKind.PAGE), score), outcome)
+
+
+def skip(path: str, reason: Reason, detail: str = "") -> Skip:
+    return Skip(url(path), Stage.FETCH, reason, detail)
+
+
+def scored(scorer: LinkScorer, links: Sequence[Link], found_on: Page | None) -> list[float]:
+    """The scores, after what is promised of all of them."""
+    scores = scorer.score(links, found_on, SITE)
+    assert len(scores) == len(links)
+    assert all(0 <= score <= 1 for score in scores)
+    return scores
+
+
+def follow(scorer: LinkScorer, found: Visit) -> Advice:
+    """One turn of the loop."""
+    scorer.learn(found, SITE)
+    if isinstance(found.outcome, Page):
+        scored(scorer, found.outcome.links, found.outcome)
+    elif isinstance(found.outcome, Sitemap):
+        scored(scorer, found.outcome.links, None)
+    advice = scorer.advise(SITE)
+    assert all(0 <= score <= 1 for _, score in advice.scores)
+    if advice.links:
+        assert all(score > 0 for score in scored(scorer, advice.links, None))
+    return advice
+
+
+HOSTILE = [
+    "http://site.test/" + "a/" * 900,
+    "http://site.test/?" + "&".join(f"lang={code}" for code in ("en", "fr", "de", "xx", "") * 50),
+    "http://site.test/%00%ff%F0%9F%92%A9/en/fr",
+    "http://[::1]/en/",
+    "http://127.0.0.1:8000/fr",
+    "http://xn--e1afmkfd.xn--p1ai/%D1%80%D1%83/",
+    "http://site.test/-_.~!$&'()*+,;=:@/",
+    "http://site.test/??//..%2f..%2f",
+]
+
+
+@pytest.mark.parametrize("codes", LANGUAGES.values(), ids=LANGUAGES)
+def test_seeds_score_one_and_every_link_has_a_score(make: Make, codes: str):
+    scorer = make(codes)
+    seeds = [Link(url(path), LinkKind.SEED) for path in ("/", "/en/", "/fr/")]
+    assert scored(scorer, seeds, None) == [1.0, 1.0, 1.0]
+    assert scored(scorer, [], None) == []
+    every = [Link(url(f"/{kind}"), kind, url("/")) for kind in LinkKind]
+    for source in (None, page("/", "en"), page("/", "und"), page("/", "ko")):
+        scored(scorer, every, source)
+        scored(scorer, every * 2, source)
+
+
+@pytest.mark.parametrize("codes", LANGUAGES.values(), ids=LANGUAGES)
+def test_whatever_a_visit_brings_is_borne(make: Make, codes: str):
+    scorer = make(codes)
+    scored(scorer, [Link(url(path), LinkKind.SEED) for path in ("/en/", "/fr/", "/gone", "/moved")], None)
+    listed = tuple(Link(url(f"/fr/{number}"), LinkKind.SITEMAP) for number in range(3))
+    for found in (
+        skip("/gone", Reason.HTTP_STATUS),
+        skip("/moved", Reason.REDIRECT, "http://elsewhere.test/"),
+        skip("/moved", Reason.REDIRECT, "no URL"),
+        page("/en/", "en", "/en/a /en/ /gone"),
+        page("/fr/", "fr", "/fr/a /fr/ /gone"),
+        page("/en/a", "und", "/en/b"),
+        page("/fr/a", "fr"),
+        Page(url("/bare")),
+        Sitemap(url("/sitemap.xml"), listed, ((),)),
+        skip("/never/heard/of", Reason.TIMEOUT),
+        skip("/en/a", Reason.OPT_OUT),
+    ):
+        for _ in range(2):  # a resumed run may repeat what was in flight
+            follow(scorer, visit(found))
+
+
+def test_a_hostile_page_and_a_huge_one_are_scored(make: Make):
+    scorer = make("en fr")
+    scored(scorer, [Link(url(path), LinkKind.SEED) for path in ("/en/", "/fr/")], None)
+    names = [f"/{code}/{number}?page={number}" for number in range(500) for code in ("en", "fr", "de")]
+    for code in ("en", "fr"):
+        odd = [Url.parse(raw) for raw in HOSTILE]
+        follow(scorer, visit(page(f"/{code}/", code, [*names, *odd, *names])))
+    nowhere = page("/fr/1", "fr", ["/fr/2"])
+    links = tuple(Link(url("/fr/2"), LinkKind.PAGE, position=place) for place in (-5, 10**9))
+    follow(scorer, visit(Page(nowhere.url, Language("fr"), links=links, tags=("a",))))
+
+
+async def test_a_small_site_is_walked_to_its_end_without_a_fault(make: Make):
+    pages = site(
+        page("/en/", "en", "/en/a /en/b /gone /old"),
+        page("/fr/", "fr", "/fr/a /fr/b /gone /old"),
+        page("/en/a", "en", "/fr/a"),
+        page("/fr/a", "fr", "/en/a"),
+        page("/en/b", "und"),
+        page("/fr/b", "en"),
+    )
+    walk = Walk(make("en fr"), pages, ["/en/", "/fr/"], redirects=[moved("/old", "/en/b"), moved("/r", "/r")])
+    asked = await walk.run()
+    assert set(asked[:2]) == {"/en/", "/fr/"}
+    assert {"/en/a", "/fr/a"} <= set(asked)
+    assert len(asked) == len(set(asked))
+
+
+async def test_the_same_site_is_walked_the_same_way_again(make: Make):
+    names = [f"/{code}/{number}" for number in range(30) for code in ("en", "fr")]
+    pages = site(*(page(f"/{code}/", code, names) for code in ("en", "fr")), *(page(name, name[1:3]) for name in names))
+    ways = [await Walk(make("en fr"), pages, ["/en/", "/fr/"]).run() for _ in range(2)]
+    assert ways[0] == ways[1]

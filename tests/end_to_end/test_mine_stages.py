@@ -1,0 +1,331 @@
+"""The stages of a job from the command line: what they repeat, what they refuse, and that a refusal changes nothing."""
+
+import asyncio
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from prose_site import keep
+from small_site import EN, FR, articles
+from typer.testing import CliRunner
+
+from bitrawl import config
+from bitrawl.assemble import mining
+from bitrawl.cli import app
+from bitrawl.errors import BitrawlError
+from bitrawl.store.findings import Findings
+from bitrawl.store.ledger import VERSION, Ledger, locked
+from bitrawl.store.summary import summarise
+
+COUNT = 12
+
+
+def bitrawl(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+def done(*arguments: str | Path) -> str:
+    result = bitrawl(*arguments)
+    assert result.exit_code == 0, result.exception
+    return result.output
+
+
+@pytest.fixture(scope="module")
+def crawled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crawled")
+    keep(folder, articles(COUNT, "http://s.test/en/page{}", "http://s.test/fr/page{}")[0])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def mined_once(crawled_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mined") / "job"
+    shutil.copytree(crawled_once, folder)
+    done("pair", folder)
+    return folder
+
+
+@pytest.fixture
+def crawled(crawled_once: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(crawled_once, tmp_path / "job"))
+
+
+@pytest.fixture
+def mined(mined_once: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(mined_once, tmp_path / "job"))
+
+
+def paired(folder: Path) -> int:
+    ledger = Ledger(folder / "job.sqlite", read_only=True)
+    found = sum(1 for _ in Findings(ledger).pairs(EN, FR))
+    ledger.close()
+    return found
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """The job file and the corpus, but for what has the time in it."""
+    files = [folder / "job.toml", *sorted((folder / "corpus").glob("*.*"))]
+    return {path.name: path.read_text("utf-8") for path in files if path.suffix not in (".md", ".tmx")}
+
+
+def job_of(folder: Path) -> config.Job:
+    return config.resolve(config.read(folder / "job.toml"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("pair DIR --methods xyz", "there is no method x, y, z; the methods are"),
+        ("pair DIR --url-pair en", "write it as en=fr"),
+        ("pair DIR --dictionary none.tsv", "none.tsv cannot be read"),
+        ("pair DIR --encoder nomodel", "nomodel"),
+        ("export DIR --formats foo", "there is no format 'foo'; the formats are tmx, jsonl"),
+        ("export DIR --formats text", "text"),
+        ("export DIR --min-score 2", "judge.score"),
+        ("align DIR --encoder nomodel", "nomodel"),
+        ("align DIR --langs en,fr", "takes only --encoder"),
+        ("align DIR --out there", "takes only --encoder"),
+        ("align DIR --dictionary none.tsv", "takes only --encoder"),
+        ("mine --out DIR --methods xyz", "there is no method"),
+        ("mine --out DIR --formats foo", "there is no format"),
+        ("mine --out DIR --encoder nomodel", "nomodel"),
+        ("mine http://s.test/ --langs en,fr --out DIR --fresh --encoder nomodel", "nomodel"),
+    ],
+)
+def test_a_command_that_is_refused_changes_nothing(mined: Path, arguments: str, says: str):
+    before = contents(mined)
+    fault = bitrawl(*arguments.replace("DIR", str(mined)).split()).exception
+    assert isinstance(fault, BitrawlError), fault
+    assert says in str(fault)
+    assert contents(mined) == before
+    assert paired(mined) == COUNT
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "pair DIR --methods a",
+        "align DIR",
+        "export DIR --formats tsv",
+        "mine --out DIR --methods a",
+        "crawl --out DIR --max-pages 9",
+        "mine http://s.test/ --langs en,fr --out DIR --fresh",
+    ],
+)
+def test_a_command_waits_for_the_one_that_works_in_the_folder(mined: Path, arguments: str):
+    before = contents(mined)
+    with locked(mined / "job.sqlite"):
+        fault = bitrawl(*arguments.replace("DIR", str(mined)).split()).exception
+    assert isinstance(fault, BitrawlError), fault
+    assert "another bitrawl is working in" in str(fault)
+    assert contents(mined) == before
+
+
+@pytest.mark.parametrize("stage", ["export", "align"])
+def test_what_was_not_mined_is_told_how_to_be(crawled: Path, stage: str):
+    fault = bitrawl(stage, crawled).exception
+    assert f"bitrawl pair {crawled}" in str(fault)
+    assert not (crawled / "corpus").exists()
+
+
+@pytest.mark.parametrize("stage", ["pair", "align", "export", "status", "report"])
+def test_a_folder_without_a_job_is_told_how_to_start_one(tmp_path: Path, stage: str):
+    fault = bitrawl(stage, tmp_path / "none").exception
+    assert f"bitrawl mine URL --langs en,fr --out {tmp_path / 'none'}" in str(fault)
+    assert not (tmp_path / "none").exists()
+
+
+def test_to_align_again_gives_the_same_corpus_and_pairs_nothing(mined: Path):
+    before = contents(mined)
+    ledger = Ledger(mined / "job.sqlite")
+    pairs, _ = Findings(ledger).recorded("s.test")
+    ledger.connection.execute("DELETE FROM segments")
+    ledger.connection.commit()
+    ledger.close()
+    done("align", mined)
+    assert contents(mined) == before
+    ledger = Ledger(mined / "job.sqlite", read_only=True)
+    assert Findings(ledger).recorded("s.test")[0] == pairs
+    assert summarise(ledger).fetches == 2 * COUNT
+    ledger.close()
+
+
+async def test_to_align_again_is_not_to_pair_again(mined: Path):
+    told: list[str] = []
+    await mining.mine_again(job_of(mined), mined, keep_pairs=True, doing=told.append)
+    assert told == ["reading s.test (24 pages)", "aligning en-fr (12 pairs of pages)", "writing the corpus", ""]
+
+
+def test_mining_again_pairs_again_what_was_paired_with_other_settings(mined: Path, monkeypatch: pytest.MonkeyPatch):
+    ground: list[str] = []
+    grind = mining._Mill._grind
+
+    async def counted(mill: mining._Mill, site: str) -> None:
+        ground.append(site)
+        await grind(mill, site)
+
+    async def nothing_to_crawl(*_: object) -> mining.Ending:
+        return mining.Ending.DONE
+
+    monkeypatch.setattr(mining._Mill, "_grind", counted)
+    monkeypatch.setattr(mining, "finished", nothing_to_crawl)
+    for flags, times, pairs in (([], 0, COUNT), (["--methods", "a"], 1, 0), ([], 0, 0), (["--methods", "u"], 1, COUNT)):
+        ground.clear()
+        done("mine", "--out", mined, "--quiet", *flags)
+        assert (len(ground), paired(mined)) == (times, pairs), flags
+    (mined / "words.tsv").write_text("harbour\tport\n")
+    for words, times in (("", 1), ("", 0), ("boat\tbateau\n", 1)):
+        ground.clear()
+        (mined / "words.tsv").write_text((mined / "words.tsv").read_text() + words)
+        done("mine", "--out", mined, "--quiet", "--dictionary", mined / "words.tsv")
+        assert len(ground) == times
+
+
+def test_pairs_that_are_kept_do_not_hide_pages_that_were_not_paired(mined: Path):
+    ledger = Ledger(mined / "job.sqlite")
+    made = Findings(ledger).mined("s.test")
+    ledger.close()
+    keep(mined, articles(3, "http://s.test/en/late{}", "http://s.test/fr/late{}", seed=7)[0])
+    done("align", mined)
+    ledger = Ledger(mined / "job.sqlite", read_only=True)
+    assert Findings(ledger).mined("s.test") == made
+    ledger.close()
+
+
+class Slow(Executor):
+    """Begins a task only when it is told that nobody waits for more."""
+
+    def __init__(self, begin: Callable[[], None]) -> None:
+        self._begin = begin
+        self._thread = ThreadPoolExecutor(1)
+
+    def submit(self, task: Callable[..., object], /, *given: object, **named: object) -> Future[object]:
+        self._begin()
+        return self._thread.submit(task, *given, **named)
+
+
+async def test_what_is_mined_while_the_crawl_ends_is_kept(crawled: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(mining, "LOOK_EVERY", 0.0)
+    ledger, over = Ledger(crawled / "job.sqlite"), asyncio.Event()
+    mill = mining._Mill(job_of(crawled), crawled, ledger, Slow(over.set))
+    await mill.grind_while_it_grows(Counter({"s.test": 1}), over)
+    ledger.close()
+    assert paired(crawled) == COUNT
+
+
+async def test_the_corpus_is_not_written_after_each_site_but_at_the_end(crawled: Path, monkeypatch: pytest.MonkeyPatch):
+    written: list[str] = []
+    monkeypatch.setattr(mining, "write_corpus", lambda *_: written.append("corpus"))
+    ledger = Ledger(crawled / "job.sqlite")
+    mill = mining._Mill(job_of(crawled), crawled, ledger, ThreadPoolExecutor(1))
+    for _ in range(3):
+        await mill._grind("s.test")
+        await mill._write_now_and_then()
+    assert len(written) == 1
+    await mill.grind_all()
+    assert len(written) == 2
+    ledger.close()
+
+
+def test_a_small_site_is_mined_while_it_is_crawled():
+    assert mining.FIRST <= 10
+
+
+def test_what_is_being_mined_is_shown_and_status_says_so(crawled: Path, monkeypatch: pytest.MonkeyPatch):
+    states: list[str] = []
+    tell = mining._Mill.tell
+
+    def told(mill: mining._Mill, what: str) -> None:
+        tell(mill, what)
+        states.append(done("status", crawled).splitlines()[0])
+
+    monkeypatch.setattr(mining._Mill, "tell", told)
+    assert "pairing s.test (24 pages)" in done("pair", crawled)
+    for what in ("pairing s.test (24 pages)", "aligning en-fr (12 pairs of pages)", "writing the corpus"):
+        assert any(f"mining: {what}" in state for state in states)
+    assert "mining" not in done("status", crawled)
+    assert json.loads(done("status", crawled, "--format", "json"))["mining"] == ""
+
+
+def test_the_size_of_the_corpus_is_told(mined: Path):
+    said = done("export", mined)
+    units = len((mined / "corpus/en-fr.sentences.jsonl").read_text("utf-8").splitlines())
+    assert f"en-fr: {units} units written" in said
+    assert f"corpus     {mined / 'corpus'}" in said
+    assert "score" in done("export", mined, "--min-score", "1").partition("refused: ")[2]
+    assert ">units written<" in (mined / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("formats", ["TMX,tsv", "tmx, TSV", "tsv;tmx"])
+def test_formats_are_read_as_people_write_them(mined: Path, formats: str):
+    done("export", mined, "--formats", formats)
+    assert sorted(config.read(mined / "job.toml")["export"]["formats"]) == ["tmx", "tsv"]
+
+
+def test_a_dictionary_is_found_from_any_folder(mined: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "words.tsv").write_text("harbour\tport\n")
+    monkeypatch.chdir(tmp_path)
+    done("pair", mined, "--dictionary", "words.tsv")
+    monkeypatch.chdir("/")
+    done("pair", mined)
+    assert config.read(mined / "job.toml")["pair"]["dictionary"] == str(tmp_path / "words.tsv")
+
+
+@pytest.mark.parametrize("verb", ["mine", "crawl"])
+def test_a_job_whose_hosts_all_fail_ends_as_a_failure(tmp_path: Path, verb: str):
+    refused = bitrawl(
+        verb, "http://127.0.0.1:1/", "--langs", "en,fr", "--out", tmp_path / "job", "--delay", "0", "--quiet"
+    )
+    assert refused.exit_code == 1, refused.output
+    assert config.read(tmp_path / "job" / "job.toml")["langs"] == ["en", "fr"]
+
+
+def test_what_a_job_without_pairs_says_to_try_can_be_pasted(tmp_path: Path):
+    folder = tmp_path / "my job"
+    folder.mkdir()
+    pages, _ = articles(4, "http://s.test/en/page{}", "http://s.test/fr/page{}")
+    keep(folder, pages)
+    (folder / "job.toml").write_text('langs = ["en", "de"]\nseeds = ["http://127.0.0.1:1/"]\n', "utf-8")
+    said = done("pair", folder)
+    command = re.search(r"There are pages in French \(4\), which was not asked for\..*: bitrawl (mine .*)", said)[1]
+    assert bitrawl(*shlex.split(command), "--quiet", "--delay", "0").exit_code == 1  # begun: no host answers
+    assert config.read(folder / "job.toml")["langs"] == ["en", "de", "fr"]
+
+
+@pytest.mark.parametrize("verb", ["status", "pair", "export"])
+def test_a_ledger_of_another_version_is_refused_with_its_fix(mined: Path, verb: str):
+    ledger = Ledger(mined / "job.sqlite")
+    ledger.remember("version", VERSION - 1)
+    ledger.close()
+    fault = bitrawl(verb, mined).exception
+    assert isinstance(fault, BitrawlError), fault
+    assert f"format {VERSION - 1}, this one reads {VERSION}" in str(fault)
+    assert "--fresh" in str(fault)
+
+
+async def test_ctrl_c_twice_ends_mining_at_once_and_without_a_traceback(crawled: Path):
+    (crawled / "job.toml").write_text('langs = ["en", "fr"]\nseeds = ["http://127.0.0.1:1/"]\n', "utf-8")
+    command = [sys.executable, "-m", "bitrawl", "mine", "--out", str(crawled), "--delay", "0"]
+    process = await asyncio.create_subprocess_exec(
+        *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, start_new_session=True
+    )
+    said = b""
+    for awaited in (b"pairing", b"finishing"):
+        while awaited not in said:
+            line = await process.stderr.readline()
+            assert line, said
+            said += line
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of its processes
+    said += await process.stderr.read()
+    assert (await process.wait(), b"Traceback" in said) == (130, False), said.decode()
+    assert bitrawl("status", crawled).exit_code == 0

@@ -1,0 +1,172 @@
+"""From the ledger of a job to its corpus folder, without a crawl."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from bitrawl import config
+from bitrawl.assemble import write_corpus
+from bitrawl.config import Job
+from bitrawl.model import (
+    Language,
+    Lease,
+    Link,
+    LinkKind,
+    Page,
+    PagePair,
+    Paragraph,
+    Reason,
+    Segment,
+    SegmentPair,
+    Skip,
+    Stage,
+    Visit,
+)
+from bitrawl.store.findings import Findings, PairFindings, SiteFindings
+from bitrawl.store.ledger import Ledger
+from bitrawl.url import Url
+
+EN, FR, DE = map(Language, ("en", "fr", "de"))
+TEXTS = {
+    EN: "The museum is open every day of the week.",
+    FR: "Le musée est ouvert tous les jours de la semaine.",
+    DE: "Das Museum ist jeden Tag der Woche geöffnet.",
+}
+CES = "{http://www.xces.org/schema/2003}"
+
+
+def address(language: Language, number: int) -> Url:
+    return Url.parse(f"https://www.example.org/{language}/{number}")
+
+
+def page(language: Language, number: int, found: Language | None = None) -> Page:
+    """A page whose text was identified as `found`."""
+    text = Paragraph(f"{TEXTS[language]} {number}", language=found or language)
+    return Page(address(language, number), found or language, paragraphs=(text,))
+
+
+def paired(lang_a: Language, lang_b: Language, number: int, *segments: tuple[str, str, float]) -> PairFindings:
+    urls = (address(lang_a, number), address(lang_b, number))
+    pair = PagePair(*urls, lang_a, lang_b, 0.9, {"a": 0.4, "u": 0.25, "r": 0.1})
+    return PairFindings(pair, tuple(SegmentPair(*urls, Segment(a, 0, 0), Segment(b, 0, 0), s) for a, b, s in segments))
+
+
+def good(lang_a: Language, lang_b: Language, number: int = 0) -> PairFindings:
+    return paired(lang_a, lang_b, number, (TEXTS[lang_a], TEXTS[lang_b], 0.9))
+
+
+def job(langs: str = "en,fr", *formats: str, **more: object) -> Job:
+    asked = {"langs": langs.split(","), "seeds": ["https://www.example.org/"], "export": {"formats": list(formats)}}
+    return config.resolve(asked | more)
+
+
+class Mined:
+    """A job folder, as a crawl and a miner leave it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.corpus = folder / "corpus"
+        self.ledger = Ledger(folder / "job.sqlite")
+
+    def visited(self, *pages: Page) -> "Mined":
+        for one in pages:
+            link = Link(one.url, LinkKind.PAGE)
+            with self.ledger.transaction():
+                self.ledger.refuse([(link, Skip(one.url, Stage.SCOPE, Reason.OFF_SITE))])
+                self.ledger.record(Visit(Lease(link, 1.0), one, 200, 1000, at=1e9, took=0.1))
+        return self
+
+    def found(self, *pairs: PairFindings, licences: dict[str, int] | None = None) -> "Mined":
+        Findings(self.ledger).replace(SiteFindings("example.org", 10, pairs, licences=licences or {}))
+        return self
+
+    def written(self, asked: Job) -> dict[str, dict[str, object]]:
+        config.write(asked, self.folder / "job.toml")
+        write_corpus(asked, self.folder)
+        return json.loads((self.corpus / "summary.json").read_text())
+
+    def card(self) -> str:
+        return (self.corpus / "card.md").read_text()
+
+    def names(self) -> set[str]:
+        return {path.name for path in self.corpus.iterdir()} - {"card.md", "summary.json"}
+
+
+@pytest.fixture
+def mined(tmp_path: Path):
+    folder = Mined(tmp_path)
+    yield folder
+    folder.ledger.close()
+
+
+def test_a_pair_that_is_found_no_more_is_in_the_corpus_no_more(mined):
+    assert mined.found(good(EN, FR)).written(job())["en-fr"]["units"] == 1
+    assert mined.found().written(job())["en-fr"]["units"] == 0
+    assert (mined.corpus / "en-fr.sentences.jsonl").read_text() == ""
+    assert "0 translation units" in mined.card()
+
+
+def test_every_pair_of_the_languages_asked_for_has_its_files_and_one_card_tells_of_all(mined):
+    mined.found(good(EN, FR), good(EN, DE)).written(job("en,fr,de", "jsonl"))
+    named = {f"{pair}.{kind}.jsonl" for pair in ("en-fr", "en-de", "fr-de") for kind in ("documents", "sentences")}
+    assert mined.names() == named
+    assert mined.card().count("```toml") == 1
+    assert "from 3 pages of 1 site" in mined.card()
+    assert all(f"- `{name}`" in mined.card() for name in named)
+
+
+@pytest.mark.parametrize("formats", [("tmx",), ("moses", "xces"), ("tsv", "parquet")])
+def test_the_folder_and_the_card_have_what_was_asked_for_the_last_time(mined, formats):
+    everything = ("tmx", "jsonl", "tsv", "moses", "parquet", "xces")
+    mined.found(good(EN, FR)).written(job(export={"formats": list(everything), "compress": True}))
+    mined.written(job("en,fr", *formats))
+    listed = {line[3:-1] for line in mined.card().splitlines() if line.startswith("- `")}
+    assert {name.partition("/")[0] for name in listed} == mined.names() - ({"xces"} - set(formats))
+    assert not any(name.endswith(".gz") for name in mined.names())
+
+
+def test_a_page_is_filed_under_the_language_of_its_pair(mined):
+    mined.visited(page(EN, 0), page(FR, 0, found=EN)).found(good(EN, FR))
+    mined.written(job("en,fr", "xces"))
+    folder = mined.corpus / "xces/en-fr"
+    (pair,) = folder.glob("*_*")
+    sides = [side.get("trans.loc") for side in ET.parse(pair).getroot().iter(f"{CES}translation")]
+    languages = [next(ET.parse(folder / name).getroot().iter(f"{CES}language")).get("iso639") for name in sides]
+    assert languages == ["en", "fr"]
+
+
+def test_evidence_is_counted_and_not_summed(mined):
+    mined.found(good(EN, FR, 0), good(EN, FR, 1)).written(job())
+    assert "| a: declared translations: hreflang, sitemaps, language switchers | 2 |" in mined.card()
+    assert "| r: links to each other | 2 |" in mined.card()
+
+
+def test_the_summary_adds_up(mined):
+    segments = [("Tea time", "L'heure du thé", 0.9), ("Tea time!", "L'heure du thé !", 0.8), ("Bread", "Pain", 0.1)]
+    first, second = paired(EN, FR, 0, *segments), paired(EN, FR, 1, segments[0])
+    assert mined.found(first, second).written(job()) == {
+        "en-fr": {"units": 1, "occurrences": 2, "pairs": 2, "refused": {"score": 1}, "near_duplicates": 1}
+    }
+
+
+def test_licences_are_those_that_the_pages_of_the_corpus_state(mined):
+    mined.found(good(EN, FR), licences={"https://creativecommons.org/licenses/by/4.0/": 1}).written(job())
+    assert "| https://creativecommons.org/licenses/by/4.0/ | 1 |" in mined.card()
+    assert "- 1 page without a statement." in mined.card()
+
+
+def test_one_language_gives_plain_text_and_json(mined):
+    mined.visited(page(FR, 0), page(FR, 1), page(EN, 0)).found()
+    assert mined.written(job("fr")) == {"fr": {"documents": 2, "paragraphs": 2, "words": 22}}
+    assert mined.names() == {"fr.txt", "fr.ids", "fr.documents.jsonl"}
+    assert "| fr | 2 | 2 | 22 |" in mined.card()
+
+
+def test_what_was_read_from_archives_was_not_fetched_today(mined, tmp_path):
+    (tmp_path / "a.warc.gz").write_bytes(b"")
+    mined.visited(page(EN, 0)).found(good(EN, FR))
+    mined.written(job(seeds=[], warc=[str(tmp_path / "a.warc.gz")]))
+    assert "Taken from web archives" in mined.card()
+    assert not any(word in mined.card() for word in ("Fetched", "Crawled", "Archived"))
