@@ -186,20 +186,27 @@ async def replay(name: str, scorer: LinkScorer, prepare: Prepare) -> Run:
     """To the end of the site, or to where the strategy leaves it, as the loop's settings say.
 
     What a strategy may tell beyond the protocol: `examined` counts the candidate pairs that it looked at, `pairs` are
-    those that it believes.
+    those that it believes. Both are read where it leaves the site, as a crawl would, also when the replay goes on.
     """
     made = prepare(scorer)
     crawl, diary = made.crawl, made.diary
     stops: list[Stop] = []
+    told: list[tuple[int | None, frozenset[Pair] | None]] = []
+
+    def look() -> None:
+        pairs = getattr(scorer, "pairs", None)
+        believed = None if pairs is None else frozenset(map(in_order, pairs))
+        told.append((getattr(scorer, "examined", None), believed))
 
     def observe(visit: Visit) -> None:
         left = diary.knowledge(crawl.scope.sites.of(visit.lease.link.url.host)).left
         if left and not stops:
             stops.append(Stop(len(diary.kept), left))
+            look()
 
     crawl.observe = observe
     await crawl.run()
-    pairs = getattr(scorer, "pairs", None)
+    look()
     return Run(
         name,
         tuple(diary.kept),
@@ -207,8 +214,7 @@ async def replay(name: str, scorer: LinkScorer, prepare: Prepare) -> Run:
         diary.faults,
         stops[0] if stops else None,
         bool(stops) and not crawl.settings.exhaustive,
-        getattr(scorer, "examined", None),
-        None if pairs is None else frozenset(map(in_order, pairs)),
+        *told[0],
     )
 
 

@@ -75,14 +75,16 @@ class Column(IntEnum):
     DEPTH = 12
     TWIN_VISITED = 13  # under another spelling of the same address
     TWIN_QUEUED = 14
-    BY_MARKS = 15  # log-odds of what links with the same marks brought
-    BY_PLACE = 16  # ... in the same directory, languages apart
-    BY_BOTH = 17
-    BY_SOURCE = 18  # ... from the same page
-    BY_STATE = 19  # ... of which the same was known: declared, partner, names
+    BESIDE = 15  # what may be its partner is known by nothing but a place on paired pages
+    SILENT = 16  # what may be its partner names its translations, and not this one
+    BY_MARKS = 17  # log-odds of what links with the same marks brought
+    BY_PLACE = 18  # ... in the same directory, languages apart
+    BY_BOTH = 19
+    BY_SOURCE = 20  # ... from the same page
+    BY_STATE = 21  # ... of which the same was known: declared, partner, names
 
 
-STATIC = 15
+STATIC = 17
 GROUPS = 5
 
 
@@ -190,14 +192,12 @@ class SiteState:
         self._refresh(self._dirty)
         self._dirty.clear()
         known = np.array([row for row in rows if row >= 0], np.int64)
-        scores = self._scores(known)
+        scores = np.maximum(self._scores(known), LEAST)
+        if not self.couples.visited:  # what the user names comes first; the first visit tells which of it
+            scores[[link.kind is LinkKind.SEED for link, row in zip(links, rows, strict=True) if row >= 0]] = 1.0
         self._written[known] = scores
         rest = iter(scores.tolist())
-        begun = bool(self.couples.visited)
-        return [
-            1.0 if row < 0 or (link.kind is LinkKind.SEED and not begun) else max(LEAST, next(rest))
-            for row, link in zip(rows, links, strict=True)
-        ]
+        return [1.0 if row < 0 else next(rest) for row in rows]
 
     def learn(self, visit: Visit) -> None:
         """What came of a visit."""
@@ -363,16 +363,15 @@ class SiteState:
         claim = self._claims.get(url) or self.couples.claim(url)
         self._signs.update(wanted for wanted in self._languages if same_language(claim, wanted))
         facts[Column.UNWANTED] = claim != UNDETERMINED and not any(same_language(claim, one) for one in self._languages)
-        visited = queued = failed = False
+        visited = queued = failed = silent = False
         same = other_name = False
         mine = self._anchors.get(url)
         for other in self.couples.candidates(url):
             if other in self.couples.visited:
-                sketch = self.couples.visited[other]
-                if sketch is not None and sketch.language != UNDETERMINED and not sketch.partners:
-                    visited = True
-                elif sketch is None or sketch.language == UNDETERMINED or len(self._languages) == 2:
-                    failed = True
+                waits = self.couples.waits(other, url)
+                visited |= waits
+                failed |= not waits
+                silent |= self.couples.silent(other, url)
             elif other in self._rows:
                 queued = True
             name = self._anchors.get(other)
@@ -388,7 +387,10 @@ class SiteState:
         facts[Column.TWIN_VISITED] = seen = any(self.couples.visited.get(twin) is not None for twin in twins)
         facts[Column.TWIN_QUEUED] = bool(twins) and not seen
         self._half[row] = visited
+        facts[Column.SILENT] = silent
+        facts[Column.BESIDE] = beside = self.couples.is_beside(url)
         partner = "visited" if visited else "failed" if failed else "queued" if queued else "none"
+        partner += (" beside" if beside else "") + (" silent" if silent else "")
         name = "same" if same else "other" if other_name else "none"
         self._groups[row, GROUPS - 1] = self._yields.group(("state", partner, name, self.couples.is_declared(url)))
 

@@ -33,6 +33,7 @@ class Sketch:
     signature: int = 0
     fingerprint: str = ""
     partners: set[Url] = field(default_factory=set)
+    declares: bool = False  # versions in other languages, whichever
     places: tuple[tuple[int, Url], ...] = ()  # links by their place in the tag sequence, until it is paired
     tags: tuple[str, ...] = ()
 
@@ -93,6 +94,10 @@ class Couples:
         if len(seen) == 1:
             yield from sorted(self._beside.get(url, ()))
 
+    def is_beside(self, url: Url) -> bool:
+        """Whether only its place on paired pages says what its partner may be."""
+        return url in self._beside and not self._declared.get(url) and next(self._same_key(url), None) is None
+
     def _same_key(self, url: Url) -> Iterator[Url]:
         mine = self._named(url)
         for key in self._keys.get(url, ()):
@@ -121,6 +126,7 @@ class Couples:
         text = sum(len(p.text) for p in page.paragraphs if not p.boilerplate)
         sketch = Sketch(language, text, page.signature, page.fingerprint[:MAX_FINGERPRINT])
         self.visited[page.url] = sketch
+        sketch.declares = any(other.url != page.url for other in page.alternates)
         self._listen(page)
         if language == UNDETERMINED or not self._as_claimed(page.url, language):
             return []
@@ -140,12 +146,24 @@ class Couples:
                 self._align(sketch, seen)
         return found
 
-    def half_found(self, url: Url) -> bool:
-        """Whether a visited page waits for that address as its partner."""
-        return any(
-            (seen := self.visited.get(other)) is not None and seen.language != UNDETERMINED and not seen.partners
-            for other in self.candidates(url)
-        )
+    def waits(self, other: Url, url: Url) -> bool:
+        """Whether the visited page `other` may find its partner at that address.
+
+        It must be what its own address and declarations say, and not in the language that the other address names: an
+        English text below /tr/ waits for nothing, and its original below /en/ has no Turkish version.
+        """
+        sketch = self.visited.get(other)
+        if sketch is None or sketch.language == UNDETERMINED or not self._as_claimed(other, sketch.language):
+            return False
+        named = self._named(other)
+        if (named and sketch.language not in named) or sketch.language in self._named(url):
+            return False
+        return len(sketch.partners) < len(self.languages) - 1
+
+    def silent(self, other: Url, url: Url) -> bool:
+        """Whether a visited page names its translations, and that address is none of them."""
+        sketch = self.visited.get(other)
+        return sketch is not None and sketch.declares and url not in self._declared.get(other, ())
 
     def paired(self, url: Url) -> bool:
         """Whether that visited page has a partner."""
