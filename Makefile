@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test test-neural check bench clean
 
 # Made again when the dependencies change. The package itself is editable.
 .venv: pyproject.toml
@@ -24,9 +24,20 @@ check: .venv
 test: check
 	$(BIN)/pytest -n 2
 
+# PyTorch is gigabytes: these tests have a venv of their own, and `make test` goes without them.
+.venv-neural: pyproject.toml
+	test -x .venv-neural/bin/python || $(PYTHON) -m venv .venv-neural
+	.venv-neural/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	.venv-neural/bin/python -m pip install --quiet --disable-pip-version-check 'pytest>=8' 'pytest-asyncio>=0.24' --editable '.[neural]'
+	touch .venv-neural
+
+test-neural: .venv-neural
+	.venv-neural/bin/pytest tests/neural
+
+# Some benchmarks train what they measure, to leave out what it is measured on.
 bench: .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench --editable '.[train]'
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist
+	rm -rf .venv .venv-neural .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist

@@ -71,6 +71,9 @@ def peers() -> dict[str, Decode]:
 
 
 def main() -> None:
+    if not DATA.exists():
+        print(f"charset: {DATA} is not here; public source: the sentences of github.com/pemistahl/lingua-py")
+        return
     chosen = cases()
     print(f"{len(chosen)} texts, {sum(len(body) for body, _ in chosen) // len(chosen)} bytes on average")
     for name, decoder in peers().items():

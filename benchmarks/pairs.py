@@ -210,6 +210,10 @@ def main() -> None:
     if asked.scale:
         scale(asked.scale)
         return
+    if not SITES.exists():
+        print(f"pairs: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)")
+        demo_web()
+        return
     names = sorted(path.name for path in SITES.iterdir() if path.is_dir())
     if asked.sites:
         table(asked.sites, dict.fromkeys(asked.sites, ScoreModel.load(MODEL)))

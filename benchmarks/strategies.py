@@ -260,6 +260,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, choices=(1, 2), default=1, help="processes")
     parser.add_argument("--train", action="store_true", help="write new weights, and nothing else")
     given = parser.parse_args()
+    if not SITES.exists():
+        print(
+            f"strategies: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)"
+        )
+        print("on an archive of your own: bitrawl simulate site.warc.gz --langs en,fr")
+        return
     if given.fresh and CACHE.exists():
         shutil.rmtree(CACHE)
     strategies = tuple(Strategy) if given.strategies == "all" else tuple(map(Strategy, given.strategies.split(",")))

@@ -39,7 +39,10 @@ class Answer(NamedTuple):
 
 def main() -> None:
     if not (SHARED / "data").exists():
-        print(f"url_language: {SHARED / 'data'} is not here, nothing to measure")
+        print(
+            f"url_language: {SHARED / 'data'} is not here; public sources: github.com/EbookFoundation/free-programming-books,"
+        )
+        print("the lists of github.com/easylist, github.com/mdn/translated-content, github.com/L3viathan/wmt16")
         return
     tables = UrlLanguageData.load()
     labelled = [row for row in read_urls(SHARED / "data") if row.source != "mdn-masked"]

@@ -44,7 +44,8 @@ UrlPair = tuple[Url, Url]
 
 def main() -> None:
     if not DATA.exists():
-        print(f"url_pairs: {DATA} is not here, nothing to measure")
+        print(f"url_pairs: {DATA} is not here; public sources: github.com/L3viathan/wmt16 (WMT16's training pairs),")
+        print("github.com/mdn/translated-content, and the sites that src/bitrawl/pair/models/pairs.md names")
         return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parts", nargs="+", default=["collective", "time", "wmt16", "negatives"])

@@ -83,6 +83,16 @@ async def test_rescore_lowers_too_and_passes_over_what_is_not_queued(make_fronti
     assert len(visited) == 4
 
 
+async def test_what_was_lowered_can_be_raised_again(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link("a.org/1"), 0.9), (link("a.org/2"), 0.5)])
+    frontier.rescore([(link("a.org/1").url, 0.1)])
+    frontier.add([(link("a.org/1"), 0.3)])
+    assert frontier.queue.best("a.org") == 0.5
+    frontier.add([(link("a.org/1"), 0.7)])
+    assert [url for url, _ in await drain(frontier)] == ["http://a.org/1", "http://a.org/2"]
+
+
 async def test_a_site_that_is_left_keeps_its_links_and_gives_none_of_them(make_frontier):
     frontier = make_frontier()
     frontier.add([(link("a.org/1"), 0.9), (link("b.org/1"), 0.9)])
@@ -254,6 +264,147 @@ async def test_a_visit_that_ends_without_a_fetch_costs_its_host_no_rest(make_fro
     frontier.finish(await frontier.take())
     await frontier.take()
     assert frontier.clock.now() == 1_000_000.0
+
+
+# several hosts of one site
+
+
+RICH, POOR = "rich.a.org", "poor.a.org"
+
+
+def two_hosts(count: int = 3) -> list[tuple[Link, float]]:
+    return [(link(f"{host}/{n}"), score) for n in range(count) for host, score in ((POOR, 0.1), (RICH, 0.9))]
+
+
+def hosts(visited: list[tuple[str, float]]) -> list[str]:
+    return [Url.parse(url).host for url, _ in visited]
+
+
+async def test_a_poor_host_waits_while_a_rich_one_of_its_site_has_work_and_is_visited_in_the_end(make_frontier):
+    frontier = make_frontier()
+    frontier.add(two_hosts())
+    visited = await drain(frontier)
+    assert hosts(visited) == [RICH] * 3 + [POOR] * 3
+    assert [at for _, at in visited][:3] == [0.0, 1.0, 2.0]
+
+
+async def test_a_host_that_is_nearly_as_good_is_visited_while_the_other_rests(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link(f"{host}/{n}"), score) for n in range(3) for host, score in ((RICH, 0.9), (POOR, 0.6))])
+    visited = await drain(frontier)
+    assert [at for url, at in visited if POOR in url] == [at for url, at in visited if RICH in url] == [0.0, 1.0, 2.0]
+
+
+async def test_hosts_of_different_sites_do_not_wait_for_each_other(make_frontier):
+    frontier = make_frontier()
+    frontier.add([(link(f"{host}/{n}"), score) for n in range(3) for host, score in (("a.org", 0.9), ("b.org", 0.01))])
+    visited = await drain(frontier)
+    assert [at for url, at in visited if "b.org" in url] == [0.0, 1.0, 2.0]
+
+
+async def test_a_poor_host_goes_first_once_the_scores_have_turned(make_frontier):
+    frontier = make_frontier()
+    frontier.add(two_hosts())
+    lease = await frontier.take()
+    assert lease.link.url.host == RICH
+    frontier.fetched(lease, took=0.0)
+    frontier.rescore([(link(f"{RICH}/{n}").url, 0.01) for n in range(3)])
+    frontier.finish(lease)
+    assert hosts(await drain(frontier)) == [POOR] * 3 + [RICH] * 2
+
+
+async def test_a_poor_host_waits_for_what_is_found_on_the_rich_one(make_frontier):
+    frontier = make_frontier(politeness=Politeness(delay=0))
+    frontier.add(two_hosts(1))
+    lease = await frontier.take()
+    waiting = asyncio.ensure_future(frontier.take())
+    frontier.fetched(lease, took=0.0)
+    frontier.add([(link(f"{RICH}/found"), 0.9)])
+    frontier.finish(lease)
+    assert (await waiting).link.url == f"http://{RICH}/found"
+
+
+async def test_a_rich_host_that_fails_keeps_nobody_waiting(make_frontier):
+    frontier = make_frontier(politeness=Politeness(first_failures=2))
+    frontier.add(two_hosts())
+    taken = []
+    while (lease := await frontier.take()) is not None:
+        host = lease.link.url.host
+        taken.append((host, frontier.clock.now() - 1_000_000.0))
+        frontier.fetched(lease, took=0.0, failed="timeout" if host == RICH else "", retry_after=3600.0 * (host == RICH))
+        frontier.finish(lease, retry=host == RICH)
+    assert taken == [(RICH, 0.0), (POOR, 0.0), (POOR, 1.0), (POOR, 2.0), (RICH, 3600.0)]
+    assert list(frontier.parked()) == [RICH]
+
+
+async def test_what_waits_behind_a_failure_in_flight_is_handed_out_when_it_has_failed(make_frontier):
+    frontier = make_frontier(politeness=Politeness(first_failures=1))
+    frontier.add(two_hosts(1))
+    lease = await frontier.take()
+    waiting = asyncio.ensure_future(frontier.take())
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not waiting.done()
+    frontier.fetched(lease, took=0.0, failed="dns")
+    frontier.finish(lease, retry=True)
+    assert (await asyncio.wait_for(waiting, 5)).link.url.host == POOR
+
+
+@pytest.mark.parametrize("limits", [{"budget": Budget(pages=2)}, {"site_budget": Budget(pages=2)}], ids=["job", "site"])
+async def test_a_spent_budget_ends_the_wait_of_a_poor_host(make_frontier, limits):
+    frontier = make_frontier(**limits)
+    frontier.add([*two_hosts(), (link("b.org/1"), 0.01)])
+    visited = await asyncio.wait_for(drain(frontier), 5)
+    assert POOR not in hosts(visited)
+    assert len(visited) == (2 if "budget" in limits else 3)
+
+
+async def test_a_site_that_is_left_ends_the_wait_of_its_poor_host(make_frontier):
+    frontier = make_frontier()
+    frontier.add([*two_hosts(), (link("z.org/1"), 0.01)])
+    lease = await frontier.take()
+    frontier.fetched(lease, took=0.0)
+    frontier.leave("a.org", "enough")
+    frontier.finish(lease)
+    assert hosts(await asyncio.wait_for(drain(frontier), 5)) == ["z.org"]
+
+
+siblings = st.lists(
+    st.tuples(st.sampled_from(["x.a.org", "y.a.org", "z.a.org", "b.org"]), st.floats(0.01, 1), st.booleans()),
+    min_size=1,
+    max_size=25,
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(asked=siblings, width=st.integers(1, 4))
+async def test_whatever_hosts_a_site_has_every_link_is_handed_out(make_frontier, asked, width):
+    """Some fail once, some wait for others; several are in flight, and the oldest ends first."""
+    frontier = make_frontier(politeness=Politeness(failures=100, first_failures=100))
+    frontier.add([(link(f"{host}/{number}"), score) for number, (host, score, _) in enumerate(asked)])
+    fails = {f"http://{host}/{number}" for number, (host, _, fail) in enumerate(asked) if fail}
+    done, flying = [], []
+
+    def end(lease: Lease) -> None:
+        failed = lease.attempt == 1 and lease.link.url in fails
+        frontier.fetched(lease, took=0.0, failed="timeout" if failed else "")
+        frontier.finish(lease, retry=failed)
+        done.extend([] if failed else [lease.link.url])
+
+    while True:
+        taking = asyncio.ensure_future(frontier.take())
+        for _ in range(300):
+            if taking.done():
+                break
+            await asyncio.sleep(0)
+        while flying and (not taking.done() or len(flying) >= width):
+            end(flying.pop(0))
+            await asyncio.sleep(0)
+        lease = await asyncio.wait_for(taking, 5)
+        if lease is None:
+            break
+        flying.append(lease)
+    assert sorted(done) == sorted(f"http://{host}/{number}" for number, (host, _, _) in enumerate(asked))
 
 
 actions = st.lists(

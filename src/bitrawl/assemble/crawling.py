@@ -107,7 +107,7 @@ async def opened(
         for word in ("ended", "mining"):
             ledger.remember(word, "")
         if not isinstance(crawl.scorer, Unlearning):
-            crawl.recall(ledger.visits())
+            crawl.recall(ledger.visits(), queue.links())
         crawl.frontier.wake(queue.hosts())
         yield Opened(crawl, ledger, queue)
 
@@ -298,7 +298,7 @@ def _ending(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> tuple[Ending, s
         return Ending.STOPPED, f"stopped by the user{left}; the same command resumes"
     if spent := crawl.frontier.spent():
         return Ending.DONE, f"the budget of {spent} is spent{left}"
-    if crawl.frontier.left:
+    if crawl.frontier.left and waiting:
         site, why = next(iter(crawl.frontier.left.items()))
         others = f", and {len(crawl.frontier.left) - 1} other sites" if len(crawl.frontier.left) > 1 else ""
         said = f"{site} left: {why}{others}{left}; --exhaustive goes on"

@@ -26,6 +26,7 @@ from bitrawl.model import (
     Reason,
     SiteKnowledge,
     Sitemap,
+    Stage,
     Visit,
 )
 from bitrawl.protocols import UrlLanguageModel
@@ -37,6 +38,7 @@ from bitrawl.urls.marks import named_languages
 Floats = NDArray[np.float32]
 
 MODEL = resources.files("bitrawl.crawl") / "models" / "adaptive.json"
+ASKED = frozenset({Stage.FETCH, Stage.ANALYSE})  # what ended there cost a fetch
 FIRST = frozenset({LinkKind.INDEX, LinkKind.PROBE})
 HALF = 0.5  # of a pair is what a page brings whose partner has yet to be fetched
 TOP = 200  # queued links whose order is kept right; those below are looked at again when their turn comes near
@@ -49,11 +51,12 @@ GROWTH = 1.3  # of the pairs, before all pages without a partner are looked at a
 FORESEEN, WORTHWHILE = "foreseen", 0.03  # how often that must have led to a pair to be done again
 HANDFUL = 8  # pages after which a site without a sign of a second language is left
 # When a site is left: pairs that a fetch of late brought, and that one of the best queued links promises, together below
-# WORTH. On the site packs (weights left out; 2026-11) 0.5 % of the pairs come after that, 1.5 % on the worst site, and
-# 64 % of the fetches; WORTH 0.02 to 0.05 and a window of 20 to 40 differ little, 0.08 loses 2 %, 17 % on one site.
-WORTH = 0.03
-SOONEST = 60  # fetches
-RECENT = 40  # fetches, or a tenth of all
+# WORTH. Swept on the site packs (weights left out; 2026-11), from their own seeds and from their home pages: with these
+# 0.3 to 0.4 % of the pairs come after that, 1.9 % on the worst site, and 53 to 58 % of the fetches. A window of 40 fetches
+# and a soonest of 60 loses 35 % of one site that begins slowly.
+WORTH = 0.02
+SOONEST = 120  # fetches
+RECENT = 80  # fetches, or a quarter of all
 PROMISING = 20  # queued links
 
 
@@ -195,7 +198,8 @@ class SiteState:
         scores = np.maximum(self._scores(known), LEAST)
         if not self.couples.visited:  # what the user names comes first; the first visit tells which of it
             scores[[link.kind is LinkKind.SEED for link, row in zip(links, rows, strict=True) if row >= 0]] = 1.0
-        self._written[known] = scores
+        # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
+        self._written[known] = np.maximum(self._written[known], scores)
         rest = iter(scores.tolist())
         return [1.0 if row < 0 else next(rest) for row in rows]
 
@@ -207,7 +211,8 @@ class SiteState:
                 self._declare(self.couples.wanted(group))
             return
         self._since += 1
-        self._paid.append(0)
+        if isinstance(outcome, Page) or outcome.stage in ASKED:
+            self._paid.append(0)
         row = self._rows.get(url)
         if row is not None:
             self._alive[row] = False
@@ -222,7 +227,7 @@ class SiteState:
             self._moved(url, outcome.detail)
             return
         self._count(url, 0.0)
-        self._touch(self.couples.candidates(url))
+        self._settle(self.couples.candidates(url))
 
     def advise(self) -> Advice:
         """New scores of what the visit changed; of everything near the top now and then."""
@@ -257,7 +262,7 @@ class SiteState:
             return f"{self._pages} pages, and nothing but {seen} in their texts, declarations and addresses"
         if visits < SOONEST:
             return ""
-        window = max(RECENT, visits // 10)
+        window = max(RECENT, visits // 4)
         recent = sum(self._paid[-window:])
         promise = float(np.sort(self._written[alive])[-PROMISING:].sum()) if len(alive) else 0.0
         if recent / window + promise / PROMISING >= WORTH:
@@ -422,11 +427,16 @@ class SiteState:
         self._count(url, 1.0 if partners else self._hope(url))
         if not partners:
             self._lonely.add(url)
-        others = set(self.couples.candidates(url))
-        for other in others:
+        self._settle(before | set(self.couples.candidates(url)))
+        self._touch(self.couples.twins(url))
+
+    def _settle(self, others: Iterable[Url]) -> None:
+        """What was visited and hoped for a partner may do so no more; what is queued has other chances."""
+        known = sorted(others)
+        for other in known:
             if self._gain.get(other) == HALF:
                 self._count(other, self._hope(other))
-        self._touch(before | others | set(self.couples.twins(url)))
+        self._touch(known)
 
     def _in_order(self, a: Url, b: Url) -> tuple[Url, Url]:
         """As the languages were asked for: a habit has a direction."""

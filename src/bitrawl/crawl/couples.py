@@ -8,6 +8,7 @@ paired pages put side by side, and two texts of different languages, similar len
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from rapidfuzz.distance import Indel
 
@@ -21,6 +22,8 @@ MIN_RATIO = 0.25  # of the lengths of two texts; scripts without an alphabet nee
 MIN_LIKENESS = 0.35  # of the fingerprints of two pages: anything below was chance on the site packs
 MAX_FINGERPRINT = 600  # letters that are compared
 MAX_BUCKET = 12  # addresses of one key that are looked at
+MAX_BESIDE = 4  # addresses that stood beside one
+MAX_HOPS = 5  # redirects
 MAX_ALIGNED = 1500  # tags of a page that are aligned
 
 
@@ -73,9 +76,10 @@ class Couples:
 
     def declare(self, group: Iterable[Url]) -> None:
         """Somebody names these as versions of each other."""
-        urls = list(dict.fromkeys(group))
+        urls = list(islice(dict.fromkeys(group), MAX_BUCKET))
         for url in urls:
-            self._declared[url].update(other for other in urls if other != url)
+            known = self._declared[url]
+            known.update(islice((other for other in urls if other != url), max(0, MAX_BUCKET - len(known))))
 
     def moved(self, old: Url, new: Url) -> None:
         """An address that redirects: what was said of it is said of its target."""
@@ -87,7 +91,7 @@ class Couples:
         """Addresses that may be the other version of that one, the best evidence first; visited or not."""
         seen = {url}
         for found in (*sorted(self._declared.get(url, ())), *self._same_key(url)):
-            landed = self._aliases.get(found, found)
+            landed = self._landed(found)
             if landed not in seen:
                 seen.add(landed)
                 yield landed
@@ -97,6 +101,11 @@ class Couples:
     def is_beside(self, url: Url) -> bool:
         """Whether only its place on paired pages says what its partner may be."""
         return url in self._beside and not self._declared.get(url) and next(self._same_key(url), None) is None
+
+    def _landed(self, url: Url) -> Url:
+        for _ in range(MAX_HOPS):
+            url = self._aliases.get(url, url)
+        return url
 
     def _same_key(self, url: Url) -> Iterator[Url]:
         mine = self._named(url)
@@ -130,7 +139,7 @@ class Couples:
         self._listen(page)
         if language == UNDETERMINED or not self._as_claimed(page.url, language):
             return []
-        sketch.places = tuple((link.position, link.url) for link in page.links if link.position >= 0)
+        sketch.places = tuple((link.position, link.url) for link in page.links if 0 <= link.position < MAX_ALIGNED)
         sketch.tags = page.tags[:MAX_ALIGNED]
         found = []
         for other in list(self.candidates(page.url)):
@@ -210,8 +219,12 @@ class Couples:
         """Links at the same place of two paired pages may lead to another pair (Liu et al., section 5)."""
         for first, second in aligned_links(a.tags, a.places, b.tags, b.places):
             if first != second and first.site == second.site:
-                self._beside[first].add(second)
-                self._beside[second].add(first)
+                for one, other in ((first, second), (second, first)):
+                    if len(self._beside[one]) < MAX_BESIDE:
+                        self._beside[one].add(other)
+        if len(self.languages) == 2:  # neither has another partner to find
+            a.places = b.places = ()
+            a.tags = b.tags = ()
 
     def _named(self, url: Url) -> tuple[Language, ...]:
         found = self._marks.get(url)

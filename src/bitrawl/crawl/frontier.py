@@ -14,6 +14,7 @@ from bitrawl.url import Url
 
 ADAPTIVE_CEILING = 30.0  # seconds; Heritrix' own upper bound for a slow server
 BACKOFF_CEILING = 300.0  # seconds
+MOST_COMPARED = 30  # hosts of a site; with more of them each takes its turn
 MUCH_BETTER = 0.5  # of a host's best score, that another of the same site must reach to be visited beside it
 
 
@@ -206,6 +207,8 @@ class Frontier:
             host = self._hosts[heapq.heappop(self._heap)[2]]
             host.waiting = False
             if not self._may_visit(host, now):
+                if host.parked:
+                    self._unblock(host.site)
                 continue
             if host.ready_at > now:  # it was put off after it had been queued
                 self._schedule(host)
@@ -240,10 +243,12 @@ class Frontier:
         A site is as good as its best pages: that one of its hosts rests is no reason to fetch what nobody wants.
         """
         names = self._of_site[host.site]
-        if len(names) == 1:
+        if not 1 < len(names) <= MOST_COMPARED:
             return False
         others = (self._hosts[name] for name in names if name != host.name)
-        rivals = [other.name for other in others if (other.waiting or other.busy) and not other.failures]
+        rivals = [
+            other.name for other in others if (other.waiting or other.busy) and not (other.failures or other.parked)
+        ]
         return any(self._score(name) * MUCH_BETTER > self._score(host.name) for name in rivals)
 
     def _unblock(self, site: str) -> None:

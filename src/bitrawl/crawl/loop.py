@@ -14,6 +14,7 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import msgspec
@@ -76,6 +77,7 @@ class Crawl:
     observe: Callable[[Visit], None] = lambda _visit: None
 
     def __post_init__(self) -> None:
+        self._seeds: set[Url] = set()
         self._arrived: set[str] = set()
         self._sitemaps: dict[str, int] = {}
         self._fault: BitrawlError | None = None
@@ -109,21 +111,45 @@ class Crawl:
 
     def seed(self, links: Sequence[Link]) -> None:
         """Where the crawl begins; known seeds are not visited again."""
+        self._seeds.update(link.url for link in links)
         with self.ledger.transaction():
             self._enqueue(links, None)
 
-    def recall(self, visits: Iterable[Visit]) -> None:
-        """Earlier visits, told to the strategy as if they had just been made: a killed run knows again what it knew."""
+    def recall(self, visits: Iterable[Visit], queued: Iterable[Link] = ()) -> None:
+        """Earlier visits, told to the strategy as if they had just been made: a killed run knows again what it knew.
+
+        What is queued and stood on none of the pages that were kept (noindex, opt-outs) is told after them.
+        """
+        told: set[Url] = set()
+        seeds: dict[Url, float] = {}  # queued anew before this, as high as ever
         for visit in visits:
-            link, outcome = visit.lease.link, visit.outcome
-            page = outcome if isinstance(outcome, Page) else None
-            self.scorer.learn(visit, self._knowledge(link.url))
-            found = [_deeper(link, one) for one in page.links] if page else []
-            found += outcome.links if isinstance(outcome, Sitemap) else ()
-            inside = [one for one in found if self.scope.refusal(one) is None]
-            for group in _by_site(inside, self.scope.sites.of):
-                self.scorer.score(group, page, self._knowledge(group[0].url))
-            self.scorer.advise(self._knowledge(link.url))
+            self.scorer.learn(visit, self._knowledge(visit.lease.link.url))
+            page = visit.outcome if isinstance(visit.outcome, Page) else None
+            told |= self._tell(self._found_by(visit), page)
+            advice = self.scorer.advise(self._knowledge(visit.lease.link.url))
+            told |= self._tell(advice.links, None)
+            seeds.update((url, score) for url, score in advice.scores if url in self._seeds)
+        self.frontier.rescore(seeds.items())
+        self._tell([link for link in queued if link.url not in told], None)
+
+    def _found_by(self, visit: Visit) -> list[Link]:
+        """The links that an earlier visit brought."""
+        link, outcome = visit.lease.link, visit.outcome
+        if isinstance(outcome, Page):
+            return [] if "nofollow" in outcome.directives else [_deeper(link, found) for found in outcome.links]
+        if isinstance(outcome, Sitemap):
+            return list(self._listed(link, outcome))
+        if outcome.reason is Reason.REDIRECT:
+            with suppress(UrlError):
+                return _redirected(link, Url.parse(outcome.detail))
+        return []
+
+    def _tell(self, links: Sequence[Link], found_on: Page | None) -> set[Url]:
+        """Those of the links that belong to the job, scored and not queued: they have been."""
+        inside = [link for link in links if (self.scope.refusal(link) or self._reordered(link)) is None]
+        for group in _by_site(inside, self.scope.sites.of):
+            self.scorer.score(group, found_on, self._knowledge(group[0].url))
+        return {link.url for link in inside}
 
     async def _visit_safely(self, lease: Lease) -> None:
         try:
@@ -137,7 +163,12 @@ class Crawl:
         except Exception as error:  # noqa: BLE001 (the one broad except: a page can never end a crawl)
             _log.exception("%s could not be visited", lease.link.url)
             skip = Skip(lease.link.url, Stage.ANALYSE, Reason.INTERNAL, repr(error)[:500])
-            self._close(Visit(lease, skip, at=self.clock.now()))
+            try:
+                self._close(Visit(lease, skip, at=self.clock.now()))
+            except BitrawlError as fault:
+                self._fault = self._fault or fault
+                self.stop()
+                self.frontier.finish(lease)
 
     async def _visit(self, lease: Lease) -> None:
         link = lease.link
@@ -325,11 +356,14 @@ def _moved(link: Link, answer: Capture) -> tuple[Skip, list[Link]]:
         return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status), []
     if link.redirects >= MAX_REDIRECTS:
         return Skip(link.url, Stage.FETCH, Reason.TOO_MANY_REDIRECTS, target, answer.status), []
+    return Skip(link.url, Stage.FETCH, Reason.REDIRECT, target, answer.status), _redirected(link, target)
+
+
+def _redirected(link: Link, target: Url) -> list[Link]:
+    """None for what was only asked to see what is answered."""
     kind = link.kind if link.kind is LinkKind.INDEX else LinkKind.REDIRECT
     new = msgspec.structs.replace(link, url=target, kind=kind, source=link.url, redirects=link.redirects + 1)
-    return Skip(link.url, Stage.FETCH, Reason.REDIRECT, target, answer.status), (
-        [] if link.kind is LinkKind.PROBE else [new]
-    )
+    return [] if link.kind is LinkKind.PROBE else [new]
 
 
 def _deeper(source: Link, found: Link) -> Link:

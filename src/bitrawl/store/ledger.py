@@ -89,6 +89,12 @@ class Met:
         self._young[key] = max(score, known)
         return known >= score
 
+    def lowered(self, url: str, score: float) -> None:
+        """What was written with a higher score has this one now: the next higher one is news again."""
+        key = hash(url)
+        if self._young.get(key, self._old.get(key, -1.0)) > score:
+            self._young[key] = score
+
     def forget(self) -> None:
         """Nothing is known to be written."""
         self._young, self._old = {}, {}

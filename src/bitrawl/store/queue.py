@@ -1,6 +1,6 @@
 """The frontier's links as rows of the ledger: a million of them cost disk, not memory."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from bitrawl.model import Lease, Link, Reason, Unpacker, pack
 from bitrawl.store.ledger import LEASED, QUEUED, SKIPPED, Ledger
@@ -64,16 +64,21 @@ class LedgerQueue:
 
     def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
         """As `protocols.Queue`."""
+        rows = [(score, url) for url, score in scores]
+        for score, url in rows:
+            self._ledger.met.lowered(url, score)
         with self._ledger.transaction():
-            self._ledger.connection.executemany(
-                f"UPDATE links SET score = ? WHERE url = ? AND state = {QUEUED}",
-                ((score, url) for url, score in scores),
-            )
+            self._ledger.connection.executemany(f"UPDATE links SET score = ? WHERE url = ? AND state = {QUEUED}", rows)
 
     def hosts(self) -> set[str]:
         """All that have work: what a resumed run begins with."""
         rows = self._ledger.connection.execute(f"SELECT DISTINCT host FROM links WHERE state = {QUEUED}")
         return {row[0] for row in rows}
+
+    def links(self) -> Iterator[Link]:
+        """All that wait, in the order of their arrival."""
+        for (blob,) in self._ledger.connection.execute(f"SELECT link FROM links WHERE state = {QUEUED} ORDER BY id"):
+            yield self._unpack(blob)
 
     def __len__(self) -> int:
         """How many links wait; a look at each of them."""

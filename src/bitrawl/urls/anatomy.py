@@ -61,6 +61,11 @@ class Anatomy(NamedTuple):
     bare: Tokens  # words and numbers without what names a language or a page
     host: int  # where the host ends
     heads: frozenset[str]  # first letters of the path's words, and its numbers; without marks
+    # What each comparison would count again:
+    size: int  # of all tokens
+    content: tuple[int, ...]  # places after the host of words and numbers that name no page
+    signs: tuple[int, ...]  # places after the host of marks that are whole
+    claims: frozenset[Language]  # of marks that are whole, anywhere
 
 
 class Change(NamedTuple):
@@ -84,18 +89,24 @@ def anatomy(url: Url) -> Anatomy:
     whole = tuple(_is_whole(tokens, place, host) for place in range(len(tokens)))
     marks = tuple(_mark(tokens, place, whole=whole[place]) for place in range(len(tokens)))
     heads = frozenset([token[:_HEAD] for token in bare_tokens(tokens[host:], marks[host:])])
-    return Anatomy(tokens, marks, whole, bare_tokens(tokens, marks), host, heads)
+    signs = [place for place, mark in enumerate(marks) if mark and whole[place]]
+    return Anatomy(
+        tokens,
+        marks,
+        whole,
+        bare_tokens(tokens, marks),
+        host,
+        heads,
+        size=sum(map(len, tokens)),
+        content=tuple([place for place in range(host + 1, len(tokens)) if is_content(tokens[place])]),
+        signs=tuple([place for place in signs if place > host]),
+        claims=frozenset([mark for place in signs if (mark := marks[place])]),
+    )
 
 
 def bare_tokens(tokens: Tokens, marks: tuple[Language | None, ...]) -> Tokens:
     """Words and numbers without what names a language or a page."""
-    return tuple(
-        [
-            token
-            for token, mark in zip(tokens, marks, strict=True)
-            if not mark and token.isalnum() and token not in PAGE_WORDS
-        ]
-    )
+    return tuple([token for token, mark in zip(tokens, marks, strict=True) if not mark and is_content(token)])
 
 
 def changes(a: Tokens, b: Tokens) -> list[Change]:
@@ -105,6 +116,11 @@ def changes(a: Tokens, b: Tokens) -> list[Change]:
         for code in Levenshtein.opcodes(a, b)
         if code.tag != "equal"
     ]
+
+
+def is_content(token: str) -> bool:
+    """A word or a number that is not the name of a page."""
+    return token.isalnum() and token not in PAGE_WORDS
 
 
 def is_word(token: str) -> bool:

@@ -80,7 +80,7 @@ def bundled_judges() -> Judges:
 def first_round(view: SiteView) -> tuple[list[Pair], Floats]:
     """Candidates and what is to be judged of them when nothing is known."""
     certain = view.certain()
-    open_to_doubt = [number for number in range(len(view.urls)) if number not in certain]
+    open_to_doubt = [number for number, third in enumerate(view.third) if not third and number not in certain]
     pairs = sorted({*certain.values(), *view.plausible(candidates(view.anatomies, open_to_doubt))})
     return pairs, features(view, pairs, Tally(view, dict.fromkeys(pairs, 1.0)), {})
 
@@ -91,7 +91,7 @@ def second_round(view: SiteView, scores: Mapping[Pair, float]) -> tuple[list[Pai
     view.learn_sides([pair for pair, score in believed.items() if score > _SURE])
     tally = Tally(view, believed)
     sure = {end for pair, score in believed.items() if score > _SURE for end in pair}
-    rest = [number for number in range(len(view.urls)) if number not in sure]
+    rest = [number for number, third in enumerate(view.third) if not third and number not in sure]
     view.ordered = numbered_pairs(view.anatomies, view.sides, rest)
     again = candidates(renamed(view.anatomies, tally.habits()), rest)
     pairs = sorted({*scores, *view.plausible({*again, *dense(view, rest, _DENSE)}), *view.ordered})

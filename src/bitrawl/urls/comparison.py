@@ -8,7 +8,7 @@ from rapidfuzz.distance import Indel
 
 from bitrawl.model import Language
 from bitrawl.text.codes import same_language
-from bitrawl.urls.anatomy import PAGE_WORDS, Anatomy, Change, Tokens, changes, is_word
+from bitrawl.urls.anatomy import Anatomy, Tokens, changes, is_content, is_word
 from bitrawl.urls.marks import language_spellings
 
 FEATURES = (
@@ -59,11 +59,39 @@ def compare(a: Anatomy, b: Anatomy, languages: tuple[Language, Language] | None 
     """With the languages that are asked for, other languages' marks speak against the pair."""
     count = _Count(a, b, languages)
     for change in changes(a.tokens, b.tokens):
-        count.add(change)
+        count.add(*change)
     return count.result()
 
 
 class _Count:
+    __slots__ = (
+        "a",
+        "b",
+        "both",
+        "changed",
+        "first",
+        "host",
+        "host_end",
+        "initial",
+        "languages",
+        "long_numbers",
+        "loose_numbers",
+        "loose_words",
+        "numbers",
+        "one",
+        "page_names",
+        "pattern",
+        "segments",
+        "short_numbers",
+        "short_text",
+        "side",
+        "touched",
+        "words",
+        "words_a",
+        "words_b",
+        "wrong",
+    )
+
     def __init__(self, a: Anatomy, b: Anatomy, languages: tuple[Language, Language] | None) -> None:
         self.a, self.b, self.languages = a, b, languages
         self.both = self.one = self.initial = self.wrong = 0
@@ -79,26 +107,29 @@ class _Count:
         self.first = -1
         self.segments: set[int] = set()
 
-    def add(self, change: Change) -> None:
-        old, new = self.a.tokens[change.start : change.end], self.b.tokens[change.low : change.high]
-        self.touched.update(range(change.start, change.end))
+    def add(self, start: int, end: int, low: int, high: int) -> None:
+        """A `Change`."""
+        a, b = self.a, self.b
+        old, new = a.tokens[start:end], b.tokens[low:high]
+        self.touched.update(range(start, end))
         self.pattern.append(_stripped("".join(old), "".join(new)))
-        if change.start < self.host_end:
+        if start < self.host_end:
             self.host += 1
-        marks_a = [mark for mark in self.a.marks[change.start : change.end] if mark]
-        marks_b = [mark for mark in self.b.marks[change.low : change.high] if mark]
+        marks_a = [mark for mark in a.marks[start:end] if mark]
+        marks_b = [mark for mark in b.marks[low:high] if mark]
         if (marks_a or marks_b) and self._marked(marks_a, marks_b, old, new):
             return
-        rest_a, rest_b = _content(old), _content(new)
-        if not rest_a and not rest_b:
+        rest_a, rest_b = _rest(old), _rest(new)
+        if not rest_a.content and not rest_b.content:
             self.page_names += 1
             return
+        before = a.tokens[:start].count("/")
         if self.first < 0:
-            self.first = self.a.tokens[change.start :].count("/")
-        self.segments.add(self.a.tokens[: change.start].count("/"))
-        self.changed += sum(map(len, rest_a)) + sum(map(len, rest_b))
-        if len(rest_a) == 1 == len(rest_b):
-            self._replaced(rest_a[0], rest_b[0])
+            self.first = a.tokens.count("/") - before
+        self.segments.add(before)
+        self.changed += rest_a.size + rest_b.size
+        if len(rest_a.content) == 1 == len(rest_b.content):
+            self._replaced(rest_a.content[0], rest_b.content[0])
         else:
             self._loose(rest_a, rest_b)
 
@@ -160,11 +191,12 @@ class _Count:
             self.initial += 1
             self.side -= 1
 
-    def _loose(self, old: Tokens, new: Tokens) -> None:
-        self.loose_numbers += abs(sum(map(str.isdecimal, old)) - sum(map(str.isdecimal, new)))
+    def _loose(self, rest_a: "_Rest", rest_b: "_Rest") -> None:
+        old, new = rest_a.content, rest_b.content
+        self.loose_numbers += abs(rest_a.numbers - rest_b.numbers)
         if len(old) + len(new) == 1 and len(alone := (old or new)[0]) <= _SHORT and not alone.isdecimal():
             self._initials(*(("", alone) if new else (alone, "")))
-        self._words(tuple(filter(is_word, old)), tuple(filter(is_word, new)))
+        self._words(rest_a.words, rest_b.words)
 
     def _words(self, old: Tokens, new: Tokens) -> None:
         self.words += min(len(old), len(new))
@@ -173,24 +205,15 @@ class _Count:
         self.words_b += new
 
     def result(self) -> Comparison:
-        a, b = self.a, self.b
-        shared = [
-            token
-            for place, token in enumerate(a.tokens)
-            if place > self.host_end and place not in self.touched and token.isalnum() and token not in PAGE_WORDS
-        ]
-        shared_size = sum(map(len, shared))
-        size_a, size_b = sum(map(len, a.tokens)), sum(map(len, b.tokens))
+        a, b, touched = self.a, self.b, self.touched
+        shared = _rest(tuple([a.tokens[place] for place in a.content if place not in touched]))
+        words_a, words_b = len(self.words_a), len(self.words_b)
         values = (
             self.both,
             self.one,
             self.initial,
             self.wrong,
-            sum(
-                1
-                for place, mark in enumerate(a.marks)
-                if mark and place > self.host_end and a.whole[place] and place not in self.touched
-            ),
+            len([place for place in a.signs if place not in touched]),
             self._contrary(),
             self.short_numbers,
             self.long_numbers,
@@ -202,14 +225,14 @@ class _Count:
             _common_ngrams(self.words_a, self.words_b),
             _cognates(self.words_a, self.words_b),
             self.changed,
-            shared_size,
-            shared_size / (shared_size + self.changed) if shared_size + self.changed else 0.0,
-            max((len(token) for token in shared if token.isdecimal()), default=0),
-            sum(map(is_word, shared)),
+            shared.size,
+            shared.size / (shared.size + self.changed) if shared.size + self.changed else 0.0,
+            shared.longest_number,
+            len(shared.words),
             self.first,
             len(self.segments),
-            min(size_a, size_b) / max(size_a, size_b, 1),
-            (1 + min(len(self.words_a), len(self.words_b))) / (1 + max(len(self.words_a), len(self.words_b))),
+            min(a.size, b.size) / max(a.size, b.size, 1),
+            (1 + min(words_a, words_b)) / (1 + max(words_a, words_b)),
             float(not self.pattern),
             self.page_names,
             self.host,
@@ -222,20 +245,33 @@ class _Count:
         if self.languages is None:
             return 0
         found = 0
-        for part in (self.a, self.b):
-            sides = {self._side([mark]) for place, mark in enumerate(part.marks) if mark and part.whole[place]}
-            found += sides >= {1, -1}
+        for claims in (self.a.claims, self.b.claims):
+            found += len(claims) > 1 and {self._side([mark]) for mark in claims} >= {1, -1}
         return found
 
 
+class _Rest(NamedTuple):
+    """Of some tokens, what names no page."""
+
+    content: Tokens
+    words: Tokens
+    size: int
+    numbers: int
+    longest_number: int
+
+
 @lru_cache(maxsize=65536)
-def _content(tokens: Tokens) -> Tokens:
-    return tuple([token for token in tokens if token.isalnum() and token not in PAGE_WORDS])
+def _rest(tokens: Tokens) -> _Rest:
+    """Cached: the links of a page differ from it in the same folders and share the same."""
+    content = tuple([token for token in tokens if is_content(token)])
+    numbers = [len(token) for token in content if token.isdecimal()]
+    words = tuple([token for token in content if is_word(token)])
+    return _Rest(content, words, sum(map(len, content)), len(numbers), max(numbers, default=0))
 
 
 def _only_marks(old: Tokens, new: Tokens) -> bool:
     """Besides the mark itself, only separators and names of pages: at most one token of content on either side."""
-    return len(_content(old)) <= 1 and len(_content(new)) <= 1
+    return len(_rest(old).content) <= 1 and len(_rest(new).content) <= 1
 
 
 @lru_cache(maxsize=65536)

@@ -25,6 +25,8 @@ from bitrawl.url import Url
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _TOKENS = re.compile(r"[^\W_]+")
 _LOCALE = re.compile(r"(?:[._\-]|(?<![^\W_]))[a-z]{2,3}[-_](?:[a-z]{2}|[a-z]{4}|419)(?![^\W_])", re.IGNORECASE)
+_CODE = re.compile(r"[a-z]{2,3}(?:[-_](?:[a-z]{2}|[a-z]{4}|419))?")
+_SEPARATED = re.compile(r"([._\-]?)([^\W_]+)")
 _PAGE = re.compile(r"\.(?:[sx]?html?|php\d?|aspx?|jspx?|cfm|cgi|do|xml|md)$", re.IGNORECASE)
 _INDEX = re.compile(r"(?:^|/)(?:index|default|home|welcome)?$", re.IGNORECASE)
 _LANGUAGE_PARAMETER = re.compile(
@@ -34,17 +36,17 @@ _LANGUAGE_PARAMETER = re.compile(
 _MAX_TOKEN = 24  # Longer than any language's name that is written as one word.
 
 
+@lru_cache(maxsize=65536)
 def mark_language(token: str) -> Language:
     """The language that a token of a URL names, by code, locale, country or name; "und" where it names none."""
     return _named(folded(unquote(token))) if 2 <= len(token) <= 3 * _MAX_TOKEN else UNDETERMINED
 
 
+@lru_cache(maxsize=65536)
 def named_languages(url: Url) -> frozenset[Language]:
     """Every language that some token of the URL could name."""
-    text = unquote(_without_suffix(url.host) + url.path + "?" + url.query)
-    found = {mark_language(match[0].lstrip("._-")) for match in _LOCALE.finditer(text)}
-    found.update(mark_language(token) for token in _TOKENS.findall(text))
-    return frozenset(found - {UNDETERMINED})
+    parts = [_without_suffix(url.host), *url.path.split("/"), url.query]
+    return frozenset().union(*[_named_in(unquote(part)) for part in parts if len(part) > 1])
 
 
 @lru_cache(maxsize=65536)
@@ -55,7 +57,7 @@ def skeleton(url: Url, language: Language) -> str:
     extension go too.
     """
     host = _bare(_without_suffix(url.host), language).removeprefix("www.").removeprefix("www")
-    path = "/".join(part for part in (_bare(unquote(s), language) for s in url.path.split("/")) if part)
+    path = "/".join([part for part in [_bare(unquote(s), language) for s in url.path.split("/") if s] if part])
     path = _INDEX.sub("", _PAGE.sub("", path)).rstrip("/").casefold()
     query = "&".join(sorted(_parameters(url.query, language)))
     return f"{host}/{path}?{query}" if query else f"{host}/{path}"
@@ -64,7 +66,7 @@ def skeleton(url: Url, language: Language) -> str:
 @lru_cache(maxsize=65536)
 def is_marked(url: Url, language: Language) -> bool:
     """Whether the URL names that language."""
-    return any(same_language(named, language) or same_language(language, named) for named in named_languages(url))
+    return any(_are_one(named, language) for named in named_languages(url))
 
 
 @lru_cache(maxsize=64)
@@ -96,19 +98,33 @@ def _parameters(query: str, language: Language) -> list[str]:
     return kept
 
 
+@lru_cache(maxsize=65536)
 def _bare(text: str, language: Language) -> str:
     """Without the tokens that name the language, each with one separator."""
-    text = _LOCALE.sub(lambda match: "" if _names(match[0].lstrip("._-"), language) else match[0], text)
-    text = re.sub(r"([._\-]?)([^\W_]+)", lambda match: "" if _names(match[2], language) else match[0], text)
+    if any(_are_one(named, language) for named in _named_in(text)):
+        text = _LOCALE.sub(lambda match: "" if _names(match[0].lstrip("._-"), language) else match[0], text)
+        text = _SEPARATED.sub(lambda match: "" if _names(match[2], language) else match[0], text)
     return text.strip("._-")
 
 
 @lru_cache(maxsize=65536)
+def _named_in(text: str) -> frozenset[Language]:
+    """Every language that some token of a part of a URL could name. Cached: a site's URLs share their folders."""
+    found = {mark_language(match[0].lstrip("._-")) for match in _LOCALE.finditer(text)}
+    found.update(map(mark_language, _TOKENS.findall(text)))
+    return frozenset(found - {UNDETERMINED})
+
+
 def _names(token: str, language: Language) -> bool:
-    named = mark_language(token)
-    return named != UNDETERMINED and (same_language(named, language) or same_language(language, named))
+    return _are_one(mark_language(token), language)
 
 
+def _are_one(named: Language, language: Language) -> bool:
+    """Whichever of them is said more closely; never for "und"."""
+    return same_language(named, language) or same_language(language, named)
+
+
+@lru_cache(maxsize=4096)
 def _without_suffix(host: str) -> str:
     """Without the public suffix: example.fr and example.com are one name; an address stays as it is."""
     name = host.partition(":")[0]
@@ -117,9 +133,8 @@ def _without_suffix(host: str) -> str:
     return name.removesuffix(site) + label if "." in site and not name.replace(".", "").isdigit() else name
 
 
-@lru_cache(maxsize=65536)
 def _named(token: str) -> Language:
-    if re.fullmatch(r"[a-z]{2,3}(?:[-_](?:[a-z]{2}|[a-z]{4}|419))?", token):
+    if _CODE.fullmatch(token):
         return _by_code(token)
     if len(token) > _MAX_TOKEN or len(token) < 2 or (token.isascii() and len(token) < 4):
         return UNDETERMINED

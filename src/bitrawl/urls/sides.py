@@ -1,14 +1,15 @@
 """In which of two languages each URL of a site is: by its marks, by its words, and by the partners that are known."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+import langcodes
 import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language
-from bitrawl.text.codes import same_language
+from bitrawl.text.codes import claimed_language, same_language
 from bitrawl.text.language import NgramModel, sample
 from bitrawl.urls.anatomy import Anatomy, is_word
 from bitrawl.urls.candidates import Pair
@@ -18,6 +19,7 @@ Sides = list[float]  # 1 for the first language, -1 for the second, 0 for no ide
 
 _SCALE = 300.0  # of the difference of log-likelihoods: two or three words that are clearly of one language
 _ROUNDS = 10
+_SURELY = 0.6  # share of a mark's URLs that show it to be one of a third language
 
 
 def by_marks(anatomies: Sequence[Anatomy], languages: tuple[Language, Language]) -> Sides:
@@ -48,16 +50,78 @@ def foreign(anatomies: Sequence[Anatomy], languages: tuple[Language, Language], 
 
 
 def in_third(anatomies: Sequence[Anatomy], languages: tuple[Language, Language]) -> list[bool]:
-    """Whether a whole directory or parameter names a third language, and nothing one of the two."""
+    """Which are surely in a third language: marked so, on a site where that mark tells versions apart.
+
+    A mark does when it stands where others name a language that is asked for (/deutsch/ and /english/), or when the
+    same address is there without it (/de/x and /x); one that a mark of the two goes with (/fr/it/) is a word.
+    """
+    common = _on_all(anatomies)
+    marked = [any(side_of(mark, languages) for mark in one.marks if mark) for one in anatomies]
+    unmarked = {1, -1} - {side_of(mark, languages) for one in anatomies for mark in one.marks if mark}
+    thirds = [
+        [
+            place
+            for place in _third_places(one, languages, common)
+            if _country_side(one, place, languages) not in unmarked
+        ]
+        for one in anatomies
+    ]
+    slots = {slot for one in anatomies for slot in _slots(one, languages)}
+    versions: defaultdict[tuple[str, ...], list[frozenset[str]]] = defaultdict(list)
+    for one, places in zip(anatomies, thirds, strict=True):
+        versions[one.bare].append(frozenset(one.tokens[place] for place in places))
+    telling: Counter[str] = Counter()
+    alone: Counter[str] = Counter()
+    for one, places, asked in zip(anatomies, thirds, marked, strict=True):
+        for place in places:
+            name = one.tokens[place]
+            in_slot = one.whole[place] and one.tokens[:place] in slots
+            tells = not asked and (in_slot or any(name not in others for others in versions[one.bare]))
+            (telling if tells else alone)[name] += 1
+    sure = {name for name, count in telling.items() if count / (count + alone[name] + 0.5) > _SURELY}
+    return [
+        not asked and any(one.tokens[place] in sure for place in places)
+        for one, places, asked in zip(anatomies, thirds, marked, strict=True)
+    ]
+
+
+def _third_places(one: Anatomy, languages: tuple[Language, Language], common: frozenset[str]) -> list[int]:
+    """Where a third language may be named; what all URLs have names none."""
     found = []
-    for one in anatomies:
-        sides = [side_of(mark, languages) for mark, whole in zip(one.marks, one.whole, strict=True) if mark and whole]
-        thirds = any(
-            one.whole[place] and mark and not side_of(mark, languages)
-            for place, mark in enumerate(one.marks[one.host :], one.host)
-        )
-        found.append(thirds and not any(sides))
+    for place, (token, mark) in enumerate(zip(one.tokens, one.marks, strict=True)):
+        if not mark or token in common or side_of(mark, languages) or (place < one.host and not one.whole[place]):
+            continue
+        if place == one.host - 1 and _language_of_country(token) != mark:  # .be is no Belarusian, .ch no Chamorro
+            continue
+        found.append(place)
     return found
+
+
+def _country_side(one: Anatomy, place: int, languages: tuple[Language, Language]) -> int:
+    """Of the language that is spoken there, where the mark is a country's code too: /uk/ beside /fr/ is English."""
+    country = _language_of_country(one.tokens[place])
+    return side_of(country, languages) if country else 0
+
+
+def _slots(one: Anatomy, languages: tuple[Language, Language]) -> Iterator[tuple[str, ...]]:
+    """What stands before each whole mark of the two languages."""
+    for place, (mark, whole) in enumerate(zip(one.marks, one.whole, strict=True)):
+        if mark and whole and side_of(mark, languages):
+            yield one.tokens[:place]
+
+
+def _on_all(anatomies: Sequence[Anatomy]) -> frozenset[str]:
+    return frozenset.intersection(*(frozenset(one.tokens) for one in anatomies)) if anatomies else frozenset()
+
+
+@lru_cache(maxsize=4096)
+def _language_of_country(token: str) -> Language | None:
+    """The main one, by CLDR's likely subtags; None for what is no country's code."""
+    if len(token) != 2 or not (token.isascii() and token.isalpha()):
+        return None
+    tag = langcodes.Language.get(f"und-{token}")  # und-uk is read as und-GB
+    language = tag.maximize().language if tag.is_valid() else None
+    return claimed_language(language) if language else None
 
 
 def _third(one: Anatomy, languages: tuple[Language, Language]) -> set[str]:

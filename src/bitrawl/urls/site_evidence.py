@@ -54,12 +54,15 @@ class SiteView:
         self.anatomies = [anatomy(url) for url in urls]
         self.frequency = Counter(token for one in self.anatomies for token in set(one.tokens))
         self.told = [sides.side_of(language_of[url], languages) if url in language_of else 0 for url in urls]
+        self.third = [
+            third and not told for told, third in zip(self.told, sides.in_third(self.anatomies, languages), strict=True)
+        ]
         self.marked = [
-            told or side for told, side in zip(self.told, sides.by_marks(self.anatomies, languages), strict=True)
+            0.0 if third else told or side
+            for told, third, side in zip(self.told, self.third, sides.by_marks(self.anatomies, languages), strict=True)
         ]
         self.worded = sides.by_words(self.anatomies, languages)
         self.foreign = sides.foreign(self.anatomies, languages, self.marked)
-        self.third = sides.in_third(self.anatomies, languages)
         self.sides = self.marked
         self.ordered: dict[Pair, float] = {}
         self.templates = [_template(one) for one in self.anatomies]
@@ -77,7 +80,8 @@ class SiteView:
         """By its two numbers each pair that differs in its marks alone, one of each language, when no third is so."""
         alike: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for number, one in enumerate(self.anatomies):
-            alike[one.bare].append(number)
+            if not self.third[number]:
+                alike[one.bare].append(number)
         pairs = ((group[0], group[1]) for group in alike.values() if len(group) == 2)
         return {end: pair for pair in pairs if self.marked[pair[0]] * self.marked[pair[1]] < 0 for end in pair}
 
@@ -90,7 +94,7 @@ class SiteView:
             return self.told[a] == self.told[b]
         if self.marked[a] * self.marked[b] >= 1 or max(self.foreign[a], self.foreign[b]) > _SURELY:
             return True
-        return self.third[a] and self.third[b]
+        return self.third[a] or self.third[b]
 
     def learn_sides(self, matched: Sequence[Pair]) -> None:
         """From partners that are known, on to all URLs."""

@@ -1,0 +1,92 @@
+"""Floors of the default strategy, on sites of our own; they are raised with it, and never lowered without saying so."""
+
+from collections.abc import Callable
+
+import pytest
+from table_site import Walk, page, site, url
+
+from bitrawl.crawl.adaptive import Adaptive
+from bitrawl.crawl.scorers import BreadthFirst
+from bitrawl.model import Language, Page
+from bitrawl.protocols import LinkScorer
+from bitrawl.simulate import Figures, Pair, Run, Stop, Truth, in_order, measure
+from bitrawl.url import Url
+
+Site = tuple[dict[Url, Page], frozenset[Pair]]
+SECTIONS = ("news", "people", "history", "shop", "archive")
+TRANSLATED = SECTIONS[:3]
+LANGUAGES = [Language("en"), Language("fr")]
+
+
+def bilingual(english: str, french: str, *, count: int = 25) -> Site:
+    """Five sections of which three are translated; below the French mark of the others stand English texts.
+
+    The addresses are English and French ones of a section and a number. There is a third language as well, an index
+    page for each section, and each page links to its versions and to two of its neighbours.
+    """
+    pages, pairs = [], set()
+    forms = {"en": english, "fr": french, "de": "/de/{}/{}"}
+    for section in SECTIONS:
+        for number in range(count):
+            versions = {code: form.format(section, number) for code, form in forms.items()}
+            for code, name in versions.items():
+                near = [forms[code].format(section, (number + step) % count) for step in (1, 7)]
+                spoken = code if section in TRANSLATED else "en"
+                pages.append(page(name, spoken, [*versions.values(), *near, f"/{code}/"]))
+            if section in TRANSLATED:
+                pairs.add(in_order((url(versions["en"]), url(versions["fr"]))))
+    for code, form in forms.items():
+        tops = [form.format(section, number) for section in reversed(SECTIONS) for number in range(0, count, 5)]
+        pages.append(page(f"/{code}/", code, [*(f"/{other}/" for other in forms), *tops]))
+    pairs.add(in_order((url("/en/"), url("/fr/"))))
+    return site(*pages), frozenset(pairs)
+
+
+SITES: dict[str, Callable[[], Site]] = {
+    "directories": lambda: bilingual("/en/{}/{}", "/fr/{}/{}"),
+    "one language unmarked": lambda: bilingual("/{}/{}", "/fr/{}/{}"),
+    "a parameter": lambda: bilingual("/{}/{}?lang=en", "/{}/{}?lang=fr"),
+    "file names": lambda: bilingual("/{}/{}_en.html", "/{}/{}_fr.html"),
+}
+
+
+async def walked(scorer: LinkScorer, made: Site, *, exhaustive: bool = True) -> Run:
+    pages, _ = made
+    walk = Walk(scorer, pages, ["/en/"], exhaustive=exhaustive)
+    asked = await walk.run()
+    kept = tuple(url(name) if url(name) in pages else None for name in asked)
+    stop = Stop(len(asked), walk.left) if walk.left and not exhaustive else None
+    return Run("", kept, {}, stop=stop, stopped=stop is not None, reported=_pairs(scorer), examined=_examined(scorer))
+
+
+def _pairs(scorer: LinkScorer) -> frozenset[Pair] | None:
+    return frozenset(map(in_order, scorer.pairs)) if isinstance(scorer, Adaptive) else None
+
+
+def _examined(scorer: LinkScorer) -> int | None:
+    return scorer.examined if isinstance(scorer, Adaptive) else None
+
+
+async def figures(made: Site, *, exhaustive: bool = True) -> tuple[Figures, Figures]:
+    """Of the default strategy, and of breadth-first."""
+    reference = await walked(BreadthFirst(), made)
+    run = await walked(Adaptive(LANGUAGES), made, exhaustive=exhaustive)
+    truth = Truth(made[1])
+    return measure(run, truth, reference), measure(reference, truth, reference)
+
+
+@pytest.mark.parametrize("name", SITES)
+async def test_pairs_are_complete_much_sooner_than_in_order_of_arrival(name: str):
+    adaptive, breadth = await figures(SITES[name]())
+    assert adaptive.area >= 0.93
+    assert adaptive.area >= breadth.area + 0.3
+    assert adaptive.until_per_page <= 1.1
+    assert adaptive.precision >= 0.98
+    assert adaptive.examined_per_pair <= 1.2
+
+
+@pytest.mark.parametrize("name", SITES)
+async def test_a_site_is_left_with_almost_all_pairs_and_without_much_of_the_rest(name: str):
+    adaptive, breadth = await figures(SITES[name](), exhaustive=False)
+    assert adaptive.pairs >= 0.98 * breadth.pairs
+    assert adaptive.fetched <= 0.7 * breadth.fetched
