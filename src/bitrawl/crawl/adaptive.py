@@ -191,10 +191,12 @@ class SiteState:
             if row is None:
                 row = self._add(link, chances[link.url])
             rows.append(row)
-            self._hear(row, link, found_on)
+            self._hear(row, link)
+        known = np.array([row for row in rows if row >= 0], np.int64)
+        if found_on is not None:
+            self._found(known, found_on.url)
         self._refresh(self._dirty)
         self._dirty.clear()
-        known = np.array([row for row in rows if row >= 0], np.int64)
         scores = np.maximum(self._scores(known), LEAST)
         if not self.couples.visited:  # what the user names comes first; the first visit tells which of it
             scores[[link.kind is LinkKind.SEED for link, row in zip(links, rows, strict=True) if row >= 0]] = 1.0
@@ -209,6 +211,8 @@ class SiteState:
         if isinstance(outcome, Sitemap):
             for group in outcome.alternates:
                 self._declare(self.couples.wanted(group))
+            return
+        if visit.lease.link.kind in FIRST:
             return
         self._since += 1
         if isinstance(outcome, Page) or outcome.stage in ASKED:
@@ -245,7 +249,7 @@ class SiteState:
         scores = self._scores(rows)
         old = self._written[rows]
         if len(rows) > TOP:
-            bar = np.partition(scores, -TOP)[-TOP]
+            bar = _largest(scores, TOP).min()
             near = (scores >= bar) | (old >= bar)
         else:
             near = np.ones(len(rows), bool)
@@ -264,7 +268,7 @@ class SiteState:
             return ""
         window = max(RECENT, visits // 4)
         recent = sum(self._paid[-window:])
-        promise = float(np.sort(self._written[alive])[-PROMISING:].sum()) if len(alive) else 0.0
+        promise = float(_largest(self._written[alive], PROMISING).sum())
         if recent / window + promise / PROMISING >= WORTH:
             return ""
         return (
@@ -335,24 +339,27 @@ class SiteState:
         self._dirty.add(row)
         return row
 
-    def _hear(self, row: int, link: Link, found_on: Page | None) -> None:
+    def _found(self, rows: NDArray[np.int64], source: Url) -> None:
+        """What the page that has the links adds."""
+        sketch = self.couples.visited.get(source)
+        if sketch is None or sketch.language == UNDETERMINED:
+            return
+        self._dirty.update(rows[self._facts[rows, Column.FROM_WANTED] == 0].tolist())
+        self._facts[rows, Column.FROM_WANTED] = 1.0
+        if sketch.partners:
+            self._facts[rows, Column.FROM_PAIRED] = 1.0
+
+    def _hear(self, row: int, link: Link) -> None:
         """What one more link to a known address adds."""
-        facts = self._facts[row]
-        if found_on is not None:
-            sketch = self.couples.visited.get(found_on.url)
-            if sketch is not None and sketch.language != UNDETERMINED:
-                if not facts[Column.FROM_WANTED]:
-                    facts[Column.FROM_WANTED] = 1.0
-                    self._dirty.add(row)
-                if sketch.partners:
-                    facts[Column.FROM_PAIRED] = 1.0
         if link.hreflang and link.url not in self._claims:
             claim = claimed_language(link.hreflang)
             if claim != UNDETERMINED:
                 self._claims[link.url] = claim
                 self._dirty.add(row)
+        if link.url in self._anchors:
+            return
         anchor = " ".join(link.anchor.split()).casefold()
-        if len(anchor) > 9 and link.url not in self._anchors:
+        if len(anchor) > 9:
             self._anchors[link.url] = anchor
             self._dirty.add(row)
             self._touch(self.couples.candidates(link.url))
@@ -400,9 +407,8 @@ class SiteState:
         self._groups[row, GROUPS - 1] = self._yields.group(("state", partner, name, self.couples.is_declared(url)))
 
     def _features(self, rows: NDArray[np.int64]) -> Floats:
-        rates = np.clip(self._yields.rates(), 0.003, 0.997)
-        odds = np.log(rates / (1 - rates))
-        return np.hstack([self._facts[rows], odds[self._groups[rows]].astype(np.float32)])
+        rates = np.clip(self._yields.rates_of(self._groups[rows]), 0.003, 0.997)
+        return np.hstack([self._facts[rows], np.log(rates / (1 - rates))])
 
     def _scores(self, rows: NDArray[np.int64]) -> Floats:
         if not len(rows):
@@ -493,6 +499,10 @@ class SiteState:
         for name in ("_facts", "_groups", "_alive", "_written", "_half"):
             old = getattr(self, name)
             setattr(self, name, np.concatenate([old, np.zeros_like(old)]))
+
+
+def _largest(values: Floats, count: int) -> Floats:
+    return values if len(values) <= count else np.partition(values, -count)[-count:]
 
 
 def _place(language: Language, languages: Sequence[Language]) -> int:

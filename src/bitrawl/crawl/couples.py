@@ -5,6 +5,7 @@ visit paid, asked after each of them: two addresses that declarations, marks, le
 paired pages put side by side, and two texts of different languages, similar length and similar build.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -218,6 +219,9 @@ class Couples:
     def _align(self, a: Sketch, b: Sketch) -> None:
         """Links at the same place of two paired pages may lead to another pair (Liu et al., section 5)."""
         for first, second in aligned_links(a.tags, a.places, b.tags, b.places):
+            # The links of a menu are known to stand so from the pairs before.
+            if second in self._beside.get(first, ()) and first in self._beside.get(second, ()):
+                continue
             if first != second and first.site == second.site:
                 for one, other in ((first, second), (second, first)):
                     if len(self._beside[one]) < MAX_BESIDE:
@@ -253,14 +257,15 @@ def aligned_links(
 ) -> Iterator[tuple[Url, Url]]:
     """Targets of links that stand at the same place once the tag sequences are aligned."""
     names = {tag: chr(number + 32) for number, tag in enumerate(dict.fromkeys([*tags_a, *tags_b]))}
-    first = "".join(names[tag] for tag in tags_a)
-    second = "".join(names[tag] for tag in tags_b)
+    first = "".join([names[tag] for tag in tags_a])
+    second = "".join([names[tag] for tag in tags_b])
     targets_a, targets_b = dict(places_a), dict(places_b)
+    linked = sorted(targets_a)
     for block in Indel.opcodes(first, second):
         if block.tag != "equal":
             continue
         shift = block.dest_start - block.src_start
-        for place in range(block.src_start, block.src_end):
-            a, b = targets_a.get(place), targets_b.get(place + shift)
-            if a is not None and b is not None:
-                yield a, b
+        for place in linked[bisect_left(linked, block.src_start) : bisect_left(linked, block.src_end)]:
+            target = targets_b.get(place + shift)
+            if target is not None:
+                yield targets_a[place], target

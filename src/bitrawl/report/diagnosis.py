@@ -69,7 +69,8 @@ def _points(facts: Facts) -> Iterator[Point]:
         ended = "" if facts.crawled.summary.ended else " or wait, if it still runs"
         yield Point(
             f"{counted(waiting, 'link is', 'links are')} still queued.",
-            f"Run the same command again, with a larger budget if there is one{ended}.",
+            "Run the same command again, with a larger budget if there is one, or with --exhaustive where a site was left"
+            f"{ended}.",
         )
 
 
