@@ -101,6 +101,53 @@ def test_versions_in_other_languages_are_not_taken_for_those_asked_for():
     assert found(listed(pairs[4:]) + alone + others) == set(pairs[4:])
 
 
+@pytest.mark.parametrize(
+    ("form_a", "form_b", "asked"),
+    [
+        ("http://s.test/en/{0}.html", "http://s.test/de/{0}.html", (EN, FR)),
+        ("http://s.test/{0}.html", "http://s.test/de/{0}.html", (EN, FR)),
+        ("http://s.test/es/{0}.html", "http://s.test/pt/{0}.html", (EN, FR)),
+        ("http://en.s.test/{0}", "http://fr.s.test/{0}", (DE, Language("cs"))),
+        ("http://www.s.de/{0}", "http://www.s.cz/{0}", (EN, FR)),
+        ("http://s.test/english/{0}", "http://s.test/deutsch/{0}", (EN, FR)),
+        ("http://s.test/english/news.asp?id=1{1}0", "http://s.test/deutsch/news.asp?id=1{1}7", (EN, FR)),
+        ("http://s.test/{0}_en.html", "http://s.test/{0}_de.html", (EN, FR)),
+        ("http://s.test/v?id={0}&lang=en", "http://s.test/v?id={0}&lang=de", (EN, FR)),
+        ("http://s.test/en-gb/{0}", "http://s.test/de-at/{0}", (EN, FR)),
+        ("http://s.test/ja/{0}", "http://s.test/ar/{0}", (Language("sw"), ZH)),
+    ],
+)
+@pytest.mark.parametrize("count", [1, 30])
+def test_a_site_that_lacks_a_language_asked_for_has_no_pairs(form_a, form_b, asked, count):
+    names = [f"{WORDS[n % len(WORDS)]}-{WORDS[n * n % 11]}{n}" for n in range(count)]
+    urls = [Url.parse(form.format(name, n)) for n, name in enumerate(names) for form in (form_a, form_b)]
+    assert found(urls, *asked) == set()
+
+
+@pytest.mark.parametrize(
+    ("form_a", "form_b"),
+    [
+        ("it/{0}", "fr/it/{0}"),  # a department
+        ("de/{0}.html", "de/{0}_fr.html"),  # documents
+        ("uk/{0}", "fr/{0}"),  # a country where English is spoken
+        ("en/no/{0}", "fr/no/{0}"),
+    ],
+)
+def test_a_word_that_could_name_a_third_language_costs_no_pair(form_a, form_b):
+    pairs = site(form_a, form_b, 20)
+    assert found(listed(pairs)) == set(pairs)
+
+
+@pytest.mark.parametrize(
+    ("form", "count"), [("blog/2024/{month:02}/{slug}.html", 60), ("{slug}", 300), ("{month}/{slug}-{slug}", 300)]
+)
+@pytest.mark.parametrize("asked", [(EN, FR), (DE, ZH)])
+def test_a_list_in_one_language_has_no_pairs(form, count, asked):
+    rng = random.Random(count)
+    texts = {form.format(month=n % 12, slug="-".join(rng.sample(WORDS, 3))) for n in range(count)}
+    assert match([Url.parse(f"http://s.test/{text}") for text in sorted(texts)], *asked) == []
+
+
 def test_known_languages_decide_who_can_be_a_partner():
     pairs = site("item{0}", "element{0}")
     language_of = {a: EN for a, _ in pairs} | {b: FR for _, b in pairs}

@@ -13,6 +13,8 @@ Pair = tuple[int, int]
 
 MAX_SHARING = 24  # URLs that a key may have; more tell nothing apart
 MAX_PARTNERS = 10  # that are looked at for a URL
+_FEWEST_PARTNERS = 4
+_PARTNERS = 40_000  # of all URLs together: the more there are, the fewer for each
 _HEAD = 5  # letters by which cognates are found
 _STRONG, _WEAK = 3.0, 1.0
 
@@ -25,7 +27,7 @@ def candidates(anatomies: Sequence[Anatomy], numbers: Sequence[int]) -> list[Pai
             weight = worth / (len(group) - 1)
             for pair in combinations(group, 2):
                 weights[pair] += weight
-    return _best(weights)
+    return _best(weights, max(_FEWEST_PARTNERS, min(MAX_PARTNERS, _PARTNERS // max(1, len(numbers)))))
 
 
 def _groups(keys_of_each: Iterable[tuple[int, Iterator[object]]]) -> Iterator[list[int]]:
@@ -36,7 +38,7 @@ def _groups(keys_of_each: Iterable[tuple[int, Iterator[object]]]) -> Iterator[li
     return (group for group in numbers.values() if 2 <= len(group) <= MAX_SHARING)
 
 
-def _best(weights: dict[Pair, float]) -> list[Pair]:
+def _best(weights: dict[Pair, float], count: int) -> list[Pair]:
     partners: defaultdict[int, list[tuple[float, Pair]]] = defaultdict(list)
     for pair, weight in weights.items():
         partners[pair[0]].append((weight, pair))
@@ -44,7 +46,7 @@ def _best(weights: dict[Pair, float]) -> list[Pair]:
     kept: set[Pair] = set()
     for found in partners.values():
         found.sort(key=lambda entry: (-entry[0], entry[1]))
-        kept.update(pair for _, pair in found[:MAX_PARTNERS])
+        kept.update(pair for _, pair in found[:count])
     return sorted(kept)
 
 

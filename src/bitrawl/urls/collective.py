@@ -19,7 +19,7 @@ from bitrawl.model import Language
 from bitrawl.url import Url
 from bitrawl.urls.candidates import Pair, candidates, renamed
 from bitrawl.urls.ordering import numbered_pairs
-from bitrawl.urls.site_evidence import Floats, SiteView, Tally, dense, features
+from bitrawl.urls.site_evidence import Floats, SiteView, Tally, dense, features, two_languages
 from bitrawl.urls.trees import Trees
 
 # Swept 0.05–0.40 on WMT16's hosts, the ones that the benchmark reports (2026-11, an earlier version): recall with all
@@ -27,6 +27,7 @@ from bitrawl.urls.trees import Trees
 THRESHOLD = 0.1
 _BELIEVED = 0.3  # of the first round: a pair that the second learns from
 _SURE = 0.6  # of the first round: its two need no other candidates
+_DOUBTED = 0.1  # of its score is left to a pair of a site that seems to be in one language
 _DENSE = 3000  # pairs of one kind of page that may be compared each with each
 
 
@@ -68,7 +69,7 @@ def match(
     scores = dict(zip(pairs, judges.first.probability(rows).tolist(), strict=True))
     pairs, rows = second_round(view, scores)
     scores = dict(zip(pairs, judges.second.probability(rows).tolist(), strict=True))
-    return [_oriented(view, pair, score) for pair, score in one_to_one(scores, threshold).items()]
+    return [_oriented(view, pair, score) for pair, score in settled(view, scores, threshold).items()]
 
 
 @lru_cache(maxsize=1)
@@ -96,6 +97,13 @@ def second_round(view: SiteView, scores: Mapping[Pair, float]) -> tuple[list[Pai
     again = candidates(renamed(view.anatomies, tally.habits()), rest)
     pairs = sorted({*scores, *view.plausible({*again, *dense(view, rest, _DENSE)}), *view.ordered})
     return pairs, features(view, pairs, tally, scores)
+
+
+def settled(view: SiteView, scores: Mapping[Pair, float], threshold: float) -> dict[Pair, float]:
+    """One to one; where nothing shows that there are two languages, likeness is doubted: all scores are low then."""
+    if not two_languages(view, one_to_one(scores, THRESHOLD)):
+        scores = {pair: _DOUBTED * score for pair, score in scores.items()}
+    return one_to_one(scores, threshold)
 
 
 def one_to_one(scores: Mapping[Pair, float], threshold: float) -> dict[Pair, float]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitrawl.urls.collective import Judges, first_round, one_to_one, second_round
+from bitrawl.urls.collective import Judges, first_round, second_round, settled
 from bitrawl.urls.comparison import FEATURES
 from bitrawl.urls.examples import Case, Example, UrlPair, all_examples, case_of, fold_of, sampled
 from bitrawl.urls.negatives import Generator, negatives
@@ -159,4 +159,4 @@ def judged(case: Case, judges: Judges, threshold: float) -> set[tuple[int, int]]
     scores = dict(zip(pairs, judges.first.probability(rows).tolist(), strict=True))
     pairs, rows = second_round(case.view, scores)
     scores = dict(zip(pairs, judges.second.probability(rows).tolist(), strict=True))
-    return set(one_to_one(scores, threshold))
+    return set(settled(case.view, scores, threshold))
