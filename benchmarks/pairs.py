@@ -33,11 +33,11 @@ from bitrawl.pair.grouping import by_site
 from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.pair.scoring import MODEL, ScoreModel
 from bitrawl.pair.training import CONTENT_ONLY, LabelledSite, fit, fit_without_each, lessons
-from bitrawl.store.ledger import Ledger
+from bitrawl.store.ledger import VERSION, Ledger
 from bitrawl.url import Url
 
 SITES = Path(__file__).parents[2] / "shared" / "sites"
-CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs"))
+CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / f"sitejobs-{VERSION}"))
 UNCOUNTED = frozenset(("language", "partial", "short"))
 
 
