@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from table_site import HOST, Walk, moved, page, site, url
 
-from bitrawl.crawl.adaptive import HANDFUL, ROWS_PER_VISIT, TOP, Adaptive, Column, SiteState, column_weights
+from bitrawl.crawl.adaptive import ROWS_PER_VISIT, TOP, Adaptive, Column, SiteState, column_weights
+from bitrawl.crawl.stopping import HANDFUL
 from bitrawl.model import (
     Advice,
     Alternate,

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.crawl.couples import Couples
+from bitrawl.crawl.stopping import Patience, largest
+from bitrawl.crawl.wanted import Wanted
 from bitrawl.crawl.yields import Yields
 from bitrawl.errors import UrlError
 from bitrawl.model import (
@@ -33,7 +35,6 @@ from bitrawl.protocols import UrlLanguageModel
 from bitrawl.text.codes import claimed_language, same_language
 from bitrawl.url import Url
 from bitrawl.urls.habits import Habits
-from bitrawl.urls.marks import named_languages
 
 Floats = NDArray[np.float32]
 
@@ -49,15 +50,6 @@ MIN_SUPPORT = 5  # pairs of a site, before its habits are followed to addresses 
 CONFIDENT = 0.5  # of such a habit
 GROWTH = 1.3  # of the pairs, before all pages without a partner are looked at again
 FORESEEN, WORTHWHILE = "foreseen", 0.03  # how often that must have led to a pair to be done again
-HANDFUL = 8  # pages after which a site without a sign of a second language is left
-# When a site is left: pairs that a fetch of late brought, and that one of the best queued links promises, together below
-# WORTH. Swept on the site packs (weights left out; 2026-11), from their own seeds and from their home pages: with these
-# 0.3 to 0.4 % of the pairs come after that, 1.9 % on the worst site, and 53 to 58 % of the fetches. A window of 40 fetches
-# and a soonest of 60 loses 35 % of one site that begins slowly.
-WORTH = 0.02
-SOONEST = 120  # fetches
-RECENT = 80  # fetches, or a quarter of all
-PROMISING = 20  # queued links
 
 
 class Column(IntEnum):
@@ -155,7 +147,7 @@ class SiteState:
         self.couples = Couples(languages)
         self._languages = tuple(languages)
         self._weights = weights
-        self._wanted = _Wanted(languages, model)
+        self._wanted = Wanted(languages, model)
         self._rows: dict[Url, int] = {}
         self._urls: list[Url] = []
         self._facts = np.zeros((256, STATIC), np.float32)
@@ -172,9 +164,7 @@ class SiteState:
         self._lonely: set[Url] = set()
         self._habits = Habits()
         self._looked_at = 0
-        self._paid: list[int] = []  # pairs that each fetch completed
-        self._pages = 0
-        self._signs: set[Language] = set()  # languages asked for of which something was seen
+        self._patience = Patience()
         self._trace = trace
 
     def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
@@ -216,7 +206,7 @@ class SiteState:
             return
         self._since += 1
         if isinstance(outcome, Page) or outcome.stage in ASKED:
-            self._paid.append(0)
+            self._patience.fetched()
         row = self._rows.get(url)
         if row is not None:
             self._alive[row] = False
@@ -245,36 +235,21 @@ class SiteState:
         rows = rows[self._alive[rows]]
         links = self._foreseen()
         if not len(rows):
-            return Advice(links=links, leave=self._enough(alive))
+            return Advice(links=links, leave=self._leave(alive))
         scores = self._scores(rows)
         old = self._written[rows]
         if len(rows) > TOP:
-            bar = _largest(scores, TOP).min()
+            bar = largest(scores, TOP).min()
             near = (scores >= bar) | (old >= bar)
         else:
             near = np.ones(len(rows), bool)
         changed = near & (np.abs(scores - old) > CHANGED * np.maximum(old, scores))
         self._written[rows[changed]] = scores[changed]
         written = zip(rows[changed].tolist(), scores[changed].tolist(), strict=True)
-        return Advice(tuple((self._urls[row], max(LEAST, score)) for row, score in written), links, self._enough(alive))
+        return Advice(tuple((self._urls[row], max(LEAST, score)) for row, score in written), links, self._leave(alive))
 
-    def _enough(self, alive: NDArray[np.int64]) -> str:
-        """Why the site may be left: what visits brought of late and what the best of the queue promises are too little."""
-        visits = len(self._paid)
-        if self._pages >= HANDFUL and len(self._signs) < 2:
-            seen = ", ".join(sorted(self._signs)) or "none of the languages asked for"
-            return f"{self._pages} pages, and nothing but {seen} in their texts, declarations and addresses"
-        if visits < SOONEST:
-            return ""
-        window = max(RECENT, visits // 4)
-        recent = sum(self._paid[-window:])
-        promise = float(_largest(self._written[alive], PROMISING).sum())
-        if recent / window + promise / PROMISING >= WORTH:
-            return ""
-        return (
-            f"{len(self.couples.pairs)} pairs after {visits} fetches; the last {window} completed {recent}, and the best"
-            f" {PROMISING} of {len(alive)} links left promise {promise:.1f}"
-        )
+    def _leave(self, alive: NDArray[np.int64]) -> str:
+        return self._patience.ended(len(self.couples.pairs), self._written[alive])
 
     def _foreseen(self) -> tuple[Link, ...]:
         """Partners that the site's habits name and that no page links to."""
@@ -312,7 +287,7 @@ class SiteState:
     def _add(self, link: Link, odds: float) -> int:
         url = link.url
         self.couples.meet(url)
-        self._signs.update(self.couples.marks(url))
+        self._patience.saw(self.couples.marks(url))
         row = self._rows[url] = len(self._urls)
         self._urls.append(url)
         if row == len(self._alive):
@@ -373,7 +348,7 @@ class SiteState:
         url, facts = self._urls[row], self._facts[row]
         facts[Column.DECLARED] = self.couples.is_declared(url)
         claim = self._claims.get(url) or self.couples.claim(url)
-        self._signs.update(wanted for wanted in self._languages if same_language(claim, wanted))
+        self._patience.saw(wanted for wanted in self._languages if same_language(claim, wanted))
         facts[Column.UNWANTED] = claim != UNDETERMINED and not any(same_language(claim, one) for one in self._languages)
         visited = queued = failed = silent = False
         same = other_name = False
@@ -422,11 +397,9 @@ class SiteState:
         url = page.url
         before = set(self.couples.candidates(url))
         partners = self.couples.arrived(page)
-        self._paid[-1] = len(partners)
-        self._pages += 1
         sketch = self.couples.visited[url]
-        if sketch is not None and sketch.language != UNDETERMINED:
-            self._signs.add(sketch.language)
+        language = () if sketch is None or sketch.language == UNDETERMINED else (sketch.language,)
+        self._patience.arrived(len(partners), language)
         for partner in partners:
             self._count(partner, 1.0)
             self._habits.add(*self._in_order(url, partner))
@@ -501,32 +474,5 @@ class SiteState:
             setattr(self, name, np.concatenate([old, np.zeros_like(old)]))
 
 
-def _largest(values: Floats, count: int) -> Floats:
-    return values if len(values) <= count else np.partition(values, -count)[-count:]
-
-
 def _place(language: Language, languages: Sequence[Language]) -> int:
     return languages.index(language) if language in languages else len(languages)
-
-
-class _Wanted:
-    """How likely a URL is to be in a language asked for, by the URL alone."""
-
-    def __init__(self, languages: Sequence[Language], model: UrlLanguageModel | None) -> None:
-        self._languages = tuple(languages)
-        self._model = model
-        columns = model.languages if model else ()
-        self._columns = [
-            number for number, column in enumerate(columns) if any(same_language(column, one) for one in languages)
-        ]
-
-    def odds(self, urls: Sequence[Url]) -> list[float]:
-        """Log-odds, between -3 and 3; 0 without a model."""
-        if self._model is None or not urls:
-            return [0.0] * len(urls)
-        chance = np.clip(self._model.distribution(urls)[:, self._columns].sum(axis=1), 0.05, 0.95)
-        return [float(value) for value in np.log(chance / (1 - chance))]
-
-    def names_another(self, url: Url) -> bool:
-        """Whether some token of it names a language that was not asked for."""
-        return any(not any(same_language(mark, one) for one in self._languages) for mark in named_languages(url))

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Protocol
 
 from rapidfuzz.distance import Indel
 
@@ -239,14 +240,29 @@ class Couples:
         return found
 
 
+class Measured(Protocol):
+    """A text by its measures."""
+
+    @property
+    def length(self) -> int:
+        """In characters."""
+        ...
+
+    @property
+    def signature(self) -> int:
+        """As `Page.signature`."""
+        ...
+
+
+def comparable(a: Measured, b: Measured) -> bool:
+    """Whether two texts have similar lengths, and are not nearly the same: an untranslated copy is no translation."""
+    shorter, longer = sorted((a.length, b.length))
+    return shorter > 0 and shorter >= MIN_RATIO * longer and (a.signature ^ b.signature).bit_count() > NEAR
+
+
 def alike(a: Sketch, b: Sketch) -> bool:
     """Whether two texts in different languages may be translations: length, build, and not the same text."""
-    shorter, longer = sorted((a.length, b.length))
-    if not shorter or shorter < MIN_RATIO * longer:
-        return False
-    if (a.signature ^ b.signature).bit_count() <= NEAR:
-        return False
-    return Indel.normalized_similarity(a.fingerprint, b.fingerprint) >= MIN_LIKENESS
+    return comparable(a, b) and Indel.normalized_similarity(a.fingerprint, b.fingerprint) >= MIN_LIKENESS
 
 
 def aligned_links(
