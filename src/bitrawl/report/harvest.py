@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import bitrawl
+from bitrawl.report.document import document
 from bitrawl.report.markup import Html, escaped, fill, joined
 from bitrawl.report.plots import BOTTOM, COLOURS, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Series, lines, ticks
 from bitrawl.report.style import STYLE
@@ -23,26 +24,7 @@ SCALE = 3  # A PNG is drawn so much larger than its SVG ...
 SMOOTH = 2  # ... and, before it is made smaller, so much larger again.
 _PALETTE = tuple(re.findall(r"--c\d: (#\w{6})", STYLE)[:COLOURS])
 _INK, _QUIET, _RULE = "#23262b", "#6b7078", "#e3e1da"
-
-# Should anything hostile ever get through the escaping, the browser refuses to run it or to load from anywhere.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body><main>
-<header><h1>{title}</h1><p class="lead">{lead}</p></header>
-{panels}
-<footer>Written by bitrawl {version}. How it is counted: docs/reference/simulate.md.</footer>
-</main></body>
-</html>
-"""
+_FOOTER = "Written by bitrawl {version}. How it is counted: docs/reference/simulate.md."
 
 
 class Panel(msgspec.Struct, frozen=True):
@@ -66,9 +48,7 @@ def curve(name: str, counts: Sequence[int]) -> Series:
 def render(title: str, lead: str, panels: Sequence[Panel]) -> str:
     """A page that opens offline, runs no script and loads nothing."""
     body = joined(_panel(panel) for panel in panels)
-    return fill(
-        _PAGE, policy=_POLICY, title=title, style=Html(STYLE), lead=lead, panels=body, version=bitrawl.__version__
-    )
+    return document(title, lead, body, fill(_FOOTER, version=bitrawl.__version__))
 
 
 def svg(panel: Panel) -> str:

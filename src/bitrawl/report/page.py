@@ -9,10 +9,10 @@ import bitrawl
 from bitrawl.errors import DiskFullError, StoreError
 from bitrawl.report import found
 from bitrawl.report.diagnosis import Diagnosis, diagnose
+from bitrawl.report.document import document
 from bitrawl.report.facts import Curve, Facts, SkipCount, gather
 from bitrawl.report.markup import Html, fill, joined, link, shortened
 from bitrawl.report.plots import COLOURS, Bar, Series, bars, lines
-from bitrawl.report.style import STYLE
 from bitrawl.report.wording import (
     HARMLESS,
     SKIPS,
@@ -25,28 +25,9 @@ from bitrawl.report.wording import (
 )
 from bitrawl.text.codes import language_name
 
-# Should anything hostile ever get through the escaping, the browser refuses to run it or to load from anywhere.
 PATTERNS = 3  # of a site
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body><main>
-<header><h1>{title}</h1><p class="lead">{lead}</p></header>
-{tiles}{why}{nav}{sections}
-<footer>Written by bitrawl {version} from <code><bdi>{folder}</bdi></code>. Samples are drawn at random, always the
-same for the same findings. For more: <code>bitrawl status DIR</code>, <code>bitrawl log DIR</code>.</footer>
-</main></body>
-</html>
-"""
+_FOOTER = """Written by bitrawl {version} from <code><bdi>{folder}</bdi></code>. Samples are drawn at random, always the
+same for the same findings. For more: <code>bitrawl status DIR</code>, <code>bitrawl log DIR</code>."""
 
 
 def write(folder: Path) -> Path:
@@ -80,24 +61,19 @@ def render(facts: Facts) -> str:
         ("hosts", "Hosts and sites", _hosts(facts)),
     ]
     shown = [(name, title, body) for name, title, body in sections if body]
-    return fill(
-        _PAGE,
-        policy=_POLICY,
-        title=_title(facts),
-        style=Html(STYLE),
-        lead=_lead(facts),
-        tiles=_tiles(facts),
-        why=_why(diagnosis),
-        nav=fill(
-            "<nav>{items}</nav>",
-            items=joined(fill('<a href="#{name}">{title}</a>', name=name, title=title) for name, title, _ in shown),
-        ),
-        sections=joined(
-            fill('<section id="{name}"><h2>{title}</h2>{body}</section>', name=name, title=title, body=body)
-            for name, title, body in shown
-        ),
-        version=bitrawl.__version__,
-        folder=facts.folder,
+    nav = fill(
+        "<nav>{items}</nav>",
+        items=joined(fill('<a href="#{name}">{title}</a>', name=name, title=title) for name, title, _ in shown),
+    )
+    drawn = joined(
+        fill('<section id="{name}"><h2>{title}</h2>{body}</section>', name=name, title=title, body=body)
+        for name, title, body in shown
+    )
+    return document(
+        _title(facts),
+        _lead(facts),
+        joined([_tiles(facts), _why(diagnosis), nav, drawn]),
+        fill(_FOOTER, version=bitrawl.__version__, folder=facts.folder),
     )
 
 

@@ -1,6 +1,5 @@
 """Sentence encoders of sentence-transformers, loaded by name or path: the extra `neural`."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
 from bitrawl.protocols import Encoder
+from bitrawl.text.remembered import RememberedRows
 
 Rows = NDArray[np.float32]
 
@@ -54,22 +54,11 @@ class Remembering:
     """Encodes a text once, as long as it remembers it; what was asked for longest ago is forgotten first."""
 
     def __init__(self, encoder: Encoder, room: int = REMEMBERED) -> None:
-        self._encoder = encoder
-        self._room = room
-        self._known: OrderedDict[str, Rows] = OrderedDict()
+        self._memory = RememberedRows(encoder.encode, room)
 
     def encode(self, texts: Sequence[str]) -> Rows:
         """As the seam says."""
-        fresh = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if fresh:
-            # Copies: a row that is a view would keep all of its batch.
-            self._known.update((text, row.copy()) for text, row in zip(fresh, self._encoder.encode(fresh), strict=True))
-        for text in texts:
-            self._known.move_to_end(text)
-        rows = np.array([self._known[text] for text in texts], np.float32)
-        while len(self._known) > self._room:
-            self._known.popitem(last=False)
-        return rows
+        return self._memory.rows(texts)
 
 
 def _first_line(error: Exception) -> str:

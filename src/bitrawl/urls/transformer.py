@@ -5,8 +5,7 @@ Transducens/xlm-roberta-base-parallel-urls-classifier on Hugging Face; `transfor
 """
 
 import re
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from bitrawl.errors import ConfigError
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.text.codes import parse_language
+from bitrawl.text.remembered import RememberedRows
 from bitrawl.url import Url
 
 Rows = NDArray[np.float32]
@@ -55,7 +55,7 @@ class TransformerUrlLanguages:
         self._column = np.zeros((len(found), len(self.languages)), np.float32)
         for label, language in enumerate(found):
             self._column[label, self.languages.index(language)] = 1.0
-        self._memory = _Memory(len(self.languages), self._compute, room)
+        self._memory = RememberedRows(self._compute, room, len(self.languages))
 
     def distribution(self, urls: Sequence[Url]) -> Rows:
         """See `UrlLanguageModel`."""
@@ -75,7 +75,7 @@ class TransformerUrlPairs:
             raise ConfigError(f"{classifier.name} is no model of pairs: it has {len(labels)} labels, not one or two")
         named = [place for place, label in enumerate(labels) if label in _PARALLEL]
         self._place = named[0] if len(named) == 1 else len(labels) - 1
-        self._memory = _Memory(1, self._compute, room)
+        self._memory = RememberedRows(self._compute, room, 1)
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Rows:
         """See `UrlPairModel`."""
@@ -214,23 +214,3 @@ def _softmax(logits: Rows) -> Rows:
     chances = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares: Rows = chances / chances.sum(axis=1, keepdims=True)
     return shares
-
-
-class _Memory:
-    """Rows by key, computed once as long as they are remembered; what was asked for longest ago is forgotten first."""
-
-    def __init__(self, width: int, compute: Callable[[Sequence[Any]], Rows], room: int) -> None:
-        self._width, self._compute, self._room = width, compute, room
-        self._known: OrderedDict[Hashable, Rows] = OrderedDict()
-
-    def rows(self, keys: Sequence[Hashable]) -> Rows:
-        fresh = [key for key in dict.fromkeys(keys) if key not in self._known]
-        if fresh:
-            # Copies: a row that is a view would keep all of its batch.
-            self._known.update((key, row.copy()) for key, row in zip(fresh, self._compute(fresh), strict=True))
-        for key in keys:
-            self._known.move_to_end(key)
-        rows = np.array([self._known[key] for key in keys], np.float32).reshape(len(keys), self._width)
-        while len(self._known) > self._room:
-            self._known.popitem(last=False)
-        return rows
