@@ -202,7 +202,7 @@ class SiteState:
             for group in outcome.alternates:
                 self._declare(self.couples.wanted(group))
             return
-        if visit.lease.link.kind in FIRST:
+        if visit.lease.link.kind is LinkKind.PROBE:
             return
         self._since += 1
         if isinstance(outcome, Page) or outcome.stage in ASKED:
