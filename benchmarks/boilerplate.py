@@ -19,9 +19,9 @@ from selectolax.lexbor import LexborHTMLParser
 from trafilatura.external import jt_stoplist_init
 
 from bitrawl.page.boilerplate import THRESHOLD, BoilerplateClassifier
-from bitrawl.page.boilerplate_training import Scores, cross_validate, held_out_scores, read_examples, score
 from bitrawl.page.decode import decode
 from bitrawl.page.outline import outline
+from bitrawl.training.boilerplate import Scores, cross_validate, held_out_scores, read_examples, score
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "boilerplate" / "trafilatura"
 OPTIONS = {"include_comments": False, "include_tables": True, "include_formatting": False}

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from bitrawl.crawl.frontier import Frontier, Politeness
-from bitrawl.crawl.memory import MemoryQueue
+from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.scope import Sites
 from bitrawl.model import Link, LinkKind
 from bitrawl.protocols import Queue

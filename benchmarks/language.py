@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def sentences() -> list[tuple[str, str]]:
-    """The odd lines: `bitrawl.text.language_training` reads the even ones."""
+    """The odd lines: `bitrawl.training.language` reads the even ones."""
     with gzip.open(DATA, "rt", encoding="utf-8") as lines:
         next(lines)
         rows = [line.rstrip("\n").partition("\t") for line in lines]

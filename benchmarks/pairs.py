@@ -32,8 +32,8 @@ from bitrawl.pair.evidence import ALL, Method
 from bitrawl.pair.grouping import by_site
 from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.pair.scoring import MODEL, ScoreModel
-from bitrawl.pair.training import CONTENT_ONLY, LabelledSite, fit, fit_without_each, lessons
 from bitrawl.store.ledger import VERSION, Ledger
+from bitrawl.training.pairs import CONTENT_ONLY, LabelledSite, fit, fit_without_each, lessons
 from bitrawl.url import Url
 
 SITES = Path(__file__).parents[2] / "shared" / "sites"

@@ -25,7 +25,6 @@ from typing import NamedTuple
 
 from benchmarks.strategies import SITES, language_pairs, without
 from bitrawl.assemble.crawling import codec
-from bitrawl.assemble.simulating import Replay, Settings
 from bitrawl.config import Strategy
 from bitrawl.crawl.scope import Sites
 from bitrawl.demo.web import bundled
@@ -46,11 +45,12 @@ from bitrawl.model import (
 from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.protocols import LinkScorer
 from bitrawl.reading import page_reader
-from bitrawl.simulate import replay as walk
+from bitrawl.simulation.measure import replay as walk
+from bitrawl.simulation.replay import Replay, Settings
 from bitrawl.store.replay import Archives, open_archives
 from bitrawl.url import Url
-from bitrawl.urls.language import UrlLanguages
-from bitrawl.urls.parallel import TreeUrlPairModel, load
+from bitrawl.urls.language.model import UrlLanguages
+from bitrawl.urls.parallel.model import TreeUrlPairModel, load
 
 STRATEGIES = (Strategy.ADAPTIVE, Strategy.URL_MODELS)
 DEMO = "bundled web"

@@ -34,13 +34,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitrawl.assemble.simulating import Settings, opened_replay
 from bitrawl.config import Strategy
-from bitrawl.crawl.adaptive import Adaptive
-from bitrawl.crawl.adaptive_training import Trace, fit, named
 from bitrawl.model import Language
-from bitrawl.simulate import Figures, Truth, in_order, read_pairs
-from bitrawl.simulate import replay as walk
+from bitrawl.simulation.measure import Figures, Truth, in_order, read_pairs
+from bitrawl.simulation.measure import replay as walk
+from bitrawl.simulation.replay import Settings, opened_replay
+from bitrawl.strategies.adaptive.scorer import Adaptive
+from bitrawl.training.adaptive import Trace, fit, named
 from bitrawl.url import Url
 
 SITES = Path(__file__).parents[2] / "shared" / "sites"

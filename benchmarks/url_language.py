@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.training.url_language import Labelled, fit, read_urls, training_urls
+from bitrawl.training.url_language_words import base_language
 from bitrawl.url import Url
-from bitrawl.urls.language import UrlLanguageData, UrlLanguages
-from bitrawl.urls.language_training import Labelled, fit, read_urls, training_urls
-from bitrawl.urls.language_words import base_language
-from bitrawl.urls.rules import language_by_rules
+from bitrawl.urls.language.model import UrlLanguageData, UrlLanguages
+from bitrawl.urls.language.rules import language_by_rules
 
 SHARED = Path(__file__).parents[2] / "shared"
 FOLDS = 3

@@ -16,15 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language
-from bitrawl.url import Url
-from bitrawl.urls.anatomy import PAGE_WORDS, anatomy
-from bitrawl.urls.baseline import RulePairModel, rule_pairs
-from bitrawl.urls.collective import THRESHOLD, Judges, match, one_to_one
-from bitrawl.urls.comparison import FEATURES
-from bitrawl.urls.examples import Case, Example, all_examples, case_of, fold_of, hard_negatives, wmt16
-from bitrawl.urls.negatives import Generator, negatives
-from bitrawl.urls.parallel import TreeUrlPairModel, bundled, rows_of
-from bitrawl.urls.parallel_training import (
+from bitrawl.training.trees import grow
+from bitrawl.training.url_examples import Case, Example, all_examples, case_of, fold_of, hard_negatives, wmt16
+from bitrawl.training.url_negatives import Generator, negatives
+from bitrawl.training.url_pairs import (
     BEST,
     FOLDS,
     directions,
@@ -34,7 +29,12 @@ from bitrawl.urls.parallel_training import (
     train_pair_model,
     training_cases,
 )
-from bitrawl.urls.tree_training import grow
+from bitrawl.url import Url
+from bitrawl.urls.parallel.comparison import FEATURES
+from bitrawl.urls.parallel.model import TreeUrlPairModel, bundled, rows_of
+from bitrawl.urls.parallel.rules import RulePairModel, rule_pairs
+from bitrawl.urls.sitewide.matching import THRESHOLD, Judges, match, one_to_one
+from bitrawl.urls.tokens import PAGE_WORDS, anatomy
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 LOSS, SEEDS = 0.15, (1, 2, 3)

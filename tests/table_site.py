@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.memory import MemoryQueue
+from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Paragraph, Sitemap, Skip
 from bitrawl.protocols import LinkScorer
-from bitrawl.simulate import Diary
+from bitrawl.simulation.measure import Diary
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

@@ -14,8 +14,8 @@ import tomli_w
 from bitrawl.corpus.export import Format, fitting, usual
 from bitrawl.corpus.judging import Thresholds
 from bitrawl.errors import ConfigError, StoreError, UrlError
+from bitrawl.languages import language_name, parse_language, same_language, two_languages
 from bitrawl.model import Language
-from bitrawl.text.codes import language_name, parse_language, same_language, two_languages
 from bitrawl.url import Url
 
 Seconds = Annotated[float, msgspec.Meta(ge=0)]

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from bitrawl.cleaning import without_template
 from bitrawl.corpus.duplicates import duplicates
+from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
 from bitrawl.pair.pairing import PairingResult
 from bitrawl.store.findings import PairFindings, Refusal, SiteFindings
-from bitrawl.text.codes import same_language
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
-from bitrawl.crawl.memory import MemoryQueue
+from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.scope import Sites
 from bitrawl.model import Lease, Link, LinkKind
 from bitrawl.protocols import Queue

@@ -15,14 +15,14 @@ from typer.testing import CliRunner
 
 from bitrawl import config, demo
 from bitrawl.assemble import Ending, run
-from bitrawl.assemble.simulating import Settings, opened_replay
 from bitrawl.cli.simulate import simulate
 from bitrawl.config import Strategy
-from bitrawl.crawl.scorers import BreadthFirst
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
-from bitrawl.report import harvest
-from bitrawl.simulate import Truth, in_order, read_pairs, write_pairs
+from bitrawl.report.simulation import harvest
+from bitrawl.simulation.measure import Truth, in_order, read_pairs, write_pairs
+from bitrawl.simulation.replay import Settings, opened_replay
 from bitrawl.store.analyses import Analyses
+from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.url import Url
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from bitrawl.text.codes import same_language
+from bitrawl.languages import same_language
 from bitrawl.text.language import NgramLanguageIdentifier
 
 SENTENCES = """

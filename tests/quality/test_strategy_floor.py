@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from table_site import Walk, page, site, url
 
-from bitrawl.crawl.adaptive import Adaptive
-from bitrawl.crawl.scorers import BreadthFirst
 from bitrawl.model import Language, Page
 from bitrawl.protocols import LinkScorer
-from bitrawl.simulate import Figures, Pair, Run, Stop, Truth, in_order, measure
+from bitrawl.simulation.measure import Figures, Pair, Run, Stop, Truth, in_order, measure
+from bitrawl.strategies.adaptive.scorer import Adaptive
+from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.url import Url
 
 Site = tuple[dict[Url, Page], frozenset[Pair]]

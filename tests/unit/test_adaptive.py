@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from table_site import HOST, Walk, moved, page, site, url
 
-from bitrawl.crawl.adaptive import ROWS_PER_VISIT, TOP, Adaptive, Column, SiteState, column_weights
-from bitrawl.crawl.stopping import HANDFUL
 from bitrawl.model import (
     Advice,
     Alternate,
@@ -25,6 +23,8 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
+from bitrawl.strategies.adaptive.scorer import ROWS_PER_VISIT, TOP, Adaptive, Column, SiteState, column_weights
+from bitrawl.strategies.adaptive.stopping import HANDFUL
 from bitrawl.url import Url
 
 SITE = SiteKnowledge("site.test")

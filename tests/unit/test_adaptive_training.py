@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bitrawl.crawl.adaptive import Column, column_weights
-from bitrawl.crawl.adaptive_training import Trace, fit, named
+from bitrawl.strategies.adaptive.scorer import Column, column_weights
+from bitrawl.training.adaptive import Trace, fit, named
 
 
 def trace(links: int, telling: Column, *, seed: int, sign: int = 1, noise: float = 0.1) -> Trace:

@@ -3,8 +3,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.page.boilerplate import MODEL, THRESHOLD, BoilerplateClassifier, names
-from bitrawl.page.boilerplate_training import Example, Scores, _labels, folds, score, text_of
 from bitrawl.page.outline import outline
+from bitrawl.training.boilerplate import Example, Scores, _labels, folds, score, text_of
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 import pytest
 
 from bitrawl.errors import ConfigError
+from bitrawl.languages import claimed_language, in_script, parse_language, same_language, script_of
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.codes import claimed_language, in_script, parse_language, same_language, script_of
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from bitrawl.cli.urls import urls
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.baseline import RulePairModel, rule_pairs
-from bitrawl.urls.collective import Judges, match
+from bitrawl.urls.parallel.rules import RulePairModel, rule_pairs
+from bitrawl.urls.sitewide.matching import Judges, match
 
 EN, FR, DE, ZH = map(Language, ("en", "fr", "de", "zh"))
 WORDS = [

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from table_site import page, url
 
-from bitrawl.crawl.couples import Couples, Sketch, aligned_links, alike
 from bitrawl.model import Alternate, AlternateSource, Language, Page
+from bitrawl.strategies.adaptive.partners import Couples, Sketch, aligned_links, alike
 from bitrawl.url import Url
 
 

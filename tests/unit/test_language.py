@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bitrawl.languages import parse_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.codes import parse_language
 from bitrawl.text.language import LONG, WINDOW, NgramLanguageIdentifier, NgramModel, sample
 from bitrawl.text.variants import chinese_script
 

@@ -9,12 +9,12 @@ import pytest
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, Sites
-from bitrawl.crawl.scorers import BreadthFirst, LanguageFilter
 from bitrawl.errors import DiskFullError, UrlError
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage, Visit
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.summary import log, summarise
+from bitrawl.strategies.breadth_first import BreadthFirst, LanguageFilter
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

@@ -7,7 +7,6 @@ import msgspec
 import pytest
 from table_site import moved, page, site, url
 
-from bitrawl.crawl.adaptive import Adaptive
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, Sites
@@ -30,6 +29,7 @@ from bitrawl.model import (
 from bitrawl.protocols import LinkScorer
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
+from bitrawl.strategies.adaptive.scorer import Adaptive
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import StoreError
+from bitrawl.languages import language_name
 from bitrawl.model import (
     Language,
     Lease,
@@ -25,14 +26,14 @@ from bitrawl.model import (
 )
 from bitrawl.pair.evidence import Method
 from bitrawl.pair.verification import Refusal as WhyNot
-from bitrawl.report import brief, gather, render, write
-from bitrawl.report.diagnosis import diagnose
-from bitrawl.report.facts import PAIR_SAMPLES, SEGMENT_SAMPLES
+from bitrawl.report import gather, render, write
+from bitrawl.report.job import brief
+from bitrawl.report.job.diagnosis import diagnose
+from bitrawl.report.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES
 from bitrawl.report.plots import Series, histogram, lines
 from bitrawl.report.wording import METHODS, REFUSALS, SKIPS, duration, share
 from bitrawl.store.findings import Findings, PairFindings, Refusal, SiteFindings
 from bitrawl.store.ledger import Ledger
-from bitrawl.text.codes import language_name
 from bitrawl.url import Url
 
 HOSTILE = "\"'><script>alert(1)</script></style><img src=x onerror=alert(2)>\x00\u202e &amp; {0} {name} %s"

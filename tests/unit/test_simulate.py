@@ -7,13 +7,12 @@ import pytest
 
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.memory import MemoryQueue
+from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
-from bitrawl.crawl.scorers import BreadthFirst
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
-from bitrawl.simulate import (
+from bitrawl.simulation.measure import (
     Counted,
     Diary,
     Replayed,
@@ -28,6 +27,7 @@ from bitrawl.simulate import (
     read_pairs,
     replay,
 )
+from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

@@ -7,11 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bitrawl.cli.urls import urls as urls_app
-from bitrawl.text.codes import same_language
+from bitrawl.languages import same_language
 from bitrawl.url import Url
-from bitrawl.urls.language import REMEMBERED, UrlLanguageData, UrlLanguages
-from bitrawl.urls.language_evidence import UrlReader
-from bitrawl.urls.rules import language_by_rules
+from bitrawl.urls.language.evidence import UrlReader
+from bitrawl.urls.language.model import REMEMBERED, UrlLanguageData, UrlLanguages
+from bitrawl.urls.language.rules import language_by_rules
 
 # Written for this test, not taken from any data; hosts are invented.
 MARKED = """
@@ -158,7 +158,7 @@ def test_more_hosts_than_are_remembered_are_still_answered(model):
 
 
 def test_training_and_running_see_the_same_evidence(model):
-    training = pytest.importorskip("bitrawl.urls.language_training")
+    training = pytest.importorskip("bitrawl.training.url_language")
     data = UrlLanguageData.load()
     reader = UrlReader(data.languages, data.countries, data.stopped, data.codelike)
     batch = [Url.parse(url) for url, _ in rows(MARKED + TOLD)]

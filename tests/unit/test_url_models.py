@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from table_site import Walk, moved, page, site, url
 
-from bitrawl.crawl.url_models import UrlModels
 from bitrawl.model import Language, Link, LinkKind, SiteKnowledge, Sitemap
+from bitrawl.strategies.url_models import UrlModels
 from bitrawl.url import Url
-from bitrawl.urls.baseline import RulePairModel
-from bitrawl.urls.rules import RuleLanguageModel
+from bitrawl.urls.language.rules import RuleLanguageModel
+from bitrawl.urls.parallel.rules import RulePairModel
 
 EN, FR, DE = Language("en"), Language("fr"), Language("de")
 SITE = SiteKnowledge("site.test")

@@ -6,9 +6,9 @@ import pytest
 
 from bitrawl.model import Language
 from bitrawl.text.lexicon import Lexicon
+from bitrawl.training.url_negatives import Generator, negatives
 from bitrawl.url import Url
-from bitrawl.urls.negatives import Generator, negatives
-from bitrawl.urls.parallel import TreeUrlPairModel, load
+from bitrawl.urls.parallel.model import TreeUrlPairModel, load
 
 MODEL = TreeUrlPairModel()
 

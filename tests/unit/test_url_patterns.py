@@ -3,8 +3,8 @@
 import pytest
 from table_site import Walk, moved, page, site, url
 
-from bitrawl.crawl.url_patterns import STRIKES, TRUSTED, UrlPatterns, pattern_of
 from bitrawl.model import Language, Page
+from bitrawl.strategies.url_patterns import STRIKES, TRUSTED, UrlPatterns, pattern_of
 from bitrawl.url import Url
 
 EN, FR, DE = Language("en"), Language("fr"), Language("de")

@@ -10,6 +10,7 @@ from bitrawl.assemble.strategies import UrlModelNames, strategy
 from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
+from bitrawl.training.url_transformers import Settings, inverse_root, macro_f1, train_languages, train_pairs
 from bitrawl.url import Url
 from bitrawl.urls.transformer import (
     TransformerUrlLanguages,
@@ -19,7 +20,6 @@ from bitrawl.urls.transformer import (
     load_url_pairs,
     url_text,
 )
-from bitrawl.urls.transformer_training import Settings, inverse_root, macro_f1, train_languages, train_pairs
 
 
 class FakeClassifier:

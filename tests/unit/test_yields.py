@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bitrawl.crawl.yields import Yields
+from bitrawl.strategies.adaptive.rates import Yields
 
 PRIOR = 0.3
 

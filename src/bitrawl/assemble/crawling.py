@@ -23,7 +23,6 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
-from bitrawl.crawl.scorers import Unlearning
 from bitrawl.crawl.sniff import media_type
 from bitrawl.crawl.traps import Traps
 from bitrawl.errors import ConfigError, StoreError
@@ -35,7 +34,8 @@ from bitrawl.store.archive import ArchivingFetcher, WarcArchive
 from bitrawl.store.ledger import Ledger, locked
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.replay import Archives, Codec, ReplayFetcher, open_archives
-from bitrawl.store.rules import LedgerRobots
+from bitrawl.store.robots import LedgerRobots
+from bitrawl.strategies.breadth_first import Unlearning
 
 MEGABYTE = 1_000_000
 MAX_WORKERS = 4  # more than that a polite crawl never needs

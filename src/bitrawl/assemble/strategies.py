@@ -5,18 +5,18 @@ from functools import cache
 from typing import NamedTuple
 
 from bitrawl.config import Strategy
-from bitrawl.crawl.adaptive import Adaptive, column_weights
-from bitrawl.crawl.scorers import BreadthFirst, LanguageFilter
-from bitrawl.crawl.url_models import UrlModels
-from bitrawl.crawl.url_patterns import UrlPatterns
 from bitrawl.errors import ConfigError
+from bitrawl.languages import same_language
 from bitrawl.model import Language
 from bitrawl.protocols import LinkScorer, UrlLanguageModel, UrlPairModel
-from bitrawl.text.codes import same_language
-from bitrawl.urls.baseline import RulePairModel
-from bitrawl.urls.language import UrlLanguages
-from bitrawl.urls.parallel import TreeUrlPairModel
-from bitrawl.urls.rules import RuleLanguageModel
+from bitrawl.strategies.adaptive.scorer import Adaptive, column_weights
+from bitrawl.strategies.breadth_first import BreadthFirst, LanguageFilter
+from bitrawl.strategies.url_models import UrlModels
+from bitrawl.strategies.url_patterns import UrlPatterns
+from bitrawl.urls.language.model import UrlLanguages
+from bitrawl.urls.language.rules import RuleLanguageModel
+from bitrawl.urls.parallel.model import TreeUrlPairModel
+from bitrawl.urls.parallel.rules import RulePairModel
 from bitrawl.urls.transformer import load_url_languages, load_url_pairs
 
 

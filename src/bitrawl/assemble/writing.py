@@ -19,11 +19,11 @@ from bitrawl.corpus.export import Format, Item, exporting, files
 from bitrawl.corpus.files import drafting
 from bitrawl.corpus.judging import Refusal, accepted
 from bitrawl.corpus.units import Head, TranslationUnit, merged
+from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, PagePair
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.summary import summarise
-from bitrawl.text.codes import same_language
 from bitrawl.text.words import words
 from bitrawl.url import Url
 

@@ -10,9 +10,9 @@ from bitrawl.cli.clean import clean
 from bitrawl.cli.console import complain
 from bitrawl.cli.crawl import crawl
 from bitrawl.cli.demo import demo
-from bitrawl.cli.inspect import log, status
 from bitrawl.cli.mine import export, mine, pair, report_
 from bitrawl.cli.simulate import simulate
+from bitrawl.cli.status import log, status
 from bitrawl.cli.train import train
 from bitrawl.cli.urls import urls
 from bitrawl.errors import BitrawlError, ConfigError

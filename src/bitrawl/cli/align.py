@@ -16,8 +16,8 @@ from bitrawl.cli.console import err
 from bitrawl.cli.mine import changed, tell
 from bitrawl.cli.progress import Progress
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.languages import parse_language
 from bitrawl.model import Bead, Language
-from bitrawl.text.codes import parse_language
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.lexicon import read_dictionary
 

@@ -12,8 +12,8 @@ import typer
 
 from bitrawl import config
 from bitrawl.assemble import Ending, Started, check, run
-from bitrawl.cli.inspect import show
 from bitrawl.cli.progress import Progress
+from bitrawl.cli.status import show
 from bitrawl.config import Job, Strategy
 from bitrawl.crawl.loop import Crawl
 from bitrawl.errors import ConfigError

@@ -13,9 +13,9 @@ from bitrawl import demo as bundled
 from bitrawl.assemble import Ending, mine
 from bitrawl.cli.console import out as console
 from bitrawl.cli.crawl import leave, watch
-from bitrawl.cli.inspect import show
 from bitrawl.cli.mine import tell
 from bitrawl.cli.progress import Progress
+from bitrawl.cli.status import show
 from bitrawl.config import Job
 from bitrawl.model import Language
 from bitrawl.store.findings import Findings

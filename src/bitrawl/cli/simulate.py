@@ -8,15 +8,15 @@ import typer
 from rich.box import SIMPLE
 from rich.table import Table
 
-from bitrawl.assemble.simulated import MEASURES, cells, headline, remarks, write
-from bitrawl.assemble.simulating import Replay, Settings, opened_replay
 from bitrawl.cli.console import err
 from bitrawl.cli.console import out as console
 from bitrawl.config import Strategy, seeds_from
 from bitrawl.errors import ConfigError
+from bitrawl.languages import parse_language
 from bitrawl.model import Language
-from bitrawl.simulate import SiteTrials, Truth, in_order, read_pairs, write_pairs
-from bitrawl.text.codes import parse_language
+from bitrawl.simulation.measure import SiteTrials, Truth, in_order, read_pairs, write_pairs
+from bitrawl.simulation.replay import Replay, Settings, opened_replay
+from bitrawl.simulation.results import MEASURES, cells, headline, remarks, write
 from bitrawl.url import Url
 
 

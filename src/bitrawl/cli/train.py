@@ -42,23 +42,23 @@ def train(
 def _train(model: Model, data: Path, out: Path, base: str) -> None:
     match model:
         case Model.BOILERPLATE:
-            from bitrawl.page import boilerplate_training  # noqa: PLC0415 (an extra's dependencies)
+            from bitrawl.training import boilerplate as boilerplate_training  # noqa: PLC0415 (an extra's dependencies)
 
             boilerplate_training.train(data, out)
         case Model.LANGUAGE:
-            from bitrawl.text import language_training  # noqa: PLC0415
+            from bitrawl.training import language as language_training  # noqa: PLC0415
 
             language_training.train(data, out)
         case Model.URL_LANGUAGE:
-            from bitrawl.urls import language_training as url_language_training  # noqa: PLC0415
+            from bitrawl.training import url_language as url_language_training  # noqa: PLC0415
 
             url_language_training.train(data, out)
         case Model.URL_PAIRS:
-            from bitrawl.urls import parallel_training  # noqa: PLC0415
+            from bitrawl.training import url_pairs as parallel_training  # noqa: PLC0415
 
             parallel_training.train(data, out)
         case Model.URL_LANGUAGE_TRANSFORMER | Model.URL_PAIRS_TRANSFORMER:
-            from bitrawl.urls.transformer_training import train_languages, train_pairs  # noqa: PLC0415
+            from bitrawl.training.url_transformers import train_languages, train_pairs  # noqa: PLC0415
 
             tune = train_languages if model is Model.URL_LANGUAGE_TRANSFORMER else train_pairs
             history = tune(data, out, base)

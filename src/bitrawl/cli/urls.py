@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from bitrawl.cli.console import complain
 from bitrawl.errors import ConfigError, UrlError
+from bitrawl.languages import parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.protocols import UrlLanguageModel
-from bitrawl.text.codes import parse_language, same_language
 from bitrawl.url import Url
-from bitrawl.urls.baseline import rule_pairs
-from bitrawl.urls.collective import THRESHOLD, Match, match
-from bitrawl.urls.language import UrlLanguages
-from bitrawl.urls.rules import language_by_rules
+from bitrawl.urls.language.model import UrlLanguages
+from bitrawl.urls.language.rules import language_by_rules
+from bitrawl.urls.parallel.rules import rule_pairs
+from bitrawl.urls.sitewide.matching import THRESHOLD, Match, match
 
 urls = typer.Typer(name="urls", no_args_is_help=True, help="What URLs alone tell: the language behind each, and pairs.")
 

@@ -9,7 +9,7 @@ from itertools import islice
 import msgspec
 
 from bitrawl.corpus.characters import one_line
-from bitrawl.text.codes import language_name
+from bitrawl.languages import language_name
 
 _MOST_ROWS = 50
 

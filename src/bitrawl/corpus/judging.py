@@ -11,9 +11,9 @@ from typing import Annotated, Protocol
 import msgspec
 
 from bitrawl.corpus.characters import one_line
+from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, SegmentPair
 from bitrawl.protocols import LanguageIdentifier
-from bitrawl.text.codes import same_language
 from bitrawl.text.words import words
 
 SHORT = 3  # words; what ILSP-FC and Bitextor call very short

@@ -10,8 +10,8 @@ import bitrawl
 from bitrawl.corpus.characters import xml
 from bitrawl.corpus.files import compressed, drafting, drafting_folder
 from bitrawl.corpus.units import Head, paragraph_id
+from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, Metadata, Page, PagePair, Paragraph, ParagraphKind
-from bitrawl.text.codes import same_language
 from bitrawl.text.words import words
 from bitrawl.url import Url
 

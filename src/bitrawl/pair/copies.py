@@ -8,8 +8,8 @@ import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
+from bitrawl.languages import same_language
 from bitrawl.pair.site import Sheet, Site
-from bitrawl.text.codes import same_language
 from bitrawl.urls.marks import named_languages, skeleton
 
 SAME = 0.8  # Papavassiliou: shared text from which on a page repeats another.

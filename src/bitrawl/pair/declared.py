@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 
+from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource
 from bitrawl.pair.evidence import Evidence, Known, Pair, pair_of
 from bitrawl.pair.site import Sheet, Site
-from bitrawl.text.codes import claimed_language, same_language
 
 # What one side alone declares is worth half; each further place that says so halves what is missing, and a
 # declaration that is returned is believed. Google ignores those that are not; about 31 % of the sites that have

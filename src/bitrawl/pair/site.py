@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from zlib import crc32
 
+from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Alternate, Language, Page, Sitemap
-from bitrawl.text.codes import claimed_language, same_language
 from bitrawl.url import Url
 from bitrawl.urls.marks import named_languages
 

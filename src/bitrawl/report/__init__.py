@@ -5,8 +5,8 @@ lines = brief(facts)          # for the terminal
 write(folder)                 # folder/report.html, one file that opens offline
 """
 
-from bitrawl.report.brief import brief
-from bitrawl.report.facts import Facts, gather
-from bitrawl.report.page import render, write
+from bitrawl.report.job.brief import brief
+from bitrawl.report.job.facts import Facts, gather
+from bitrawl.report.job.render import render, write
 
 __all__ = ["Facts", "brief", "gather", "render", "write"]

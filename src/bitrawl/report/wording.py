@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from bitrawl.languages import language_name
 from bitrawl.model import Reason
-from bitrawl.text.codes import language_name
 
 METHODS = {
     "a": ("declared", "the pages name each other as translations (hreflang, language switchers, sitemaps)"),

@@ -15,8 +15,8 @@ import numpy as np
 from langcodes import data_dicts
 from numpy.typing import NDArray
 
+from bitrawl.languages import in_script, same_language, script_of
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.codes import in_script, same_language, script_of
 from bitrawl.text.variants import STANDARDS, chinese_script, standard_odds
 
 Floats = NDArray[np.float32]

@@ -18,8 +18,8 @@ from urllib.parse import unquote
 import langcodes
 from langcodes import data_dicts
 
+from bitrawl.languages import claimed_language, language_name, same_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.codes import claimed_language, language_name, same_language
 from bitrawl.url import Url
 
 _ACCENTS = re.compile("[\u0300-\u036f]")

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
+from bitrawl.languages import parse_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.codes import parse_language
 from bitrawl.text.remembered import RememberedRows
 from bitrawl.url import Url
 

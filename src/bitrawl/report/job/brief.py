@@ -1,0 +1,79 @@
+"""A job in a few lines, for the end of a run."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from bitrawl.languages import language_name
+from bitrawl.report.job.diagnosis import diagnose
+from bitrawl.report.job.facts import CorpusCount, Facts
+from bitrawl.report.markup import shortened
+from bitrawl.report.wording import HARMLESS, counted, duration, method_name, number, share, size
+
+_MOST = 6  # things named in a line
+_WIDTH = 30  # characters of a flag
+
+
+def brief(facts: Facts) -> list[str]:
+    """What was found, what was left out and, where that is little, why; plain text, a line each."""
+    return [*_found(facts), *_left_out(facts), *_why(facts)]
+
+
+def _found(facts: Facts) -> Iterator[str]:
+    summary, mined = facts.crawled.summary, facts.mined
+    listed = _listed({language_name(code): count for code, count in summary.languages.items()})
+    of = f"{counted(summary.fetches, 'answer')} ({size(summary.bytes)}, {duration(summary.seconds)})"
+    yield f"{counted(summary.pages, 'page')} of {of}{listed}"
+    if not mined.begun:
+        return
+    yield (
+        f"{counted(mined.pairs, 'pair of pages', 'pairs of pages')}"
+        f"{_listed({f'{one.lang_a}-{one.lang_b}': one.pairs for one in mined.language_pairs})}"
+    )
+    if mined.methods:
+        yield "by method: " + _items((method_name(one.letter), one.pairs) for one in mined.methods)
+    if mined.pairs:
+        flags = {shortened(flag.partition(",")[0], _WIDTH): count for flag, count in mined.flags.items()}
+        flagged = f", {share(mined.flagged, mined.segments)} of them flagged" if mined.flagged else ""
+        yield f"{counted(mined.segments, 'pair of segments', 'pairs of segments')}{flagged}{_listed(flags)}"
+    for name, written in facts.corpora.items():
+        if len(facts.corpora) == 1 or written.units:
+            yield f"{name}: {_written(written)}"
+
+
+def _written(corpus: CorpusCount) -> str:
+    if corpus.documents:
+        inside = f"{counted(corpus.paragraphs, 'paragraph')}, {counted(corpus.words, 'word')}"
+        return f"{counted(corpus.documents, 'document')} written, with {inside}"
+    merged = f" ({counted(corpus.merged, 'repetition')} merged)" if corpus.merged else ""
+    refused = f"; {number(sum(corpus.refused.values()))} refused{_listed(corpus.refused)}" if corpus.refused else ""
+    return f"{counted(corpus.units, 'unit')} written{merged}{refused}"
+
+
+def _left_out(facts: Facts) -> Iterator[str]:
+    mined = facts.mined
+    if mined.duplicates:
+        yield f"{counted(mined.duplicates, 'page repeats', 'pages repeat')} another"
+    if mined.refusals:
+        refused = {refusal.reason: refusal.count for refusal in mined.refusals}
+        yield f"{counted(sum(refused.values()), 'pair', 'pairs')} refused{_listed(refused)}"
+    skips = [(one.reason, one.count - one.tried) for one in facts.crawled.skips if one.reason not in HARMLESS]
+    if skipped := {reason: count for reason, count in skips if count}:
+        yield f"{counted(sum(skipped.values()), 'link', 'links')} skipped{_listed(skipped)}"
+
+
+def _why(facts: Facts) -> Iterator[str]:
+    diagnosis = diagnose(facts)
+    if diagnosis is None:
+        return
+    yield diagnosis.headline
+    for point in diagnosis.points:
+        yield f"→ {point.noticed} {point.advice}".rstrip()
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return f": {_items(counts.items())}" if counts else ""
+
+
+def _items(counts: Iterable[tuple[str, int]]) -> str:
+    items = [f"{number(count)} {name}" for name, count in counts]
+    more = f", and {len(items) - _MOST} more" if len(items) > _MOST else ""
+    return ", ".join(items[:_MOST]) + more

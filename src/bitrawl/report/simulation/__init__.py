@@ -1,0 +1,1 @@
+"""The report of a simulation: harvest curves side by side."""

@@ -1,0 +1,1 @@
+"""Replay an archived web under several strategies."""

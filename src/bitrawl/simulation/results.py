@@ -1,0 +1,149 @@
+"""What came of a simulation: rows for people, and files."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bitrawl.corpus.files import drafting
+from bitrawl.report.simulation import harvest
+from bitrawl.simulation.measure import APART, MARKS, Figures, SiteTrials
+
+MEASURES = (
+    *(f"pairs at {mark} %" for mark in MARKS),
+    "area under the curve",
+    "fetches to 95 % of the pairs",
+    "  per page of a pair",
+    "candidates per pair",
+    "precision of the pairs",
+    "would stop after",
+    "  pairs lost",
+    "  fetches saved",
+    "fetches in all",
+)
+"""The rows of the table: one column a strategy, so that it fits a terminal."""
+
+COLUMNS = (
+    "site",
+    "strategy",
+    "true_pairs",
+    "reachable_pairs",
+    "x_axis",
+    "pages",
+    "fetched",
+    "pairs",
+    *(f"pairs_at_{mark}" for mark in MARKS),
+    "area",
+    "area_reachable",
+    "until_95",
+    "until_95_per_page",
+    "examined_per_pair",
+    "precision",
+    "stopped_at",
+    "stop_reason",
+    "stop_lost",
+    "stop_saved",
+    *(f"apart_{kind}" for kind in APART),
+    "faults",
+)
+
+
+def cells(figures: Figures) -> tuple[str, ...]:
+    """A column of the table, one cell for each of MEASURES; "-" where a strategy does not say."""
+    return (
+        *map(str, figures.at_marks),
+        _shown(figures.area, ".3f"),
+        _shown(figures.until_almost_all),
+        _shown(figures.until_per_page, ".2f"),
+        _shown(figures.examined_per_pair, ".2f"),
+        _shown(figures.precision, ".3f"),
+        _shown(figures.stopped_at),
+        _shown(figures.stop_lost),
+        _shown(figures.stop_saved),
+        str(figures.fetched),
+    )
+
+
+def headline(trials: SiteTrials) -> str:
+    """What the table is of."""
+    return (
+        f"{trials.site}: {len(trials.truth.pairs)} true pairs, {trials.reachable} within reach;"
+        f" 100 % is {trials.length} fetches, of which {trials.pages} are pages"
+    )
+
+
+def remarks(trials: SiteTrials) -> list[str]:
+    """What the figures of a site do not say."""
+    reasons = [f"{one.strategy} would stop: {one.stop_reason}" for one in trials.figures if one.stop_reason]
+    bugs = [f"{one.strategy}: {one.faults} visits failed by a bug, see the log" for one in trials.figures if one.faults]
+    return reasons + bugs
+
+
+def write(folder: Path, results: Sequence[SiteTrials]) -> None:
+    """Tables, curves and pictures; the same simulation gives the same bytes."""
+    _write_csv(folder / "simulate.csv", COLUMNS, (line for trials in results for line in _lines(trials)))
+    heads = ("site", "strategy", "fetches", "pairs")
+    _write_csv(folder / "curves.csv", heads, (line for trials in results for line in _curves(trials)))
+    panels = [panel(trials) for trials in results]
+    lead = "Archived sites, replayed under several strategies: how soon each completes the pairs."
+    _write(folder / "simulate.html", harvest.render("Strategies, side by side", lead, panels).encode())
+    for one, trials in zip(panels, results, strict=True):
+        name = re.sub(r"[^\w.-]", "_", trials.site)  # a port, or an address in brackets
+        _write(folder / f"{name}.svg", harvest.svg(one).encode())
+        _write(folder / f"{name}.png", harvest.png(one))
+
+
+def panel(trials: SiteTrials) -> harvest.Panel:
+    """A site's part of the report."""
+    best = harvest.curve("best possible", trials.best)
+    return harvest.Panel(
+        trials.site,
+        headline(trials),
+        (*(harvest.curve(one.strategy, one.curve) for one in trials.figures), best),
+        tuple(one.strategy for one in trials.figures),
+        tuple(zip(MEASURES, *map(cells, trials.figures), strict=True)),
+        tuple(remarks(trials)),
+    )
+
+
+def _lines(trials: SiteTrials) -> Iterable[tuple[object, ...]]:
+    about = (len(trials.truth.pairs), trials.reachable, trials.length, trials.pages)
+    for one in trials.figures:
+        measured = (one.area, one.area_reachable, one.until_almost_all, one.until_per_page)
+        claimed = (one.examined_per_pair, one.precision)
+        stop = (one.stopped_at, one.stop_reason, one.stop_lost, one.stop_saved)
+        apart = tuple(one.apart.values())
+        known = (trials.site, one.strategy, *about, one.fetched, one.pairs, *one.at_marks)
+        yield (*known, *map(_rounded, (*measured, *claimed)), *stop, *apart, one.faults)
+
+
+def _curves(trials: SiteTrials) -> Iterable[tuple[object, ...]]:
+    """Where a curve rises, and where it ends."""
+    for name, curve in (("best possible", trials.best), *((one.strategy, one.curve) for one in trials.figures)):
+        before = 0
+        for fetches, pairs in enumerate(curve, 1):
+            if pairs != before or fetches == len(curve):
+                yield trials.site, name, fetches, pairs
+            before = pairs
+
+
+def _write_csv(path: Path, heads: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(heads)
+    table.writerows(lines)
+    _write(path, text.getvalue().encode())
+
+
+def _write(path: Path, content: bytes) -> None:
+    with drafting(path) as file:
+        file.write(content)
+
+
+def _shown(value: float | None, style: str = "d") -> str:
+    return "-" if value is None else format(value, style)
+
+
+def _rounded(value: float | None) -> float | None:
+    return round(value, 6) if isinstance(value, float) else value

@@ -1,0 +1,1 @@
+"""What to visit next: one file a strategy, or one folder."""

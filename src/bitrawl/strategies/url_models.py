@@ -1,0 +1,99 @@
+"""Which links first, by their URLs alone: P(in the other language) × P(parallel with the page that has the link).
+
+García-Romero et al. 2024, section 4. A step that the paper has no word for is marked here: sitemaps, redirects, pages
+whose language cannot be told, and jobs with one language or more than two.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.languages import same_language
+from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Visit
+from bitrawl.protocols import UrlLanguageModel, UrlPairModel
+from bitrawl.strategies.breadth_first import NO_ADVICE
+from bitrawl.url import Url
+
+FIRST = frozenset({LinkKind.SEED, LinkKind.INDEX, LinkKind.PROBE})
+HIGHEST = 0.999  # below the seeds
+LOWEST = 1e-6  # the paper queues every link of a page that it keeps, however unlikely
+UNSEEN = 1e-3  # of the language's probability: a sitemap's link is on no page, and comes after those that are
+
+Floats = NDArray[np.float32]
+
+
+class UrlModels:
+    """Seeds first; nothing from pages in other languages; the queue raises a link's priority and never lowers it."""
+
+    def __init__(
+        self, languages: Sequence[Language], language_model: UrlLanguageModel, pair_model: UrlPairModel
+    ) -> None:
+        self._languages = tuple(languages)
+        self._language_model = language_model
+        self._pair_model = pair_model
+        self._columns = [_columns(language_model.languages, wanted) for wanted in languages]
+        self._best: dict[Url, float] = {}  # the priority that a link has; that of a visited one cannot be raised
+        self._moved: dict[Url, float] = {}  # what led to a page that has moved: its priority, until the target has it
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
+        """As `protocols.LinkScorer`."""
+        rest = list(dict.fromkeys(link.url for link in links if link.kind not in FIRST))
+        if found_on is not None and not self._is_kept(found_on.language):
+            return [self._first_or(0.0, link) for link in links]
+        self._raise(rest, found_on)
+        return [self._first_or(self._best.get(link.url, 0.0), link) for link in links]
+
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:  # noqa: ARG002
+        """As `protocols.LinkScorer`: a page that has moved keeps its place in the queue."""
+        self._best[visit.lease.link.url] = HIGHEST
+        if isinstance(visit.outcome, Skip) and visit.outcome.reason is Reason.REDIRECT:
+            self._moved[visit.lease.link.url] = visit.lease.score
+
+    def advise(self, site: SiteKnowledge) -> Advice:  # noqa: ARG002
+        """As `protocols.LinkScorer`; what moved out of scope is forgotten."""
+        self._moved.clear()
+        return NO_ADVICE
+
+    def _first_or(self, score: float, link: Link) -> float:
+        if link.kind in FIRST:
+            return 1.0
+        if link.kind is LinkKind.REDIRECT and link.source in self._moved:
+            return self._moved[link.source]
+        return score
+
+    def _is_kept(self, language: Language) -> bool:
+        """A page without a language is kept, as `LanguageFilter` does: a language chooser has no text to tell by."""
+        return language == UNDETERMINED or any(same_language(language, wanted) for wanted in self._languages)
+
+    def _raise(self, urls: Sequence[Url], found_on: Page | None) -> None:
+        """Ask for the product only where it could raise a priority: links that stand on every page are soon visited."""
+        unsure = [url for url in urls if self._best.get(url, 0.0) < HIGHEST]
+        if not unsure:
+            return
+        chance = self._chance(unsure, UNDETERMINED if found_on is None else found_on.language)
+        if found_on is None:
+            chance *= UNSEEN
+        raised = [place for place, url in enumerate(unsure) if max(chance[place], LOWEST) > self._best.get(url, 0.0)]
+        if found_on is not None and raised and len(self._languages) > 1:  # one language has no translations
+            chance[raised] *= self._pair_model.parallel([(found_on.url, unsure[place]) for place in raised])
+        for place in raised:
+            priority = min(max(float(chance[place]), LOWEST), HIGHEST)
+            self._best[unsure[place]] = max(priority, self._best.get(unsure[place], 0.0))
+
+    def _chance(self, urls: Sequence[Url], source: Language) -> Floats:
+        """That they are in the other language: the likeliest of the others, and of all where the source has none."""
+        distribution = self._language_model.distribution(urls)
+        others = [
+            columns
+            for wanted, columns in zip(self._languages, self._columns, strict=True)
+            if len(self._languages) == 1 or not same_language(source, wanted)
+        ]
+        # Two that take each other (no and nb) leave no other.
+        best: Floats = np.max([distribution[:, columns].sum(axis=1) for columns in others or self._columns], axis=0)
+        return best
+
+
+def _columns(known: Sequence[Language], wanted: Language) -> list[int]:
+    """Where the model has that language; the last column, for all others, where it has not."""
+    return [number for number, one in enumerate(known) if same_language(one, wanted)] or [len(known) - 1]

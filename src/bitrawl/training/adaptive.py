@@ -1,0 +1,46 @@
+"""Training of the adaptive strategy's weights: logistic regression on what was known of links when they were visited."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.strategies.adaptive.scorer import Column
+
+Floats = NDArray[np.float64]
+Trace = tuple[Floats, Floats]
+"""Columns of the links of one replay, in the order of the visits, and whether each led to a page of a true pair."""
+
+PENALTY = 2e-3  # on the squares of the weights, each in the deviation of its column
+LEAST_DEVIATION = 0.15  # a column that hardly ever speaks gets no large weight
+STEPS = 50
+
+
+def fit(sites: Sequence[Sequence[Trace]]) -> Floats:
+    """The weights; every site counts the same, and of a site every replay."""
+    known = np.vstack([columns for traces in sites for columns, _ in traces]).astype(float)
+    labels = np.concatenate([paired for traces in sites for _, paired in traces]).astype(float)
+    share = np.concatenate(
+        [np.full(len(paired), 1 / len(paired) / len(traces)) for traces in sites for _, paired in traces]
+    )
+    share /= share.sum()
+    deviation = np.maximum(known.std(axis=0), LEAST_DEVIATION)
+    deviation[Column.BIAS] = 1.0
+    known /= deviation
+    penalty = np.full(len(Column), PENALTY)
+    penalty[Column.BIAS] = 1e-6
+    weights = np.zeros(len(Column))
+    for _ in range(STEPS):  # Newton's method
+        chance = 1 / (1 + np.exp(-known @ weights))
+        slope = known.T @ (share * (chance - labels)) + penalty * weights
+        bend = (known * (share * chance * (1 - chance))[:, None]).T @ known + np.diag(penalty)
+        step = np.linalg.solve(bend, slope)
+        weights -= step
+        if np.abs(step).max() < 1e-6:
+            break
+    return np.asarray(weights / deviation, float)
+
+
+def named(weights: Floats) -> dict[str, float]:
+    """As the model file has them."""
+    return {column.name.lower(): round(float(weights[column]), 4) for column in Column}

@@ -1,0 +1,351 @@
+"""Which language the page behind a URL is in: marks, country, and the n-grams of its readable words, for each language.
+
+One weight for each kind of evidence, shared by all languages: what a code, a name, a country's domain and words say is
+believed of a language that no training URL was in. docs/decisions/url-language.md has the reasons and the figures.
+"""
+
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from importlib import resources
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.model import UNDETERMINED, Language
+from bitrawl.text.language import ngram_keys
+from bitrawl.url import Url
+from bitrawl.urls.language.evidence import KINDS, MEANT, Form, Piece, Place, UrlReader, is_address
+
+Floats = NDArray[np.float32]
+
+# Country domains that are sold to everybody, most of them as Google Search Central lists them (2026).
+SOLD = frozenset(
+    [
+        "ac",
+        "ad",
+        "ai",
+        "as",
+        "bz",
+        "cc",
+        "cd",
+        "co",
+        "cx",
+        "dj",
+        "fm",
+        "gg",
+        "gl",
+        "im",
+        "io",
+        "is",
+        "la",
+        "ly",
+        "me",
+        "ms",
+        "nu",
+        "pw",
+        "sc",
+        "sh",
+        "sr",
+        "st",
+        "su",
+        "tk",
+        "to",
+        "tv",
+        "vc",
+        "ws",
+    ]
+)
+ENGLISH = Language("en")
+LEAST_SHARE = 0.002  # of a country's people: who are fewer are not counted
+REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each
+STEP = 0.4  # nats
+LEVELS = 16
+
+
+class Dense(IntEnum):
+    """Evidence that every language has some amount of; those of English apart, for it is also the web's own language."""
+
+    PRIOR = 0
+    ENGLISH = 1
+    HOST_ROOT = 2  # the sum of n-gram weights over the root of their number
+    HOST_MEAN = 3
+    PATH_ROOT = 4
+    PATH_MEAN = 5
+    HOST_ENGLISH = 6
+    PATH_ENGLISH = 7
+    SHARE = 8  # of the people of the country that the domain belongs to
+    LOG_SHARE = 9
+    OFFICIAL = 10
+    SHARE_ENGLISH = 11
+    SOLD_SHARE = 12  # the same for country domains that are sold to everybody
+    SOLD_ENGLISH = 13
+    GENERIC_ENGLISH = 14
+    NAMED_SHARE = 15  # of the people of a country that a segment or label could name
+    UNKNOWN = 16
+    UNKNOWN_PATH = 17  # logarithm of the number of n-grams
+    UNKNOWN_HOST = 18
+    UNKNOWN_MARKS = 19
+    UNKNOWN_COUNTRY = 20
+    HOST_OVER = 21  # by how much the words are more of that language than of English, which slugs of any page are in
+    PATH_OVER = 22
+    WEALTH = 23
+    WEALTH_ABROAD = 24  # the same where the domain is a country's: it counts less there
+    POVERTY_MARKED = 25  # of a language that is named: then it counts less, too
+    UNKNOWN_ADDRESS = 26  # the host is a number
+
+
+class UrlNgrams(NamedTuple):
+    """n-grams of 2 to 5 bytes, and how much likelier than on average their last byte is in each language."""
+
+    keys: NDArray[np.uint32]  # of the polynomial hash, sorted
+    weights: NDArray[np.int8]  # n-grams × languages, in steps
+    multiplier: int
+
+    def score(self, texts: Sequence[bytes]) -> Floats:
+        """For each text the sum of the weights by language, and in the last column how many n-grams were known."""
+        data = np.frombuffer(b"\0" + b"\0".join(texts) + b"\0", np.uint8)
+        found = self._find(data)
+        places = np.flatnonzero(found >= 0)
+        ends = np.flatnonzero(data == 0)
+        bounds = np.searchsorted(places, ends).tolist()
+        rows = found[places]
+        scores = np.zeros((len(texts), self.weights.shape[1] + 1), np.float32)
+        for number, (begin, end) in enumerate(pairwise(bounds)):
+            if end > begin:
+                scores[number, :-1] = np.add.reduce(self.weights.take(rows[begin:end], axis=0), axis=0, dtype=np.int16)
+        scores *= np.float32(STEP)
+        scores[:, -1] = np.diff(bounds)
+        return scores
+
+    def _find(self, data: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """The row of the longest known n-gram that ends at each byte, or -1."""
+        keys = ngram_keys(data, self.multiplier)
+        rows = np.searchsorted(self.keys, keys)
+        np.minimum(rows, len(self.keys) - 1, out=rows)
+        hits = self.keys.take(rows) == keys
+        found = np.full(len(data), -1, np.int64)
+        for row, hit in zip(rows, hits, strict=True):
+            np.copyto(found, row, where=hit)
+        found[data == 0] = -1
+        return found
+
+
+class UrlLanguageData(NamedTuple):
+    """All that training made: the tables and the weights of the evidence."""
+
+    languages: tuple[Language, ...]  # without "und"
+    ngrams: UrlNgrams
+    prior: Floats  # logarithm of the number of speakers, by language
+    wealth: Floats  # logarithm of what they earn together: the web is where the money is
+    countries: tuple[str, ...]
+    shares: Floats  # countries × languages
+    official: Floats
+    stopped: frozenset[str]
+    wordlike: frozenset[str]  # codes that are words of English
+    particles: frozenset[str]  # that are words of some language
+    dense: Floats  # by `Dense`
+    marks: Floats  # by kind
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> "UrlLanguageData":
+        """The bundled one, or one that `language_training` wrote."""
+        source = path or resources.files("bitrawl.urls") / "models" / "url-language.npz"
+        with source.open("rb") as file, np.load(file) as data:
+            fields: dict[str, Any] = {name: data[name] for name in data.files}
+        packed = fields.pop("weights")
+        weights = np.empty((len(packed), 2 * packed.shape[1]), np.int8)
+        weights[:, 0::2], weights[:, 1::2] = packed & 15, packed >> 4
+        languages = tuple(map(Language, str(fields["languages"]).split()))
+        weights = np.ascontiguousarray(weights[:, : len(languages)]) - np.int8(int(fields.pop("zero")))
+        fields["ngrams"] = UrlNgrams(fields.pop("keys"), weights, int(fields.pop("multiplier")))
+        fields["languages"] = languages
+        fields["countries"] = tuple(str(fields["countries"]).split())
+        for name in ("shares", "official"):
+            fields[name] = fields[name].astype(np.float32)
+        for name in ("stopped", "wordlike", "particles"):
+            fields[name] = frozenset(str(fields[name]).split())
+        return cls(**fields)
+
+    @property
+    def codelike(self) -> tuple[frozenset[str], frozenset[str]]:
+        """What a code may be instead: of a part by itself, and of a token among others."""
+        return self.wordlike, self.particles
+
+    def save(self, path: Path) -> None:
+        """Write beside, then rename."""
+        zero = -int(self.ngrams.weights.min())
+        raised = (self.ngrams.weights + zero).astype(np.uint8)
+        if raised.shape[1] % 2:
+            raised = np.pad(raised, ((0, 0), (0, 1)))
+        beside = path.with_name(path.name + ".part")
+        with beside.open("wb") as file:
+            np.savez_compressed(
+                file,
+                languages=" ".join(self.languages),
+                keys=self.ngrams.keys,
+                weights=raised[:, 0::2] | (raised[:, 1::2] << 4),
+                zero=zero,
+                multiplier=self.ngrams.multiplier,
+                prior=self.prior,
+                wealth=self.wealth,
+                countries=" ".join(self.countries),
+                shares=self.shares.astype(np.float16),
+                official=self.official.astype(np.float16),
+                stopped=" ".join(sorted(self.stopped)),
+                wordlike=" ".join(sorted(self.wordlike)),
+                particles=" ".join(sorted(self.particles)),
+                dense=self.dense,
+                marks=self.marks,
+            )
+        beside.rename(path)
+
+
+class UrlLanguages:
+    """The bundled `UrlLanguageModel`.
+
+    It remembers URLs, for a site's pages link to the same ones, and hosts and segments, for its URLs share them: the
+    links of a page that was just seen cost a tenth of new ones.
+    """
+
+    def __init__(self, data: UrlLanguageData | None = None) -> None:
+        self._data = data = data or UrlLanguageData.load()
+        self.languages: tuple[Language, ...] = (*data.languages, UNDETERMINED)
+        self._english = data.languages.index(ENGLISH)
+        self._reader = UrlReader(data.languages, data.countries, data.stopped, data.codelike)
+        self._urls = _Memory(len(self.languages), self._chances)
+        self._hosts = _Memory(len(self.languages), self._host_logits)
+        self._words = _Memory(len(data.languages) + 1, self._word_scores)
+        # A mark's weight by kind and language.
+        self._marks = data.marks[:, None] + data.dense[Dense.POVERTY_MARKED] * poverty(data.wealth)
+        self._shares = data.shares * data.dense[Dense.NAMED_SHARE]
+
+    def distribution(self, urls: Sequence[Url]) -> Floats:
+        """See `UrlLanguageModel`."""
+        return self._urls.rows(urls) if urls else np.zeros((0, len(self.languages)), np.float32)
+
+    def _chances(self, urls: Sequence[Url]) -> Floats:
+        logits = self.logits(urls)
+        logits -= logits.max(axis=1, keepdims=True)
+        chances: Floats = np.exp(logits, out=logits)
+        chances /= chances.sum(axis=1, keepdims=True)
+        return chances
+
+    def logits(self, urls: Sequence[Url]) -> Floats:
+        """Before the softmax."""
+        weights = self._data.dense
+        read = [self._reader.pieces(url) for url in urls]
+        logits = self._hosts.rows([host for host, _ in read])
+        scores = self._path_scores([pieces for _, pieces in read])
+        known = scores[:, -1:]
+        root, mean = 1 / np.sqrt(known + 1), 1 / (known + 8)
+        scores = scores[:, :-1]
+        logits[:, :-1] += scores * (weights[Dense.PATH_ROOT] * root + weights[Dense.PATH_MEAN] * mean)
+        english = scores[:, self._english, None]
+        logits[:, self._english] += weights[Dense.PATH_ENGLISH] * (english * root)[:, 0]
+        logits[:, :-1] += np.maximum(scores - english, 0) * (weights[Dense.PATH_OVER] * root)
+        logits[:, -1] += weights[Dense.UNKNOWN_PATH] * np.log1p(known[:, 0])
+        self._add_marks(logits, [pieces for _, pieces in read])
+        return logits
+
+    def _path_scores(self, paths: Sequence[Sequence[Piece]]) -> Floats:
+        """The sum of n-gram weights by language, and in the last column the number of n-grams."""
+        words = [[piece.words for piece in pieces if piece.words] for pieces in paths]
+        scores = np.zeros((len(paths), len(self.languages)), np.float32)
+        some = [number for number, texts in enumerate(words) if texts]
+        if some:
+            starts = [0, *accumulate(len(words[number]) for number in some)][:-1]
+            rows = self._words.rows([text for texts in words for text in texts])
+            scores[some] = np.add.reduceat(rows, starts, axis=0)
+        return scores
+
+    def _add_marks(self, logits: Floats, paths: Sequence[Sequence[Piece]]) -> None:
+        marks = self._marks
+        for number, pieces in enumerate(paths):
+            marked = False
+            for piece in pieces:
+                for kind, language in piece.marks:
+                    logits[number, language] += marks[kind, language]
+                    marked = True
+                for country in piece.countries:
+                    logits[number, :-1] += self._shares[country]
+            if marked:
+                logits[number, -1] += self._data.dense[Dense.UNKNOWN_MARKS]
+
+    def _word_scores(self, texts: Sequence[bytes]) -> Floats:
+        return self._data.ngrams.score(texts)
+
+    def _host_logits(self, hosts: Sequence[str]) -> Floats:
+        evidence = host_evidence(self._data, self._reader, hosts)
+        logits: Floats = np.einsum("fhl,f->hl", evidence, self._data.dense)
+        self._add_marks(logits, [[self._reader.host(host)] for host in hosts])
+        return logits
+
+
+def poverty(wealth: Floats) -> Floats:
+    """Kinds of marks × languages: how much less is earned in it than in the richest, where the mark is meant as one."""
+    meant = np.array([Place(kind // len(Form)) in MEANT for kind in range(KINDS)])
+    table: Floats = np.outer(meant, wealth.max() - wealth).astype(np.float32)
+    return table
+
+
+def host_evidence(data: UrlLanguageData, reader: UrlReader, hosts: Sequence[str]) -> Floats:
+    """The `Dense` evidence of hosts and of nothing else: evidence × hosts × languages, "und" the last."""
+    evidence = np.zeros((len(Dense), len(hosts), len(data.languages) + 1), np.float32)
+    english = data.languages.index(ENGLISH)
+    scores = data.ngrams.score([reader.host(host).words for host in hosts])
+    known, scores = scores[:, -1:], scores[:, :-1]
+    evidence[Dense.PRIOR, :, :-1] = data.prior
+    evidence[Dense.WEALTH, :, :-1] = data.wealth
+    evidence[Dense.ENGLISH, :, english] = 1
+    evidence[Dense.HOST_ROOT, :, :-1] = scores / np.sqrt(known + 1)
+    evidence[Dense.HOST_MEAN, :, :-1] = scores / (known + 8)
+    evidence[Dense.HOST_ENGLISH, :, english] = evidence[Dense.HOST_ROOT, :, english]
+    evidence[Dense.HOST_OVER, :, :-1] = np.maximum(scores - scores[:, english, None], 0) / np.sqrt(known + 1)
+    evidence[Dense.UNKNOWN, :, -1] = 1
+    evidence[Dense.UNKNOWN_HOST, :, -1] = np.log1p(known[:, 0])
+    for number, host in enumerate(hosts):
+        label, country = reader.domain(host)
+        evidence[Dense.UNKNOWN_ADDRESS, number, -1] = is_address(host)
+        if country is None:
+            evidence[Dense.GENERIC_ENGLISH, number, english] = 1
+        elif label in SOLD:
+            evidence[Dense.SOLD_SHARE, number, :-1] = data.shares[country]
+            evidence[Dense.SOLD_ENGLISH, number, english] = 1
+        else:
+            share = data.shares[country]
+            evidence[Dense.SHARE, number, :-1] = share
+            evidence[Dense.LOG_SHARE, number, :-1] = np.log(np.maximum(share, LEAST_SHARE) / LEAST_SHARE)
+            evidence[Dense.OFFICIAL, number, :-1] = data.official[country]
+            evidence[Dense.WEALTH_ABROAD, number, :-1] = data.wealth
+            evidence[Dense.SHARE_ENGLISH, number, english] = 1
+            evidence[Dense.UNKNOWN_COUNTRY, number, -1] = 1
+    return evidence
+
+
+class _Memory:
+    """Rows of numbers by key; when it is full, it begins anew."""
+
+    def __init__(self, width: int, compute: Callable[[Sequence[Any]], Floats]) -> None:
+        self._table = np.zeros((REMEMBERED, width), np.float32)
+        self._places: dict[Any, int] = {}
+        self._compute = compute
+
+    def rows(self, keys: Sequence[Any]) -> Floats:
+        """A copy."""
+        places = self._places
+        new = list({key: None for key in keys if key not in places})
+        if len(places) + len(new) > len(self._table):
+            places.clear()
+            new = list(dict.fromkeys(keys))
+            if len(new) > len(self._table):
+                half = len(keys) // 2
+                return np.concatenate([self.rows(keys[:half]), self.rows(keys[half:])])
+        if new:
+            first = len(places)
+            self._table[first : first + len(new)] = self._compute(new)
+            places.update(zip(new, range(first, first + len(new)), strict=True))
+        found: Floats = self._table.take([places[key] for key in keys], axis=0)
+        return found

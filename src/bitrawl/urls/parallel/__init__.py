@@ -1,0 +1,1 @@
+"""Whether two URLs are versions of one page, by the URLs alone."""

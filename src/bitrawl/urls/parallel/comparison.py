@@ -1,0 +1,323 @@
+"""Two URLs side by side: what differs and what is shared, as numbers that a model can weigh."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from rapidfuzz.distance import Indel
+
+from bitrawl.languages import same_language
+from bitrawl.model import Language
+from bitrawl.urls.marks import language_spellings
+from bitrawl.urls.tokens import Anatomy, Tokens, changes, is_content, is_word
+
+FEATURES = (
+    "marks_on_both",  # changes that put one language's mark in the place of another's
+    "mark_on_one",  # changes that put a mark where there is none
+    "initials",  # changes of the letters that begin the names of two languages
+    "wrong_language",  # marks in changes that name neither of the languages asked for
+    "shared_mark",  # marks that both URLs have
+    "contrary",  # marks of which one says the first language and another the second, in one URL
+    "short_numbers",  # changes of a number of at most two digits
+    "long_numbers",
+    "loose_numbers",  # numbers that one has and the other has not
+    "short_text",  # changes of at most two letters
+    "words",  # changes of words
+    "loose_words",
+    "similarity",  # of the changed words as strings
+    "ngrams",  # the same without order: runs of three letters that both have
+    "cognates",  # share of the changed words that begin alike
+    "changed",  # letters and digits that differ, marks and page names aside
+    "shared",  # letters and digits that are the same
+    "shared_share",
+    "shared_numbers",  # digits of the longest number that both have
+    "shared_words",
+    "first_change",  # segment from the end
+    "changed_segments",
+    "length_ratio",
+    "words_ratio",
+    "same",  # nothing differs but case, accents or the scheme
+    "page_names",  # changes of index, home, html and the like
+    "host",  # changes within the host
+)
+_PREFIX = 4
+_SHORT = 2
+
+
+class Comparison(NamedTuple):
+    """Numbers in the order of `FEATURES`, and what they were counted from."""
+
+    values: tuple[float, ...]
+    pattern: tuple[tuple[str, str], ...]  # text that becomes other text, from left to right
+    words_a: Tokens  # changed words that are no marks
+    words_b: Tokens
+    numbers: tuple[tuple[int, int], ...]  # numbers that stand for each other
+    side: int  # 1 when the marks say that the first URL is in the first language, -1 in the second, 0 nothing
+
+
+def compare(a: Anatomy, b: Anatomy, languages: tuple[Language, Language] | None = None) -> Comparison:
+    """With the languages that are asked for, other languages' marks speak against the pair."""
+    count = _Count(a, b, languages)
+    for change in changes(a.tokens, b.tokens):
+        count.add(*change)
+    return count.result()
+
+
+class _Count:
+    __slots__ = (
+        "a",
+        "b",
+        "both",
+        "changed",
+        "first",
+        "host",
+        "host_end",
+        "initial",
+        "languages",
+        "long_numbers",
+        "loose_numbers",
+        "loose_words",
+        "numbers",
+        "one",
+        "page_names",
+        "pattern",
+        "segments",
+        "short_numbers",
+        "short_text",
+        "side",
+        "touched",
+        "words",
+        "words_a",
+        "words_b",
+        "wrong",
+    )
+
+    def __init__(self, a: Anatomy, b: Anatomy, languages: tuple[Language, Language] | None) -> None:
+        self.a, self.b, self.languages = a, b, languages
+        self.both = self.one = self.initial = self.wrong = 0
+        self.short_numbers = self.long_numbers = self.loose_numbers = self.short_text = 0
+        self.words = self.loose_words = self.page_names = self.host = self.side = 0
+        self.words_a: list[str] = []
+        self.words_b: list[str] = []
+        self.numbers: list[tuple[int, int]] = []
+        self.pattern: list[tuple[str, str]] = []
+        self.changed = 0
+        self.touched: set[int] = set()
+        self.host_end = a.host
+        self.first = -1
+        self.segments: set[int] = set()
+
+    def add(self, start: int, end: int, low: int, high: int) -> None:
+        """A `Change`."""
+        a, b = self.a, self.b
+        old, new = a.tokens[start:end], b.tokens[low:high]
+        self.touched.update(range(start, end))
+        self.pattern.append(_stripped("".join(old), "".join(new)))
+        if start < self.host_end:
+            self.host += 1
+        marks_a = [mark for mark in a.marks[start:end] if mark]
+        marks_b = [mark for mark in b.marks[low:high] if mark]
+        if (marks_a or marks_b) and self._marked(marks_a, marks_b, old, new):
+            return
+        rest_a, rest_b = _rest(old), _rest(new)
+        if not rest_a.content and not rest_b.content:
+            self.page_names += 1
+            return
+        before = a.tokens[:start].count("/")
+        if self.first < 0:
+            self.first = a.tokens.count("/") - before
+        self.segments.add(before)
+        self.changed += rest_a.size + rest_b.size
+        if len(rest_a.content) == 1 == len(rest_b.content):
+            self._replaced(rest_a.content[0], rest_b.content[0])
+        else:
+            self._loose(rest_a, rest_b)
+
+    def _marked(self, marks_a: list[Language], marks_b: list[Language], old: Tokens, new: Tokens) -> bool:
+        """Whether the marks are all that there is to this change."""
+        side_a, side_b = self._side(marks_a), self._side(marks_b)
+        if self.languages is not None:
+            if side_a is None and side_b is None:
+                self.wrong += 1
+                return _only_marks(old, new)
+            if (marks_a and side_a is None) or (marks_b and side_b is None):
+                self.wrong += 1
+        if marks_a and marks_b:
+            if same_language(marks_a[0], marks_b[0]):
+                return _only_marks(old, new)
+            self.both += 1
+            self.side += (side_a or 0) - (side_b or 0)
+        else:
+            self.one += 1
+            self.side += (side_a or 0) - (side_b or 0)
+        return _only_marks(old, new)
+
+    def _side(self, marks: list[Language]) -> int | None:
+        """1 for the first language asked for, -1 for the second, None for others."""
+        if self.languages is None:
+            return 0
+        for mark in marks:
+            for side, language in zip((1, -1), self.languages, strict=True):
+                if same_language(mark, language) or same_language(language, mark):
+                    return side
+        return None
+
+    def _replaced(self, old: str, new: str) -> None:
+        if old.isdecimal() and new.isdecimal():
+            self.numbers.append((int(old[:18]), int(new[:18])))
+            if len(old) <= _SHORT and len(new) <= _SHORT:
+                self.short_numbers += 1
+            else:
+                self.long_numbers += 1
+            return
+        self._initials(old, new)
+        self._words((old,), (new,))
+
+    def _initials(self, old: str, new: str) -> None:
+        left, right = _stripped(old, new)
+        left, right = left.strip("^$"), right.strip("^$")
+        if len(left) > _SHORT or len(right) > _SHORT:
+            return
+        self.short_text += 1
+        if self.languages is None:
+            if len(left) == 1 == len(right):
+                self.initial += 1
+            return
+        first, second = (_initials_of(language) for language in self.languages)
+        if (left in first and (right in second or not right)) or (not left and right in second):
+            self.initial += 1
+            self.side += 1
+        elif (left in second and (right in first or not right)) or (not left and right in first):
+            self.initial += 1
+            self.side -= 1
+
+    def _loose(self, rest_a: "_Rest", rest_b: "_Rest") -> None:
+        old, new = rest_a.content, rest_b.content
+        self.loose_numbers += abs(rest_a.numbers - rest_b.numbers)
+        if len(old) + len(new) == 1 and len(alone := (old or new)[0]) <= _SHORT and not alone.isdecimal():
+            self._initials(*(("", alone) if new else (alone, "")))
+        self._words(rest_a.words, rest_b.words)
+
+    def _words(self, old: Tokens, new: Tokens) -> None:
+        self.words += min(len(old), len(new))
+        self.loose_words += abs(len(old) - len(new))
+        self.words_a += old
+        self.words_b += new
+
+    def result(self) -> Comparison:
+        a, b, touched = self.a, self.b, self.touched
+        shared = _rest(tuple([a.tokens[place] for place in a.content if place not in touched]))
+        words_a, words_b = len(self.words_a), len(self.words_b)
+        values = (
+            self.both,
+            self.one,
+            self.initial,
+            self.wrong,
+            len([place for place in a.signs if place not in touched]),
+            self._contrary(),
+            self.short_numbers,
+            self.long_numbers,
+            self.loose_numbers,
+            self.short_text,
+            self.words,
+            self.loose_words,
+            Indel.normalized_similarity("".join(self.words_a), "".join(self.words_b)) if self.changed else 1.0,
+            _common_ngrams(self.words_a, self.words_b),
+            _cognates(self.words_a, self.words_b),
+            self.changed,
+            shared.size,
+            shared.size / (shared.size + self.changed) if shared.size + self.changed else 0.0,
+            shared.longest_number,
+            len(shared.words),
+            self.first,
+            len(self.segments),
+            min(a.size, b.size) / max(a.size, b.size, 1),
+            (1 + min(words_a, words_b)) / (1 + max(words_a, words_b)),
+            float(not self.pattern),
+            self.page_names,
+            self.host,
+        )
+        numbers = tuple(self.numbers)
+        side = (self.side > 0) - (self.side < 0)
+        return Comparison(values, tuple(self.pattern), tuple(self.words_a), tuple(self.words_b), numbers, side)
+
+    def _contrary(self) -> int:
+        if self.languages is None:
+            return 0
+        found = 0
+        for claims in (self.a.claims, self.b.claims):
+            found += len(claims) > 1 and {self._side([mark]) for mark in claims} >= {1, -1}
+        return found
+
+
+class _Rest(NamedTuple):
+    """Of some tokens, what names no page."""
+
+    content: Tokens
+    words: Tokens
+    size: int
+    numbers: int
+    longest_number: int
+
+
+@lru_cache(maxsize=65536)
+def _rest(tokens: Tokens) -> _Rest:
+    """Cached: the links of a page differ from it in the same folders and share the same."""
+    content = tuple([token for token in tokens if is_content(token)])
+    numbers = [len(token) for token in content if token.isdecimal()]
+    words = tuple([token for token in content if is_word(token)])
+    return _Rest(content, words, sum(map(len, content)), len(numbers), max(numbers, default=0))
+
+
+def _only_marks(old: Tokens, new: Tokens) -> bool:
+    """Besides the mark itself, only separators and names of pages: at most one token of content on either side."""
+    return len(_rest(old).content) <= 1 and len(_rest(new).content) <= 1
+
+
+@lru_cache(maxsize=65536)
+def _stripped(old: str, new: str) -> tuple[str, str]:
+    """Of two words the part that differs, with a sign of where it stands: news1, news1f give "", "f$"."""
+    if not old or not new or not (old.isalpha() and new.isalpha()):
+        return old, new
+    if old[1:] == new[1:]:
+        return "^" + old[0], "^" + new[0]
+    if old[:-1] == new[:-1]:
+        return old[-1] + "$", new[-1] + "$"
+    for longer, shorter in ((old, new), (new, old)):
+        for cut in (1, 2):
+            if len(longer) - cut == len(shorter) and len(shorter) > 1:
+                extra = ""
+                if longer.startswith(shorter):
+                    extra = longer[-cut:] + "$"
+                elif longer.endswith(shorter):
+                    extra = "^" + longer[:cut]
+                if extra:
+                    return (extra, "") if longer is old else ("", extra)
+    return old, new
+
+
+def _common_ngrams(old: Sequence[str], new: Sequence[str]) -> float:
+    if not old or not new:
+        return float(not old and not new)
+    grams_a, grams_b = set().union(*map(_ngrams, old)), set().union(*map(_ngrams, new))
+    return 2 * len(grams_a & grams_b) / (len(grams_a) + len(grams_b))
+
+
+@lru_cache(maxsize=65536)
+def _ngrams(word: str) -> frozenset[str]:
+    padded = f" {word} "
+    return frozenset(padded[place : place + 3] for place in range(len(padded) - 2))
+
+
+def _cognates(old: Sequence[str], new: Sequence[str]) -> float:
+    if not old or not new:
+        return float(not old and not new)
+    heads_a, heads_b = {word[:_PREFIX] for word in old}, {word[:_PREFIX] for word in new}
+    return len(heads_a & heads_b) / min(len(heads_a), len(heads_b))
+
+
+@lru_cache(maxsize=64)
+def _initials_of(language: Language) -> frozenset[str]:
+    """One or two letters with which the codes and names of a language begin: e, en for English."""
+    names = [name for name in language_spellings(language) if name.isascii()]
+    return frozenset(name[:width] for name in names for width in (1, 2))

@@ -1,0 +1,116 @@
+"""Which URLs of a site may be versions of each other: those that share something few others have, by hash joins.
+
+The work grows with the number of URLs, not with its square: a key that many URLs have joins nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+from bitrawl.urls.tokens import Anatomy, bare_tokens, is_word
+
+Pair = tuple[int, int]
+
+MAX_SHARING = 24  # URLs that a key may have; more tell nothing apart
+MAX_PARTNERS = 10  # that are looked at for a URL
+_FEWEST_PARTNERS = 4
+_PARTNERS = 40_000  # of all URLs together: the more there are, the fewer for each
+_HEAD = 5  # letters by which cognates are found
+_STRONG, _WEAK = 3.0, 1.0
+
+
+def candidates(anatomies: Sequence[Anatomy], numbers: Sequence[int]) -> list[Pair]:
+    """Pairs among those numbers, the smaller first; each URL's best by what they share."""
+    weights: defaultdict[Pair, float] = defaultdict(float)
+    for keys, worth in ((_near, _STRONG), (_content, _WEAK)):
+        for group in _groups((number, keys(anatomies[number])) for number in sorted(numbers)):
+            weight = worth / (len(group) - 1)
+            for pair in combinations(group, 2):
+                weights[pair] += weight
+    return _best(weights, max(_FEWEST_PARTNERS, min(MAX_PARTNERS, _PARTNERS // max(1, len(numbers)))))
+
+
+def _groups(keys_of_each: Iterable[tuple[int, Iterator[object]]]) -> Iterator[list[int]]:
+    numbers: defaultdict[int, list[int]] = defaultdict(list)
+    for number, keys in keys_of_each:
+        for key in set(map(hash, keys)):
+            numbers[key].append(number)
+    return (group for group in numbers.values() if 2 <= len(group) <= MAX_SHARING)
+
+
+def _best(weights: dict[Pair, float], count: int) -> list[Pair]:
+    partners: defaultdict[int, list[tuple[float, Pair]]] = defaultdict(list)
+    for pair, weight in weights.items():
+        partners[pair[0]].append((weight, pair))
+        partners[pair[1]].append((weight, pair))
+    kept: set[Pair] = set()
+    for found in partners.values():
+        found.sort(key=lambda entry: (-entry[0], entry[1]))
+        kept.update(pair for _, pair in found[:count])
+    return sorted(kept)
+
+
+def _near(anatomy: Anatomy) -> Iterator[object]:
+    """Keys that URLs share which differ in one token, or in one that is put in, or in their marks."""
+    tokens = anatomy.tokens
+    yield tokens
+    for place, token in enumerate(tokens):
+        if not token.isalnum():
+            continue
+        yield (*tokens[:place], "*", *tokens[place + 1 :])
+        yield (*tokens[: max(0, place - 1)], *tokens[place + 1 :])
+        if place and tokens[place - 1] == "/":
+            yield (*tokens[:place], *tokens[place + 2 :])
+        if len(token) > 1 and is_word(token):
+            yield (*tokens[:place], token[1:], *tokens[place + 1 :])
+            yield (*tokens[:place], token[:-1], *tokens[place + 1 :])
+    words = anatomy.bare
+    yield "bare", words
+    for place, token in enumerate(words):
+        yield "bare", words[:place], "*", words[place + 1 :]
+        if len(token) > 1 and is_word(token):
+            yield "bare", (*words[:place], token[1:], *words[place + 1 :])
+            yield "bare", (*words[:place], token[:-1], *words[place + 1 :])
+        elif len(token) <= 2:
+            yield "bare", (*words[:place], *words[place + 1 :])
+
+
+def _content(anatomy: Anatomy) -> Iterator[object]:
+    """Keys that URLs share which have words or numbers in common; without order, without marks."""
+    words = anatomy.bare
+    for place, token in enumerate(words):
+        yield token
+        yield tuple(words[place : place + 2])
+        yield tuple(words[place : place + 3])
+        if is_word(token) and len(token) > _HEAD:
+            yield "head", token[:_HEAD]
+
+
+def renamed(anatomies: Sequence[Anatomy], changes: Iterable[tuple[str, str]]) -> list[Anatomy]:
+    """With tokens that stand for each other called the same, and those that only one language has taken out.
+
+    URLs that differ in several habits of the site at once then share a key as if it were one.
+    """
+    names: dict[str, str] = {}
+    for old, new in changes:
+        if old.isalnum() and new.isalnum():
+            one, other = sorted((_root(names, old), _root(names, new)))
+            if one != other:
+                names[other] = one
+        else:
+            for text in (old, new):
+                names.update({token: "" for token in (text.strip("/-_.^$"),) if token.isalnum()})
+    return [_called(one, names) for one in anatomies] if names else list(anatomies)
+
+
+def _called(one: Anatomy, names: dict[str, str]) -> Anatomy:
+    if names.keys().isdisjoint(one.tokens):
+        return one
+    tokens = tuple(_root(names, token) or "*" for token in one.tokens)
+    return one._replace(tokens=tokens, bare=bare_tokens(tokens, one.marks))
+
+
+def _root(names: dict[str, str], token: str) -> str:
+    while token in names:
+        token = names[token]
+    return token

@@ -1,0 +1,346 @@
+"""What all URLs of a site together say of two of them: how often they differ so, which words stand for which."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.model import Language
+from bitrawl.text.lexicon import Lexicon
+from bitrawl.url import Url
+from bitrawl.urls.parallel.comparison import FEATURES, Comparison, compare
+from bitrawl.urls.sitewide import sides
+from bitrawl.urls.sitewide.candidates import Pair
+from bitrawl.urls.tokens import PAGE_WORDS, Anatomy, anatomy, is_word
+
+Floats = NDArray[np.float32]
+Pattern = tuple[tuple[str, str], ...]
+
+SITE_FEATURES = (
+    *FEATURES,
+    "sides",  # -1 when the one is in the first language and the other in the second, 1 when both are in one
+    "words_sides",  # the same by the words alone
+    "foreign",  # how surely one of them is in a third language
+    "rarest",  # of what is shared: how few URLs have it
+    "pattern",  # how many other pairs of the site differ in just this way
+    "pattern_share",  # of the URLs that have what is changed, those that have such a partner
+    "rarest_change",  # the same two of the change that is least common
+    "rarest_change_share",
+    "offset",  # how many other pairs have numbers that differ by as much
+    "kept",  # share of the site's pairs that keep all words and numbers, where this one does not
+    "kept_numbers",  # share of those with numbers that keep them, where this one does not
+    "lexicon",  # share of the changed words that the site's other pairs translate so
+    "order",  # how far apart the two stand when the URLs of both languages are put in order
+    "ordered",  # how well numbers of two languages run side by side
+    "margin",  # of the earlier score over the best other partner of either
+    "earlier",  # the earlier score
+)
+_CHANGED, _SHARED_NUMBERS = FEATURES.index("changed"), FEATURES.index("shared_numbers")
+_SURELY = 0.6
+_HABITUAL = 0.3  # of the URLs that have what is changed, the share that makes the change a habit
+_RUNNING = 1.0  # logarithm of how many others are as far apart in their numbers
+# Of the pairs that are found, those that must show that there are two languages, or else how sure the judge must be
+# of them on average. Set by hand (2026-11) on lists of one language, made up and halves of the benchmark's sites: most
+# show none, with a mean of at most .68; two of MDN and one of nato.int show 17 % or more, and still pass. On WMT16's
+# sites at least half do; MDN's slugs without marks show few or none, at .68 to .86.
+_SHOWN = 0.05
+_CONFIDENT = 0.75
+_SEPARATORS = frozenset("/*-_.")
+_MOVED = tuple(FEATURES.index(name) for name in ("short_numbers", "long_numbers", "loose_numbers"))
+
+
+class SiteView:
+    """The URLs of a site and all that is compared among them."""
+
+    def __init__(
+        self, urls: Sequence[Url], languages: tuple[Language, Language], language_of: Mapping[Url, Language]
+    ) -> None:
+        self.urls, self.languages = urls, languages
+        self.anatomies = [anatomy(url) for url in urls]
+        self.frequency = Counter(token for one in self.anatomies for token in set(one.tokens))
+        self.contents = [
+            frozenset(token for token in one.tokens if token.isalnum() and token not in PAGE_WORDS)
+            for one in self.anatomies
+        ]
+        self.told = [sides.side_of(language_of[url], languages) if url in language_of else 0 for url in urls]
+        self.third = [
+            third and not told for told, third in zip(self.told, sides.in_third(self.anatomies, languages), strict=True)
+        ]
+        self.marked = [
+            0.0 if third else told or side
+            for told, third, side in zip(self.told, self.third, sides.by_marks(self.anatomies, languages), strict=True)
+        ]
+        self.worded = sides.by_words(self.anatomies, languages)
+        self.foreign = sides.foreign(self.anatomies, languages, self.marked)
+        self.sides = self.marked
+        self.ordered: dict[Pair, float] = {}
+        self.templates = [_template(one) for one in self.anatomies]
+        self._comparisons: dict[Pair, Comparison] = {}
+
+    def comparison(self, pair: Pair) -> Comparison:
+        """Made once."""
+        found = self._comparisons.get(pair)
+        if found is None:
+            found = compare(self.anatomies[pair[0]], self.anatomies[pair[1]], self.languages)
+            self._comparisons[pair] = found
+        return found
+
+    def certain(self) -> dict[int, Pair]:
+        """By its two numbers each pair that differs in its marks alone, one of each language, when no third is so."""
+        alike: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        for number, one in enumerate(self.anatomies):
+            if not self.third[number]:
+                alike[one.bare].append(number)
+        pairs = ((group[0], group[1]) for group in alike.values() if len(group) == 2)
+        return {end: pair for pair in pairs if self.marked[pair[0]] * self.marked[pair[1]] < 0 for end in pair}
+
+    def plausible(self, pairs: Iterable[Pair]) -> list[Pair]:
+        """Without those that are in one language, or in a third."""
+        return [(a, b) for a, b in pairs if not self._one_language(a, b)]
+
+    def _one_language(self, a: int, b: int) -> bool:
+        if self.told[a] and self.told[b]:
+            return self.told[a] == self.told[b]
+        if self.marked[a] * self.marked[b] >= 1 or max(self.foreign[a], self.foreign[b]) > _SURELY:
+            return True
+        return self.third[a] or self.third[b]
+
+    def learn_sides(self, matched: Sequence[Pair]) -> None:
+        """From partners that are known, on to all URLs."""
+        known = np.array(self.marked, np.float64) + 0.4 * np.array(self.worded, np.float64)
+        for a, b in matched:
+            side = 0.5 * self.comparison((a, b)).side
+            known[a] += side
+            known[b] -= side
+        self.sides = sides.by_partners(self.anatomies, known, matched)
+
+    def apart(self, pair: Pair) -> bool:
+        """Whether marks, or what is told, set the two in different languages."""
+        return self.comparison(pair).side != 0 or self.marked[pair[0]] * self.marked[pair[1]] < 0
+
+    def direction(self, pair: Pair) -> float:
+        """Positive when the first of the two is in the first language, as far as is known."""
+        return self.comparison(pair).side + self.sides[pair[0]] - self.sides[pair[1]]
+
+
+class Tally:
+    """How often pairs differ in what way, from pairs that are believed with some weight."""
+
+    def __init__(self, view: SiteView, weights: Mapping[Pair, float]) -> None:
+        self._view, self._weights = view, weights
+        self._carried: dict[tuple[str, str], float] = {}
+        self.patterns: defaultdict[Pattern, float] = defaultdict(float)
+        self.changes: defaultdict[tuple[str, str], float] = defaultdict(float)
+        self.offsets: defaultdict[tuple[str, int], float] = defaultdict(float)
+        for pair, weight in weights.items():
+            comparison = view.comparison(pair)
+            self.patterns[_canonical(comparison.pattern)] += weight
+            for change in set(comparison.pattern):
+                self.changes[_canonical_change(change)] += weight
+            for key in _offsets(comparison):
+                self.offsets[key] += weight
+        self._kept, self._kept_numbers = self._constancy()
+        self.lexicon = _lexicon(view, weights)
+
+    def habits(self) -> list[tuple[str, str]]:
+        """Changes that two pairs or more have in common; numbers for numbers aside, which are no names."""
+        return sorted(
+            change
+            for change, count in self.changes.items()
+            if count >= 2 and not (change[0].isdecimal() and change[1].isdecimal())
+        )
+
+    def features(self, pair: Pair) -> tuple[float, ...]:
+        """pattern, pattern_share, rarest_change, rarest_change_share, offset, lexicon; the pair itself not counted."""
+        own = self._weights.get(pair, 0.0)
+        comparison = self._view.comparison(pair)
+        pattern = max(0.0, self.patterns.get(_canonical(comparison.pattern), 0.0) - own)
+        rarest, share = math.inf, 1.0
+        pattern_share = 1.0
+        for change in comparison.pattern:
+            count = max(0.0, self.changes.get(_canonical_change(change), 0.0) - own)
+            carriers = self._carriers(change)
+            rarest = min(rarest, count)
+            share = min(share, count / (carriers + 1))
+            pattern_share = min(pattern_share, pattern / (carriers + 1))
+        if not comparison.pattern:
+            rarest = pattern
+        offset = max((self.offsets.get(key, 0.0) - own for key in _offsets(comparison)), default=0.0)
+        return (
+            math.log1p(pattern),
+            min(1.0, pattern_share),
+            math.log1p(rarest),
+            min(1.0, share),
+            math.log1p(max(0.0, offset)),
+            self._kept if comparison.values[_CHANGED] else 0.0,
+            self._kept_numbers if _moves_numbers(comparison) else 0.0,
+            self._translated(pair, own),
+        )
+
+    def recurs(self, pair: Pair) -> bool:
+        """Whether other pairs differ in the same way, and few URLs have what is changed without such a partner."""
+        pattern, _, _, share, offset, *_ = self.features(pair)
+        recurring = bool(self._view.comparison(pair).pattern) and pattern > 0 and share > _HABITUAL
+        return recurring or offset > _RUNNING
+
+    def _constancy(self) -> tuple[float, float]:
+        kept = changed = kept_numbers = moved = 0.0
+        for pair, weight in self._weights.items():
+            comparison = self._view.comparison(pair)
+            if comparison.values[_CHANGED]:
+                changed += weight
+            else:
+                kept += weight
+            if _moves_numbers(comparison):
+                moved += weight
+            elif comparison.values[_SHARED_NUMBERS]:
+                kept_numbers += weight
+        return kept / (kept + changed + 1), kept_numbers / (kept_numbers + moved + 1)
+
+    def _carriers(self, change: tuple[str, str]) -> float:
+        """How many URLs have what is changed: of the two the fewer; at least one."""
+        found = self._carried.get(change)
+        if found is None:
+            counts = [self._view.frequency[text] for text in change if text in self._view.frequency]
+            found = self._carried[change] = max(1.0, min(counts, default=len(self._view.urls) / 2))
+        return found
+
+    def _translated(self, pair: Pair, own: float) -> float:
+        comparison = self._view.comparison(pair)
+        a, b = comparison.words_a, comparison.words_b
+        if not a or not b or self.lexicon is None:
+            return float(not a and not b)
+        if self._view.direction(pair) < 0:
+            a, b = b, a
+        forward, backward = self.lexicon.coverage(a, b)
+        return min(forward, backward) * (1.0 - 0.5 * own)
+
+
+def features(view: SiteView, pairs: Sequence[Pair], tally: Tally, scores: Mapping[Pair, float]) -> Floats:
+    """One row a pair; without earlier scores the last two columns are empty."""
+    rows = np.zeros((len(pairs), len(SITE_FEATURES)), np.float32)
+    order = _order(view)
+    best = _two_best(scores)
+    for row, pair in zip(rows, pairs, strict=True):
+        a, b = pair
+        comparison = view.comparison(pair)
+        row[: len(FEATURES)] = comparison.values
+        side = view.sides[a] * view.sides[b]
+        row[len(FEATURES) :] = (
+            side,
+            view.worded[a] * view.worded[b],
+            max(view.foreign[a], view.foreign[b]),
+            _rarest(view, a, b),
+            *tally.features(pair),
+            abs(order[a] - order[b]),
+            math.log1p(view.ordered.get(pair, 0.0)),
+            _margin(pair, scores, best),
+            scores.get(pair, 0.0),
+        )
+    return rows
+
+
+def two_languages(view: SiteView, pairs: Mapping[Pair, float]) -> bool:
+    """Whether the pairs, all in all, show that the site has two languages: by marks, habits, numbers, or plainly."""
+    if not pairs:
+        return False
+    if sum(pairs.values()) >= _CONFIDENT * len(pairs):
+        return True
+    tally = Tally(view, pairs)
+    shown = sum(view.apart(pair) or tally.recurs(pair) for pair in pairs)
+    return shown >= _SHOWN * len(pairs)
+
+
+def _two_best(scores: Mapping[Pair, float]) -> dict[int, tuple[float, float]]:
+    best: dict[int, tuple[float, float]] = {}
+    for pair, score in scores.items():
+        for end in pair:
+            first, second = best.get(end, (0.0, 0.0))
+            best[end] = (score, first) if score > first else (first, max(second, score))
+    return best
+
+
+def _margin(pair: Pair, scores: Mapping[Pair, float] | None, best: Mapping[int, tuple[float, float]]) -> float:
+    if not scores:
+        return 0.0
+    own = scores.get(pair, 0.0)
+    rivals = []
+    for end in pair:
+        first, second = best.get(end, (0.0, 0.0))
+        rivals.append(second if own >= first else first)
+    return own - max(rivals)
+
+
+def _rarest(view: SiteView, a: int, b: int) -> float:
+    least = min(map(view.frequency.__getitem__, view.contents[a] & view.contents[b]), default=0)
+    return 1.0 / (least - 1) if least > 1 else 0.0
+
+
+def _order(view: SiteView) -> list[float]:
+    """The place of each among those of its side and template, from 0 to 1."""
+    groups: defaultdict[tuple[float, object], list[int]] = defaultdict(list)
+    for number, template in enumerate(view.templates):
+        groups[math.copysign(1, view.sides[number] or 1), template].append(number)
+    places = [0.0] * len(view.urls)
+    for numbers in groups.values():
+        numbers.sort(key=lambda number: _natural(view.anatomies[number]))
+        for place, number in enumerate(numbers):
+            places[number] = (place + 0.5) / len(numbers)
+    return places
+
+
+def _natural(one: Anatomy) -> list[tuple[int, int, str]]:
+    return [(0, int(token[:18]), "") if token.isdecimal() else (1, 0, token) for token in one.bare]
+
+
+def _template(one: Anatomy) -> tuple[str, ...]:
+    """Numbers and the last segment's words masked: what pages of one kind have in common."""
+    words = [("#" if token.isdecimal() else token) for token in one.tokens]
+    last = len(words) - words[::-1].index("/") if "/" in words else 0
+    kept = words[:last] + ["*" if is_word(token) and "?" not in words[last:] else token for token in words[last:]]
+    return tuple(token for token, mark in zip(kept, one.marks, strict=True) if token not in _SEPARATORS and not mark)
+
+
+def _moves_numbers(comparison: Comparison) -> bool:
+    return any(comparison.values[place] for place in _MOVED)
+
+
+def _canonical(pattern: Pattern) -> Pattern:
+    turned = tuple((new, old) for old, new in pattern)
+    return min(pattern, turned)
+
+
+def _canonical_change(change: tuple[str, str]) -> tuple[str, str]:
+    return change if change[0] <= change[1] else (change[1], change[0])
+
+
+def _offsets(comparison: Comparison) -> list[tuple[str, int]]:
+    return [("", abs(old - new)) for old, new in comparison.numbers]
+
+
+def _lexicon(view: SiteView, weights: Mapping[Pair, float]) -> Lexicon | None:
+    bags, trust = [], []
+    for pair, weight in weights.items():
+        comparison = view.comparison(pair)
+        if not comparison.words_a or not comparison.words_b or weight < 0.5:
+            continue
+        a, b = comparison.words_a, comparison.words_b
+        bags.append((a, b) if view.direction(pair) >= 0 else (b, a))
+        trust.append(weight)
+    return Lexicon.learn(bags, weights=trust) if bags else None
+
+
+def dense(view: SiteView, numbers: Iterable[int], limit: int) -> list[Pair]:
+    """All pairs of one side with the other among those numbers, by template, as long as they are not too many."""
+    groups: defaultdict[object, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for number in numbers:
+        if view.sides[number]:
+            groups[view.templates[number]][view.sides[number] < 0].append(number)
+    found = []
+    for first, second in groups.values():
+        if len(first) * len(second) <= limit:
+            found += [(min(a, b), max(a, b)) for a, b in product(first, second)]
+    return found
