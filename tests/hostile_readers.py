@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 from typing import NoReturn
 
+from bitrawl.errors import StoreError
 from bitrawl.model import Capture, Page
 from bitrawl.url import Url
 
@@ -25,6 +26,9 @@ class Hostile:
     def _hang(self, *_: object) -> None:
         """Inside a library's loop, where Python sees no signal."""
         re.match(r"(a+)+$", "a" * 64 + "b")
+
+    def _fault(self, *_: object) -> NoReturn:
+        raise StoreError("a fault of one page must not end the job")
 
     def _exit(self, *_: object) -> NoReturn:
         os._exit(3)

@@ -6,7 +6,7 @@ BitrawlError
 ├── StoreError          the job folder cannot be read or written
 │   └── DiskFullError   no space left; free some and run the same command again
 ├── ArchiveError        a WARC file that cannot be read
-└── AnalysisError       the analysis processes cannot be started
+└── ChildError          a child process cannot be started
 
 A page that cannot be had or understood is not a fault: it is a `Skip`.
 """
@@ -36,5 +36,5 @@ class ArchiveError(BitrawlError):
     """A WARC file that cannot be read."""
 
 
-class AnalysisError(BitrawlError):
-    """The analysis processes cannot be started."""
+class ChildError(BitrawlError):
+    """A child process cannot be started."""

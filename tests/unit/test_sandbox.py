@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from hostile_readers import Hostile, broken, dying
 
-from bitrawl.errors import AnalysisError
+from bitrawl.errors import ChildError
 from bitrawl.model import Capture, Page, Reason, Skip, Stage
 from bitrawl.page.sandbox import InlineAnalyser, Rejects, SandboxedAnalyser
 from bitrawl.url import Url
@@ -44,6 +44,7 @@ HOSTILE = [
     ("segfault", Reason.ANALYSIS_CRASH, "killed by SIGSEGV"),
     ("hog", Reason.ANALYSIS_CRASH, "out of memory"),
     ("raise", Reason.ANALYSIS_ERROR, "ZeroDivisionError: the page made me do it"),
+    ("fault", Reason.ANALYSIS_ERROR, "RuntimeError: StoreError"),
     ("recurse", Reason.ANALYSIS_ERROR, "RecursionError"),
     ("surrogate", Reason.ANALYSIS_ERROR, "UnicodeEncodeError"),
     ("lie", Reason.ANALYSIS_ERROR, "an answer for another page: https://bank.example/"),
@@ -150,7 +151,7 @@ async def test_a_child_that_dies_idle_is_not_asked_again(sandbox):
 )
 async def test_a_child_that_cannot_start_stops_the_job_with_its_last_words(factory: Callable[[], Hostile], said):
     async with SandboxedAnalyser(factory, workers=1) as analyser:
-        with pytest.raises(AnalysisError, match=said):
+        with pytest.raises(ChildError, match=said):
             await analyser.analyse(capture("x"))
 
 

@@ -23,7 +23,7 @@ from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier
 from bitrawl.crawl.scope import Scope
 from bitrawl.crawl.traps import NEAR, Traps
-from bitrawl.errors import AnalysisError, BitrawlError, StoreError, UrlError
+from bitrawl.errors import BitrawlError, ChildError, StoreError, UrlError
 from bitrawl.model import (
     TRANSIENT,
     Capture,
@@ -156,7 +156,7 @@ class Crawl:
             await self._visit(lease)
         except asyncio.CancelledError:
             raise
-        except (StoreError, AnalysisError) as error:  # faults of this machine, not of the page
+        except (StoreError, ChildError) as error:  # faults of this machine, not of the page
             self._fault = self._fault or error
             self.stop()
             self.frontier.finish(lease)

@@ -1,0 +1,402 @@
+"""A child process that answers requests, one at a time, under limits of time and memory; it dies with its parent.
+
+The parent starts it with a factory, which the child imports and calls once to make its service: a function from a
+request to an answer, both bytes. The child needs nothing of the user's main script. While it works it may report what
+it is doing. It runs in a session of its own, so that Ctrl-C and the signals of a terminal reach the parent alone.
+"""
+
+import asyncio
+import faulthandler
+import gc
+import os
+import pickle
+import resource
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Callable
+from enum import StrEnum
+from typing import BinaryIO, NamedTuple, Self
+
+from bitrawl import errors
+from bitrawl.errors import BitrawlError, ChildError
+
+START_SECONDS = 120.0  # for a child to load its models on a busy machine; judgement
+
+Report = Callable[[str], None]
+Service = Callable[[bytes, Report], bytes]
+
+
+class Limits(NamedTuple):
+    """What a child may take; None means no limit."""
+
+    seconds: float | None = None  # for one answer, by the clock on the wall
+    megabytes: int | None = None  # beyond what its service has loaded
+    written: int | None = None  # bytes of one file, and so of stderr
+    answer: int = 1 << 40  # bytes of one answer
+
+
+class FailureKind(StrEnum):
+    """How a request can fail."""
+
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+    ERROR = "error"  # the service raised; the child lives on
+
+
+class Failure(NamedTuple):
+    """Why there is no answer."""
+
+    kind: FailureKind
+    detail: str
+    trace: str = ""
+
+
+class Children:
+    """A few children with the same service; each is started when it is first needed, and replaced when it fails.
+
+    Enter it (`async with`): leaving ends the children.
+    """
+
+    def __init__(self, factory: Callable[[], Service], limits: Limits, *, workers: int) -> None:
+        self._factory = factory
+        self._limits = limits
+        self._slots = asyncio.Semaphore(workers)
+        self._children: set[Child] = set()
+        self._idle: list[Child] = []  # the last one used is the first to be used again: its caches are warm
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        while self._children:
+            self._drop(next(iter(self._children)))
+
+    async def ask(self, request: bytes, report: Report = lambda _text: None) -> bytes | Failure:
+        """The answer, or why there is none.
+
+        Raises `ChildError` when a child cannot even be started, and the `BitrawlError` that the service raised. To
+        cancel it ends the child at work.
+        """
+        async with self._slots:
+            child = await self._take()
+            try:
+                return await child.ask(request, report)
+            finally:
+                if child.usable:
+                    self._idle.append(child)
+                else:
+                    self._drop(child)
+
+    async def _take(self) -> "Child":
+        while self._idle:
+            child = self._idle.pop()
+            if child.usable:
+                return child
+            self._drop(child)  # It died idle: the machine was out of memory, or somebody killed it.
+        child = await Child.start(self._factory, self._limits)
+        self._children.add(child)
+        return child
+
+    def _drop(self, child: "Child") -> None:
+        self._children.discard(child)
+        child.end()
+
+
+class Child:
+    """The parent's view of one child process. Start it with `Child.start`; end it with `end`."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", stderr: BinaryIO, wire: "_Wire", limits: Limits) -> None:
+        self._process = process
+        self._stderr = stderr  # a file without a name
+        self._wire = wire
+        self._limits = limits
+        self._retires = False
+
+    @classmethod
+    async def start(cls, factory: Callable[[], Service], limits: Limits) -> Self:
+        """Wait until its service is ready; raise `ChildError` when it cannot be started."""
+        order = pickle.dumps((factory, limits))
+        try:
+            child = await cls._launch(limits)
+        except OSError as error:
+            raise ChildError(f"no child process can be started: {error}; try fewer workers") from error
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await child._wire.ask(order)  # noqa: SLF001 - of our own class
+        except (ConnectionError, TimeoutError) as error:
+            end = child.end()
+            raise ChildError(f"a child process did not start ({end.cause}): {end.trace or 'no message'}") from error
+        except BaseException:
+            child.end()
+            raise
+        return child
+
+    @classmethod
+    async def _launch(cls, limits: Limits) -> Self:
+        """With none of our descriptors but its socket and its lifeline, a pipe that closes when we die."""
+        one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        ours, theirs = socket.socketpair()
+        lifeline, held = os.pipe()
+        stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
+        wire = _Wire(limits.answer, held)
+        await asyncio.get_running_loop().create_unix_connection(lambda: wire, sock=ours)
+        code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve({lifeline})"
+        try:
+            with theirs:
+                process = subprocess.Popen(  # noqa: ASYNC220, S603 - a few ms, once per child
+                    [sys.executable, "-c", code],
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    stderr=stderr,
+                    pass_fds=(lifeline,),
+                    start_new_session=True,
+                    env={**os.environ, **one_thread},
+                )
+        except OSError:
+            wire.connection_lost(None)
+            stderr.close()
+            raise
+        finally:
+            os.close(lifeline)
+        return cls(process, stderr, wire, limits)
+
+    @property
+    def usable(self) -> bool:
+        """Whether it may be asked again."""
+        return not self._retires and self._process.poll() is None and self._wire.transport is not None
+
+    async def ask(self, request: bytes, report: Report = lambda _text: None) -> "bytes | Failure":
+        """Its answer, or why there is none. To cancel it ends the child."""
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                frame = await self._wire.ask(request, report)
+        except TimeoutError:
+            end = self.end(signal.SIGABRT)  # Its fault handler writes where it was.
+            return Failure(FailureKind.TIMEOUT, f"{self._limits.seconds:g} s", end.trace)
+        except ConnectionError:
+            end = self.end()
+            return Failure(FailureKind.CRASH, end.cause, end.trace)
+        except BaseException:
+            self.end()
+            raise
+        kind, self._retires, content = frame[:1], frame[1:2] != b"\0", frame[2:]
+        if kind == _ANSWER:
+            return content
+        if kind == _FAULT:
+            raise _fault(content)
+        trace = content.decode("utf-8", "replace").rstrip()
+        if kind == _OUT_OF_MEMORY:
+            self.end()
+            return Failure(FailureKind.CRASH, "out of memory", trace)
+        return Failure(FailureKind.ERROR, trace.rpartition("\n")[2][:300], trace)
+
+    def end(self, last: signal.Signals = signal.SIGKILL) -> "_End":
+        """Kill it, unless it is dead; `last` is the signal that it gets first. May be called again."""
+        if self._process.returncode is None:
+            self._wait(last)
+        self._wire.connection_lost(None)
+        return _End(_cause(self._process.returncode), self._last_words())
+
+    def _wait(self, last: signal.Signals) -> None:
+        if self._wire.transport is not None:  # else it is on its way out, and its own status is what we want
+            self._process.send_signal(last)
+        try:
+            self._process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _last_words(self) -> str:
+        if self._stderr.closed:
+            return ""
+        with self._stderr as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 4000))
+            return file.read().decode("utf-8", "replace").strip()
+
+
+class _End(NamedTuple):
+    """How a process ended, and the end of its stderr."""
+
+    cause: str
+    trace: str
+
+
+def _cause(status: int) -> str:
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"killed by signal {-status}"
+
+
+# A frame is its length and so many bytes. Those of the child begin with a byte for their kind; of an answer the second
+# byte says whether the child had better be replaced.
+_ANSWER, _FAULT, _ERROR, _OUT_OF_MEMORY, _REPORT = b"A", b"F", b"E", b"O", b"R"
+_LENGTH = struct.Struct(">Q")
+
+
+def _fault(content: bytes) -> BitrawlError:
+    """What the service raised on purpose."""
+    name, _, message = content.decode("utf-8", "replace").partition("\n")
+    kind = getattr(errors, name, BitrawlError)
+    return kind(message) if issubclass(kind, BitrawlError) else BitrawlError(message)
+
+
+class _Wire(asyncio.Protocol):
+    """The parent's end: one answer to each request, and reports before it."""
+
+    def __init__(self, largest: int, lifeline: int) -> None:
+        self.transport: asyncio.WriteTransport | None = None
+        self._largest = largest
+        self._lifeline = lifeline
+        self._received = bytearray()
+        self._answer: asyncio.Future[bytes] | None = None
+        self._report: Report = lambda _text: None
+
+    async def ask(self, message: bytes, report: Report = lambda _text: None) -> bytes:
+        """The frame of the answer; `ConnectionError` when there will be none."""
+        if self.transport is None:
+            raise ConnectionResetError
+        self._report = report
+        self._answer = asyncio.get_running_loop().create_future()
+        self.transport.writelines((_LENGTH.pack(len(message)), message))
+        return await self._answer
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.WriteTransport):
+            self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        while len(self._received) >= _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(self._received)
+            if length > self._largest:
+                self.connection_lost(None)
+                return
+            if len(self._received) < _LENGTH.size + length:
+                return
+            frame = bytes(memoryview(self._received)[_LENGTH.size : _LENGTH.size + length])
+            del self._received[: _LENGTH.size + length]
+            self._understand(frame)
+
+    def _understand(self, frame: bytes) -> None:
+        if frame[:1] == _REPORT:
+            self._report(frame[1:].decode("utf-8", "replace"))
+        elif self._answer is not None and not self._answer.done():
+            self._answer.set_result(frame)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the process's end says more
+        if self.transport is not None:
+            self.transport.abort()
+        self.transport = None
+        if self._lifeline >= 0:
+            os.close(self._lifeline)
+            self._lifeline = -1
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(ConnectionResetError())
+
+
+# What follows runs in the child.
+
+_GRACE = 5.0  # seconds; the parent ends us before, if it is still there
+
+
+def serve(lifeline: int) -> None:
+    """Answer until the parent hangs up, or is gone."""
+    wire = socket.socket(fileno=os.dup(0))
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.enable()
+    threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
+    order = _receive(wire)
+    if order is None:
+        return
+    factory, limits = pickle.loads(order)  # noqa: S301 - our own parent's
+    service = factory()
+    gc.collect()
+    gc.freeze()  # Models stay: no collection need look at them again.
+    tired = _confine(limits)
+    _send(wire, _ANSWER)
+    while (request := _receive(wire)) is not None:
+        if limits.seconds is not None:
+            # The default action of this signal ends us even inside a library's loop, and with no parent alive.
+            signal.setitimer(signal.ITIMER_REAL, limits.seconds + _GRACE)
+        kind, content = _answered(service, request, wire, limits)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        _send(wire, kind, bytes([tired is not None and _data_bytes() > tired]), content)
+
+
+def _die_with_parent(lifeline: int) -> None:
+    os.read(lifeline, 1)  # Nobody writes to it: it ends when the parent does, however that dies.
+    os._exit(1)
+
+
+def _answered(service: Service, request: bytes, wire: socket.socket, limits: Limits) -> tuple[bytes, bytes]:
+    try:
+        answer = service(request, lambda text: _send(wire, _REPORT, text.encode("utf-8", "replace")))
+        if len(answer) + 2 > limits.answer:
+            raise ValueError(f"an answer of {len(answer)} bytes")  # noqa: TRY301
+    except BitrawlError as error:
+        return _FAULT, f"{type(error).__name__}\n{error}".encode("utf-8", "replace")
+    except MemoryError:
+        return _OUT_OF_MEMORY, traceback.format_exc(limit=-5).encode("utf-8", "replace")
+    except Exception:  # noqa: BLE001 - a service that meets hostile input may raise anything
+        return _ERROR, traceback.format_exc(limit=-20).encode("utf-8", "replace")
+    return _ANSWER, answer
+
+
+def _confine(limits: Limits) -> int | None:
+    """Set the limits of this process; the bytes at which it had better be replaced by a fresh one."""
+    _limit(resource.RLIMIT_CORE, 0)
+    if limits.written is not None:
+        _limit(resource.RLIMIT_FSIZE, limits.written)
+    if limits.megabytes is None:
+        return None
+    allowance = limits.megabytes << 20
+    loaded = _data_bytes()
+    # Linux counts heap and anonymous maps here, not the libraries' code or address space that is only reserved.
+    _limit(resource.RLIMIT_DATA, loaded + allowance)
+    return loaded + allowance // 2
+
+
+def _limit(kind: int, value: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (value, value))
+
+
+def _data_bytes() -> int:
+    """What RLIMIT_DATA counts; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb", buffering=0) as file:  # noqa: PTH123 - a third of pathlib's time
+            return int(file.read().split()[5]) * resource.getpagesize()
+    except OSError:
+        return 0
+
+
+def _receive(wire: socket.socket) -> bytes | None:
+    """The next frame; None when there will be no more."""
+    head = _exactly(wire, _LENGTH.size)
+    return _exactly(wire, _LENGTH.unpack(head)[0]) if head else None
+
+
+def _exactly(wire: socket.socket, size: int) -> bytes | None:
+    data = bytearray(size)
+    view = memoryview(data)
+    while view:
+        received = wire.recv_into(view, 0, socket.MSG_WAITALL)
+        if not received:
+            return None
+        view = view[received:]
+    return bytes(data)
+
+
+def _send(wire: socket.socket, *parts: bytes) -> None:
+    wire.sendall(b"".join((_LENGTH.pack(sum(map(len, parts))), *parts)))
