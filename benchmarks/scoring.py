@@ -23,8 +23,10 @@ from contextlib import contextmanager
 from importlib import resources
 from typing import NamedTuple
 
+from bitrawl.reading import page_reader
+
 from benchmarks.strategies import SITES, language_pairs, without
-from bitrawl.assemble.crawling import codec
+from bitrawl.assemble import codec
 from bitrawl.config import Strategy
 from bitrawl.crawl.scope import Sites
 from bitrawl.demo.web import bundled
@@ -44,7 +46,6 @@ from bitrawl.model import (
 )
 from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.protocols import LinkScorer
-from bitrawl.reading import page_reader
 from bitrawl.simulation.measure import replay as walk
 from bitrawl.simulation.replay import Replay, Settings
 from bitrawl.store.replay import Archives, open_archives

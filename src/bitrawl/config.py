@@ -3,7 +3,7 @@
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -269,8 +269,10 @@ def _check_pattern(pattern: str) -> None:
 def _explain(error: str) -> str:
     """The message of msgspec with the nearest known key, which is mostly what was meant."""
     if "Invalid enum value" in error:
-        known = Strategy if "strategy" in error else Format
-        return f"{error.replace(' - at `$.', ' at `')}; known are {', '.join(known)}"
+        wrong = error.split("'")[1] if "'" in error else error
+        if "strategy" in error:
+            return f"there is no strategy {wrong!r}; the strategies are {', '.join(Strategy)}"
+        return f"there is no format {wrong!r}; the formats are {', '.join(Format)}"
     parts = error.split("`")
     if "unknown field" not in error or len(parts) < 2:
         return error.replace(" - at `$.", " at `")
@@ -291,11 +293,10 @@ def _without_none(value: Any) -> Any:
     return value
 
 
-def listed(text: str) -> list[str]:
-    """What a flag names, with commas or semicolons between."""
-    return [name.strip() for name in re.split("[,;]", text) if name.strip()]
-
-
-def seeds_from(lines: Sequence[str]) -> list[str]:
-    """A seed list: one URL a line, blank lines and lines that begin with # left out."""
+def seeds_from(content: bytes, name: str) -> list[str]:
+    """A seed list: one URL per line; blank lines and lines that begin with # are left out."""
+    try:
+        lines = content.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name} is not a text file in UTF-8; write one URL per line") from error
     return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]

@@ -1,77 +1,121 @@
-"""The straight line, one site at a time: pages, duplicates, pairs, segments, judgement."""
+"""The straight line, one site at a time: clean, pair, align, judge, keep."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
 from itertools import groupby
-from typing import Protocol
 
-from bitrawl.cleaning import without_template
+import msgspec
+
+from bitrawl.align.embeddings import EmbeddingAligner
+from bitrawl.align.pages import SiteAligner
 from bitrawl.corpus.duplicates import duplicates
+from bitrawl.corpus.judging import Judge
 from bitrawl.languages import same_language
-from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
-from bitrawl.pair.pairing import PairingResult
+from bitrawl.model import Language, Page, PagePair, Sitemap
+from bitrawl.page.template import without_template
+from bitrawl.pair.pairing import Pairing, PairingResult
+from bitrawl.protocols import Encoder, LanguageIdentifier
 from bitrawl.store.findings import PairFindings, Refusal, SiteFindings
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
 
-
-class Pairer(Protocol):
-    """Which pages of a site are translations of each other."""
-
-    def pairs(
-        self, pages: Iterable[Page], languages: Sequence[Language], sitemaps: Iterable[Sitemap] = ()
-    ) -> PairingResult:
-        """All pairs of two of those languages."""
-        ...
+MOST_PATTERNS = 5  # of a site and two languages, for the report; judgement
 
 
-AlignAll = Callable[[Sequence[tuple[Page, Page]], tuple[Language, Language]], list[list[SegmentPair]]]
-"""The segments of many pairs of pages, judged, with one lexicon for all of them."""
+class Step(StrEnum):
+    """What mining is doing."""
+
+    CLEANING = "cleaning"
+    PAIRING = "pairing"
+    ALIGNING = "aligning"
+    JUDGING = "judging"
+    WRITING = "writing the corpus"
 
 
-MOST_PATTERNS = 5  # of a site and two languages, for the report
+class Doing(msgspec.Struct, frozen=True):
+    """What mining is doing now, and how far it is."""
+
+    step: Step
+    site: str = ""
+    what: str = ""  # that `done` and `total` count: "pages", "en-fr pairs"
+    done: int = 0
+    total: int = 0
+
+    def __str__(self) -> str:
+        counted = f" ({self.done} of {self.total} {self.what})" if self.done else f" ({self.total} {self.what})"
+        return f"{self.step} {self.site}".strip() + (counted if self.total else "")
 
 
 class Miner:
-    """From the pages of one site to what they have in common."""
+    """From the pages of one site to pairs of pages and of segments.
 
-    def __init__(self, languages: Sequence[Language], pairer: Pairer, align: AlignAll) -> None:
+    Repeatable: more pages of the same site give its findings anew, and the order of the crawl does not matter.
+    """
+
+    def __init__(
+        self,
+        languages: Sequence[Language],
+        pairing: Pairing,
+        identifier: LanguageIdentifier,
+        *,
+        encoder: Encoder | None = None,
+        report: Callable[[Doing], None] = lambda _doing: None,
+    ) -> None:
         self._languages = languages
-        self._pairer = pairer
-        self._align = align
+        self._pairing = pairing
+        self._identifier = identifier
+        self._encoder = encoder
+        self._report = report
 
-    def mine(self, site: str, pages: Callable[[], Iterable[Page]], sitemaps: Iterable[Sitemap]) -> SiteFindings:
-        """Repeatable: more pages of the same site give its findings anew."""
-        clean = sorted(without_template(pages), key=lambda page: page.url)  # whatever order the crawl took
-        result = self._pairer.pairs(clean, self._languages, sitemaps)
-        paired = {url for pair in result.pairs for url in (pair.url_a, pair.url_b)}
-        repeated = duplicates(clean, protected=paired)
-        used = [
-            page for page in clean if page.url in paired or (len(self._languages) == 1 and self._kept(page, repeated))
-        ]
+    def mine(
+        self,
+        site: str,
+        pages: Callable[[], Iterable[Page]],
+        sitemaps: Iterable[Sitemap],
+        *,
+        known: PairingResult | None = None,
+    ) -> SiteFindings:
+        """All five steps; `known` pairs of an earlier run are aligned again, and not paired again."""
+        self._report(Doing(Step.CLEANING, site))
+        clean = sorted(without_template(pages), key=lambda page: page.url)
+        paired = known or self._pair(site, clean, sitemaps)
+        found = {url for pair in paired.pairs for url in (pair.url_a, pair.url_b)}
+        repeated = duplicates(clean, protected=found)
+        kept = {page.url: page for page in clean if page.url in found or self._is_kept(page, repeated)}
         return SiteFindings(
             site,
             len(clean),
-            tuple(self._aligned(result.pairs, {page.url: page for page in used})),
-            tuple(Refusal(no.url_a, no.url_b, no.reason) for no in result.refusals),
+            tuple(self._align_and_judge(site, paired.pairs, kept)),
+            tuple(Refusal(no.url_a, no.url_b, no.reason) for no in paired.refusals),
             {str(url): str(first) for url, first in repeated.items()},
-            Counter(page.metadata.licence for page in used if page.metadata.licence),
-            _patterns(result.pairs),
+            Counter(page.metadata.licence for page in kept.values() if page.metadata.licence),
+            _patterns(paired.pairs),
         )
 
-    def _kept(self, page: Page, repeated: Mapping[Url, Url]) -> bool:
-        """In a corpus of one language."""
-        return page.url not in repeated and same_language(page.language, self._languages[0])
+    def _pair(self, site: str, pages: Sequence[Page], sitemaps: Iterable[Sitemap]) -> PairingResult:
+        self._report(Doing(Step.PAIRING, site, "pages", total=len(pages)))
+        return self._pairing.pairs(pages, self._languages, sitemaps)
 
-    def _aligned(self, pairs: Sequence[PagePair], pages: dict[str, Page]) -> Iterable[PairFindings]:
-        def languages(pair: PagePair) -> tuple[Language, Language]:
-            return pair.lang_a, pair.lang_b
+    def _is_kept(self, page: Page, repeated: dict[Url, Url]) -> bool:
+        """Whether it goes into a corpus of one language."""
+        one = len(self._languages) == 1
+        return one and page.url not in repeated and same_language(page.language, self._languages[0])
 
-        for both, group in groupby(sorted(pairs, key=languages), key=languages):
+    def _align_and_judge(self, site: str, pairs: Sequence[PagePair], pages: dict[Url, Page]) -> Iterable[PairFindings]:
+        """The pairs of two languages share a lexicon."""
+        for languages, group in groupby(sorted(pairs, key=_languages), key=_languages):
             some = list(group)
-            found = self._align([(pages[pair.url_a], pages[pair.url_b]) for pair in some], both)
-            for pair, segments in zip(some, found, strict=True):
-                yield PairFindings(pair, tuple(segments))
+            self._report(Doing(Step.ALIGNING, site, f"{'-'.join(languages)} pairs", total=len(some)))
+            aligner = SiteAligner(languages, EmbeddingAligner(self._encoder) if self._encoder else None)
+            aligned = aligner.align([(pages[pair.url_a], pages[pair.url_b]) for pair in some])
+            judge = Judge(languages, self._identifier, aligner.lexicon)
+            for pair, segments in zip(some, aligned, strict=True):
+                yield PairFindings(pair, tuple(judge.judge(segments)))
+
+
+def _languages(pair: PagePair) -> tuple[Language, Language]:
+    return pair.lang_a, pair.lang_b
 
 
 def _patterns(pairs: Sequence[PagePair]) -> dict[str, int]:

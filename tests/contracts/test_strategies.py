@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from table_site import Walk, moved, page, site, url
 
-from bitrawl.assemble.strategies import strategy
+from bitrawl.assemble import strategy
 from bitrawl.config import Strategy
 from bitrawl.model import (
     Advice,

@@ -9,10 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bitrawl import config, demo
-from bitrawl.assemble import Ending, run
 from bitrawl.cli import app
 from bitrawl.config import Job
 from bitrawl.demo import Served
+from bitrawl.jobs.crawling import Ending, crawl
+from bitrawl.jobs.folder import JobFolder
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.summary import log, summarise
@@ -37,7 +38,7 @@ def job(web: Served, *seeds: str, exhaustive: bool = False) -> Job:
 
 async def crawled(asked: Job, folder: Path) -> str:
     """How it says that it ended."""
-    assert await run(asked, folder, lambda _visit: None) is Ending.DONE
+    assert await crawl(asked, JobFolder(folder)) is Ending.DONE
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     ended = summarise(ledger).ended
     ledger.close()

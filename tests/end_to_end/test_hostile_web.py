@@ -6,7 +6,9 @@ import pytest
 from web.pathologies import pathology_server
 
 from bitrawl import config
-from bitrawl.assemble import Ending, run
+from bitrawl.jobs import crawling
+from bitrawl.jobs.crawling import Ending
+from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Visit
 from bitrawl.store.ledger import Ledger
 
@@ -18,7 +20,7 @@ async def crawl(folder: Path, seeds: list[str], **job: object) -> dict[str, str]
     visits: list[Visit] = []
     asked = {"langs": ["en"], "seeds": seeds, "politeness": {"delay": 0, "attempts": 1, "backoff": 0}, "fetch": SMALL}
     asked["scope"] = {"sitemaps": False, "probe": False}
-    ending = await run(config.resolve(asked | job), folder, visits.append)
+    ending = await crawling.crawl(config.resolve(asked | job), JobFolder(folder), observe=visits.append)
     assert ending is Ending.DONE
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     rows = ledger.connection.execute("SELECT url, state, reason FROM links").fetchall()

@@ -8,9 +8,6 @@ import shlex
 import shutil
 import signal
 import sys
-from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,12 +17,16 @@ from small_site import EN, FR, articles
 from typer.testing import CliRunner
 
 from bitrawl import config
-from bitrawl.assemble import mining
 from bitrawl.cli import app
 from bitrawl.errors import BitrawlError
-from bitrawl.store.findings import Findings
+from bitrawl.jobs import mining
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.worker import MiningWorkers, Watch
+from bitrawl.mining import Doing
+from bitrawl.store.findings import Findings, SiteFindings
 from bitrawl.store.ledger import VERSION, Ledger, locked
 from bitrawl.store.summary import summarise
+from bitrawl.testing import FakeClock
 
 COUNT = 12
 
@@ -89,9 +90,8 @@ def job_of(folder: Path) -> config.Job:
         ("pair DIR --url-pair en", "write it as en=fr"),
         ("pair DIR --dictionary none.tsv", "none.tsv cannot be read"),
         ("pair DIR --encoder nomodel", "nomodel"),
-        ("export DIR --formats foo", "there is no format 'foo'; the formats are tmx, jsonl"),
+        ("export DIR --formats foo", "there is no format 'foo'; the formats are"),
         ("export DIR --formats text", "text"),
-        ("export DIR --min-score 2", "judge.score"),
         ("align DIR --encoder nomodel", "nomodel"),
         ("align DIR --langs en,fr", "takes only --encoder"),
         ("align DIR --out there", "takes only --encoder"),
@@ -109,6 +109,13 @@ def test_a_command_that_is_refused_changes_nothing(mined: Path, arguments: str, 
     assert says in str(fault)
     assert contents(mined) == before
     assert paired(mined) == COUNT
+
+
+def test_a_value_out_of_range_is_refused_by_the_name_of_its_flag(mined: Path):
+    before = contents(mined)
+    refused = bitrawl("export", mined, "--min-score", "7")
+    assert (refused.exit_code, contents(mined)) == (2, before)
+    assert "--min-score" in refused.output
 
 
 @pytest.mark.parametrize(
@@ -161,34 +168,35 @@ def test_to_align_again_gives_the_same_corpus_and_pairs_nothing(mined: Path):
 
 
 async def test_to_align_again_is_not_to_pair_again(mined: Path):
-    told: list[str] = []
-    await mining.mine_again(job_of(mined), mined, keep_pairs=True, doing=told.append)
-    assert told == ["reading s.test (24 pages)", "aligning en-fr (12 pairs of pages)", "writing the corpus", ""]
+    told: list[Doing | None] = []
+    await mining.mine_again(job_of(mined), JobFolder(mined), known_pairs=True, watch=told.append)
+    steps = ["cleaning s.test", "aligning s.test (12 en-fr pairs)", "writing the corpus", "None"]
+    assert list(map(str, told)) == steps
 
 
 def test_mining_again_pairs_again_what_was_paired_with_other_settings(mined: Path, monkeypatch: pytest.MonkeyPatch):
-    ground: list[str] = []
-    grind = mining._Mill._grind
+    asked: list[str] = []
+    mine = MiningWorkers.mine
 
-    async def counted(mill: mining._Mill, site: str) -> None:
-        ground.append(site)
-        await grind(mill, site)
+    async def counted(workers: MiningWorkers, site: str, watch: Watch, **how: bool) -> SiteFindings:
+        asked.append(site)
+        return await mine(workers, site, watch, **how)
 
     async def nothing_to_crawl(*_: object) -> mining.Ending:
         return mining.Ending.DONE
 
-    monkeypatch.setattr(mining._Mill, "_grind", counted)
+    monkeypatch.setattr(MiningWorkers, "mine", counted)
     monkeypatch.setattr(mining, "finished", nothing_to_crawl)
     for flags, times, pairs in (([], 0, COUNT), (["--methods", "a"], 1, 0), ([], 0, 0), (["--methods", "u"], 1, COUNT)):
-        ground.clear()
+        asked.clear()
         done("mine", "--out", mined, "--quiet", *flags)
-        assert (len(ground), paired(mined)) == (times, pairs), flags
+        assert (len(asked), paired(mined)) == (times, pairs), flags
     (mined / "words.tsv").write_text("harbour\tport\n")
     for words, times in (("", 1), ("", 0), ("boat\tbateau\n", 1)):
-        ground.clear()
+        asked.clear()
         (mined / "words.tsv").write_text((mined / "words.tsv").read_text() + words)
         done("mine", "--out", mined, "--quiet", "--dictionary", mined / "words.tsv")
-        assert len(ground) == times
+        assert len(asked) == times
 
 
 def test_pairs_that_are_kept_do_not_hide_pages_that_were_not_paired(mined: Path):
@@ -202,38 +210,53 @@ def test_pairs_that_are_kept_do_not_hide_pages_that_were_not_paired(mined: Path)
     ledger.close()
 
 
-class Slow(Executor):
-    """Begins a task only when it is told that nobody waits for more."""
+class FakeWorkers:
+    """Mines nothing, and counts what it is asked for."""
 
-    def __init__(self, begin: Callable[[], None]) -> None:
-        self._begin = begin
-        self._thread = ThreadPoolExecutor(1)
+    def __init__(self) -> None:
+        self.mined: list[str] = []
+        self.written = 0
 
-    def submit(self, task: Callable[..., object], /, *given: object, **named: object) -> Future[object]:
-        self._begin()
-        return self._thread.submit(task, *given, **named)
+    async def mine(self, site: str, _watch: Watch, **_how: bool) -> SiteFindings:
+        self.mined.append(site)
+        return SiteFindings(site, 2 * COUNT)
+
+    async def write_corpus(self) -> None:
+        self.written += 1
 
 
-async def test_what_is_mined_while_the_crawl_ends_is_kept(crawled: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(mining, "LOOK_EVERY", 0.0)
-    ledger, over = Ledger(crawled / "job.sqlite"), asyncio.Event()
-    mill = mining._Mill(job_of(crawled), crawled, ledger, Slow(over.set))
-    await mill.grind_while_it_grows(Counter({"s.test": 1}), over)
+async def test_what_is_mined_while_the_crawl_ends_is_kept(crawled: Path):
+    ledger, due = Ledger(crawled / "job.sqlite"), asyncio.Queue()
+    async with MiningWorkers(job_of(crawled), crawled) as workers:
+        work = mining._Mining(job_of(crawled), ledger, workers, FakeClock())
+        for name in ("s.test", ""):  # the crawl ends while the site waits to be mined
+            due.put_nowait(name)
+        await work.mine_due(due)
     ledger.close()
     assert paired(crawled) == COUNT
 
 
-async def test_the_corpus_is_not_written_after_each_site_but_at_the_end(crawled: Path, monkeypatch: pytest.MonkeyPatch):
-    written: list[str] = []
-    monkeypatch.setattr(mining, "write_corpus", lambda *_: written.append("corpus"))
-    ledger = Ledger(crawled / "job.sqlite")
-    mill = mining._Mill(job_of(crawled), crawled, ledger, ThreadPoolExecutor(1))
+async def test_the_corpus_is_not_written_after_each_site_but_at_the_end(crawled: Path):
+    ledger, due, workers = Ledger(crawled / "job.sqlite"), asyncio.Queue(), FakeWorkers()
+    work = mining._Mining(job_of(crawled), ledger, workers, FakeClock())
+    for name in ("s.test", "s.test", "s.test", ""):
+        due.put_nowait(name)
+    await work.mine_due(due)
+    assert (len(workers.mined), workers.written) == (3, 1)
+    await work.mine_all()
+    assert (len(workers.mined), workers.written) == (3, 2)
+    ledger.close()
+
+
+async def test_the_corpus_is_written_again_when_writing_has_rested(crawled: Path):
+    ledger, due, workers, clock = Ledger(crawled / "job.sqlite"), asyncio.Queue(), FakeWorkers(), FakeClock()
+    work = mining._Mining(job_of(crawled), ledger, workers, clock)
     for _ in range(3):
-        await mill._grind("s.test")
-        await mill._write_now_and_then()
-    assert len(written) == 1
-    await mill.grind_all()
-    assert len(written) == 2
+        due.put_nowait("s.test")
+        due.put_nowait("")
+        await work.mine_due(due)
+        clock.advance(mining.SHORTEST_REST)
+    assert workers.written == 3
     ledger.close()
 
 
@@ -243,17 +266,17 @@ def test_a_small_site_is_mined_while_it_is_crawled():
 
 def test_what_is_being_mined_is_shown_and_status_says_so(crawled: Path, monkeypatch: pytest.MonkeyPatch):
     states: list[str] = []
-    tell = mining._Mill.tell
+    tell = mining._Mining._tell
 
-    def told(mill: mining._Mill, what: str) -> None:
-        tell(mill, what)
+    def told(work: mining._Mining, doing: Doing | None) -> None:
+        tell(work, doing)
         states.append(done("status", crawled).splitlines()[0])
 
-    monkeypatch.setattr(mining._Mill, "tell", told)
-    assert "pairing s.test (24 pages)" in done("pair", crawled)
-    for what in ("pairing s.test (24 pages)", "aligning en-fr (12 pairs of pages)", "writing the corpus"):
-        assert any(f"mining: {what}" in state for state in states)
-    assert "mining" not in done("status", crawled)
+    monkeypatch.setattr(mining._Mining, "_tell", told)
+    assert "cleaning s.test" in done("pair", crawled)
+    for what in ("pairing s.test (24 pages)", "aligning s.test (12 en-fr pairs)", "writing the corpus"):
+        assert any(f"running, {what}" in state for state in states), states
+    assert "running" not in done("status", crawled)
     assert json.loads(done("status", crawled, "--format", "json"))["mining"] == ""
 
 
@@ -320,7 +343,7 @@ async def test_ctrl_c_twice_ends_mining_at_once_and_without_a_traceback(crawled:
         *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, start_new_session=True
     )
     said = b""
-    for awaited in (b"pairing", b"finishing"):
+    for awaited in (b"cleaning", b"Finishing"):
         while awaited not in said:
             line = await process.stderr.readline()
             assert line, said

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from bitrawl import config, demo
-from bitrawl.assemble import Ending, mine, mine_again, write_corpus
 from bitrawl.config import Job
 from bitrawl.demo import Served
+from bitrawl.jobs.crawling import Ending
+from bitrawl.jobs.export import write_corpus
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.mining import mine, mine_again
 from bitrawl.model import Language
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
@@ -51,7 +54,7 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> Path:
         async with demo.serve() as web:
             asked = job(web, ["en", "fr", "es", "zh"])
             config.write(asked, folder / "job.toml")
-            return await mine(asked, folder, lambda _visit: None)
+            return await mine(asked, JobFolder(folder))
 
     folder = tmp_path_factory.mktemp("mined")
     assert asyncio.run(run(folder)) is Ending.DONE
@@ -84,7 +87,7 @@ async def test_stages_repeat_without_fetching(mined: Path, tmp_path: Path):
         (tmp_path / name).write_bytes((mined / name).read_bytes())
     before = pairs_of(tmp_path, "en", "fr")
     asked = config.resolve(config.read(tmp_path / "job.toml") | {"pair": {"methods": "a"}})
-    await mine_again(asked, tmp_path)
+    await mine_again(asked, JobFolder(tmp_path))
     declared = pairs_of(tmp_path, "en", "fr")
     assert 0 < len(declared) < len(before)
     write_corpus(config.resolve(config.read(tmp_path / "job.toml") | {"judge": {"score": 0.99}}), tmp_path)
@@ -97,7 +100,7 @@ async def test_one_language_makes_a_monolingual_corpus(tmp_path: Path):
     async with demo.serve() as web:
         asked = job(web, ["fr"], export={"formats": ["text", "jsonl"]})
         config.write(asked, tmp_path / "job.toml")
-        assert await mine(asked, tmp_path, lambda _visit: None) is Ending.DONE
+        assert await mine(asked, JobFolder(tmp_path)) is Ending.DONE
     text = (tmp_path / "corpus/fr.txt").read_text()
     assert " les " in text
     assert " the " not in text.lower()

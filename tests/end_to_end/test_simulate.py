@@ -14,9 +14,11 @@ import typer
 from typer.testing import CliRunner
 
 from bitrawl import config, demo
-from bitrawl.assemble import Ending, run
 from bitrawl.cli.simulate import simulate
 from bitrawl.config import Strategy
+from bitrawl.jobs.crawling import Ending
+from bitrawl.jobs.crawling import crawl as run_crawl
+from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
 from bitrawl.report.simulation import harvest
 from bitrawl.simulation.measure import Truth, in_order, read_pairs, write_pairs
@@ -43,7 +45,7 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
                 "scope": {"one_site": ONE_SITE},
                 "fetch": {"connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}, "allow_private": True},
             }
-            return await run(config.resolve(asked), folder, lambda _visit: None)
+            return await run_crawl(config.resolve(asked), JobFolder(folder))
 
     folder = tmp_path_factory.mktemp("crawled")
     assert asyncio.run(crawl(folder)) is Ending.DONE

@@ -142,7 +142,7 @@ async def test_ctrl_c_finishes_what_is_in_flight_and_the_same_command_goes_on(
         out, err = await process.communicate()
         assert process.returncode == 130
         assert b"resumes" in out
-        assert b"finishing" in err
+        assert b"Finishing" in err
         asked = {visit.url for visit in web.visits if not visit.url.endswith(RULES)}
         assert asked == concluded(tmp_path), "what was in flight was not finished"
         seen = len(web.visits)
@@ -156,7 +156,7 @@ async def test_ctrl_c_twice_stops_now_and_the_same_command_goes_on(tmp_path: Pat
         process = await start(web, tmp_path)
         assert await requests_reach(web, 60, process)
         process.send_signal(signal.SIGINT)
-        await asyncio.wait_for(process.stderr.readuntil(b"finishing"), 30)
+        await asyncio.wait_for(process.stderr.readuntil(b"Finishing"), 30)
         process.send_signal(signal.SIGINT)
         await process.communicate()
         assert process.returncode == 130

@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 
 from bitrawl import config
 from bitrawl.align.embeddings import EmbeddingAligner
-from bitrawl.assemble import mine_again
 from bitrawl.cli import app
 from bitrawl.errors import ConfigError
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.mining import mine_again
 from bitrawl.pair.pairing import Pairing
 from bitrawl.text.encoder import load_encoder
 
@@ -59,7 +60,7 @@ def test_it_pairs_what_nothing_else_tells_apart(model):
 def test_a_job_with_an_encoder_pairs_and_aligns_in_its_own_process(model, tmp_path):
     pairs = job_folder(tmp_path, 20)
     job = config.resolve(config.read(tmp_path / "job.toml") | {"encoder": model})
-    asyncio.run(mine_again(job, tmp_path))
+    asyncio.run(mine_again(job, JobFolder(tmp_path)))
     documents = [json.loads(line) for line in (tmp_path / "corpus" / "en-fr.documents.jsonl").read_text().splitlines()]
     assert {(line["url_a"], line["url_b"]) for line in documents} == pairs
     units = [json.loads(line) for line in (tmp_path / "corpus" / "en-fr.sentences.jsonl").read_text().splitlines()]

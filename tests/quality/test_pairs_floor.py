@@ -3,13 +3,13 @@
 from functools import cache
 
 import pytest
+from bitrawl.reading import page_reader
 
 from bitrawl import demo
 from bitrawl.model import Capture, Language, Page, Sitemap
 from bitrawl.pair.evidence import ALL, Method
 from bitrawl.pair.grouping import by_site
 from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.reading import page_reader
 
 LANGUAGES = [Language(code) for code in ("en", "es", "fr", "zh")]
 UNDECLARED = ALL - {Method.DECLARED, Method.URL, Method.MUTUAL}

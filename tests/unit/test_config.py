@@ -4,6 +4,7 @@ import pytest
 
 from bitrawl import config
 from bitrawl.errors import ConfigError
+from bitrawl.jobs.settings import listed
 
 GOOD = {"langs": ["en", "fr"], "seeds": ["https://example.org"]}
 
@@ -41,8 +42,8 @@ def test_codes_and_seeds_are_brought_into_standard_form():
         ({"seeds": ["www.example.org"]}, "https://www.example.org"),
         ({"seeds": ["ftp://example.org/"]}, "only http and https"),
         ({"seeds": []}, "nowhere to start"),
-        ({"strategy": "depth-first"}, "'depth-first' at `strategy`; known are breadth-first"),
-        ({"export": {"formats": ["foo"]}}, "'foo' at `export.formats.*; known are tmx, jsonl"),
+        ({"strategy": "depth-first"}, "there is no strategy 'depth-first'; the strategies are breadth-first"),
+        ({"export": {"formats": ["foo"]}}, "there is no format 'foo'; the formats are tmx, jsonl"),
         ({"warc": ["/no/such.warc.gz"], "seeds": []}, "no file /no/such.warc.gz"),
         ({"warc": ["x"]}, "--replay"),
         ({"export": {"formats": ["tmx", "text"]}}, "text is not for pairs of languages; there are tmx, jsonl"),
@@ -66,7 +67,7 @@ def test_a_language_with_its_region_is_one_language(code):
 
 @pytest.mark.parametrize("text", ["en,fr", "en;fr", " en ; fr ", "en,fr,"])
 def test_a_flag_lists_with_commas_or_semicolons(text):
-    assert config.listed(text) == ["en", "fr"]
+    assert listed(text) == ["en", "fr"]
 
 
 def test_flags_win_over_the_file_key_by_key():
@@ -92,4 +93,7 @@ def test_a_job_file_that_is_no_toml_is_refused(tmp_path: Path, text: str):
 
 
 def test_a_seed_list_has_comments_and_blank_lines():
-    assert config.seeds_from(["# sites", "", " https://a.org ", "https://b.org"]) == ["https://a.org", "https://b.org"]
+    assert config.seeds_from(b"\xef\xbb\xbf# sites\n\n https://a.org \r\nhttps://b.org", "seeds.txt") == [
+        "https://a.org",
+        "https://b.org",
+    ]

@@ -4,16 +4,24 @@ import pytest
 from rich.console import Console
 
 from bitrawl.cli.progress import Progress
+from bitrawl.mining import Doing, Step
 
 
-@pytest.mark.parametrize("what", ["pairing example.org (635 pages)", "aligning en-de (12 pairs of pages)"])
-def test_the_live_display_says_what_is_being_mined(what: str):
+@pytest.mark.parametrize(
+    ("doing", "what"),
+    [
+        (Doing(Step.PAIRING, "example.org", "pages", total=635), "pairing example.org (635 pages)"),
+        (Doing(Step.ALIGNING, "example.org", "en-de pairs", 3, 12), "aligning example.org (3 of 12 en-de pairs)"),
+        (Doing(Step.WRITING), "writing the corpus"),
+    ],
+)
+def test_the_live_display_says_what_is_being_mined(doing: Doing, what: str):
     progress, console = Progress(), Console(width=120)
-    progress.mining(what)
+    progress.mining(doing)
     with console.capture() as shown:
         console.print(progress._table(""))
     assert what in shown.get()
-    progress.mining("")
+    progress.mining(None)
     with console.capture() as shown:
         console.print(progress._table(""))
     assert what not in shown.get()
@@ -22,10 +30,10 @@ def test_the_live_display_says_what_is_being_mined(what: str):
 def test_without_a_terminal_many_sites_do_not_flood_the_log(capsys: pytest.CaptureFixture[str]):
     progress = Progress()
     for number in range(100):
-        progress.mining(f"pairing site{number}.test (8 pages)")
+        progress.mining(Doing(Step.PAIRING, f"site{number}.test", "pages", total=8))
     assert capsys.readouterr().err.count("pairing") < 10
 
 
 def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]):
-    Progress(quiet=True).mining("pairing example.org (635 pages)")
+    Progress(quiet=True).mining(Doing(Step.WRITING))
     assert not any(capsys.readouterr())

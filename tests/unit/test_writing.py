@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bitrawl import config
-from bitrawl.assemble import write_corpus
 from bitrawl.config import Job
+from bitrawl.jobs.export import write_corpus
 from bitrawl.model import (
     Language,
     Lease,

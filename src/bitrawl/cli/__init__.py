@@ -1,45 +1,74 @@
-"""Arguments in, printed lines out; what is done lies below."""
+"""Arguments in, printed lines out; what is done lies below. One file for each verb, loaded when it is used."""
 
 import sys
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from bitrawl import __version__
-from bitrawl.cli.align import align
-from bitrawl.cli.clean import clean
-from bitrawl.cli.console import complain
-from bitrawl.cli.crawl import crawl
-from bitrawl.cli.demo import demo
-from bitrawl.cli.mine import export, mine, pair, report_
-from bitrawl.cli.simulate import simulate
-from bitrawl.cli.status import log, status
-from bitrawl.cli.train import train
-from bitrawl.cli.urls import urls
 from bitrawl.errors import BitrawlError, ConfigError
+
+
+class Verb(NamedTuple):
+    """A command: the module that has it, and the first line of its help."""
+
+    module: str
+    help: str
+
+
+VERBS = {
+    "mine": Verb("mine", "Crawl sites and write a corpus of what is translated on them."),
+    "crawl": Verb("crawl", "Visit sites and keep their pages."),
+    "pair": Verb("pair", "Pair and align the pages of a job again, with other settings."),
+    "align": Verb("align", "Align the sentences of two texts, or those of a job again."),
+    "export": Verb("export", "Write the corpus of a job again, in more formats or with other thresholds."),
+    "report": Verb("report", "Draw the report of a job: one HTML file that opens offline."),
+    "status": Verb("status", "Show how far a job is."),
+    "log": Verb("log", "List the fetches of a job in the order in which they were made."),
+    "clean": Verb("clean", "Print the main text of pages, or every paragraph with its label."),
+    "simulate": Verb("simulate", "Replay archived sites under several strategies and compare them."),
+    "urls": Verb("urls", "Tell languages and pairs from URLs alone."),
+    "demo": Verb("demo", "Mine a small web that the package carries, and show what came of it."),
+    "train": Verb("train", "Train a model of the package again, from data that you have."),
+}
+
+
+class Verbs(TyperGroup):
+    """Loads a verb's module when the verb is used; the list of verbs needs none of them."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {name: TyperCommand(name, help=verb.help) for name, verb in VERBS.items()}
+        self._listing = False
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's
+        if self._listing or cmd_name not in VERBS:
+            return self.commands.get(cmd_name)
+        app = import_module(f"bitrawl.cli.{VERBS[cmd_name].module}").app
+        command = typer.main.get_command(app)
+        command.name = cmd_name
+        return command
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self._listing = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._listing = False
+
 
 app = typer.Typer(
     name="bitrawl",
+    cls=Verbs,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     help="A focused crawler for parallel and domain corpora.\n\n"
     "Begin with [bold]bitrawl demo[/], or with a site:\n\n"
     "[bold]bitrawl mine https://www.example.org/ --langs en,fr --out jobs/example[/]",
 )
-app.command()(mine)
-app.command()(crawl)
-app.command()(pair)
-app.command()(align)
-app.command()(export)
-app.command("report")(report_)
-app.command()(status)
-app.command()(log)
-app.command()(clean)
-app.command()(simulate)
-app.add_typer(urls, name="urls")
-app.command()(demo)
-app.command()(train)
 
 
 def _version(*, show: bool) -> None:
@@ -51,18 +80,29 @@ def _version(*, show: bool) -> None:
 @app.callback()
 def _main(
     *,
-    version: bool = typer.Option(False, "--version", callback=lambda value: _version(show=value), is_eager=True),
+    version: bool = typer.Option(
+        False, "--version", help="Show the version.", callback=lambda value: _version(show=value), is_eager=True
+    ),
 ) -> None:
     """See the help of each verb."""
 
 
 def main() -> None:
-    """The `bitrawl` command: a fault is one line that names the fix, and an exit code."""
+    """Run the `bitrawl` command: a fault is one line that names the fix, and an exit code."""
     try:
         app()
     except BitrawlError as error:
-        complain(str(error))
+        _complain(str(error))
         sys.exit(2 if isinstance(error, ConfigError) else 1)
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        sys.exit(130)
     except BrokenPipeError:  # the reader of our output had enough, as in `bitrawl log DIR | head`
         sys.stderr.close()
         sys.exit(141)
+
+
+def _complain(message: str) -> None:
+    from bitrawl.cli.console import complain  # noqa: PLC0415 - rich takes a while to load
+
+    complain(message)

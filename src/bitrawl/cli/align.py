@@ -1,27 +1,31 @@
 """`bitrawl align`: which sentences are translations of each other, in two texts or in the pairs of a job."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bitrawl import config
 from bitrawl.align.documents import Document, Text
 from bitrawl.align.embeddings import EmbeddingAligner
 from bitrawl.align.lexical import LexicalAligner
-from bitrawl.assemble import mine_again
 from bitrawl.cli.console import err
-from bitrawl.cli.mine import changed, tell
+from bitrawl.cli.foreground import Foreground
 from bitrawl.cli.progress import Progress
+from bitrawl.cli.status import tell
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.mining import mine_again
+from bitrawl.jobs.settings import described, listed
 from bitrawl.languages import parse_language
 from bitrawl.model import Bead, Language
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.lexicon import read_dictionary
 
+app = typer.Typer(rich_markup_mode="rich")
 
+
+@app.command()
 def align(
     files: Annotated[
         list[Path] | None,
@@ -86,8 +90,11 @@ def _align_job(
 ) -> None:
     if langs or listed or out or dictionary:
         raise ConfigError("a job has its own languages, dictionary and folder: bitrawl align DIR takes only --encoder")
-    asyncio.run(mine_again(changed(folder, {"encoder": encoder}), folder, keep_pairs=True, doing=Progress().mining))
-    tell(folder)
+    where = JobFolder(folder)
+    job = where.changed(described({"encoder": encoder}))
+    foreground = Foreground(Progress())
+    foreground.run(lambda: mine_again(job, where, known_pairs=True, watch=foreground.progress.mining))
+    tell(where)
 
 
 def ladder(beads: Sequence[Bead]) -> str:
@@ -112,7 +119,7 @@ def _cell(numbers: Sequence[int]) -> str:
 def _languages(langs: str) -> tuple[Language, Language]:
     if not langs:
         raise ConfigError("--langs is missing: the languages of the two texts, as in --langs de,fr")
-    codes = [parse_language(code) for code in config.listed(langs)]
+    codes = [parse_language(code) for code in listed(langs)]
     if len(codes) != 2:
         raise ConfigError(f"--langs takes two languages, as in de,fr; {langs!r} has {len(codes)}")
     return codes[0], codes[1]

@@ -9,9 +9,11 @@ from typing import Annotated
 import msgspec
 import typer
 
-from bitrawl.assemble import clean_pages
 from bitrawl.cli.console import complain
+from bitrawl.jobs.pages import loose_pages
 from bitrawl.model import Page, Skip
+
+app = typer.Typer(rich_markup_mode="rich")
 
 
 class Format(StrEnum):
@@ -21,16 +23,17 @@ class Format(StrEnum):
     JSONL = "jsonl"
 
 
+@app.command()
 def clean(
     sources: Annotated[
         list[str],
         typer.Argument(
-            help="Files, folders of .html files, job folders, or URLs; - for standard input.", metavar="FILE|DIR|URL..."
+            help="Files, folders of HTML files, job folders or URLs; - reads standard input.", metavar="FILE|DIR|URL..."
         ),
     ],
     *,
     style: Annotated[
-        Format, typer.Option("--format", help="text prints what is content; jsonl every paragraph with its label.")
+        Format, typer.Option("--format", help="Print the main text, or every paragraph with its label as JSON lines.")
     ] = Format.TEXT,
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Visit private and loopback addresses.")
@@ -50,7 +53,7 @@ def clean(
 async def _clean(sources: list[str], style: Format, *, allow_private: bool) -> int:
     failed = 0
     several = len(sources) > 1 or Path(sources[0]).is_dir()
-    async for source, page in clean_pages(sources, sys.stdin.buffer, allow_private=allow_private):
+    async for source, page in loose_pages(sources, sys.stdin.buffer, allow_private=allow_private):
         if isinstance(page, Skip):
             complain(f"{source}: {page.reason}{f' ({page.detail})' if page.detail else ''}")
             failed += 1

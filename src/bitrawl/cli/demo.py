@@ -1,7 +1,5 @@
 """`bitrawl demo`: the main job on a small multilingual web that the package carries."""
 
-import asyncio
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated
@@ -10,52 +8,68 @@ import typer
 
 from bitrawl import config
 from bitrawl import demo as bundled
-from bitrawl.assemble import Ending, mine
 from bitrawl.cli.console import out as console
-from bitrawl.cli.crawl import leave, watch
-from bitrawl.cli.mine import tell
+from bitrawl.cli.foreground import Foreground, leave
 from bitrawl.cli.progress import Progress
-from bitrawl.cli.status import show
+from bitrawl.cli.status import show, tell
 from bitrawl.config import Job
+from bitrawl.jobs.crawling import Ending
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.mining import mine
+from bitrawl.jobs.settings import listed
 from bitrawl.model import Language
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.summary import summarise
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]  # one publisher with two domains
 
+app = typer.Typer(rich_markup_mode="rich")
 
+
+@app.command()
 def demo(
     *,
-    out: Annotated[Path, typer.Option(help="The job's folder; emptied first.")] = Path("demo"),
-    langs: Annotated[str, typer.Option(help="Languages.")] = "en,fr",
+    out: Annotated[
+        Path, typer.Option(help="Keep the job in this folder. What it holds is deleted first.", metavar="DIR")
+    ] = Path("demo"),
+    langs: Annotated[str, typer.Option(help="Languages: any of en, fr, es, zh.", metavar="CODES")] = "en,fr",
 ) -> None:
-    """Mine the bundled web, served on this machine, and show what came of it.
+    """Mine a small web that the package carries, and show what came of it.
 
     Example: [bold]bitrawl demo --out /tmp/demo --langs en,fr,es,zh[/]
+
+    The web is served on this machine; nothing leaves it.
     """
-    leave(asyncio.run(_mine(out, langs)))
-    ledger = Ledger(out / "job.sqlite", read_only=True)
-    show(summarise(ledger), out)
-    _compare(ledger, config.listed(langs))
+    folder = JobFolder(out)
+    foreground = Foreground(Progress())
+    leave(foreground.run(lambda: _mine(folder, langs, foreground)))
+    show(folder)
+    ledger = folder.reading()
+    _compare(ledger, listed(langs))
     ledger.close()
-    tell(out)
-    console.print(f"\nLook closer: bitrawl status {out}, bitrawl log {out}, {out / 'report.html'}", markup=False)
+    tell(folder)
+    console.print(f"\nLook closer: bitrawl status {out}, bitrawl log {out}, {folder.report}", markup=False)
 
 
-async def _mine(folder: Path, langs: str) -> Ending:
+async def _mine(folder: JobFolder, langs: str, foreground: Foreground) -> Ending:
+    progress = foreground.progress
     async with bundled.serve() as served:
-        job = _job(langs, served.port)
-        with Progress() as progress:
-            progress.note(f"{len(bundled.pages())} pages on {len(bundled.hosts())} hosts, served on port {served.port}")
-            return await watch(job, folder, partial(mine, fresh=True, doing=progress.mining), progress)
+        progress.note(f"{len(bundled.pages())} pages on {len(bundled.hosts())} hosts, served on port {served.port}")
+        return await mine(
+            _job(langs, served.port),
+            folder,
+            observe=progress.visited,
+            started=foreground.started,
+            watch=progress.mining,
+            fresh=True,
+        )
 
 
 def _job(langs: str, port: int) -> Job:
     """Impatient, since nobody else uses this web."""
     return config.resolve(
         {
-            "langs": config.listed(langs),
+            "langs": listed(langs),
             "seeds": [str(url) for url in bundled.seeds()],
             "politeness": {"delay": 0.0},
             "scope": {"one_site": ONE_SITE},

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bitrawl.cli.console import duration, err, size
+from bitrawl.mining import Doing
 from bitrawl.model import Page, Skip, Visit
 
 LINE_EVERY = 10.0  # seconds, where there is no terminal
@@ -65,9 +66,9 @@ class Progress:
         if not self.quiet:
             err.print(message, markup=False)
 
-    def mining(self, what: str) -> None:
-        """What is mined now, empty for nothing; without a terminal a line each, if they do not come too fast."""
-        self._mining = what
+    def mining(self, doing: Doing | None) -> None:
+        """What is mined now, None for nothing; without a terminal a line each, if they do not come too fast."""
+        self._mining = what = str(doing or "")
         if what and self._live is None and time.monotonic() - self._told > TELL_EVERY:
             self._told = time.monotonic()
             self.note(f"{duration(self._told - self._started)}  {what}")

@@ -19,7 +19,10 @@ from bitrawl.simulation.replay import Replay, Settings, opened_replay
 from bitrawl.simulation.results import MEASURES, cells, headline, remarks, write
 from bitrawl.url import Url
 
+app = typer.Typer(rich_markup_mode="rich")
 
+
+@app.command()
 def simulate(  # noqa: PLR0913 (flags)
     archives: Annotated[list[Path], typer.Argument(help="WARC files that stand for the web.", metavar="WARC...")],
     *,
@@ -130,6 +133,6 @@ def _strategies(raw: str) -> tuple[Strategy, ...]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return seeds_from(path.read_text("utf-8").splitlines())
+        return seeds_from(path.read_bytes(), str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error

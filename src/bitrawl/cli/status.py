@@ -1,8 +1,7 @@
-"""`bitrawl status` and `bitrawl log`: what a job has done, while it runs or after."""
+"""`bitrawl status`: how far a job is, while it runs or after."""
 
-import datetime as dt
+import time
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -10,57 +9,68 @@ import typer
 from rich.text import Text
 
 from bitrawl.cli.console import duration, out, size
+from bitrawl.cli.flags import Folder
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.status import JobStatus, State
+from bitrawl.jobs.status import status as status_of
+from bitrawl.report import brief, gather
 from bitrawl.report.wording import ADVICE
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.summary import Summary, summarise
-from bitrawl.store.summary import log as fetches
+from bitrawl.store.summary import HostSummary, Summary
 
-Folder = Annotated[Path, typer.Argument(help="The job's folder, as given to --out.", metavar="DIR")]
+app = typer.Typer(rich_markup_mode="rich")
+
+WATCH_EVERY = 2.0  # seconds
 
 
 class Format(StrEnum):
     """For people or for programs."""
 
     TABLE = "table"
-    JSONL = "jsonl"
-
-
-class StatusFormat(StrEnum):
-    """For people or for programs."""
-
-    TABLE = "table"
     JSON = "json"
 
 
+@app.command()
 def status(
     folder: Folder,
     *,
-    style: Annotated[
-        StatusFormat, typer.Option("--format", help="table for people, json for programs.")
-    ] = StatusFormat.TABLE,
+    style: Annotated[Format, typer.Option("--format", help="Print a table, or JSON for programs.")] = Format.TABLE,
+    watch: Annotated[bool, typer.Option("--watch", help="Show it again every two seconds, until it ends.")] = False,
 ) -> None:
-    """Show how far a job is: pages, languages, queue, and why links were skipped.
+    """Show how far a job is.
 
-    Example: [bold]bitrawl status jobs/example[/]
+    Example: [bold]bitrawl status jobs/example --watch[/]
+
+    It shows pages, languages, pairs, segments, what is being done now, and why links were skipped.
     """
-    ledger = Ledger(folder / "job.sqlite", read_only=True)
-    summary = summarise(ledger)
-    ledger.close()
-    if style is StatusFormat.JSON:
-        typer.echo(msgspec.json.encode(summary).decode())
-    else:
-        show(summary, folder)
+    where = JobFolder(folder)
+    while True:
+        now = status_of(where)
+        if style is Format.JSON:
+            typer.echo(msgspec.json.encode(_flat(now)).decode())
+        else:
+            if watch:
+                out.clear()
+            show(where, now)
+        if not watch or now.state is not State.RUNNING:
+            return
+        time.sleep(WATCH_EVERY)
 
 
-def show(summary: Summary, folder: Path) -> None:
-    """The summary for a person."""
-    state = summary.ended or "running, or ended without a word (the same command resumes)"
-    if summary.mining:
-        killed = "or ended without a word (the same command resumes)"
-        crawled = f", the crawl is over: {summary.ended}" if summary.ended else ", the crawl goes on"
-        state = f"mining: {summary.mining}{crawled}; {killed}"
+def _flat(now: JobStatus) -> dict[str, object]:
+    """The summary's keys stay where programs look for them."""
+    return {
+        **msgspec.to_builtins(now.crawl),
+        "state": now.state,
+        "corpora": {name: msgspec.to_builtins(one) for name, one in now.corpora.items()},
+    }
+
+
+def show(folder: JobFolder, now: JobStatus | None = None) -> None:
+    """The status of a job for a person."""
+    now = now or status_of(folder)
+    summary = now.crawl
     rows = [
-        ("job", f"{folder}: {state}"),
+        ("job", f"{folder.path}: {_state(folder, now)}"),
         ("links", f"{summary.links} = {summary.pages} pages + {summary.skipped} skipped + {summary.queued} queued"),
         ("fetched", f"{summary.fetches} answers, {size(summary.bytes)}, in {duration(summary.seconds)}"),
         (
@@ -72,10 +82,23 @@ def show(summary: Summary, folder: Path) -> None:
     rows += [
         ("skipped" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(summary.skips.items())
     ]
+    rows += [
+        (name, f"{one.pairs} pairs of pages, {one.segments} segments, {one.units} units in the corpus")
+        for name, one in now.corpora.items()
+    ]
     for label, value in rows:
         out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
     for hint in hints(summary):
         out.print(f"→ {hint}", markup=False)
+
+
+def _state(folder: JobFolder, now: JobStatus) -> str:
+    if now.state is State.RUNNING:
+        crawled = f"; the crawl has ended: {now.ended}" if now.ended else ""
+        return f"running{f', {now.doing}' if now.doing else ''}{crawled}"
+    if now.state is State.INTERRUPTED:
+        return f"interrupted (resume with: bitrawl mine --out {folder.path})"
+    return now.ended
 
 
 def hints(summary: Summary) -> list[str]:
@@ -87,30 +110,14 @@ def hints(summary: Summary) -> list[str]:
     return found or ["Look at the log for what the hosts answered."]
 
 
-def _host(host: object) -> str:
-    name, fetched, pages, seconds = msgspec.structs.astuple(host)  # type: ignore[arg-type]
-    return f"{name}  {pages} pages of {fetched} fetches, {seconds * 1000:.0f} ms each"
+def _host(host: HostSummary) -> str:
+    return f"{host.host}  {host.pages} pages of {host.fetches} fetches, {host.seconds * 1000:.0f} ms each"
 
 
-def log(
-    folder: Folder,
-    *,
-    style: Annotated[Format, typer.Option("--format", help="table for people, jsonl for programs.")] = Format.TABLE,
-    after: Annotated[int, typer.Option(help="Only fetches with a greater number than this.")] = 0,
-) -> None:
-    """List the fetches in the order in which they were made.
-
-    Example: [bold]bitrawl log jobs/example --format jsonl | head[/]
-    """
-    ledger = Ledger(folder / "job.sqlite", read_only=True)
-    for line in fetches(ledger, after=after):
-        if style is Format.JSONL:
-            typer.echo(msgspec.json.encode(line).decode())
-        else:
-            at = dt.datetime.fromtimestamp(line.at, tz=dt.UTC).strftime("%H:%M:%S")
-            verdict = line.language if line.outcome == "page" else line.outcome
-            typer.echo(
-                f"{line.seq:>6}  {at}  {line.status or '—':>3}  {size(line.bytes):>9}  {line.kind:<9}  "
-                f"{line.score:.2f}  {verdict or 'und':<14}  {line.url}"
-            )
-    ledger.close()
+def tell(folder: JobFolder) -> None:
+    """What was found, in short, at the end."""
+    for line in brief(gather(folder.path)):
+        out.print(line, markup=False)
+    for name, path in (("corpus", folder.corpus), ("report", folder.report)):
+        if path.exists():
+            out.print(f"{name:<11}{path}", markup=False)

@@ -20,6 +20,10 @@ class Model(StrEnum):
     URL_PAIRS_TRANSFORMER = "url-pairs-transformer"
 
 
+app = typer.Typer(rich_markup_mode="rich")
+
+
+@app.command()
 def train(
     model: Annotated[Model, typer.Argument(help="Which model.")],
     *,

@@ -21,13 +21,13 @@ from bitrawl.urls.language.rules import language_by_rules
 from bitrawl.urls.parallel.rules import rule_pairs
 from bitrawl.urls.sitewide.matching import THRESHOLD, Match, match
 
-urls = typer.Typer(name="urls", no_args_is_help=True, help="What URLs alone tell: the language behind each, and pairs.")
+app = typer.Typer(name="urls", no_args_is_help=True, help="What URLs alone tell: the language behind each, and pairs.")
 
 _BATCH = 500
 _Answer = Callable[[Sequence[Url]], list[list[tuple[Language, float]]]]
 
 
-@urls.command()
+@app.command()
 def language(
     files: Annotated[
         list[Path] | None, typer.Argument(help="Files with a URL a line; standard input where there is none.")
@@ -129,7 +129,7 @@ def _by_rules(langs: str) -> _Answer:
     return answer
 
 
-@urls.command()
+@app.command()
 def pairs(
     files: Annotated[
         list[Path] | None, typer.Argument(help="Files with a URL a line; standard input where there is none.")

@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from bitrawl.model import Capture, Link, LinkKind, Page, Paragraph, ParagraphKind, Reason, Sitemap, Skip, Stage
 from bitrawl.page.alternates import header_alternates, read_alternates
-from bitrawl.page.boilerplate import THRESHOLD
+from bitrawl.page.boilerplate import THRESHOLD, BoilerplateClassifier
 from bitrawl.page.decode import Decoded, decode
 from bitrawl.page.depth import shallow
 from bitrawl.page.directives import directives
@@ -22,6 +22,7 @@ from bitrawl.page.metadata import canonical, read_metadata
 from bitrawl.page.outline import TEXT, Block, Outline, normalise, outline
 from bitrawl.page.sitemap import read_sitemap
 from bitrawl.protocols import LanguageIdentifier
+from bitrawl.text.language import NgramLanguageIdentifier
 
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 MAX_PARAGRAPHS = 20_000
@@ -151,3 +152,8 @@ def _decoded(capture: Capture) -> Decoded:
     return decode(
         capture.body, capture.header("content-type"), tld=capture.url.host.partition(":")[0].rpartition(".")[2]
     )
+
+
+def page_reader() -> PageAnalyser:
+    """With the models of the package: made once in each child process."""
+    return PageAnalyser(NgramLanguageIdentifier(), BoilerplateClassifier.load())

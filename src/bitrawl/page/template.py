@@ -4,7 +4,7 @@ Counted by hash, in memory that does not grow with the site: lossy counting (Man
 that were seen too seldom to become template.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 
 import msgspec
@@ -79,6 +79,13 @@ def relabel(page: Page, template: Template) -> Page:
         for paragraph in page.paragraphs
     )
     return msgspec.structs.replace(page, paragraphs=paragraphs)
+
+
+def without_template(pages: Callable[[], Iterable[Page]]) -> Iterator[Page]:
+    """The pages of one site, known whole: what recurs on them is boilerplate. Asks for them twice."""
+    template = template_of(pages())
+    for page in pages():
+        yield relabel(page, template)
 
 
 def _needed(paragraph: Paragraph) -> float:

@@ -9,10 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.assemble.crawling import codec
-from bitrawl.assemble.mining import pairing
-from bitrawl.assemble.strategies import strategy
-from bitrawl.cleaning import without_template
+from bitrawl.assemble import codec, pairing, strategy
 from bitrawl.config import Job, Strategy
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
@@ -21,9 +18,10 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import ConfigError
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, PagePair, Reason, Sitemap, Skip, Stage
+from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
+from bitrawl.page.template import without_template
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer
-from bitrawl.reading import page_reader
 from bitrawl.simulation.measure import (
     Counted,
     Diary,

@@ -131,6 +131,14 @@ class Findings:
         for (blob,) in rows:
             yield self._segment(blob)
 
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """By languages ("en-fr") how many pairs of pages and of segments were found."""
+        rows = self._query(
+            "SELECT lang_a || '-' || lang_b, count(*),"
+            " sum((SELECT count(*) FROM segments WHERE segments.pair = pairs.id)) FROM pairs GROUP BY 1 ORDER BY 1"
+        )
+        return {languages: (pairs, segments) for languages, pairs, segments in rows}
+
     def refusals(self) -> dict[str, int]:
         """How many pairs were refused, by reason."""
         return dict(self._query("SELECT reason, count(*) FROM refusals GROUP BY 1 ORDER BY 2 DESC").fetchall())

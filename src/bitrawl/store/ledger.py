@@ -3,6 +3,7 @@
 import fcntl
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +29,7 @@ from bitrawl.model import (
 from bitrawl.url import Url
 
 VERSION = 2
+ATTEMPTS = 5  # to lock a folder
 
 # The state of a link: one row a URL, and each row ends as a page or as a skip with its reason.
 QUEUED, LEASED, PAGE, SKIPPED = range(4)
@@ -341,6 +343,21 @@ def locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def is_locked(path: Path) -> bool:
+    """Whether a process writes into the ledger's folder now."""
+    try:
+        descriptor = os.open(path.with_suffix(".lock"), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _lock(path: Path) -> int:
     """Two crawls in one folder would visit everything twice; the lock ends with the process."""
     try:
@@ -349,10 +366,15 @@ def _lock(path: Path) -> int:
     except OSError as error:
         message = f"{path.parent} cannot be written: {error.strerror}; choose another --out"
         raise StoreError(message) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        message = f"another bitrawl is working in {path.parent}; wait for it or choose another --out"
-        raise StoreError(message) from error
+    for attempt in range(ATTEMPTS):  # `is_locked` holds it for some microseconds
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if attempt + 1 < ATTEMPTS:
+                time.sleep(0.01)
+                continue
+            os.close(descriptor)
+            message = f"another bitrawl is working in {path.parent}; wait for it or choose another --out"
+            raise StoreError(message) from error
+        break
     return descriptor

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import __version__, config, report
-from bitrawl.cleaning import without_template
 from bitrawl.config import Job
 from bitrawl.corpus.card import CardFacts, CorpusFacts, Origin, Side, card
 from bitrawl.corpus.export import Format, Item, exporting, files
@@ -21,6 +20,7 @@ from bitrawl.corpus.judging import Refusal, accepted
 from bitrawl.corpus.units import Head, TranslationUnit, merged
 from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, PagePair
+from bitrawl.page.template import without_template
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.summary import summarise

@@ -1,15 +1,18 @@
-"""One part of the line alone: the content of pages that the user has, or names."""
+"""Pages with their template told from their content: those of a job, and those of files, folders and URLs."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
+from bitrawl.assemble import loose_analyser, loose_web
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.loop import MAX_REDIRECTS
 from bitrawl.errors import ConfigError
+from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Capture, Link, LinkKind, Page, Reason, Skip, Stage
-from bitrawl.page.template import TemplateCounter, relabel, template_of
+from bitrawl.page.template import TemplateCounter, relabel, without_template
 from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.url import Url
 
@@ -68,11 +71,31 @@ class Cleaner:
         return outcome if isinstance(outcome, Page | Skip) else Skip(capture.url, Stage.ANALYSE, Reason.SITEMAP)
 
 
-def without_template(pages: Callable[[], Iterable[Page]]) -> Iterator[Page]:
-    """The pages of one site, known whole: what recurs on them is boilerplate. Asks for them twice."""
-    template = template_of(pages())
-    for page in pages():
-        yield relabel(page, template)
+async def loose_pages(
+    sources: Sequence[str], stdin: BinaryIO, *, allow_private: bool = False
+) -> AsyncIterator[tuple[str, Page | Skip]]:
+    """Pages from files, folders, job folders, URLs and standard input, each with its name."""
+    live, polite = loose_web(allow_private=allow_private)
+    async with live, loose_analyser() as analyser:
+        cleaner = Cleaner(analyser, polite(live))
+        for source in sources:
+            folder = JobFolder(Path(source))
+            if folder.ledger.exists():
+                for page in job_pages(folder):
+                    yield page.url, page
+                continue
+            async for named in cleaner.clean(source, stdin):
+                yield named
+
+
+def job_pages(folder: JobFolder) -> Iterator[Page]:
+    """What a job has found, site by site, with each site's template told from its content."""
+    ledger = folder.reading()
+    try:
+        for site in [known.site for known in ledger.sites()]:
+            yield from without_template(partial(ledger.pages, site=site))
+    finally:
+        ledger.close()
 
 
 def _content(path: Path) -> bytes:

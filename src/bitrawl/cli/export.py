@@ -1,0 +1,27 @@
+"""`bitrawl export`: write the corpus of a job again."""
+
+from typing import Any
+
+import typer
+
+from bitrawl.cli.flags import Folder, with_settings
+from bitrawl.cli.status import tell
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.mining import export as write_again
+from bitrawl.jobs.settings import Group, described
+
+app = typer.Typer(rich_markup_mode="rich")
+
+
+@app.command()
+@with_settings([Group.CORPUS])
+def export(folder: Folder, **settings: Any) -> None:
+    """Write the corpus of a job again, in more formats or with other thresholds.
+
+    Example: [bold]bitrawl export jobs/example --formats tmx,moses --min-score 0.4[/]
+
+    Nothing is fetched or aligned.
+    """
+    where = JobFolder(folder)
+    write_again(where.changed(described(settings, [Group.CORPUS])), where)
+    tell(where)

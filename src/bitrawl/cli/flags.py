@@ -1,0 +1,77 @@
+"""Flags of commands: those of the one table of settings, and the few that several commands share."""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from bitrawl import config
+from bitrawl.errors import ConfigError
+from bitrawl.jobs.settings import SETTINGS, Group, value_of
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+Folder = Annotated[Path, typer.Argument(help="The job folder, as given to --out.", metavar="DIR", show_default=False)]
+Seeds = Annotated[list[str] | None, typer.Argument(help="URLs to start from.", metavar="[URL]...", show_default=False)]
+SeedsFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="Read seed URLs from this file, one per line; - reads standard input.",
+        metavar="FILE",
+        rich_help_panel=Group.JOB,
+    ),
+]
+
+
+def with_settings(groups: Iterable[Group]) -> Callable[[Command], Command]:
+    """Let a command take the settings of these groups, in place of its `**settings`."""
+
+    def decorate(command: Command) -> Command:
+        own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
+        parameters = [*own, *_parameters(set(groups))]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return command
+
+    return decorate
+
+
+def _parameters(groups: set[Group]) -> Iterator[inspect.Parameter]:
+    for name, setting in SETTINGS.items():
+        if setting.group in groups:
+            yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name))
+
+
+def _annotation(name: str) -> Any:
+    setting, value = SETTINGS[name], value_of(name)
+    kind: Any = list[value.kind] if value.several else value.kind  # type: ignore[name-defined]
+    flag = f"--{name.replace('_', '-')}"
+    names = (flag,) if kind is bool and not value.default else (flag, flag.replace("--", "--no-"))
+    default = setting.default or ("" if value.default in (None, "", False) else str(value.default))
+    option = typer.Option(
+        *(["/".join(names)] if kind is bool and name != "ignore_opt_outs" else [flag]),
+        help=setting.help,
+        show_default=("on" if value.default is True else default) or False,
+        metavar=setting.metavar or None,
+        min=value.least,
+        max=value.most,
+        rich_help_panel=setting.group,
+    )
+    return Annotated[kind | None, option]
+
+
+def seeds_of(given: list[str] | None, file: Path | None) -> list[str] | None:
+    """The seeds of the command line and of a file; None when neither has any."""
+    return [*(given or []), *(_listed(file) if file else [])] or None
+
+
+def _listed(path: Path) -> list[str]:
+    if str(path) == "-":
+        return config.seeds_from(sys.stdin.buffer.read(), "standard input")
+    try:
+        return config.seeds_from(path.read_bytes(), str(path))
+    except OSError as error:
+        raise ConfigError(f"the seeds cannot be read from {path}: {error.strerror}") from error

@@ -1,0 +1,70 @@
+"""Run a job in the foreground: its progress, the signals that end it, and the exit code."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import typer
+
+from bitrawl.assemble import Parts
+from bitrawl.cli.console import err
+from bitrawl.cli.progress import Progress
+from bitrawl.jobs.crawling import Ending
+
+Result = TypeVar("Result")
+
+EXIT_CODES = {Ending.DONE: 0, Ending.FAILED: 1, Ending.STOPPED: 130}
+
+
+class Foreground:
+    """The first Ctrl-C finishes what is in flight, where that can be done; every other signal ends the job at once."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self._parts: Parts | None = None
+        self._task: asyncio.Future[Any] | None = None
+        self._drawing: asyncio.Future[None] | None = None
+        self._ended_by: signal.Signals | None = None
+
+    def run(self, main: Callable[[], Awaitable[Result]]) -> Result:
+        """Until it is done; a signal that ends it at once ends this program too, with one line."""
+        with self.progress:
+            try:
+                return asyncio.run(self._run(main))
+            except asyncio.CancelledError:
+                ended_by = self._ended_by or signal.SIGINT
+        err.print(f"Stopped by {ended_by.name}. Nothing is lost: resume with the same command.", markup=False)
+        raise typer.Exit(128 + ended_by)
+
+    def started(self, parts: Parts) -> None:
+        """A crawl is about to begin: its progress is drawn, and the first Ctrl-C finishes what is in flight."""
+        self._parts = parts
+        self.progress.count_queue = lambda: len(parts.queue)
+        self._drawing = asyncio.ensure_future(self.progress.draw_now_and_then(parts.crawl.frontier.pause))
+
+    async def _run(self, main: Callable[[], Awaitable[Result]]) -> Result:
+        task = asyncio.ensure_future(main())
+        self._task = task
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._signalled, number)
+        try:
+            return await task
+        finally:
+            if self._drawing is not None:
+                self._drawing.cancel()
+
+    def _signalled(self, number: signal.Signals) -> None:
+        if number is signal.SIGINT and self._parts is not None and not self._parts.crawl.stopped:
+            self.progress.note("Finishing what is in flight. Press Ctrl-C again to stop now.")
+            self._parts.crawl.stop()
+        elif self._task is not None:
+            self._ended_by = number
+            self._task.cancel()
+
+
+def leave(ending: Ending) -> None:
+    """With the exit code of that ending."""
+    if EXIT_CODES[ending]:
+        raise typer.Exit(EXIT_CODES[ending])

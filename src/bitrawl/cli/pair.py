@@ -1,0 +1,31 @@
+"""`bitrawl pair`: pair and align the pages of a job again."""
+
+from typing import Any
+
+import typer
+
+from bitrawl.cli.flags import Folder, with_settings
+from bitrawl.cli.foreground import Foreground
+from bitrawl.cli.progress import Progress
+from bitrawl.cli.status import tell
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.mining import mine_again
+from bitrawl.jobs.settings import Group, described
+
+app = typer.Typer(rich_markup_mode="rich")
+
+
+@app.command()
+@with_settings([Group.PAIRS])
+def pair(folder: Folder, **settings: Any) -> None:
+    """Pair and align the pages of a job again, with other settings.
+
+    Example: [bold]bitrawl pair jobs/example --methods au[/]
+
+    Nothing is fetched.
+    """
+    where = JobFolder(folder)
+    job = where.changed(described(settings, [Group.PAIRS]))
+    foreground = Foreground(Progress())
+    foreground.run(lambda: mine_again(job, where, watch=foreground.progress.mining))
+    tell(where)

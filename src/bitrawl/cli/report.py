@@ -1,0 +1,20 @@
+"""`bitrawl report`: draw the report of a job."""
+
+import typer
+
+from bitrawl import report as reports
+from bitrawl.cli.console import out as console
+from bitrawl.cli.flags import Folder
+from bitrawl.jobs.folder import JobFolder
+
+app = typer.Typer(rich_markup_mode="rich")
+
+
+@app.command()
+def report(folder: Folder) -> None:
+    """Draw the report of a job: one HTML file that opens offline.
+
+    Example: [bold]bitrawl report jobs/example[/]
+    """
+    JobFolder(folder).job()
+    console.print(str(reports.write(folder)), markup=False)

@@ -1,0 +1,99 @@
+"""What a job folder holds, and which job a command asks for: a new one, or the one that the folder holds."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bitrawl import config
+from bitrawl.assemble import check
+from bitrawl.config import Job
+from bitrawl.errors import ConfigError, StoreError
+from bitrawl.store.ledger import Ledger, is_locked, locked
+
+_WRITTEN = ("job.toml", "job.sqlite", "job.sqlite-wal", "job.sqlite-shm", "report.html", "warc", "rejected", "corpus")
+
+
+class JobFolder(NamedTuple):
+    """Where the parts of a job are."""
+
+    path: Path
+
+    @property
+    def ledger(self) -> Path:
+        """All that the job remembers."""
+        return self.path / "job.sqlite"
+
+    @property
+    def description(self) -> Path:
+        """What was asked."""
+        return self.path / "job.toml"
+
+    @property
+    def corpus(self) -> Path:
+        return self.path / "corpus"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a process is working in it now."""
+        return is_locked(self.ledger)
+
+    def job(self) -> Job:
+        """What it was asked to do; raises `StoreError` where there is no job."""
+        return self.changed({})
+
+    def changed(self, settings: Mapping[str, Any]) -> Job:
+        """Its job with other settings, not yet written: a command that fails changes nothing."""
+        if not self.description.exists():
+            self.reading().close()
+            raise ConfigError(f"{self.path} has no job.toml")
+        return config.resolve(config.merged(config.read(self.description), settings), where="the command")
+
+    def reading(self) -> Ledger:
+        """Its ledger, to read; raises `StoreError` where there is none, and makes none."""
+        return Ledger(self.ledger, read_only=True)
+
+    @contextmanager
+    def writing(self) -> Iterator[Ledger]:
+        """Its ledger, with nobody else writing; raises `StoreError` where there is none, and makes none."""
+        self.reading().close()
+        ledger = Ledger(self.ledger)
+        try:
+            yield ledger
+        finally:
+            ledger.close()
+
+    def start_over(self) -> None:
+        """Remove what jobs have written into this folder, and nothing else; not while one runs there."""
+        with locked(self.ledger):
+            try:
+                for part in (self.path / name for name in _WRITTEN):
+                    if part.is_dir():
+                        shutil.rmtree(part)
+                    else:
+                        part.unlink(missing_ok=True)
+            except OSError as error:
+                raise StoreError(f"{self.path} cannot be emptied: {error}") from error
+
+
+def asked(settings: Mapping[str, Any], folder: JobFolder, *, file: Path | None = None, fresh: bool = False) -> Job:
+    """The job to be done, checked, with nothing written yet.
+
+    Settings win over the job file; where neither says where to begin, the job that the folder holds goes on. Raises
+    `ConfigError` when the folder holds another job, unless it is to be started over (`fresh`).
+    """
+    held = folder.description
+    earlier = config.resolve(config.read(held), where=str(held)) if held.exists() and not fresh else None
+    described = config.read(file) if file is not None else {}
+    if earlier is not None and not described and not settings.get("seeds") and not settings.get("warc"):
+        described = config.read(held)
+    job = config.resolve(config.merged(described, settings), where=str(file) if file else "the command")
+    if earlier is not None:
+        config.continues(job, earlier)
+    check(job)
+    return job

@@ -1,0 +1,224 @@
+"""Mine the sites of a job: each while it grows, and what is left at the end."""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgspec
+
+from bitrawl import __version__, assemble, config
+from bitrawl.assemble import Parts, SystemClock
+from bitrawl.config import Job
+from bitrawl.corpus.export import Format
+from bitrawl.errors import ConfigError
+from bitrawl.jobs.crawling import Ending, Started, finished, opened
+from bitrawl.jobs.export import write_corpus
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.worker import MiningWorkers, Watch
+from bitrawl.mining import Doing, Step
+from bitrawl.model import Page, Visit
+from bitrawl.protocols import Clock
+from bitrawl.store.findings import Findings, Mined
+from bitrawl.store.ledger import Ledger
+
+FIRST = 8  # pages of a site before it is mined for the first time; judgement
+GROWTH = 1.5  # of a site since it was mined last: all runs together cost three times the last one
+REST = 5  # times as long as writing the corpus took it is not written again: writing takes a sixth of the time at most
+SHORTEST_REST = 10.0  # seconds; judgement
+MOST_WORKERS = 2  # a child that mines holds a third of a gigabyte
+
+
+async def mine(
+    job: Job,
+    folder: JobFolder,
+    *,
+    observe: Callable[[Visit], None] = lambda _visit: None,
+    started: Started = lambda _parts: None,
+    watch: Watch = lambda _doing: None,
+    fresh: bool = False,
+) -> Ending:
+    """Crawl, and mine each site while it grows: what is found so far is in corpus/ at any time; as `crawling.crawl`."""
+    _check(job)
+    async with MiningWorkers(job, folder.path, workers=_workers()) as workers:
+        if job.encoder:
+            await workers.load_models()
+        growth = _Growth()
+        async with opened(job, folder, growth.observing(observe), fresh=fresh) as parts:
+            mining = _Mining(job, parts.ledger, workers, parts.crawl.clock, watch=watch)
+            growth.begin(parts, mining)
+            meanwhile = asyncio.ensure_future(mining.mine_due(growth.due))
+            started(parts)
+            try:
+                ending = await finished(parts)
+                growth.due.put_nowait("")  # The end: what is being mined is kept.
+                await meanwhile
+                await mining.mine_all()
+            finally:
+                meanwhile.cancel()
+                await asyncio.gather(meanwhile, return_exceptions=True)
+                parts.ledger.remember("mining", "")
+            return ending
+
+
+async def mine_again(
+    job: Job, folder: JobFolder, *, known_pairs: bool = False, watch: Watch = lambda _doing: None
+) -> None:
+    """Pair, align and export what a job has, with other settings, without fetching; or only align and export.
+
+    The folder's job is this one from the moment when all is ready to begin.
+    """
+    _check(job)
+    with folder.writing() as ledger:
+        if known_pairs:
+            _check_mined(folder, ledger)
+        async with MiningWorkers(job, folder.path, workers=_workers()) as workers:
+            if job.encoder:
+                await workers.load_models()
+            config.write(job, folder.description)
+            mining = _Mining(job, ledger, workers, SystemClock(), known_pairs=known_pairs, watch=watch)
+            try:
+                await mining.mine_all(again=True)
+            finally:
+                ledger.remember("mining", "")
+
+
+def export(job: Job, folder: JobFolder) -> None:
+    """Write the corpus of what was mined, with the formats and thresholds of this job, which is the folder's then."""
+    _check(job)
+    with folder.writing() as ledger:
+        _check_mined(folder, ledger)
+        write_corpus(job, folder.path)
+        config.write(job, folder.description)
+
+
+def _workers() -> int:
+    return min(os.cpu_count() or 1, MOST_WORKERS)
+
+
+def _check(job: Job) -> None:
+    """Raise `ConfigError` for what would only show when a site is paired or the corpus written."""
+    assemble.pairing(job)
+    if Format.PARQUET in job.export.formats and find_spec("pyarrow") is None:
+        raise ConfigError("Parquet needs pyarrow: pip install 'bitrawl[parquet]', or leave the format out")
+
+
+def _check_mined(folder: JobFolder, ledger: Ledger) -> None:
+    if not Findings(ledger).begun():
+        raise ConfigError(f"{folder.path} has not been mined yet. Run: bitrawl pair {folder.path}")
+
+
+class _Growth:
+    """Which sites have grown enough to be mined, while the crawl goes on."""
+
+    def __init__(self) -> None:
+        self.due: asyncio.Queue[str] = asyncio.Queue()  # "" ends it
+        self._parts: Parts | None = None
+        self._mining: _Mining | None = None
+
+    def begin(self, parts: Parts, mining: "_Mining") -> None:
+        """The crawl is about to begin."""
+        self._parts, self._mining = parts, mining
+
+    def observing(self, observe: Callable[[Visit], None]) -> Callable[[Visit], None]:
+        """The same, and each page is counted."""
+
+        def observed(visit: Visit) -> None:
+            if isinstance(visit.outcome, Page):
+                self._grew(visit.outcome)
+            observe(visit)
+
+        return observed
+
+    def _grew(self, page: Page) -> None:
+        if self._parts is None or self._mining is None:
+            return
+        site = self._parts.crawl.scope.sites.of(page.url.host)
+        if self._mining.is_due(site) and site not in self._mining.queued:
+            self._mining.queued.add(site)
+            self.due.put_nowait(site)
+
+
+class _Mining:
+    """Has sites mined by the workers, and keeps what they find."""
+
+    def __init__(
+        self,
+        job: Job,
+        ledger: Ledger,
+        workers: MiningWorkers,
+        clock: Clock,
+        *,
+        known_pairs: bool = False,
+        watch: Watch = lambda _doing: None,
+    ) -> None:
+        self.queued: set[str] = set()
+        self._ledger = ledger
+        self._findings = Findings(ledger)
+        self._workers = workers
+        self._clock = clock
+        self._known_pairs = known_pairs
+        self._watch = watch
+        self._settings = _fingerprint(job)
+        self._unwritten = False
+        self._rest_until = 0.0
+
+    def is_due(self, site: str) -> bool:
+        """Whether the site has grown enough since it was mined last."""
+        mined = self._findings.mined(site)
+        return self._ledger.knowledge(site).pages >= max(FIRST, GROWTH * (mined.pages if mined else 0))
+
+    async def mine_due(self, due: "asyncio.Queue[str]") -> None:
+        """One site after the other, until an empty name comes; the corpus is written now and then."""
+        while site := await due.get():
+            self.queued.discard(site)
+            await self._mine(site)
+            if self._unwritten and self._clock.now() >= self._rest_until:
+                await self._write()
+
+    async def mine_all(self, *, again: bool = False) -> None:
+        """What has not been mined as it is now and with these settings, several sites at a time; then the corpus."""
+        sites = [known.site for known in self._ledger.sites() if again or self._is_stale(known.site, known.pages)]
+        tasks = [asyncio.ensure_future(self._mine(site)) for site in sites]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+        await self._write()
+
+    def _is_stale(self, site: str, pages: int) -> bool:
+        earlier = self._findings.mined(site)
+        return bool(pages or earlier) and earlier != Mined(pages, self._settings)
+
+    async def _mine(self, site: str) -> None:
+        earlier = self._findings.mined(site)
+        if self._known_pairs and earlier is None:
+            return  # It has no pairs to align again.
+        found = await self._workers.mine(site, self._tell, known_pairs=self._known_pairs)
+        # Known pairs were made of those pages, with those settings: the next run sees by it what it has to do.
+        made = earlier if self._known_pairs and earlier else Mined(found.pages, self._settings)
+        self._findings.replace(msgspec.structs.replace(found, pages=made.pages, settings=made.settings))
+        self._unwritten = True
+
+    async def _write(self) -> None:
+        self._tell(Doing(Step.WRITING))
+        began = self._clock.now()
+        await self._workers.write_corpus()
+        now = self._clock.now()
+        self._rest_until = now + max(SHORTEST_REST, REST * (now - began))
+        self._unwritten = False
+        self._tell(None)
+
+    def _tell(self, doing: Doing | None) -> None:
+        self._ledger.remember("mining", str(doing or ""))
+        self._watch(doing)
+
+
+def _fingerprint(job: Job) -> str:
+    """Of all that pairs and alignment depend on, but for the pages."""
+    words = Path(job.pair.dictionary).read_bytes() if job.pair.dictionary and len(job.languages()) > 1 else b""
+    settings = msgspec.json.encode((__version__, job.languages(), job.encoder, job.pair))
+    return hashlib.blake2b(settings + words, digest_size=16).hexdigest()

@@ -1,0 +1,232 @@
+"""One table of settings: each is a flag of the command line, a keyword of the front door and a key of the job file."""
+
+import difflib
+import re
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
+
+import msgspec
+
+from bitrawl.config import Job
+from bitrawl.errors import ConfigError
+
+
+class Group(StrEnum):
+    """Under which heading the help lists a setting."""
+
+    JOB = "Job"
+    SCOPE = "Scope"
+    POLITENESS = "Politeness"
+    BUDGET = "Budgets"
+    ARCHIVES = "Archives"
+    PAIRS = "Pairs"
+    CORPUS = "Corpus"
+
+
+CRAWL = (Group.JOB, Group.SCOPE, Group.POLITENESS, Group.BUDGET, Group.ARCHIVES)
+MINE = (*CRAWL, Group.PAIRS, Group.CORPUS)
+
+
+class Setting(NamedTuple):
+    """What a user may set."""
+
+    key: str  # of the job file: "budget.pages"
+    group: Group
+    help: str
+    read: Callable[[Any], Any] = lambda value: value  # from what the user gave to what the job file has
+    default: str = ""  # as the help shows it, where that says more than the key's own default
+    metavar: str = ""
+
+
+def listed(given: str | Sequence[str]) -> list[str]:
+    """Names with commas, semicolons or spaces between them; or a sequence of names as it is."""
+    if isinstance(given, str):
+        return [name for name in re.split(r"[,;\s]+", given) if name]
+    return [str(name) for name in given]
+
+
+def _paths(given: str | Path | Sequence[str | Path]) -> list[str]:
+    return [str(given)] if isinstance(given, str | Path) else [str(path) for path in given]
+
+
+def _several(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _sites(given: str | Sequence[str | Sequence[str]]) -> list[list[str]]:
+    return [listed(group) for group in ([given] if isinstance(given, str) else given)]
+
+
+def _routes(given: str | Sequence[str] | Mapping[str, str]) -> dict[str, str]:
+    return dict(given) if isinstance(given, Mapping) else dict(map(_route, _several(given)))
+
+
+def _route(raw: str) -> tuple[str, str]:
+    host, mark, endpoint = raw.partition("=")
+    if not mark or not host or not endpoint:
+        raise ConfigError(f"--connect-to {raw!r} is not understood; write it as 'www.example.test=127.0.0.1:8000'")
+    return host, endpoint
+
+
+def _lower(given: str | Sequence[str]) -> list[str]:
+    return [name.lower() for name in listed(given)]
+
+
+SETTINGS: dict[str, Setting] = {
+    "langs": Setting("langs", Group.JOB, "Languages, as ISO 639 or BCP 47 codes: en,fr", listed, metavar="CODES"),
+    "strategy": Setting("strategy", Group.JOB, "Choose which links are visited first."),
+    "exhaustive": Setting("exhaustive", Group.JOB, "Visit all of a site, even where nothing more is expected."),
+    "include": Setting("scope.include", Group.SCOPE, "Follow only URLs that match this regular expression.", _several),
+    "exclude": Setting("scope.exclude", Group.SCOPE, "Skip URLs that match this regular expression.", _several),
+    "one_site": Setting(
+        "scope.one_site", Group.SCOPE, "Treat these hosts as one site: example.org,exemple.org", _sites, metavar="HOSTS"
+    ),
+    "max_depth": Setting("scope.depth", Group.SCOPE, "Follow links at most this many steps away from the seeds."),
+    "sitemaps": Setting("scope.sitemaps", Group.SCOPE, "Read sitemaps."),
+    "probe": Setting("scope.probe", Group.SCOPE, "Ask each host for a missing page, to recognise its error pages."),
+    "delay": Setting("politeness.delay", Group.POLITENESS, "Wait this many seconds between two visits to a host."),
+    "parallel": Setting("politeness.parallel", Group.POLITENESS, "Visit at most this many pages at once."),
+    "per_host": Setting("politeness.per_host", Group.POLITENESS, "Open at most this many connections to one host."),
+    "contact": Setting(
+        "fetch.contact", Group.POLITENESS, "Tell webmasters this e-mail address or page, in the User-Agent."
+    ),
+    "proxy": Setting(
+        "fetch.proxy", Group.POLITENESS, "Use this HTTP proxy. HTTP_PROXY and similar variables are read too."
+    ),
+    "cookies": Setting("fetch.cookies", Group.POLITENESS, "Accept cookies."),
+    "allow_private": Setting("fetch.allow_private", Group.POLITENESS, "Visit private and loopback addresses."),
+    "connect_to": Setting(
+        "fetch.connect_to",
+        Group.POLITENESS,
+        "Reach a host at another address: '*.test=127.0.0.1:8000'",
+        _routes,
+        metavar="HOST=ADDRESS",
+    ),
+    "ignore_opt_outs": Setting(
+        "politeness.opt_outs",
+        Group.POLITENESS,
+        "Keep pages that opt out of text and data mining, where your law allows it.",
+        lambda given: False if given else None,
+    ),
+    "max_pages": Setting("budget.pages", Group.BUDGET, "Stop after this many pages."),
+    "max_minutes": Setting("budget.minutes", Group.BUDGET, "Stop after this many minutes."),
+    "max_megabytes": Setting("budget.megabytes", Group.BUDGET, "Stop after this many megabytes."),
+    "site_pages": Setting("budget.site_pages", Group.BUDGET, "Leave each site after this many pages."),
+    "site_minutes": Setting("budget.site_minutes", Group.BUDGET, "Leave each site after this many minutes."),
+    "site_megabytes": Setting("budget.site_megabytes", Group.BUDGET, "Leave each site after this many megabytes."),
+    "workers": Setting(
+        "analysis.workers", Group.BUDGET, "Read pages in this many processes.", default="one per core, at most 4"
+    ),
+    "replay": Setting(
+        "replay", Group.ARCHIVES, "Crawl this WARC file, or the files in this folder, instead of the web.", _paths
+    ),
+    "warc": Setting(
+        "warc", Group.ARCHIVES, "Take every page of this WARC file, or of the files in this folder.", _paths
+    ),
+    "methods": Setting(
+        "pair.methods",
+        Group.PAIRS,
+        "Pair pages by these methods only: a declared, u URL, p d i images and digits, h m l structure, c content,"
+        " t parents, r mutual links, b bridge by a third language.",
+        default="all",
+        metavar="LETTERS",
+    ),
+    "url_pair": Setting(
+        "pair.url_pairs", Group.PAIRS, "Treat these two texts in URLs as counterparts: en=fr", _several, metavar="A=B"
+    ),
+    "dictionary": Setting("pair.dictionary", Group.PAIRS, "Use these word pairs: TSV, or hunalign's format.", str),
+    "encoder": Setting(
+        "encoder",
+        Group.PAIRS,
+        "Pair and align with this sentence-transformers model: sentence-transformers/LaBSE (extra neural).",
+        metavar="NAME_OR_PATH",
+    ),
+    "url_language_model": Setting(
+        "url_language_model",
+        Group.PAIRS,
+        "Tell the language behind a URL with this transformer (extra neural).",
+        metavar="NAME_OR_PATH",
+    ),
+    "url_pair_model": Setting(
+        "url_pair_model",
+        Group.PAIRS,
+        "Compare two URLs with this transformer, in the strategy url-models (extra neural).",
+        metavar="NAME_OR_PATH",
+    ),
+    "machine_translated": Setting(
+        "pair.machine_translated", Group.PAIRS, "Keep pages that bear marks of machine translation."
+    ),
+    "formats": Setting(
+        "export.formats",
+        Group.CORPUS,
+        "Write these formats: jsonl, tmx, tsv, moses, parquet, xces; for one language text, jsonl, xces.",
+        _lower,
+        default="jsonl,tmx,tsv",
+        metavar="NAMES",
+    ),
+    "compress": Setting("export.compress", Group.CORPUS, "Compress the files with gzip."),
+    "min_score": Setting("judge.score", Group.CORPUS, "Export only segments that score at least this."),
+}
+
+
+def described(given: Mapping[str, Any], groups: Iterable[Group] = MINE) -> dict[str, Any]:
+    """Settings as the tables of a job file; None means not given. An unknown name is a `ConfigError`."""
+    allowed = {name for name, setting in SETTINGS.items() if setting.group in set(groups)}
+    tables: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in allowed:
+            raise ConfigError(_unknown(name, allowed))
+        setting = SETTINGS[name]
+        read = None if value is None else setting.read(value)
+        if read is None:
+            continue
+        table, _, key = setting.key.rpartition(".")
+        (tables.setdefault(table, {}) if table else tables)[key] = read
+    return tables
+
+
+def known_as() -> dict[str, str]:
+    """By key of the job file the flag that sets it: messages name what the user typed."""
+    return {setting.key: f"--{name.replace('_', '-')}" for name, setting in SETTINGS.items()}
+
+
+def _unknown(name: str, allowed: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, allowed, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(allowed))}"
+    return f"there is no setting {name!r}; {hint}"
+
+
+class Value(NamedTuple):
+    """What kind of value a setting takes, by the typed schema of the job file."""
+
+    kind: type  # bool, int, float, str, or an enumeration
+    several: bool = False
+    least: float | None = None
+    most: float | None = None
+    default: Any = None
+
+
+def value_of(name: str) -> Value:
+    """From the schema; settings with a reader of their own take texts."""
+    setting = SETTINGS[name]
+    struct: Any = Job
+    for part in setting.key.split("."):
+        field = next(field for field in msgspec.structs.fields(struct) if field.name == part)
+        struct = field.type
+    kind, meta = _plain(field.type)
+    if get_origin(kind) in (list, dict):
+        return Value(str, several=setting.read is not listed and setting.read is not _lower)
+    return Value(kind, least=meta.ge if meta else None, most=meta.le if meta else None, default=field.default)
+
+
+def _plain(kind: Any) -> tuple[Any, msgspec.Meta | None]:
+    """Without None and without bounds, and those."""
+    if get_origin(kind) in (Union, types.UnionType):
+        kind = next(one for one in get_args(kind) if one is not type(None))
+    if get_origin(kind) is Annotated:
+        plain, meta = get_args(kind)[:2]
+        return plain, meta
+    return kind, None

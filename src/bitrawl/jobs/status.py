@@ -1,0 +1,61 @@
+"""How far a job is, and whether a process is working on it."""
+
+from enum import StrEnum
+
+import msgspec
+
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.store.findings import Findings
+from bitrawl.store.summary import Summary, summarise
+
+
+class State(StrEnum):
+    """What a job is doing, by its lock and its last words."""
+
+    RUNNING = "running"
+    ENDED = "ended"
+    INTERRUPTED = "interrupted"  # killed: the same command resumes
+
+
+class CorpusCount(msgspec.Struct, frozen=True):
+    """What was found for two languages."""
+
+    pairs: int  # of pages
+    segments: int  # aligned, good or not
+    units: int = 0  # in the corpus as it was written last
+
+
+class JobStatus(msgspec.Struct, frozen=True):
+    """One moment of a job."""
+
+    state: State
+    ended: str  # how the last run ended
+    doing: str  # what is being mined now
+    crawl: Summary
+    corpora: dict[str, CorpusCount] = {}  # by languages: "en-fr"
+
+
+def status(folder: JobFolder) -> JobStatus:
+    """Raises `StoreError` where there is no job."""
+    running = folder.is_running
+    ledger = folder.reading()
+    try:
+        summary = summarise(ledger)
+        units = _units(folder)
+        corpora = {
+            name: CorpusCount(pairs, segments, units.get(name, 0))
+            for name, (pairs, segments) in Findings(ledger).counts().items()
+        }
+    finally:
+        ledger.close()
+    state = State.RUNNING if running else State.ENDED if summary.ended and not summary.mining else State.INTERRUPTED
+    return JobStatus(state, summary.ended, summary.mining, summary, corpora)
+
+
+def _units(folder: JobFolder) -> dict[str, int]:
+    """By corpus, as `summary.json` says; nothing where none was written."""
+    try:
+        written = msgspec.json.decode((folder.corpus / "summary.json").read_bytes(), type=dict[str, dict[str, object]])
+    except (OSError, msgspec.MsgspecError):
+        return {}
+    return {name: units for name, one in written.items() if isinstance(units := one.get("units"), int)}
