@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.text.language import ngram_keys
 from bitrawl.url import Url
-from bitrawl.urls.language.evidence import KINDS, MEANT, Form, Piece, Place, UrlReader, is_address
+from bitrawl.urls.language.evidence import KINDS, MEANT, Form, PartEvidence, Place, UrlReader
+from bitrawl.urls.tokens import is_address
 
 Floats = NDArray[np.float32]
 
@@ -203,7 +204,7 @@ class UrlLanguageData(NamedTuple):
         beside.rename(path)
 
 
-class UrlLanguages:
+class LinearUrlLanguageModel:
     """The bundled `UrlLanguageModel`.
 
     It remembers URLs, for a site's pages link to the same ones, and hosts and segments, for its URLs share them: the
@@ -250,7 +251,7 @@ class UrlLanguages:
         self._add_marks(logits, [pieces for _, pieces in read])
         return logits
 
-    def _path_scores(self, paths: Sequence[Sequence[Piece]]) -> Floats:
+    def _path_scores(self, paths: Sequence[Sequence[PartEvidence]]) -> Floats:
         """The sum of n-gram weights by language, and in the last column the number of n-grams."""
         words = [[piece.words for piece in pieces if piece.words] for pieces in paths]
         scores = np.zeros((len(paths), len(self.languages)), np.float32)
@@ -261,7 +262,7 @@ class UrlLanguages:
             scores[some] = np.add.reduceat(rows, starts, axis=0)
         return scores
 
-    def _add_marks(self, logits: Floats, paths: Sequence[Sequence[Piece]]) -> None:
+    def _add_marks(self, logits: Floats, paths: Sequence[Sequence[PartEvidence]]) -> None:
         marks = self._marks
         for number, pieces in enumerate(paths):
             marked = False

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from bitrawl.model import Language
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.url import Url
+from bitrawl.urls.marked_tokens import marked_tokens
 from bitrawl.urls.parallel.comparison import FEATURES, Comparison, compare
-from bitrawl.urls.tokens import anatomy
 from bitrawl.urls.trees import Trees
 
 Floats = NDArray[np.float32]
@@ -42,7 +42,7 @@ class TreeUrlPairModel:
         languages: tuple[Language, Language] | None = None,
         lexicon: Lexicon | None = None,
     ) -> None:
-        self._trees = trees or bundled()
+        self._trees = trees or bundled_trees()
         self._languages, self._lexicon = languages, lexicon
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats:
@@ -57,11 +57,11 @@ class TreeUrlPairModel:
         return chances
 
     def _row(self, a: Url, b: Url) -> tuple[float, ...]:
-        comparison = compare(anatomy(min(a, b)), anatomy(max(a, b)), self._languages)
+        comparison = compare(marked_tokens(min(a, b)), marked_tokens(max(a, b)), self._languages)
         return comparison.values if self._lexicon is None else _translated(comparison, self._lexicon)
 
 
-def load(path: Path | None = None) -> Trees:
+def load_trees(path: Path | None = None) -> Trees:
     """The trees for a pair alone, of the bundled file or of another that was trained."""
     source = path or resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
     with source.open("rb") as file, np.load(file) as arrays:
@@ -69,20 +69,20 @@ def load(path: Path | None = None) -> Trees:
 
 
 @lru_cache(maxsize=1)
-def bundled() -> Trees:
+def bundled_trees() -> Trees:
     """Loaded once."""
-    return load()
+    return load_trees()
 
 
 def _share_something(a: Url, b: Url) -> bool:
     """Whether a word of the one begins as one of the other, or one of them has no words."""
-    heads_a, heads_b = anatomy(a).heads, anatomy(b).heads
+    heads_a, heads_b = marked_tokens(a).heads, marked_tokens(b).heads
     return not heads_a or not heads_b or not heads_a.isdisjoint(heads_b)
 
 
-def rows_of(pairs: Sequence[tuple[Url, Url]]) -> Floats:
+def feature_rows(pairs: Sequence[tuple[Url, Url]]) -> Floats:
     """What the model learns from: one row a pair."""
-    values = [compare(anatomy(min(a, b)), anatomy(max(a, b))).values for a, b in pairs]
+    values = [compare(marked_tokens(min(a, b)), marked_tokens(max(a, b))).values for a, b in pairs]
     return np.array(values, np.float32).reshape(len(pairs), len(FEATURES))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from bitrawl.urls.tokens import Anatomy
+from bitrawl.urls.marked_tokens import MarkedTokens
 
 MAX_GROUP = 1500  # numbers of one kind and side; more would cost their square
 
@@ -18,7 +18,7 @@ class Number(NamedTuple):
     value: int
 
 
-def kinds(one: Anatomy) -> Number | None:
+def kinds(one: MarkedTokens) -> Number | None:
     """The URL with its longest number masked and its marks taken out; None where it has no number."""
     places = [place for place, token in enumerate(one.tokens) if token.isdecimal()]
     if not places:
@@ -106,12 +106,12 @@ def _between(chain: dict[tuple[int, int], float], first: Sequence[int], second: 
 
 
 def numbered_pairs(
-    anatomies: Sequence[Anatomy], sides: Sequence[float], numbers: Sequence[int]
+    urls: Sequence[MarkedTokens], sides: Sequence[float], numbers: Sequence[int]
 ) -> dict[tuple[int, int], float]:
     """Pairs of URLs among those numbers, of different sides and one kind, with the weight of `aligned`."""
     groups: defaultdict[tuple[str, ...], tuple[dict[int, int], dict[int, int]]] = defaultdict(lambda: ({}, {}))
     for number in numbers:
-        if sides[number] and (found := kinds(anatomies[number])) is not None:
+        if sides[number] and (found := kinds(urls[number])) is not None:
             groups[found.kind][sides[number] < 0].setdefault(found.value, number)
     pairs = {}
     for first, second in groups.values():
