@@ -1,4 +1,4 @@
-"""What a site has been seen to do: patterns with their frequency, and where they lead from a page (Liu et al., 2.2)."""
+"""Which URL patterns a site was seen to follow, how often, and where they lead from a page (Liu et al., section 2.2)."""
 
 from collections import Counter, defaultdict
 from typing import NamedTuple
@@ -7,9 +7,9 @@ from bitrawl.url import Url
 from bitrawl.urls.patterns import MAX_OPERATIONS, Operation, Pattern, difference
 from bitrawl.urls.tokens import raw_tokens
 
-TRUSTED = 20  # Liu's frequency of a pattern whose pairs need no verification.
+# Both judgement.
 _TRIED = 6  # patterns that are applied to one URL: what comes after the most frequent ones is rarely right
-_REMEMBERED = 500  # patterns of a site; a site that has more has none
+_REMEMBERED = 500  # patterns of a site; a site that has more has none that it keeps to
 
 
 class DirectedPattern(NamedTuple):
@@ -54,14 +54,6 @@ class Habits:
             for other in readings:
                 found[other] = max(found.get(other, 0.0), self._confidence(way) / len(readings))
         return sorted(found.items(), key=lambda item: -item[1])
-
-    def patterns(self) -> list[tuple[Pattern, float]]:
-        """From the first language to the second, the most frequent first, with their confidence."""
-        return [
-            (Pattern(way.operations, count), self._confidence(way))
-            for way, count in self._seen.most_common()
-            if way.onwards
-        ]
 
     def _confidence(self, way: DirectedPattern) -> float:
         return self._seen[way] / (self._seen[way] + self._wrong[way] + 1)

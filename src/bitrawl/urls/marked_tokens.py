@@ -48,6 +48,7 @@ PAGE_WORDS = frozenset(
     ]
 )
 _HEAD = 4  # letters by which cognates are known; judgement
+_MAX_DIGITS = 18
 _LONGEST = 60  # tokens; what comes after is compared as one, for time grows with the square; judgement
 
 
@@ -120,6 +121,11 @@ def changes(a: Tokens, b: Tokens) -> list[Change]:
 def is_content(token: str) -> bool:
     """A word or a number that is not the name of a page."""
     return token.isalnum() and token not in PAGE_WORDS
+
+
+def number_value(token: str) -> int:
+    """Of a token of digits; of a longer one the first 18, which is what fits into 64 bits."""
+    return int(token[:_MAX_DIGITS])
 
 
 def is_word(token: str) -> bool:

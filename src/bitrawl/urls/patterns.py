@@ -15,9 +15,10 @@ from rapidfuzz.distance import Levenshtein
 from bitrawl.url import Url
 from bitrawl.urls.tokens import Tokens, raw_tokens
 
-MIN_SUPPORT = 3  # Known pairs that a pattern must come from; two may be chance.
-MAX_PATTERNS = 40
-MAX_OPERATIONS = 4  # More differences than that are a translated slug.
+MIN_SUPPORT = 3  # Known pairs that a pattern must come from; two may be chance. Judgement.
+MAX_PATTERNS = 40  # of a site. Judgement.
+MAX_OPERATIONS = 4  # More differences than that are a translated slug. Judgement.
+_READINGS = 8  # of one pattern that are followed: a URL has few places where it fits. Judgement.
 
 END = "$"  # what stands after the last token
 
@@ -74,7 +75,7 @@ class Pattern:
         for operation in self.operations:
             found = [
                 (changed, end) for tokens, start in found for changed, end in operation.places(tokens) if end >= start
-            ][:8]
+            ][:_READINGS]
         return [Url.known("".join(tokens)) for tokens, _ in found]
 
     def __str__(self) -> str:

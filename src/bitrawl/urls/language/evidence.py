@@ -53,6 +53,7 @@ _LANGUAGE_OF_DOMAIN = {
 }
 # Labels of universities' hosts, which are seldom languages there: cs.example.ac.th, eng.example.edu.
 _DEPARTMENTS = frozenset(["bio", "cs", "ee", "eng", "is", "it", "ma", "mat", "me", "mi", "se", "st"])
+# Letters of a word whose n-grams are looked up. Judgement; the model was trained with them.
 _LONGEST_WORD = 40
 _ENOUGH_LETTERS = 2
 _PAGE = re.compile(

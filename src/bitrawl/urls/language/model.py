@@ -60,10 +60,13 @@ SOLD = frozenset(
     ]
 )
 ENGLISH = Language("en")
+# The model file was made with these: change them only with a new training. All judgement.
 LEAST_SHARE = 0.002  # of a country's people: who are fewer are not counted
-REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each
-STEP = 0.4  # nats
-LEVELS = 16
+STEP = 0.4  # nats, of an n-gram's weight
+LEVELS = 16  # of an n-gram's weight: four bits
+DAMPING = 8  # n-grams that count as known to say nothing, in a mean
+
+REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each, so 24 MB at most; judgement
 
 
 class Dense(IntEnum):
@@ -241,7 +244,7 @@ class LinearUrlLanguageModel:
         logits = self._hosts.rows([host for host, _ in read])
         scores = self._path_scores([pieces for _, pieces in read])
         known = scores[:, -1:]
-        root, mean = 1 / np.sqrt(known + 1), 1 / (known + 8)
+        root, mean = 1 / np.sqrt(known + 1), 1 / (known + DAMPING)
         scores = scores[:, :-1]
         logits[:, :-1] += scores * (weights[Dense.PATH_ROOT] * root + weights[Dense.PATH_MEAN] * mean)
         english = scores[:, self._english, None]
@@ -302,7 +305,7 @@ def host_evidence(data: UrlLanguageData, reader: UrlReader, hosts: Sequence[str]
     evidence[Dense.WEALTH, :, :-1] = data.wealth
     evidence[Dense.ENGLISH, :, english] = 1
     evidence[Dense.HOST_ROOT, :, :-1] = scores / np.sqrt(known + 1)
-    evidence[Dense.HOST_MEAN, :, :-1] = scores / (known + 8)
+    evidence[Dense.HOST_MEAN, :, :-1] = scores / (known + DAMPING)
     evidence[Dense.HOST_ENGLISH, :, english] = evidence[Dense.HOST_ROOT, :, english]
     evidence[Dense.HOST_OVER, :, :-1] = np.maximum(scores - scores[:, english, None], 0) / np.sqrt(known + 1)
     evidence[Dense.UNKNOWN, :, -1] = 1

@@ -1,4 +1,4 @@
-"""Two URLs side by side: what differs and what is shared, as numbers that a model can weigh."""
+"""What two URLs share and in what they differ, as numbers that a model can weigh."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,7 +8,7 @@ from rapidfuzz.distance import Indel
 
 from bitrawl.languages import same_language
 from bitrawl.model import Language
-from bitrawl.urls.marked_tokens import MarkedTokens, changes, is_content, is_word
+from bitrawl.urls.marked_tokens import MarkedTokens, changes, is_content, is_word, number_value
 from bitrawl.urls.marks import language_spellings
 from bitrawl.urls.tokens import Tokens
 
@@ -41,8 +41,9 @@ FEATURES = (
     "page_names",  # changes of index, home, html and the like
     "host",  # changes within the host
 )
-_PREFIX = 4
-_SHORT = 2
+# Judgement; the model was trained with them.
+_PREFIX = 4  # letters by which cognates are known
+_SHORT = 2  # digits or letters
 
 
 class Comparison(NamedTuple):
@@ -165,7 +166,7 @@ class _Count:
 
     def _replaced(self, old: str, new: str) -> None:
         if old.isdecimal() and new.isdecimal():
-            self.numbers.append((int(old[:18]), int(new[:18])))
+            self.numbers.append((number_value(old), number_value(new)))
             if len(old) <= _SHORT and len(new) <= _SHORT:
                 self.short_numbers += 1
             else:

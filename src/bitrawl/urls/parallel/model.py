@@ -20,10 +20,10 @@ Floats = NDArray[np.float32]
 _UNTRANSLATED = tuple(FEATURES.index(name) for name in ("words", "loose_words", "changed"))
 _WRONG = FEATURES.index("wrong_language")
 # What is left of a chance when a mark names a language that was not asked for: sites do mislabel pages, 7 of 1624 pairs
-# of WMT16 have one.
+# of WMT16 have one. The share itself is judgement.
 _THIRD = 0.05
 # Paths that have no number and no beginning of a word in common, as most links of a page with the page itself: not
-# looked at further, which is most of the time saved.
+# looked at further, which is most of the time saved. Judgement: a chance below every threshold, and not 0.
 _NOTHING_SHARED = 0.01
 _ALIKE = tuple(FEATURES.index(name) for name in ("similarity", "ngrams", "cognates"))
 

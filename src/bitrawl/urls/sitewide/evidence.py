@@ -1,4 +1,8 @@
-"""What all URLs of a site together say of two of them: how often they differ so, which words stand for which."""
+"""What all URLs of a site together tell about two of them.
+
+How many other pairs differ in the same way, which words stand for which, which side each URL is on; as numbers that the
+models of both rounds weigh.
+"""
 
 import math
 from collections import Counter, defaultdict
@@ -11,7 +15,7 @@ from numpy.typing import NDArray
 from bitrawl.model import Language
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.url import Url
-from bitrawl.urls.marked_tokens import PAGE_WORDS, MarkedTokens, is_word, marked_tokens
+from bitrawl.urls.marked_tokens import PAGE_WORDS, MarkedTokens, is_word, marked_tokens, number_value
 from bitrawl.urls.parallel.comparison import FEATURES, Comparison, compare
 from bitrawl.urls.sitewide import sides
 from bitrawl.urls.sitewide.candidates import UrlNumbers
@@ -39,7 +43,12 @@ SITE_FEATURES = (
     "earlier",  # the earlier score
 )
 _CHANGED, _SHARED_NUMBERS = FEATURES.index("changed"), FEATURES.index("shared_numbers")
-_SURELY = 0.6
+# Judgement, all that say nothing else; the models of both rounds were trained with those that make features.
+_SURELY = 0.6  # of a third language: then it is no candidate
+_BY_WORDS = 0.4  # weight of what the words of a URL say of its side, where a mark has 1
+_BY_COMPARISON = 0.5  # the same of what the comparison with its partner says
+_OWN_WORDS = 0.5  # part of a lexicon's opinion that a pair loses when the lexicon was learned from it
+_LEARNED_FROM = 0.5  # score of a pair that the lexicon is learned from
 _HABITUAL = 0.3  # of the URLs that have what is changed, the share that makes the change a habit
 _RUNNING = 1.0  # logarithm of how many others are as far apart in their numbers
 # Of the pairs that are found, those that must show that there are two languages, or else how sure the judge must be
@@ -53,7 +62,7 @@ _MOVED = tuple(FEATURES.index(name) for name in ("short_numbers", "long_numbers"
 
 
 class SiteUrls:
-    """The URLs of a site and all that is compared among them."""
+    """The URLs of a site, which of two languages each seems to be in, and the comparisons made among them."""
 
     def __init__(
         self, urls: Sequence[Url], languages: tuple[Language, Language], language_of: Mapping[Url, Language]
@@ -81,7 +90,7 @@ class SiteUrls:
         self._comparisons: dict[UrlNumbers, Comparison] = {}
 
     def comparison(self, pair: UrlNumbers) -> Comparison:
-        """Made once."""
+        """Made once for each two."""
         found = self._comparisons.get(pair)
         if found is None:
             found = compare(self.tokens[pair[0]], self.tokens[pair[1]], self.languages)
@@ -110,9 +119,9 @@ class SiteUrls:
 
     def learn_sides(self, matched: Sequence[UrlNumbers]) -> None:
         """From partners that are known, on to all URLs."""
-        known = np.array(self.marked, np.float64) + 0.4 * np.array(self.worded, np.float64)
+        known = np.array(self.marked, np.float64) + _BY_WORDS * np.array(self.worded, np.float64)
         for a, b in matched:
-            side = 0.5 * self.comparison((a, b)).side
+            side = _BY_COMPARISON * self.comparison((a, b)).side
             known[a] += side
             known[b] -= side
         self.sides = sides.by_partners(self.tokens, known, matched)
@@ -134,14 +143,14 @@ class DifferenceCounts:
         self._carried: dict[tuple[str, str], float] = {}
         self.patterns: defaultdict[ChangePattern, float] = defaultdict(float)
         self.changes: defaultdict[tuple[str, str], float] = defaultdict(float)
-        self.offsets: defaultdict[tuple[str, int], float] = defaultdict(float)
+        self.offsets: defaultdict[int, float] = defaultdict(float)
         for pair, weight in weights.items():
             comparison = view.comparison(pair)
             self.patterns[_canonical(comparison.pattern)] += weight
             for change in set(comparison.pattern):
                 self.changes[_canonical_change(change)] += weight
-            for key in _offsets(comparison):
-                self.offsets[key] += weight
+            for offset in _offsets(comparison):
+                self.offsets[offset] += weight
         self._kept, self._kept_numbers = self._constancy()
         self.lexicon = _lexicon(view, weights)
 
@@ -168,7 +177,7 @@ class DifferenceCounts:
             pattern_share = min(pattern_share, pattern / (carriers + 1))
         if not comparison.pattern:
             rarest = pattern
-        offset = max((self.offsets.get(key, 0.0) - own for key in _offsets(comparison)), default=0.0)
+        offset = max((self.offsets.get(offset, 0.0) - own for offset in _offsets(comparison)), default=0.0)
         return (
             math.log1p(pattern),
             min(1.0, pattern_share),
@@ -216,7 +225,7 @@ class DifferenceCounts:
         if self._view.direction(pair) < 0:
             a, b = b, a
         forward, backward = self.lexicon.coverage(a, b)
-        return min(forward, backward) * (1.0 - 0.5 * own)
+        return min(forward, backward) * (1.0 - _OWN_WORDS * own)
 
 
 def features(
@@ -297,7 +306,7 @@ def _order(view: SiteUrls) -> list[float]:
 
 
 def _natural(one: MarkedTokens) -> list[tuple[int, int, str]]:
-    return [(0, int(token[:18]), "") if token.isdecimal() else (1, 0, token) for token in one.bare]
+    return [(0, number_value(token), "") if token.isdecimal() else (1, 0, token) for token in one.bare]
 
 
 def _template(one: MarkedTokens) -> tuple[str, ...]:
@@ -321,15 +330,15 @@ def _canonical_change(change: tuple[str, str]) -> tuple[str, str]:
     return change if change[0] <= change[1] else (change[1], change[0])
 
 
-def _offsets(comparison: Comparison) -> list[tuple[str, int]]:
-    return [("", abs(old - new)) for old, new in comparison.numbers]
+def _offsets(comparison: Comparison) -> list[int]:
+    return [abs(old - new) for old, new in comparison.numbers]
 
 
 def _lexicon(view: SiteUrls, weights: Mapping[UrlNumbers, float]) -> Lexicon | None:
     bags, trust = [], []
     for pair, weight in weights.items():
         comparison = view.comparison(pair)
-        if not comparison.words_a or not comparison.words_b or weight < 0.5:
+        if not comparison.words_a or not comparison.words_b or weight < _LEARNED_FROM:
             continue
         a, b = comparison.words_a, comparison.words_b
         bags.append((a, b) if view.direction(pair) >= 0 else (b, a))

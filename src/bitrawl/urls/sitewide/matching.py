@@ -32,10 +32,11 @@ from bitrawl.urls.trees import Trees
 # Swept 0.05–0.40 on WMT16's hosts, the ones that the benchmark reports (2026-11, an earlier version): recall with all
 # URLs present fell from .96 to .94, F1 with a side missing of 30 % of the pairs rose from .93–.94 to .96.
 THRESHOLD = 0.1
+# The rest are judgement; the second model was trained with them.
 _BELIEVED = 0.3  # of the first round: a pair that the second learns from
 _SURE = 0.6  # of the first round: its two need no other candidates
 _DOUBTED = 0.1  # of its score is left to a pair of a site that seems to be in one language
-_DENSE = 3000  # pairs of one kind of page that may be compared each with each
+_TEMPLATE_PAIRS = 3000  # pairs of one kind of page that may be compared each with each
 
 
 class MatchingModels(NamedTuple):
@@ -102,7 +103,7 @@ def second_round(view: SiteUrls, scores: Mapping[UrlNumbers, float]) -> tuple[li
     rest = [number for number, third in enumerate(view.third) if not third and number not in sure]
     view.ordered = numbered_pairs(view.tokens, view.sides, rest)
     again = candidates(with_habits_joined(view.tokens, tally.habits()), rest)
-    pairs = sorted({*scores, *view.plausible({*again, *pairs_by_template(view, rest, _DENSE)}), *view.ordered})
+    pairs = sorted({*scores, *view.plausible({*again, *pairs_by_template(view, rest, _TEMPLATE_PAIRS)}), *view.ordered})
     return pairs, features(view, pairs, tally, scores)
 
 

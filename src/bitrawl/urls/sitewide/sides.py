@@ -1,4 +1,7 @@
-"""In which of two languages each URL of a site is: by its marks, by its words, and by the partners that are known."""
+"""Which of two languages each URL of a site is in, its side: by marks, by words, and by the partners that are known.
+
+A side is a number from 1, surely the first language, to -1, surely the second.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -17,9 +20,14 @@ from bitrawl.urls.sitewide.candidates import UrlNumbers
 Floats = NDArray[np.float64]
 Sides = list[float]  # 1 for the first language, -1 for the second, 0 for no idea
 
+# All judgement; the models of both rounds were trained with them.
 _SCALE = 300.0  # of the difference of log-likelihoods: two or three words that are clearly of one language
-_ROUNDS = 10
+_ROUNDS = 10  # of spreading; sides hardly move after them
 _SURELY = 0.6  # share of a mark's URLs that show it to be one of a third language
+_OUTWEIGHED = 4  # how many times one language is marked oftener than the other, where unmarked means the other
+_UNMARKED = 0.5  # how surely it does
+_BY_TOKENS, _BY_PARTNER = 1.5, 0.5  # weights of what a URL's tokens and its partner say of its side
+_FIRST_GUESS = 0.5  # side of the URLs that have the token which tells most, where nothing is known
 
 
 def by_marks(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Sides:
@@ -27,7 +35,7 @@ def by_marks(urls: Sequence[MarkedTokens], languages: tuple[Language, Language])
     marked = [sum(side_of(mark, languages) for mark in one.marks if mark) for one in urls]
     sides = [float((side > 0) - (side < 0)) for side in marked]
     first, second = sides.count(1.0), sides.count(-1.0)
-    unmarked = 0.5 if second > 4 * first else -0.5 if first > 4 * second else 0.0
+    unmarked = _UNMARKED * ((second > _OUTWEIGHED * first) - (first > _OUTWEIGHED * second))
     return [side or unmarked for side in sides]
 
 
@@ -159,7 +167,7 @@ def by_partners(urls: Sequence[MarkedTokens], known: Floats, matched: Sequence[U
     carried = [{token for token in tokens if telling[token] > 1} for tokens in carried]
     if not np.abs(known).max(initial=0.0) and telling:
         seed = telling.most_common(1)[0][0]
-        known = np.array([0.5 if seed in tokens else 0.0 for tokens in carried])
+        known = np.array([_FIRST_GUESS if seed in tokens else 0.0 for tokens in carried])
     return _spread(np.clip(known, -1, 1), carried, matched)
 
 
@@ -174,8 +182,8 @@ def _spread(start: Floats, carried: Sequence[set[str]], matched: Sequence[UrlNum
     sides = start
     for _ in range(_ROUNDS):
         by_token = np.bincount(of_token, sides[of_url], len(numbers)) / carriers
-        spread = 1.5 * np.bincount(of_url, by_token[of_token], len(start)) / carrying
-        spread[ends[:, 0]] -= 0.5 * sides[ends[:, 1]]
+        spread = _BY_TOKENS * np.bincount(of_url, by_token[of_token], len(start)) / carrying
+        spread[ends[:, 0]] -= _BY_PARTNER * sides[ends[:, 1]]
         sides = np.clip(start + spread, -1, 1)
     return [float(side) for side in sides]
 
