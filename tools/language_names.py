@@ -1,4 +1,4 @@
-# ruff: noqa: D103, INP001
+# ruff: noqa: INP001
 """Writes src/bitrawl/text/language_names.tsv.gz from CLDR: pip install babel, then python tools/language_names.py.
 
 One line a language: code, its endonyms, its names in other languages; names are separated by "|" and folded.

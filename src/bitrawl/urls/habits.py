@@ -55,6 +55,14 @@ class Habits:
                 found[other] = max(found.get(other, 0.0), self._confidence(way) / len(readings))
         return sorted(found.items(), key=lambda item: -item[1])
 
+    def patterns(self) -> list[tuple[Pattern, float]]:
+        """From the first language to the second, the most frequent first, with their confidence."""
+        return [
+            (Pattern(way.operations, count), self._confidence(way))
+            for way, count in self._seen.most_common()
+            if way.onwards
+        ]
+
     def _confidence(self, way: DirectedPattern) -> float:
         return self._seen[way] / (self._seen[way] + self._wrong[way] + 1)
 

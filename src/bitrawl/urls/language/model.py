@@ -155,7 +155,7 @@ class UrlLanguageData(NamedTuple):
 
     @classmethod
     def load(cls, path: Path | None = None) -> "UrlLanguageData":
-        """The bundled one, or one that `language_training` wrote."""
+        """The bundled one, or one that `bitrawl train url-language` wrote."""
         source = path or resources.files("bitrawl.urls") / "models" / "url-language.npz"
         with source.open("rb") as file, np.load(file) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}
@@ -227,7 +227,6 @@ class LinearUrlLanguageModel:
         self._shares = data.shares * data.dense[Dense.NAMED_SHARE]
 
     def distribution(self, urls: Sequence[Url]) -> Floats:
-        """See `UrlLanguageModel`."""
         return self._urls.rows(urls) if urls else np.zeros((0, len(self.languages)), np.float32)
 
     def _chances(self, urls: Sequence[Url]) -> Floats:

@@ -24,7 +24,6 @@ class RuleUrlLanguageModel:
         self.languages = (*languages, UNDETERMINED)
 
     def distribution(self, urls: Sequence[Url]) -> NDArray[np.float32]:
-        """See `UrlLanguageModel`."""
         rows = np.zeros((len(urls), len(self.languages)), np.float32)
         for row, url in enumerate(urls):
             named = language_by_rules(url)

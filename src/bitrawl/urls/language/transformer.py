@@ -38,7 +38,6 @@ class TransformerUrlLanguageModel:
         self._memory = RememberedRows(self._compute, room, len(self.languages))
 
     def distribution(self, urls: Sequence[Url]) -> Rows:
-        """See `UrlLanguageModel`."""
         return self._memory.rows([(url_text(url),) for url in urls])
 
     def _compute(self, texts: Sequence[Texts]) -> Rows:

@@ -46,7 +46,6 @@ class TreeUrlPairModel:
         self._languages, self._lexicon = languages, lexicon
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats:
-        """See `UrlPairModel`."""
         chances = np.full(len(pairs), _NOTHING_SHARED, np.float32)
         places = [place for place, (a, b) in enumerate(pairs) if self._lexicon is not None or _share_something(a, b)]
         rows = np.array([self._row(*pairs[place]) for place in places], np.float32).reshape(-1, len(FEATURES))
@@ -70,7 +69,6 @@ def load_trees(path: Path | None = None) -> Trees:
 
 @lru_cache(maxsize=1)
 def bundled_trees() -> Trees:
-    """Loaded once."""
     return load_trees()
 
 

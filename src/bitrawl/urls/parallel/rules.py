@@ -24,7 +24,6 @@ class RuleUrlPairModel:
     """1 for two URLs that are the same without identifiers of whatever languages, 0 for others."""
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> NDArray[np.float32]:
-        """See `UrlPairModel`."""
         return np.array([float(a != b and _stripped(a, None) == _stripped(b, None)) for a, b in pairs], np.float32)
 
 

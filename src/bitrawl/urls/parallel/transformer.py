@@ -30,7 +30,6 @@ class TransformerUrlPairModel:
         self._memory = RememberedRows(self._compute, room, 1)
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Rows:
-        """See `UrlPairModel`."""
         texts = [(url_text(min(pair)), url_text(max(pair))) for pair in pairs]
         return self._memory.rows(texts)[:, 0]
 

@@ -82,7 +82,6 @@ def match_urls(
 
 @lru_cache(maxsize=1)
 def bundled_models() -> MatchingModels:
-    """Loaded once."""
     return MatchingModels.load()
 
 
