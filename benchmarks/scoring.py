@@ -50,8 +50,8 @@ from bitrawl.simulation.measure import replay as walk
 from bitrawl.simulation.replay import Replay, Settings
 from bitrawl.store.replay import Archives, open_archives
 from bitrawl.url import Url
-from bitrawl.urls.language.model import UrlLanguages
-from bitrawl.urls.parallel.model import TreeUrlPairModel, load
+from bitrawl.urls.language.model import LinearUrlLanguageModel
+from bitrawl.urls.parallel.model import TreeUrlPairModel, load_trees
 
 STRATEGIES = (Strategy.ADAPTIVE, Strategy.URL_MODELS)
 DEMO = "bundled web"
@@ -213,8 +213,8 @@ async def measure_demo(langs: str, strategies: tuple[Strategy, ...]) -> list[Cos
 def show_models() -> None:
     """The bundled files, and how long it takes until the model can be asked."""
     made: dict[str, Callable[[], object]] = {
-        "url-language.npz": UrlLanguages,
-        "url-pairs.npz": lambda: TreeUrlPairModel(load()),
+        "url-language.npz": LinearUrlLanguageModel,
+        "url-pairs.npz": lambda: TreeUrlPairModel(load_trees()),
     }
     for name, make in made.items():
         took = []

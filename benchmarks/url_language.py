@@ -19,7 +19,7 @@ from bitrawl.model import UNDETERMINED, Language
 from bitrawl.training.url_language import Labelled, fit, read_urls, training_urls
 from bitrawl.training.url_language_words import base_language
 from bitrawl.url import Url
-from bitrawl.urls.language.model import UrlLanguageData, UrlLanguages
+from bitrawl.urls.language.model import LinearUrlLanguageModel, UrlLanguageData
 from bitrawl.urls.language.rules import language_by_rules
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -49,10 +49,10 @@ def main() -> None:
     for_training = training_urls(read_urls(SHARED / "data"))
     answers: list[Answer] = []
     for fold in range(FOLDS):
-        model = UrlLanguages(fit(tables, [row for row in for_training if fold_of(row.url) != fold]))
+        model = LinearUrlLanguageModel(fit(tables, [row for row in for_training if fold_of(row.url) != fold]))
         tested = [row for row in labelled if fold_of(row.url) == fold]
         answers += answered(model, [*tested, *map(masked, (row for row in tested if row.source == "mdn"))], fold)
-    bundled = UrlLanguages(tables)
+    bundled = LinearUrlLanguageModel(tables)
     answers += answered(bundled, list(site_urls()), 0)
     print_table(answers)
     print_languages([answer for answer in answers if answer.row.source in ("books", "hosts", "wmt16")])
@@ -79,7 +79,7 @@ def site_urls() -> Iterable[Labelled]:
             yield Labelled(Url.parse(url), Language(base_language(code)), f"site {path.parent.name}")
 
 
-def answered(model: UrlLanguages, rows: Sequence[Labelled], fold: int) -> list[Answer]:
+def answered(model: LinearUrlLanguageModel, rows: Sequence[Labelled], fold: int) -> list[Answer]:
     answers = []
     for start in range(0, len(rows), BATCH):
         batch = rows[start : start + BATCH]
@@ -154,7 +154,7 @@ def print_left_out(
     tables: UrlLanguageData, for_training: Sequence[Labelled], labelled: Sequence[Labelled], answers: Sequence[Answer]
 ) -> None:
     """What the shared weights are worth to a language without training URLs."""
-    model = UrlLanguages(
+    model = LinearUrlLanguageModel(
         fit(tables, [row for row in for_training if row.language not in LEFT_OUT and fold_of(row.url)])
     )
     tested = [row for row in labelled if row.source in ("books", "hosts") and not fold_of(row.url)]
@@ -173,7 +173,7 @@ def print_speed(labelled: Sequence[Labelled]) -> None:
     urls = [row.url for row in labelled if row.source in ("books", "wmt16")][:6000]
     site = [row.url for row in labelled if row.source == "mdn"][:6000]
     began = time.process_time()
-    model = UrlLanguages()
+    model = LinearUrlLanguageModel()
     print(f"\nCPU time. Loading: {1e3 * (time.process_time() - began):.0f} ms")
     for name, some in (
         ("links to 6000 pages all over the web", urls),

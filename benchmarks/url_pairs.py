@@ -30,11 +30,11 @@ from bitrawl.training.url_pairs import (
     training_cases,
 )
 from bitrawl.url import Url
+from bitrawl.urls.marked_tokens import PAGE_WORDS, marked_tokens
 from bitrawl.urls.parallel.comparison import FEATURES
-from bitrawl.urls.parallel.model import TreeUrlPairModel, bundled, rows_of
-from bitrawl.urls.parallel.rules import RulePairModel, rule_pairs
-from bitrawl.urls.sitewide.matching import THRESHOLD, Judges, match, one_to_one
-from bitrawl.urls.tokens import PAGE_WORDS, anatomy
+from bitrawl.urls.parallel.model import TreeUrlPairModel, bundled_trees, feature_rows
+from bitrawl.urls.parallel.rules import RuleUrlPairModel, rule_pairs
+from bitrawl.urls.sitewide.matching import THRESHOLD, MatchingModels, match_urls, one_to_one
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 LOSS, SEEDS = 0.15, (1, 2, 3)
@@ -110,11 +110,11 @@ def speed() -> None:
         timed(name, urls)
     opaque = [Url.parse(f"https://big.test/p/{rng.randrange(10**9)}") for _ in range(10_000)]
     timed("opaque", opaque)
-    bundled.cache_clear()
+    bundled_trees.cache_clear()
     started = time.perf_counter()
     model = TreeUrlPairModel()
     print(f"model loaded in {1000 * (time.perf_counter() - started):.0f} ms")
-    anatomy.cache_clear()
+    marked_tokens.cache_clear()
     page, links = urls[0], urls[1:2001]
     started = time.process_time()
     for start in range(0, 2000, 100):
@@ -127,7 +127,7 @@ def speed() -> None:
 def timed(name: str, urls: Sequence[Url]) -> None:
     """The processor's seconds are the ones to compare when the machine is busy."""
     started, used = time.perf_counter(), time.process_time()
-    found = match(urls, ENGLISH, FRENCH)
+    found = match_urls(urls, ENGLISH, FRENCH)
     wall, processor = time.perf_counter() - started, time.process_time() - used
     print(f"{len(urls)} URLs of one site, {name}: {wall:.1f} s, {processor:.1f} s of processor, {len(found)} pairs")
 
@@ -147,7 +147,7 @@ def shared_task() -> None:
         for example in (one for one in examples if folds[one.site] == fold):
             model = TreeUrlPairModel(trees)
             answers = (
-                by_model(example, RulePairModel().parallel),
+                by_model(example, RuleUrlPairModel().parallel),
                 by_model(example, model.parallel),
                 told(example, judges),
             )
@@ -170,9 +170,9 @@ def by_model(example: Example, parallel: Callable[[Sequence[UrlPair]], NDArray[A
     return {(english[a], french[b - len(english)]) for a, b in one_to_one(shifted, 1e-3)}
 
 
-def told(example: Example, judges: Judges) -> set[UrlPair]:
+def told(example: Example, judges: MatchingModels) -> set[UrlPair]:
     language_of = {a: ENGLISH for a, _ in example.pairs} | {b: FRENCH for _, b in example.pairs}
-    found = match(list(language_of), ENGLISH, FRENCH, language_of=language_of, threshold=0.01, judges=judges)
+    found = match_urls(list(language_of), ENGLISH, FRENCH, language_of=language_of, threshold=0.01, models=judges)
     return {(one.url_a, one.url_b) for one in found}
 
 
@@ -189,7 +189,7 @@ def nearly(pair: UrlPair, found: set[UrlPair]) -> float:
 
 
 def copy_of(url: Url) -> tuple[str, ...]:
-    return tuple(token for token in anatomy(url).tokens if token not in PAGE_WORDS and token.isalnum())
+    return tuple(token for token in marked_tokens(url).tokens if token not in PAGE_WORDS and token.isalnum())
 
 
 def generators() -> None:
@@ -199,15 +199,15 @@ def generators() -> None:
     tests = [
         (pair, label) for pair, label in hard_negatives(DATA / "wmt16-train.candidates.tsv.gz") if pair[0].host in folds
     ]
-    test_rows = rows_of([pair for pair, _ in tests])
+    test_rows = feature_rows([pair for pair, _ in tests])
     truth = np.array([label for _, label in tests])
     test_folds = np.array([folds[pair[0].host] for pair, _ in tests])
     made: dict[tuple[int, int], NDArray[Any]] = {}
     for fold in range(FOLDS):
         positives = [pair for one in examples if folds[one.site] != fold for pair in one.pairs]
-        made[fold, 0] = rows_of(positives)
+        made[fold, 0] = feature_rows(positives)
         for generator in Generator:
-            made[fold, generator] = rows_of(negatives(positives, generator))
+            made[fold, generator] = feature_rows(negatives(positives, generator))
     table = []
     for size in range(1, len(Generator) + 1):
         for chosen in combinations(Generator, size):
@@ -220,7 +220,7 @@ def generators() -> None:
                 trees = grow(np.concatenate(parts), labels, directions=directions(FEATURES), trees=40)
                 answers[test_folds == fold] = trees.probability(test_rows[test_folds == fold]) > 0.5
             table.append(("+".join(str(int(one)) for one in chosen), scores_of(truth, answers)))
-    table.append(("WMT16's rule", scores_of(truth, RulePairModel().parallel([pair for pair, _ in tests]) > 0.5)))
+    table.append(("WMT16's rule", scores_of(truth, RuleUrlPairModel().parallel([pair for pair, _ in tests]) > 0.5)))
     print(
         f"negatives: {len(tests)} pairs of similar content, {truth.sum()} of them translations; default {'+'.join(map(str, BEST))}\n"
     )

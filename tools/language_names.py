@@ -1,5 +1,5 @@
 # ruff: noqa: INP001
-"""Writes src/bitrawl/page/language_names.tsv.gz from CLDR: pip install babel, then python tools/language_names.py.
+"""Writes src/bitrawl/text/language_names.tsv.gz from CLDR: pip install babel, then python tools/language_names.py.
 
 One line a language: code, its endonyms, its names in other languages; names are separated by "|" and folded.
 """
@@ -11,9 +11,9 @@ from pathlib import Path
 from babel import Locale
 from babel.localedata import locale_identifiers
 
-from bitrawl.page.language_names import TABLE, spaced
+from bitrawl.text.language_names import TABLE, spaced
 
-TARGET = Path(__file__).parents[1] / "src" / "bitrawl" / "page" / TABLE
+TARGET = Path(__file__).parents[1] / "src" / "bitrawl" / "text" / TABLE
 
 
 def main() -> None:

@@ -42,11 +42,12 @@ from bitrawl.strategies.url_patterns import UrlPatterns
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import read_dictionary
-from bitrawl.urls.language.model import UrlLanguages
-from bitrawl.urls.language.rules import RuleLanguageModel
+from bitrawl.urls.language.model import LinearUrlLanguageModel
+from bitrawl.urls.language.rules import RuleUrlLanguageModel
+from bitrawl.urls.language.transformer import load_language_transformer
 from bitrawl.urls.parallel.model import TreeUrlPairModel
-from bitrawl.urls.parallel.rules import RulePairModel
-from bitrawl.urls.transformer import load_url_languages, load_url_pairs
+from bitrawl.urls.parallel.rules import RuleUrlPairModel
+from bitrawl.urls.parallel.transformer import load_pair_transformer
 
 MEGABYTE = 1_000_000
 MAX_WORKERS = 4  # more than that a polite crawl never needs
@@ -288,7 +289,7 @@ def strategy(
 def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:
     """With the rules that the paper compares with, where nothing trained is wanted."""
     if not models:
-        return UrlModels(languages, RuleLanguageModel(languages), RulePairModel())
+        return UrlModels(languages, RuleUrlLanguageModel(languages), RuleUrlPairModel())
     two = (languages[0], languages[1]) if len(languages) == 2 else None
     pairs: UrlPairModel = _transformer_pairs(named.pair) if named.pair else TreeUrlPairModel(languages=two)
     return UrlModels(languages, _language_model(named.language), pairs)
@@ -304,18 +305,18 @@ def _check_asked(name: Strategy, named: UrlModelNames) -> None:
 
 
 def _language_model(name: str) -> UrlLanguageModel:
-    return _transformer_languages(name) if name else UrlLanguages()
+    return _transformer_languages(name) if name else LinearUrlLanguageModel()
 
 
 @cache
 def _transformer_languages(name: str) -> UrlLanguageModel:
     """Loaded once in a process: it is checked before a crawl, and may be a gigabyte."""
-    return load_url_languages(name)
+    return load_language_transformer(name)
 
 
 @cache
 def _transformer_pairs(name: str) -> UrlPairModel:
-    return load_url_pairs(name)
+    return load_pair_transformer(name)
 
 
 # Mining.

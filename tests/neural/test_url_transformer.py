@@ -17,7 +17,9 @@ from bitrawl.errors import ConfigError
 from bitrawl.model import Language, SiteKnowledge
 from bitrawl.training.url_transformers import Epoch, Settings, _classifier, _layers, train_languages, train_pairs
 from bitrawl.url import Url
-from bitrawl.urls.transformer import load_classifier, load_url_languages, load_url_pairs, url_text
+from bitrawl.urls.classifier import load_classifier, url_text
+from bitrawl.urls.language.transformer import load_language_transformer
+from bitrawl.urls.parallel.transformer import load_pair_transformer
 
 WORDS = {
     "en": ["about", "news", "contact", "history", "school", "garden", "winter", "house"],
@@ -78,7 +80,7 @@ def pairs(base: str, tmp_path_factory: pytest.TempPathFactory) -> Trained:
 def test_fine_tuning_learns_the_languages_of_sites_that_it_has_not_seen(languages: Trained):
     assert languages.history[-1].loss < languages.history[0].loss / 2
     assert max(epoch.macro_f1 for epoch in languages.history) > 0.95
-    model = load_url_languages(languages.folder)
+    model = load_language_transformer(languages.folder)
     assert model.languages == ("de", "en", "fr", "und")
     rng = random.Random(3)
     asked = [(address(rng, 99, code), code) for code in list(WORDS) * 20]
@@ -90,13 +92,13 @@ def test_fine_tuning_learns_the_languages_of_sites_that_it_has_not_seen(language
 
 def test_fine_tuning_learns_pairs_in_either_order(pairs: Trained):
     assert pairs.history[-1].loss < pairs.history[0].loss / 2
-    model = load_url_pairs(pairs.folder)
+    model = load_pair_transformer(pairs.folder)
     rng = random.Random(4)
     two = [(Url.parse(address(rng, 99, "en")), Url.parse(address(rng, 99, "fr"))) for _ in range(20)]
     one = [(Url.parse(address(rng, 99, "en")), Url.parse(address(rng, 99, "en"))) for _ in range(20)]
     found = model.parallel([*two, *one])
     assert np.mean((found > 0.5) == ([True] * 20 + [False] * 20)) > 0.9
-    assert np.array_equal(found, load_url_pairs(pairs.folder).parallel([(b, a) for a, b in [*two, *one]]))
+    assert np.array_equal(found, load_pair_transformer(pairs.folder).parallel([(b, a) for a, b in [*two, *one]]))
 
 
 def test_the_best_epoch_is_kept_and_patience_ends_the_training(base: str, tmp_path: Path):
@@ -134,8 +136,8 @@ def test_only_the_top_layer_begins_anew(base: str):
 def test_a_batch_answers_as_one_by_one(languages: Trained, batch: int):
     rng = random.Random(7)
     urls = [Url.parse(address(rng, site, code) + "/x" * site) for site in range(9) for code in WORDS]
-    whole = load_url_languages(languages.folder, batch=batch).distribution(urls)
-    model = load_url_languages(languages.folder)
+    whole = load_language_transformer(languages.folder, batch=batch).distribution(urls)
+    model = load_language_transformer(languages.folder)
     single = np.concatenate([model.distribution([url]) for url in urls])
     assert whole == pytest.approx(single, abs=1e-5)
 
@@ -152,7 +154,7 @@ def test_two_urls_have_one_separator_between_and_a_long_one_leaves_room_for_the_
 
 
 def test_what_was_asked_before_is_not_computed_again(languages: Trained, monkeypatch: pytest.MonkeyPatch):
-    model = load_url_languages(languages.folder)
+    model = load_language_transformer(languages.folder)
     urls = [Url.parse(f"http://site1.test/en/{word}") for word in WORDS["en"]]
     first = model.distribution(urls)
     monkeypatch.setattr(model._classifier, "outputs", None)
@@ -161,14 +163,14 @@ def test_what_was_asked_before_is_not_computed_again(languages: Trained, monkeyp
 
 def test_a_base_model_is_refused_as_a_classifier(base: str):
     with pytest.raises(ConfigError, match="not trained to classify"):
-        load_url_languages(base)
+        load_language_transformer(base)
 
 
 def test_a_model_of_pairs_is_refused_as_one_of_languages_and_the_other_way_round(languages: Trained, pairs: Trained):
     with pytest.raises(ConfigError, match="labels are parallel"):
-        load_url_languages(pairs.folder)
+        load_language_transformer(pairs.folder)
     with pytest.raises(ConfigError, match="3 labels"):
-        load_url_pairs(languages.folder)
+        load_pair_transformer(languages.folder)
 
 
 @pytest.mark.parametrize("content", [None, "{}", "{"])
@@ -178,7 +180,7 @@ def test_a_folder_without_a_model_is_a_fault_that_names_the_fix(tmp_path: Path, 
         folder.mkdir()
         (folder / "config.json").write_text(content)
     with pytest.raises(ConfigError, match="Transducens/xlm-roberta-base-url2lang"):
-        load_url_languages(str(folder))
+        load_language_transformer(str(folder))
     lines = [f"http://{site}.test/\t{code}" for site in "ab" for code in ("en", "fr")]
     (tmp_path / "data.tsv").write_text("\n".join(lines))
     with pytest.raises(ConfigError, match="xlm-roberta-base, which is downloaded"):
@@ -191,9 +193,9 @@ def test_a_strategy_asks_the_models_that_are_named(languages: Trained, pairs: Tr
     rng = random.Random(8)
     found_on = page(address(rng, 99, "en"), "en", [address(rng, 99, code) for code in ("fr", "fr", "de", "en")])
     urls = [link.url for link in found_on.links]
-    model = load_url_languages(languages.folder)
+    model = load_language_transformer(languages.folder)
     french = model.distribution(urls)[:, model.languages.index("fr")]
-    parallel = load_url_pairs(pairs.folder).parallel([(found_on.url, url) for url in urls])
+    parallel = load_pair_transformer(pairs.folder).parallel([(found_on.url, url) for url in urls])
     assert scorer.score(found_on.links, found_on, SiteKnowledge("site99.test")) == pytest.approx(french * parallel)
 
 

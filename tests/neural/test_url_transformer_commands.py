@@ -9,7 +9,9 @@ from neural.tiny_xlm import save_base
 from typer.testing import CliRunner
 
 from bitrawl.cli import app
-from bitrawl.urls.transformer import load_url_languages, load_url_pairs, url_text
+from bitrawl.urls.classifier import url_text
+from bitrawl.urls.language.transformer import load_language_transformer
+from bitrawl.urls.parallel.transformer import load_pair_transformer
 
 run = CliRunner().invoke
 
@@ -27,7 +29,7 @@ def test_a_model_of_languages_is_fine_tuned(base: str, tmp_path: Path):
     done = run(app, ["train", "url-language-transformer", *options])
     assert done.exit_code == 0
     assert "macro F1" in done.stdout
-    assert load_url_languages(str(tmp_path / "model")).languages == ("de", "en", "fr", "und")
+    assert load_language_transformer(str(tmp_path / "model")).languages == ("de", "en", "fr", "und")
 
 
 def test_a_model_of_pairs_is_fine_tuned(base: str, tmp_path: Path):
@@ -37,7 +39,7 @@ def test_a_model_of_pairs_is_fine_tuned(base: str, tmp_path: Path):
     options = ["--data", str(tmp_path / "data.tsv"), "--out", str(tmp_path / "model"), "--base", base]
     done = run(app, ["train", "url-pairs-transformer", *options])
     assert done.exit_code == 0
-    load_url_pairs(str(tmp_path / "model"))
+    load_pair_transformer(str(tmp_path / "model"))
 
 
 def test_a_crawl_with_a_model_that_cannot_be_loaded_is_refused_before_anything_is_written(base: str, tmp_path: Path):

@@ -4,9 +4,10 @@ from selectolax.lexbor import LexborHTMLParser
 from bitrawl.model import AlternateSource, Capture
 from bitrawl.page.alternates import read_alternates
 from bitrawl.page.head import read_head
-from bitrawl.page.language_names import LanguageNames, Naming, language_code
+from bitrawl.page.language_names import LanguageNames, Naming
 from bitrawl.page.links import read_anchors
 from bitrawl.page.outline import outline
+from bitrawl.text.language_names import language_code
 from bitrawl.url import Url
 
 HERE = "https://example.org/en/page"

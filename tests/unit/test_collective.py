@@ -8,8 +8,8 @@ from bitrawl.cli.urls import urls
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.parallel.rules import RulePairModel, rule_pairs
-from bitrawl.urls.sitewide.matching import Judges, match
+from bitrawl.urls.parallel.rules import RuleUrlPairModel, rule_pairs
+from bitrawl.urls.sitewide.matching import MatchingModels, match_urls
 
 EN, FR, DE, ZH = map(Language, ("en", "fr", "de", "zh"))
 WORDS = [
@@ -45,7 +45,7 @@ def listed(pairs, seed=1):
 
 
 def found(urls, a=EN, b=FR):
-    return {(one.url_a, one.url_b) for one in match(urls, a, b)}
+    return {(one.url_a, one.url_b) for one in match_urls(urls, a, b)}
 
 
 @pytest.mark.parametrize(
@@ -145,13 +145,13 @@ def test_a_word_that_could_name_a_third_language_costs_no_pair(form_a, form_b):
 def test_a_list_in_one_language_has_no_pairs(form, count, asked):
     rng = random.Random(count)
     texts = {form.format(month=n % 12, slug="-".join(rng.sample(WORDS, 3))) for n in range(count)}
-    assert match([Url.parse(f"http://s.test/{text}") for text in sorted(texts)], *asked) == []
+    assert match_urls([Url.parse(f"http://s.test/{text}") for text in sorted(texts)], *asked) == []
 
 
 def test_known_languages_decide_who_can_be_a_partner():
     pairs = site("item{0}", "element{0}")
     language_of = {a: EN for a, _ in pairs} | {b: FR for _, b in pairs}
-    answers = match(listed(pairs), EN, FR, language_of=language_of)
+    answers = match_urls(listed(pairs), EN, FR, language_of=language_of)
     assert {(one.url_a, one.url_b) for one in answers} == set(pairs)
 
 
@@ -181,14 +181,14 @@ def test_translated_slugs_are_found_by_what_their_words_have_in_common():
     ],
 )
 def test_odd_lists_give_few_pairs_and_no_error(lines):
-    answers = match([Url.parse(text) for text in lines], EN, FR)
+    answers = match_urls([Url.parse(text) for text in lines], EN, FR)
     assert len(answers) <= 1
     assert all(one.url_a != one.url_b for one in answers)
 
 
 def test_each_url_is_in_one_pair_at_most_and_order_does_not_matter():
     pairs = site("en/{0}.html", "fr/{0}.html", 9) + site("{0}.html", "{0}_fr.html", 9)
-    answers = match(listed(pairs), EN, FR)
+    answers = match_urls(listed(pairs), EN, FR)
     ends = [url for one in answers for url in (one.url_a, one.url_b)]
     assert len(ends) == len(set(ends))
     assert {one[:2] for one in answers} == found(listed(pairs, seed=9))
@@ -198,7 +198,7 @@ def test_two_thousand_opaque_addresses_are_quick_and_make_hardly_any_pairs():
     rng = random.Random(5)
     urls = [Url.parse(f"http://s.test/p/{rng.randrange(10**9)}") for _ in range(2000)]
     started = time.process_time()
-    answers = match(urls, EN, FR)
+    answers = match_urls(urls, EN, FR)
     assert time.process_time() - started < 10
     assert len(answers) <= 20
 
@@ -207,7 +207,7 @@ def test_time_does_not_grow_with_the_square():
     def seconds(count):
         urls = listed(site("en/{0}/{1}", "fr/{0}/{1}", count, host=f"n{count}.test"))
         started = time.process_time()
-        match(urls, EN, FR)
+        match_urls(urls, EN, FR)
         return time.process_time() - started
 
     seconds(50)
@@ -218,12 +218,12 @@ def test_the_rule_pairs_what_differs_in_a_code_and_nothing_else():
     marked, unmarked = site("en/{0}.html", "fr/{0}.html"), site("news/{0}", "nouvelles/{0}")
     assert set(rule_pairs(listed(marked), EN, FR)) == set(marked)
     assert rule_pairs(listed(unmarked), EN, FR) == []
-    assert RulePairModel().parallel([marked[0], unmarked[0]]).tolist() == [1.0, 0.0]
+    assert RuleUrlPairModel().parallel([marked[0], unmarked[0]]).tolist() == [1.0, 0.0]
 
 
 def test_the_judges_load_quickly():
     started = time.process_time()
-    Judges.load()
+    MatchingModels.load()
     assert time.process_time() - started < 0.1
 
 

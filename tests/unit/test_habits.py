@@ -2,7 +2,8 @@ import pytest
 
 from bitrawl.url import Url
 from bitrawl.urls.habits import Habits
-from bitrawl.urls.patterns import Part, difference, tokenised
+from bitrawl.urls.patterns import Part, difference
+from bitrawl.urls.tokens import raw_tokens
 
 
 def url(text):
@@ -50,8 +51,8 @@ def test_the_frequency_of_a_pattern_is_the_number_of_pairs_that_show_it():
 
 
 def test_a_change_of_the_directory_is_not_one_of_the_file_name():
-    (directory,) = difference(tokenised(url("en/x")), tokenised(url("fr/x")))
-    (file,) = difference(tokenised(url("x/en")), tokenised(url("x/fr")))
+    (directory,) = difference(raw_tokens(url("en/x")), raw_tokens(url("fr/x")))
+    (file,) = difference(raw_tokens(url("x/en")), raw_tokens(url("x/fr")))
     assert (directory.part, file.part) == (Part.PATHNAME, Part.BASENAME)
     assert habits_of(("en/x", "fr/x")).partners(url("a/en")) == []
 

@@ -9,8 +9,8 @@ from table_site import Walk, moved, page, site, url
 from bitrawl.model import Language, Link, LinkKind, SiteKnowledge, Sitemap
 from bitrawl.strategies.url_models import UrlModels
 from bitrawl.url import Url
-from bitrawl.urls.language.rules import RuleLanguageModel
-from bitrawl.urls.parallel.rules import RulePairModel
+from bitrawl.urls.language.rules import RuleUrlLanguageModel
+from bitrawl.urls.parallel.rules import RuleUrlPairModel
 
 EN, FR, DE = Language("en"), Language("fr"), Language("de")
 SITE = SiteKnowledge("site.test")
@@ -101,7 +101,7 @@ def test_the_pair_is_not_asked_about_where_it_could_raise_nothing():
 
 
 def test_nothing_is_refused_that_a_kept_page_links_to():
-    rules = UrlModels((EN, FR), RuleLanguageModel((EN, FR)), RulePairModel())
+    rules = UrlModels((EN, FR), RuleUrlLanguageModel((EN, FR)), RuleUrlPairModel())
     found = rules.score(links("/en/a", "/fr/a", "/x"), page("/en/a", "en"), SITE)
     assert found[1] > max(found[0], found[2])
     assert min(found) > 0

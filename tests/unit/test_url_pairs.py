@@ -5,7 +5,8 @@ from bitrawl.pair.evidence import Known, pair_of
 from bitrawl.pair.site import condense
 from bitrawl.pair.url_pairs import UrlDetector, by_marks, by_replacements, same_language_versions
 from bitrawl.url import Url
-from bitrawl.urls.patterns import difference, learn, tokenised
+from bitrawl.urls.patterns import difference, learn
+from bitrawl.urls.tokens import raw_tokens
 
 
 def site_of(*urls):
@@ -54,7 +55,7 @@ def test_a_pattern_leads_from_one_address_to_the_other():
     a, b = Url.parse("http://s.test/x/news.html"), Url.parse("http://s.test/fr/x/news.html")
     (pattern,) = learn([(a, b)] * 3)
     assert b in pattern.apply(a)
-    assert difference(tokenised(a), tokenised(a)) == ()
+    assert difference(raw_tokens(a), raw_tokens(a)) == ()
 
 
 def test_the_users_replacement_is_certain():

@@ -12,14 +12,9 @@ from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.training.url_transformers import Settings, inverse_root, macro_f1, train_languages, train_pairs
 from bitrawl.url import Url
-from bitrawl.urls.transformer import (
-    TransformerUrlLanguages,
-    TransformerUrlPairs,
-    batches,
-    load_url_languages,
-    load_url_pairs,
-    url_text,
-)
+from bitrawl.urls.classifier import batches, url_text
+from bitrawl.urls.language.transformer import TransformerUrlLanguageModel, load_language_transformer
+from bitrawl.urls.parallel.transformer import TransformerUrlPairModel, load_pair_transformer
 
 
 class FakeClassifier:
@@ -59,7 +54,7 @@ def test_a_url_is_read_as_the_published_models_read_it(url, text):
 
 def test_labels_are_languages_in_any_spelling_and_the_rest_is_und():
     labels = ["unk", "eng", "French", "cmn", "zho", "LABEL_5"]
-    model = TransformerUrlLanguages(FakeClassifier(labels, {"x": [9.0, 1.0, 1.0, 1.0, 1.0, 9.0]}))
+    model = TransformerUrlLanguageModel(FakeClassifier(labels, {"x": [9.0, 1.0, 1.0, 1.0, 1.0, 9.0]}))
     assert model.languages == ("en", "fr", "zh", "und")
     row = model.distribution(urls("x.test"))[0]
     assert row.sum() == pytest.approx(1)
@@ -69,7 +64,7 @@ def test_labels_are_languages_in_any_spelling_and_the_rest_is_und():
 
 def test_a_model_without_languages_is_refused():
     with pytest.raises(ConfigError, match="its labels are LABEL_0, LABEL_1"):
-        TransformerUrlLanguages(FakeClassifier(["LABEL_0", "LABEL_1"], {}))
+        TransformerUrlLanguageModel(FakeClassifier(["LABEL_0", "LABEL_1"], {}))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +78,7 @@ def test_a_model_without_languages_is_refused():
     ],
 )
 def test_the_probability_is_that_of_the_parallel_class_and_the_mean_of_both_orders(labels, logits, chance):
-    model = TransformerUrlPairs(FakeClassifier(labels, {"a": logits}))
+    model = TransformerUrlPairModel(FakeClassifier(labels, {"a": logits}))
     a, b = urls("a.test", "b.test")
     found = model.parallel([(a, b), (b, a)])
     assert found.dtype == np.float32
@@ -92,12 +87,12 @@ def test_the_probability_is_that_of_the_parallel_class_and_the_mean_of_both_orde
 
 def test_a_model_of_many_classes_is_none_of_pairs():
     with pytest.raises(ConfigError, match="3 labels"):
-        TransformerUrlPairs(FakeClassifier("abc", {}))
+        TransformerUrlPairModel(FakeClassifier("abc", {}))
 
 
 def test_a_url_is_asked_about_once_and_what_was_asked_longest_ago_is_forgotten_first():
     classifier = FakeClassifier(["en", "fr"], {"a": [3.0, 0.0]})
-    model = TransformerUrlLanguages(classifier, room=2)
+    model = TransformerUrlLanguageModel(classifier, room=2)
     for hosts in (["a", "b", "a"], ["a", "c"], ["a"], ["b"]):
         model.distribution(urls(*hosts))
     assert [text for (text,) in classifier.asked] == ["a", "b", "c", "b"]
@@ -105,7 +100,7 @@ def test_a_url_is_asked_about_once_and_what_was_asked_longest_ago_is_forgotten_f
 
 def test_a_pair_is_asked_about_once_in_both_orders():
     classifier = FakeClassifier(["parallel"], {})
-    model = TransformerUrlPairs(classifier)
+    model = TransformerUrlPairModel(classifier)
     a, b = urls("a", "b")
     model.parallel([(a, b)])
     model.parallel([(b, a), (a, b)])
@@ -113,8 +108,8 @@ def test_a_pair_is_asked_about_once_in_both_orders():
 
 
 def test_nothing_asked_is_nothing_answered():
-    assert TransformerUrlLanguages(FakeClassifier(["en"], {})).distribution([]).shape == (0, 2)
-    assert TransformerUrlPairs(FakeClassifier(["parallel"], {})).parallel([]).shape == (0,)
+    assert TransformerUrlLanguageModel(FakeClassifier(["en"], {})).distribution([]).shape == (0, 2)
+    assert TransformerUrlPairModel(FakeClassifier(["parallel"], {})).parallel([]).shape == (0,)
 
 
 def test_batches_go_by_length_and_miss_none():
@@ -122,7 +117,7 @@ def test_batches_go_by_length_and_miss_none():
     assert list(batches(tokens, 2)) == [[1, 3], [4, 2], [0]]
 
 
-@pytest.mark.parametrize("load", [load_url_languages, load_url_pairs])
+@pytest.mark.parametrize("load", [load_language_transformer, load_pair_transformer])
 @pytest.mark.parametrize("missing", ["torch", "transformers"])
 def test_without_the_extra_the_error_names_it(monkeypatch, load, missing):
     monkeypatch.setitem(sys.modules, missing, None)

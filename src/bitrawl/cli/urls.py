@@ -16,10 +16,10 @@ from bitrawl.languages import parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.protocols import UrlLanguageModel
 from bitrawl.url import Url
-from bitrawl.urls.language.model import UrlLanguages
+from bitrawl.urls.language.model import LinearUrlLanguageModel
 from bitrawl.urls.language.rules import language_by_rules
 from bitrawl.urls.parallel.rules import rule_pairs
-from bitrawl.urls.sitewide.matching import THRESHOLD, Match, match
+from bitrawl.urls.sitewide.matching import THRESHOLD, MatchedUrls, match_urls
 
 app = typer.Typer(name="urls", no_args_is_help=True, help="What URLs alone tell: the language behind each, and pairs.")
 
@@ -43,7 +43,7 @@ def language(
 
     und is for what the URL does not tell. A line that is no URL is printed with und and 0, and counted.
     """
-    answer = _by_rules(langs) if rules else _by_model(UrlLanguages(), langs, top)
+    answer = _by_rules(langs) if rules else _by_model(LinearUrlLanguageModel(), langs, top)
     bad = 0
     lines = _lines(files or [])
     while batch := list(islice(lines, _BATCH)):
@@ -160,9 +160,9 @@ def pairs(
             sites.setdefault(url.site.partition(".")[0], []).append(url)
     for site in sites.values():
         if rules:
-            found = [Match(a, b, 1.0) for a, b in rule_pairs(site, *languages)]
+            found = [MatchedUrls(a, b, 1.0) for a, b in rule_pairs(site, *languages)]
         else:
-            found = match(site, *languages, threshold=threshold)
+            found = match_urls(site, *languages, threshold=threshold)
         for pair in found:
             typer.echo(f"{pair.url_a}\t{pair.url_b}\t{pair.score:.4g}")
     if bad:

@@ -13,9 +13,11 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bitrawl.model import Alternate, AlternateSource
 from bitrawl.page.head import Attributes, Head
-from bitrawl.page.language_names import MAX_LENGTH, LanguageNames, Naming, Reading, address_languages, language_code
+from bitrawl.page.language_names import MAX_LENGTH, LanguageNames, Naming, Reading
 from bitrawl.page.links import Anchor
+from bitrawl.text.language_names import language_code
 from bitrawl.url import Url
+from bitrawl.urls.marks import address_languages
 
 MAX_ALTERNATES = 1000
 MAX_RUN = 400  # Wikipedia's longest lists of languages have 350.

@@ -8,8 +8,8 @@ from bitrawl.languages import claimed_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.page.fingerprints import weight
 from bitrawl.page.head import Head
-from bitrawl.page.language_names import address_languages
 from bitrawl.protocols import LanguageIdentifier
+from bitrawl.urls.marks import address_languages
 
 Verdict = tuple[Language, float]
 

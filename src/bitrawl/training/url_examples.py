@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.sitewide.evidence import SiteView
+from bitrawl.urls.sitewide.evidence import SiteUrls
 
 UrlPair = tuple[Url, Url]
 
@@ -33,7 +33,7 @@ class Case(NamedTuple):
     """A list of URLs as a matcher gets it, and the pairs that it should find, by their numbers."""
 
     example: Example
-    view: SiteView
+    view: SiteUrls
     gold: frozenset[tuple[int, int]]
 
 
@@ -51,7 +51,7 @@ def case_of(example: Example, *, loss: float = 0.0, seed: int = 1) -> Case:
     rng.shuffle(order)
     numbers = {url: number for number, url in enumerate(order)}
     gold = {(min(numbers[a], numbers[b]), max(numbers[a], numbers[b])) for a, b in kept if a != b}
-    return Case(example, SiteView(order, example.languages, {}), frozenset(gold))
+    return Case(example, SiteUrls(order, example.languages, {}), frozenset(gold))
 
 
 def wmt16(path: Path) -> list[Example]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 
 from bitrawl.url import Url
-from bitrawl.urls.tokens import anatomy
+from bitrawl.urls.marked_tokens import marked_tokens
 
 UrlPair = tuple[Url, Url]
 Make = Callable[[Sequence[UrlPair], random.Random], list[UrlPair]]
@@ -48,8 +48,8 @@ def jaccard(pairs: Sequence[UrlPair], rng: random.Random) -> list[UrlPair]:
     found = []
     for a, b in pairs:
         rivals = [url for url in hosts[b.host] if url != b] or [rng.choice(pairs)[1]]
-        tokens = frozenset(anatomy(b).tokens)
-        found.append((a, max(rivals, key=lambda url: _similarity(tokens, frozenset(anatomy(url).tokens)))))
+        tokens = frozenset(marked_tokens(b).tokens)
+        found.append((a, max(rivals, key=lambda url: _similarity(tokens, frozenset(marked_tokens(url).tokens)))))
     return found
 
 

@@ -11,9 +11,9 @@ from bitrawl.training.trees import grow
 from bitrawl.training.url_examples import Case, Example, UrlPair, all_examples, case_of, fold_of, sampled
 from bitrawl.training.url_negatives import Generator, negatives
 from bitrawl.urls.parallel.comparison import FEATURES
-from bitrawl.urls.parallel.model import rows_of
+from bitrawl.urls.parallel.model import feature_rows
 from bitrawl.urls.sitewide.evidence import SITE_FEATURES, Floats
-from bitrawl.urls.sitewide.matching import Judges, first_round, second_round, settled
+from bitrawl.urls.sitewide.matching import MatchingModels, first_round, second_round, settled
 from bitrawl.urls.trees import Trees
 
 # Of the 63 combinations the best by macro F1, .903 (benchmarks/url_pairs, 2026-11); the paper's best, 1+2+3+4+5, has .889.
@@ -98,7 +98,7 @@ def training_cases(examples: Iterable[Example]) -> Iterable[Case]:
             yield case_of(example, loss=loss, seed=seed)
 
 
-def train_judges(cases: Sequence[Case], firsts: Sequence[Round] | None = None) -> Judges:
+def train_judges(cases: Sequence[Case], firsts: Sequence[Round] | None = None) -> MatchingModels:
     """The second judge learns from scores that the first gives to sites that it has not learned from.
 
     `firsts`, where they were made before, save time.
@@ -110,7 +110,7 @@ def train_judges(cases: Sequence[Case], firsts: Sequence[Round] | None = None) -
         held = [number for number, case in enumerate(cases) if folds[case.example.site] == fold]
         judge = _grow([first for first, case in zip(firsts, cases, strict=True) if folds[case.example.site] != fold])
         seconds += [_second(cases[number], firsts[number], judge) for number in held]
-    return Judges(_grow(firsts), _grow(seconds))
+    return MatchingModels(_grow(firsts), _grow(seconds))
 
 
 def first_of(case: Case) -> Round:
@@ -127,7 +127,7 @@ def train_pair_model(examples: Sequence[Example], generators: Sequence[int] = BE
     positives = [pair for pairs in by_site.values() for pair in sampled(pairs, _PAIRS, rng)]
     made = [pair for number in generators for pair in negatives(positives, Generator(number), seed)]
     labels = np.array([1.0] * len(positives) + [0.0] * len(made), np.float32)
-    return grow(rows_of([*positives, *made]), labels, directions=directions(FEATURES), trees=100)
+    return grow(feature_rows([*positives, *made]), labels, directions=directions(FEATURES), trees=100)
 
 
 def directions(names: Sequence[str]) -> list[int]:
@@ -153,7 +153,7 @@ def _grow(rounds: Sequence[Round]) -> Trees:
     return grow(rows, labels, weights=weights / weights.mean(), directions=directions(SITE_FEATURES))
 
 
-def judged(case: Case, judges: Judges, threshold: float) -> set[tuple[int, int]]:
+def judged(case: Case, judges: MatchingModels, threshold: float) -> set[tuple[int, int]]:
     """The pairs that those judges find in that case."""
     pairs, rows = first_round(case.view)
     scores = dict(zip(pairs, judges.first.probability(rows).tolist(), strict=True))

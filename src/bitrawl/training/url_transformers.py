@@ -17,7 +17,8 @@ from bitrawl.model import UNDETERMINED
 from bitrawl.training.url_examples import fold_of
 from bitrawl.training.url_negatives import Generator, UrlPair, negatives
 from bitrawl.url import Url
-from bitrawl.urls.transformer import Classifier, Texts, batches, first_line, label_language, need_transformers, url_text
+from bitrawl.urls.classifier import Classifier, Texts, batches, first_line, need_transformers, url_text
+from bitrawl.urls.language.transformer import label_language
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ DEFAULTS = Settings()
 
 
 def train_languages(data: Path, out: Path, base: str = BASE, settings: Settings = DEFAULTS) -> list[Epoch]:
-    """Write a folder for `load_url_languages`, learned from lines `url<TAB>language`; "und" for no language."""
+    """Write a folder for `load_language_transformer`, learned from lines `url<TAB>language`; "und" for no language."""
     rows = [(urls[0], label_language(code)) for urls, code in _rows(data, urls=1)]
     found = {language for _, language in rows}
     labels = (*sorted(found - {UNDETERMINED}), *found & {UNDETERMINED})
@@ -86,7 +87,7 @@ def train_languages(data: Path, out: Path, base: str = BASE, settings: Settings 
 
 
 def train_pairs(data: Path, out: Path, base: str = BASE, settings: Settings = DEFAULTS) -> list[Epoch]:
-    """Write a folder for `load_url_pairs`, learned from lines `url<TAB>url<TAB>1 or 0`.
+    """Write a folder for `load_pair_transformer`, learned from lines `url<TAB>url<TAB>1 or 0`.
 
     Where no line has a 0, or the third column is left out, negatives are made as in the paper, on each side of the
     split by itself.

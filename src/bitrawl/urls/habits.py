@@ -1,17 +1,18 @@
-"""What a site has been seen to do: patterns with their frequency, and where they lead from a page (Liu et al., 2.2)."""
+"""Which URL patterns a site was seen to follow, how often, and where they lead from a page (Liu et al., section 2.2)."""
 
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
 from bitrawl.url import Url
-from bitrawl.urls.patterns import MAX_OPERATIONS, Operation, Pattern, difference, tokenised
+from bitrawl.urls.patterns import MAX_OPERATIONS, Operation, Pattern, difference
+from bitrawl.urls.tokens import raw_tokens
 
-TRUSTED = 20  # Liu's frequency of a pattern whose pairs need no verification.
+# Both judgement.
 _TRIED = 6  # patterns that are applied to one URL: what comes after the most frequent ones is rarely right
-_REMEMBERED = 500  # patterns of a site; a site that has more has none
+_REMEMBERED = 500  # patterns of a site; a site that has more has none that it keeps to
 
 
-class Way(NamedTuple):
+class DirectedPattern(NamedTuple):
     """A pattern in one direction: from the first language to the second, or back."""
 
     onwards: bool
@@ -26,14 +27,14 @@ class Habits:
     """
 
     def __init__(self) -> None:
-        self._seen: Counter[Way] = Counter()
-        self._wrong: Counter[Way] = Counter()
-        self._by_token: defaultdict[str, set[Way]] = defaultdict(set)
+        self._seen: Counter[DirectedPattern] = Counter()
+        self._wrong: Counter[DirectedPattern] = Counter()
+        self._by_token: defaultdict[str, set[DirectedPattern]] = defaultdict(set)
 
     def add(self, url_a: Url, url_b: Url) -> None:
         """A pair that is known; what would have led elsewhere from its pages loses confidence."""
         for onwards, one, other in ((True, url_a, url_b), (False, url_b, url_a)):
-            shown = Way(onwards, difference(tokenised(one), tokenised(other)))
+            shown = DirectedPattern(onwards, difference(raw_tokens(one), raw_tokens(other)))
             for way in self._applicable(one):
                 if way.onwards is onwards and way != shown and Pattern(way.operations).apply(one) not in ([], [other]):
                     self._wrong[way] += 1
@@ -43,7 +44,7 @@ class Habits:
 
     def frequency(self, url_a: Url, url_b: Url) -> int:
         """How many pairs were seen that differ as these two do."""
-        return self._seen[Way(onwards=True, operations=difference(tokenised(url_a), tokenised(url_b)))]
+        return self._seen[DirectedPattern(onwards=True, operations=difference(raw_tokens(url_a), raw_tokens(url_b)))]
 
     def partners(self, url: Url) -> list[tuple[Url, float]]:
         """Addresses that its translation may have, seen or not, the likeliest first; 0–1."""
@@ -62,12 +63,12 @@ class Habits:
             if way.onwards
         ]
 
-    def _confidence(self, way: Way) -> float:
+    def _confidence(self, way: DirectedPattern) -> float:
         return self._seen[way] / (self._seen[way] + self._wrong[way] + 1)
 
-    def _applicable(self, url: Url) -> list[Way]:
+    def _applicable(self, url: Url) -> list[DirectedPattern]:
         """Not those that would put in what is there already."""
-        tokens = {*tokenised(url), ""}
+        tokens = {*raw_tokens(url), ""}
         ways = [
             way
             for token in tokens
@@ -78,7 +79,7 @@ class Habits:
         return sorted(ways, key=lambda way: (-self._seen[way], not way.onwards, str(way)))[:_TRIED]
 
 
-def _anchor(way: Way) -> str:
+def _anchor(way: DirectedPattern) -> str:
     """A token that a URL must have for the pattern to apply: of what is replaced the longest, or a neighbour."""
     replaced = [token for operation in way.operations for token in operation.old]
     if replaced:

@@ -8,11 +8,8 @@ A mark alone says little ("it", "to" and "no" are words as well): only one that 
 text is in, counts.
 """
 
-import gzip
 import re
-import unicodedata
 from functools import lru_cache
-from importlib import resources
 from urllib.parse import unquote
 
 import langcodes
@@ -20,20 +17,24 @@ from langcodes import data_dicts
 
 from bitrawl.languages import claimed_language, language_name, same_language
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.text.language_names import folded, language_code, language_table, three_letter_codes
 from bitrawl.url import Url
+from bitrawl.urls.tokens import UrlParts, host_name, locales, parameters, without, words
 
-_ACCENTS = re.compile("[\u0300-\u036f]")
-_TOKENS = re.compile(r"[^\W_]+")
-_LOCALE = re.compile(r"(?:[._\-]|(?<![^\W_]))[a-z]{2,3}[-_](?:[a-z]{2}|[a-z]{4}|419)(?![^\W_])", re.IGNORECASE)
 _CODE = re.compile(r"[a-z]{2,3}(?:[-_](?:[a-z]{2}|[a-z]{4}|419))?")
-_SEPARATED = re.compile(r"([._\-]?)([^\W_]+)")
 _PAGE = re.compile(r"\.(?:[sx]?html?|php\d?|aspx?|jspx?|cfm|cgi|do|xml|md)$", re.IGNORECASE)
 _INDEX = re.compile(r"(?:^|/)(?:index|default|home|welcome)?$", re.IGNORECASE)
 _LANGUAGE_PARAMETER = re.compile(
     r"(?:set_?)?(?:lang(?:uage)?(?:_?(?:id|code|select))?|locale|hl|lng|lg|l|idioma|langue|sprache|lingua|taal|jezyk)",
     re.IGNORECASE,
 )
-_MAX_TOKEN = 24  # Longer than any language's name that is written as one word.
+# Where a page's own address names its language, as against where a mark may be taken out: no codes of digits.
+_IN_QUERY = re.compile(
+    r"(?:^|&)(?:lang|language|locale|hl|lng|lg|l|langid|idioma|langue|sprache|set_?lang\w*)=([A-Za-z_\-]{2,7})(?=&|$)",
+    re.IGNORECASE,
+)
+_SUFFIX = re.compile(r"([._\-])([A-Za-z]{2})(?:\.(?:s?html?|php\d?|aspx?|jsp|xml|cfm))?$")  # page_fr.html, index.php.fr
+_MAX_TOKEN = 24  # characters: all but 6 of the 25,812 names of one word in CLDR's table have no more.
 
 
 @lru_cache(maxsize=65536)
@@ -45,7 +46,8 @@ def mark_language(token: str) -> Language:
 @lru_cache(maxsize=65536)
 def named_languages(url: Url) -> frozenset[Language]:
     """Every language that some token of the URL could name."""
-    parts = [_without_suffix(url.host), *url.path.split("/"), url.query]
+    host, segments, query = UrlParts.of(url)
+    parts = [_registered(host), *segments, query]
     return frozenset().union(*[_named_in(unquote(part)) for part in parts if len(part) > 1])
 
 
@@ -56,10 +58,11 @@ def skeleton(url: Url, language: Language) -> str:
     Marks go with the separator before them. Suffix of the domain, "www", an index file's name and the file's
     extension go too.
     """
-    host = _bare(_without_suffix(url.host), language).removeprefix("www.").removeprefix("www")
-    path = "/".join([part for part in [_bare(unquote(s), language) for s in url.path.split("/") if s] if part])
+    parts = UrlParts.of(url)
+    host = _bare(_registered(parts.host), language).removeprefix("www.").removeprefix("www")
+    path = "/".join([bare for part in parts.segments if part and (bare := _bare(unquote(part), language))])
     path = _INDEX.sub("", _PAGE.sub("", path)).rstrip("/").casefold()
-    query = "&".join(sorted(_parameters(url.query, language)))
+    query = "&".join(sorted(_parameters(parts.query, language)))
     return f"{host}/{path}?{query}" if query else f"{host}/{path}"
 
 
@@ -75,22 +78,36 @@ def language_spellings(language: Language) -> frozenset[str]:
     code = str(language).partition("-")[0]
     tables = (data_dicts.LANGUAGE_ALPHA3, data_dicts.LANGUAGE_ALPHA3_BIBLIOGRAPHIC)
     codes = {code, *(table[code] for table in tables if code in table)}
-    endonyms = (name for name in _endonyms().get(code, "").split("|") if name)
-    return frozenset([*codes, folded(language_name(code)), *endonyms])
+    return frozenset([*codes, folded(language_name(code)), *_endonyms().get(code, ())])
 
 
-def folded(text: str) -> str:
-    """Without case and without the accents that people leave out; signs of Indic scripts stay."""
-    if text.isascii():
-        return text.lower()
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold())))
+@lru_cache(maxsize=8192)
+def address_languages(url: Url, beside: Url | None = None) -> frozenset[str]:
+    """The languages that an address names where addresses do: a parameter, a folder, the host's first label, a suffix.
+
+    A folder counts when it is the first, has others below it, or stands where `beside` has a language too: the last
+    one of /tag/it/ is a subject.
+    """
+    host, folders, query = UrlParts.of(url)
+    tokens = [named[1] for named in _IN_QUERY.finditer(query)]
+    labels = host.split(".")
+    if len(labels) > 2:
+        tokens.append(labels[0])
+    others = UrlParts.of(beside).segments if beside else ()
+    last = len(folders) - (2 if not folders[-1] else 1)
+    for place, folder in enumerate(folders):
+        if place == 0 or place < last or (place < len(others) and language_code(others[place])):
+            tokens.append(folder)
+    # "how-to.html" is not Tongan; a hyphen counts only where something else speaks for that language.
+    if (suffix := _SUFFIX.search(folders[-1])) and (suffix[1] != "-" or beside):
+        tokens.append(suffix[2])
+    return frozenset(code for token in tokens if 2 <= len(token) <= 7 and (code := language_code(token)))
 
 
 def _parameters(query: str, language: Language) -> list[str]:
     kept = []
-    for parameter in query.split("&"):
-        name, _, value = parameter.partition("=")
-        if not parameter or (_LANGUAGE_PARAMETER.fullmatch(name) and mark_language(value) != UNDETERMINED):
+    for name, value in parameters(query):
+        if _LANGUAGE_PARAMETER.fullmatch(name) and mark_language(value) != UNDETERMINED:
             continue
         bare = _bare(value, language)
         if bare or not value:
@@ -102,21 +119,14 @@ def _parameters(query: str, language: Language) -> list[str]:
 def _bare(text: str, language: Language) -> str:
     """Without the tokens that name the language, each with one separator."""
     if any(_are_one(named, language) for named in _named_in(text)):
-        text = _LOCALE.sub(lambda match: "" if _names(match[0].lstrip("._-"), language) else match[0], text)
-        text = _SEPARATED.sub(lambda match: "" if _names(match[2], language) else match[0], text)
+        text = without(text, lambda token: _are_one(mark_language(token), language))
     return text.strip("._-")
 
 
 @lru_cache(maxsize=65536)
 def _named_in(text: str) -> frozenset[Language]:
     """Every language that some token of a part of a URL could name. Cached: a site's URLs share their folders."""
-    found = {mark_language(match[0].lstrip("._-")) for match in _LOCALE.finditer(text)}
-    found.update(map(mark_language, _TOKENS.findall(text)))
-    return frozenset(found - {UNDETERMINED})
-
-
-def _names(token: str, language: Language) -> bool:
-    return _are_one(mark_language(token), language)
+    return frozenset(map(mark_language, [*locales(text), *words(text)])) - {UNDETERMINED}
 
 
 def _are_one(named: Language, language: Language) -> bool:
@@ -125,12 +135,10 @@ def _are_one(named: Language, language: Language) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _without_suffix(host: str) -> str:
+def _registered(host: str) -> str:
     """Without the public suffix: example.fr and example.com are one name; an address stays as it is."""
-    name = host.partition(":")[0]
-    site = Url.known(f"http://{name}/").site
-    label = site.partition(".")[0]
-    return name.removesuffix(site) + label if "." in site and not name.replace(".", "").isdigit() else name
+    name = host_name(host)
+    return ".".join((*name.subdomains, name.label))
 
 
 def _named(token: str) -> Language:
@@ -143,7 +151,7 @@ def _named(token: str) -> Language:
 
 def _by_code(token: str) -> Language:
     code, _, variety = token.replace("_", "-").partition("-")
-    if code in data_dicts.LANGUAGE_ALPHA3 or (len(code) == 3 and code in _three_letters()):
+    if code in data_dicts.LANGUAGE_ALPHA3 or (len(code) == 3 and code in three_letter_codes()):
         named = claimed_language(token)
         return named if named != UNDETERMINED else claimed_language(code)
     if variety or len(code) != 2:
@@ -155,27 +163,16 @@ def _by_code(token: str) -> Language:
 
 
 @lru_cache(maxsize=1)
-def _three_letters() -> frozenset[str]:
-    """Of the languages that have a code of two letters, the bibliographic ones ("ger") too: others are chance."""
-    return frozenset([*data_dicts.LANGUAGE_ALPHA3.values(), *data_dicts.LANGUAGE_ALPHA3_BIBLIOGRAPHIC.values()])
-
-
-@lru_cache(maxsize=1)
 def _names_of_languages() -> dict[str, Language]:
     """Names and endonyms of CLDR, folded as in the table; a name that URLs can hold is one word."""
     names: dict[str, Language] = {}
-    for code, endonyms, others in _cldr_names():
-        for name in (*endonyms.split("|"), *others.split("|")):
-            if name and " " not in name:
+    for code, endonyms, others in language_table():
+        for name in (*endonyms, *others):
+            if " " not in name:
                 names.setdefault(name, claimed_language(code))
     return names
 
 
 @lru_cache(maxsize=1)
-def _endonyms() -> dict[str, str]:
-    return {code: endonyms for code, endonyms, _ in _cldr_names()}
-
-
-def _cldr_names() -> list[list[str]]:
-    packed = (resources.files("bitrawl.page") / "language_names.tsv.gz").read_bytes()
-    return [line.split("\t") for line in gzip.decompress(packed).decode().splitlines()]
+def _endonyms() -> dict[str, tuple[str, ...]]:
+    return {code: endonyms for code, endonyms, _ in language_table()}

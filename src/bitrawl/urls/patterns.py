@@ -5,23 +5,21 @@ the basename (file and parameters) that are replaced, dropped or put in. Beyond 
 are a pattern, and directories are cut into tokens as basenames are: /p00-121e/ and /p00-121f/ differ in a letter.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
 from rapidfuzz.distance import Levenshtein
 
 from bitrawl.url import Url
+from bitrawl.urls.tokens import Tokens, raw_tokens
 
-MIN_SUPPORT = 3  # Known pairs that a pattern must come from; two may be chance.
-MAX_PATTERNS = 40
-MAX_OPERATIONS = 4  # More differences than that are a translated slug.
+MIN_SUPPORT = 3  # Known pairs that a pattern must come from; two may be chance. Judgement.
+MAX_PATTERNS = 40  # of a site. Judgement.
+MAX_OPERATIONS = 4  # More differences than that are a translated slug. Judgement.
+_READINGS = 8  # of one pattern that are followed: a URL has few places where it fits. Judgement.
 
-_TOKEN = re.compile(r"\d+|[^\W\d_]+|[\W_]")
-Tokens = tuple[str, ...]
 END = "$"  # what stands after the last token
 
 
@@ -73,11 +71,11 @@ class Pattern:
 
     def apply(self, url: Url) -> list[Url]:
         """What the page's translation may be called; the patterns of a few tokens have a few readings."""
-        found = [(tokenised(url), 0)]
+        found = [(raw_tokens(url), 0)]
         for operation in self.operations:
             found = [
                 (changed, end) for tokens, start in found for changed, end in operation.places(tokens) if end >= start
-            ][:8]
+            ][:_READINGS]
         return [Url.known("".join(tokens)) for tokens, _ in found]
 
     def __str__(self) -> str:
@@ -89,18 +87,11 @@ class Pattern:
         return "{" + ", ".join(shown) + "}"
 
 
-@lru_cache(maxsize=16384)
-def tokenised(url: Url) -> Tokens:
-    """Words, numbers and single separators; the scheme stays in front."""
-    scheme, _, rest = url.partition("://")
-    return (scheme, "://", *_TOKEN.findall(rest))
-
-
 def learn(pairs: Iterable[tuple[Url, Url]], *, min_support: int = MIN_SUPPORT) -> list[Pattern]:
     """The patterns of those pairs, the most frequent first."""
     counts: Counter[tuple[Operation, ...]] = Counter()
     for a, b in pairs:
-        operations = difference(tokenised(a), tokenised(b))
+        operations = difference(raw_tokens(a), raw_tokens(b))
         if 0 < len(operations) <= MAX_OPERATIONS:
             counts[operations] += 1
     frequent = [Pattern(operations, count) for operations, count in counts.most_common(MAX_PATTERNS)]

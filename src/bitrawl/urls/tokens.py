@@ -1,171 +1,124 @@
-"""A URL cut into tokens, and what must be changed in one to get another: the ground that all comparisons stand on.
+"""How a URL is cut: into host, segments and query, and these into words, numbers and separators.
 
-Tokens are words, numbers and single separators, decoded and folded; a locale that fills a segment ("en-GB") is one
-token. Case and accents are dropped: sites are not consistent in them (First_Nations-fra, first_nations-eng).
+All of this folder cuts URLs here. What differs is how fine: each model was trained on one grain, and keeps it.
+
+    pieces("FirstNations2-fra")   # First Nations 2 - fra
+    runs("FirstNations2-fra")     # FirstNations 2 - fra
+    words("FirstNations2-fra")    # FirstNations2 fra
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
-from urllib.parse import unquote_plus
 
-from rapidfuzz.distance import Levenshtein
-
-from bitrawl.model import UNDETERMINED, Language
 from bitrawl.url import Url
-from bitrawl.urls.marks import folded, mark_language
 
 Tokens = tuple[str, ...]
 
+_SMALL = r"[^\W\d_A-Z]"
+_LETTER = r"[^\W\d_]"
+_WORD = r"[^\W_]+"
 # Numbers; capitals in a row (horn15EN, AboutFR); a word with or without its capital; one separator.
-_TOKEN = re.compile(r"\d+|[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[^\W\d_]+|[\W_]")
-_LOCALE = re.compile(r"(?<=[/=.])([A-Za-z]{2,3})[-_]([A-Za-z]{2}|[A-Z][a-z]{3})(?=[/&.]|$)")
-_BOUNDS = frozenset("/=&?")
-_EDGES = frozenset("/=&?.:")
-# Names that a server gives to a page that could go without, and to its files.
-PAGE_WORDS = frozenset(
-    [
-        "index",
-        "default",
-        "home",
-        "welcome",
-        "main",
-        "html",
-        "htm",
-        "shtml",
-        "xhtml",
-        "php",
-        "php3",
-        "php5",
-        "asp",
-        "aspx",
-        "jsp",
-        "cfm",
-        "cgi",
-        "do",
-        "xml",
-        "md",
-        "www",
-    ]
+_PIECES = re.compile(rf"\d+|[A-Z]+(?!{_SMALL})|[A-Z]?{_SMALL}+|{_LETTER}+|[\W_]")
+_RUNS = re.compile(rf"\d+|{_LETTER}+|[\W_]")
+_WORDS = re.compile(_WORD)
+# Not [^\W_]+, which takes the vowel signs of Indic scripts for the end of a word.
+_READABLE = re.compile(r"[^\x00-\x20\s!-/:-@\[-`{-\x7f\u2010-\u2027«»、。，]+")
+_LOCALE = r"[a-z]{2,3}[-_](?:[a-z]{2}|[a-z]{4}|419)(?![^\W_])"
+_LOCALES = re.compile(rf"(?<![^\W_]){_LOCALE}", re.IGNORECASE)
+_WITH_SEPARATOR = (
+    re.compile(rf"(?:[._\-]|(?<![^\W_]))({_LOCALE})", re.IGNORECASE),
+    re.compile(rf"[._\-]?({_WORD})"),
 )
-_HEAD = 4  # letters by which cognates are known
-_LONGEST = 60  # tokens; what comes after is compared as one
 
 
-class Anatomy(NamedTuple):
-    """The tokens of a URL without its scheme, and the language that each names where it stands like a mark."""
-
-    tokens: Tokens
-    marks: tuple[Language | None, ...]
-    whole: tuple[bool, ...]  # whether the token fills a directory, a parameter's value or a label of the host
-    bare: Tokens  # words and numbers without what names a language or a page
-    host: int  # where the host ends
-    heads: frozenset[str]  # first letters of the path's words, and its numbers; without marks
-    # What each comparison would count again:
-    size: int  # of all tokens
-    content: tuple[int, ...]  # places after the host of words and numbers that name no page
-    signs: tuple[int, ...]  # places after the host of marks that are whole
-    claims: frozenset[Language]  # of marks that are whole, anywhere
+def pieces(text: str) -> list[str]:
+    """Numbers, words and single separators, a word cut where its capitals say so. Joined, they are the text again."""
+    return _PIECES.findall(text)
 
 
-class Change(NamedTuple):
-    """Tokens `start` to `end` of the first URL stand for `low` to `high` of the second; either may be empty."""
-
-    start: int
-    end: int
-    low: int
-    high: int
+def runs(text: str) -> list[str]:
+    """Runs of digits, runs of letters and single separators. Joined, they are the text again."""
+    return _RUNS.findall(text)
 
 
-@lru_cache(maxsize=65536)
-def anatomy(url: Url) -> Anatomy:
-    """Cached: a page's URL is compared with each of its links, a site's with many of the site."""
-    text = unquote_plus(url.partition("://")[2].removeprefix("www."))
-    text = text.removesuffix("/")
-    tokens = _tokens(text)
-    if len(tokens) > _LONGEST:
-        tokens = (*tokens[: _LONGEST - 1], "".join(tokens[_LONGEST - 1 :]))
-    host = tokens.index("/") if "/" in tokens else len(tokens)
-    whole = tuple(_is_whole(tokens, place, host) for place in range(len(tokens)))
-    marks = tuple(_mark(tokens, place, whole=whole[place]) for place in range(len(tokens)))
-    heads = frozenset([token[:_HEAD] for token in bare_tokens(tokens[host:], marks[host:])])
-    signs = [place for place, mark in enumerate(marks) if mark and whole[place]]
-    return Anatomy(
-        tokens,
-        marks,
-        whole,
-        bare_tokens(tokens, marks),
-        host,
-        heads,
-        size=sum(map(len, tokens)),
-        content=tuple([place for place in range(host + 1, len(tokens)) if is_content(tokens[place])]),
-        signs=tuple([place for place in signs if place > host]),
-        claims=frozenset([mark for place in signs if (mark := marks[place])]),
-    )
+def words(text: str) -> list[str]:
+    """Runs of letters and digits, without the separators."""
+    return _WORDS.findall(text)
 
 
-def bare_tokens(tokens: Tokens, marks: tuple[Language | None, ...]) -> Tokens:
-    """Words and numbers without what names a language or a page."""
-    return tuple([token for token, mark in zip(tokens, marks, strict=True) if not mark and is_content(token)])
+def readable_words(text: str) -> list[str]:
+    """What a person would call words, in any script: only signs of punctuation separate them."""
+    return _READABLE.findall(text)
 
 
-def changes(a: Tokens, b: Tokens) -> list[Change]:
-    """The fewest, from left to right; neighbours that only a separator parts stay apart."""
-    return [
-        Change(code.src_start, code.src_end, code.dest_start, code.dest_end)
-        for code in Levenshtein.opcodes(a, b)
-        if code.tag != "equal"
-    ]
+def locales(text: str) -> list[str]:
+    """What looks like a language with a country or a script: en-GB, zh_Hant, es-419."""
+    return _LOCALES.findall(text)
 
 
-def is_content(token: str) -> bool:
-    """A word or a number that is not the name of a page."""
-    return token.isalnum() and token not in PAGE_WORDS
+def without(text: str, is_dropped: Callable[[str], bool]) -> str:
+    """The text without the locales and words that are to be dropped, each with the separator before it."""
+    for token in _WITH_SEPARATOR:
+        text = token.sub(lambda match: "" if is_dropped(match[1]) else match[0], text)
+    return text
 
 
-def is_word(token: str) -> bool:
-    """Letters, not a number and not a separator."""
-    return token[:1].isalpha()
+@lru_cache(maxsize=16384)
+def raw_tokens(url: Url) -> Tokens:
+    """The URL as written, in `runs`; the scheme stays in front. Joined, they are the URL again."""
+    scheme, _, rest = url.partition("://")
+    return (scheme, "://", *runs(rest))
 
 
-def _tokens(text: str) -> Tokens:
-    found: list[str] = []
-    last = 0
-    for match in _LOCALE.finditer(text):
-        if mark_language(match[1]) == UNDETERMINED:
-            continue
-        found += _TOKEN.findall(text[last : match.start()])
-        found.append(match[0])
-        last = match.end()
-    found += _TOKEN.findall(text[last:] if last else text)
-    return tuple(folded(token) for token in found)
+class UrlParts(NamedTuple):
+    """The parts of a URL as written: escapes are still in them, for some models decode them and some do not."""
+
+    host: str  # with its port
+    segments: tuple[str, ...]  # of the path; the last is the page's own name, empty where the path ends in a slash
+    query: str
+
+    @classmethod
+    def of(cls, url: str) -> "UrlParts":
+        """Of a canonical URL."""
+        _, _, host, rest = url.split("/", 3)
+        path, _, query = rest.partition("?")
+        return cls(host, tuple(path.split("/")), query)
 
 
-def _is_whole(tokens: Tokens, place: int, host: int) -> bool:
-    before = tokens[place - 1] if place else "/"
-    after = tokens[place + 1] if place + 1 < len(tokens) else "/"
-    if place < host:
-        return before in "/.-" and after in "/.-"
-    return before in _BOUNDS and after in _BOUNDS
+class Parameter(NamedTuple):
+    """A part of the query as written."""
+
+    name: str
+    value: str
 
 
-def _mark(tokens: Tokens, place: int, *, whole: bool) -> Language | None:
-    """A short code counts at the edges of a segment only: within a slug it is a word ("de", "no", "it")."""
-    token = tokens[place]
-    after = tokens[place + 1] if place + 1 < len(tokens) else "/"
-    if len(token) < 2 or not token[0].isalpha() or after == "=":  # the name of a parameter: id is not Indonesian
-        return None
-    language = mark_language(token)
-    if language == UNDETERMINED:
-        return None
-    if whole or len(token) > 3:
-        return language
-    before = tokens[place - 1] if place else "/"
-    at_edge = before in _EDGES or after in _EDGES or _ends(tokens, place)
-    return language if at_edge else None
+def parameters(query: str) -> list[Parameter]:
+    """In their order, without those that are empty."""
+    found = [parameter.partition("=") for parameter in query.split("&") if parameter]
+    return [Parameter(name, value) for name, _, value in found]
 
 
-def _ends(tokens: Tokens, place: int) -> bool:
-    """Whether only the file's extension follows, or a number that is part of the name (davis_eng_2003.htm)."""
-    rest = tokens[place + 1 : place + 3]
-    return bool(rest) and rest[0] in "_-" and len(rest) > 1 and rest[1].isdecimal()
+class HostName(NamedTuple):
+    """A host without its port: subdomains, the label that was registered, the public suffix."""
+
+    subdomains: tuple[str, ...]
+    label: str  # the whole name where the host is an address or a bare name
+    suffix: str  # empty for those
+
+
+@lru_cache(maxsize=8192)
+def host_name(host: str) -> HostName:
+    """Cached: a site's URLs share their hosts."""
+    name = host.partition(":")[0].rstrip(".")
+    site = Url.known(f"http://{name}/").site
+    label, _, suffix = site.partition(".")
+    if not suffix or is_address(host):
+        return HostName((), name, "")
+    return HostName(tuple(name.removesuffix(site).strip(".").split(".")) if name != site else (), label, suffix)
+
+
+def is_address(host: str) -> bool:
+    """Whether the host is a number and has no name."""
+    return host.startswith("[") or host.partition(":")[0].rpartition(".")[2].isdigit()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 
-_ROWS = 1024  # looked at together, so that what is in work stays in the cache
+_ROWS = 1024  # looked at together, so that what is in work stays in the processor's cache; judgement
 
 
 @dataclass(frozen=True, slots=True)

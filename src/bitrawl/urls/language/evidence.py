@@ -1,4 +1,4 @@
-"""What the parts of a URL tell of its language: marks, countries, and the words that n-grams are looked up in."""
+"""What each part of a URL tells of its language: marks, countries, and the words whose n-grams are looked up."""
 
 import re
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from bitrawl.model import UNDETERMINED
-from bitrawl.url import Url
 from bitrawl.urls.marks import mark_language
+from bitrawl.urls.tokens import UrlParts, host_name, is_address, locales, parameters, readable_words
 
 # Usual names for what URLs do not tell apart.
 JOINED = {"nb": "no", "fil": "tl", "sh": "sr", "prs": "fa"}
@@ -53,16 +53,16 @@ _LANGUAGE_OF_DOMAIN = {
 }
 # Labels of universities' hosts, which are seldom languages there: cs.example.ac.th, eng.example.edu.
 _DEPARTMENTS = frozenset(["bio", "cs", "ee", "eng", "is", "it", "ma", "mat", "me", "mi", "se", "st"])
+# Letters of a word whose n-grams are looked up. Judgement; the model was trained with them.
 _LONGEST_WORD = 40
 _ENOUGH_LETTERS = 2
 _PAGE = re.compile(
     r"\.(?:[a-z]?html?\d?|php\d?|aspx?|jspx?|cfm|cgi|do|xml|md|txt|pdf|epub|docx?|pptx?|ps|zip|gz)$", re.IGNORECASE
 )
+# Fewer cuts than `tokens.pieces`: the n-grams were trained on words that were cut so.
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_TOKEN = re.compile(r"[^\x00-\x20\s!-/:-@\[-`{-\x7f\u2010-\u2027«»、。，]+")
 _DIGIT = re.compile(r"\d")
-_LOCALE = re.compile(r"(?<![^\W_])[a-z]{2,3}[-_](?:[a-z]{2}|[a-z]{4}|419)(?![^\W_])", re.IGNORECASE)
-
+# Wider than that of `marks`, and trained with: here a wrong name costs a little weight, there it loses a parameter.
 _LANGUAGE_PARAMETER = re.compile(
     r"\w*(?:lang|locale|idioma|sprache|lingua|taal|jezyk|jazyk|dil\b)\w*|[hg]?l|lng|lg|uselang|ui|setlng", re.IGNORECASE
 )
@@ -104,7 +104,7 @@ class Mark(NamedTuple):
     language: int
 
 
-class Piece(NamedTuple):
+class PartEvidence(NamedTuple):
     """What a host, a segment of the path or a query tells."""
 
     marks: tuple[Mark, ...] = ()
@@ -130,11 +130,9 @@ class UrlReader:
         self.segment = lru_cache(maxsize=32768)(self._segment)
         self.query = lru_cache(maxsize=8192)(self._query)
 
-    def pieces(self, url: str) -> tuple[str, list[Piece]]:
+    def pieces(self, url: str) -> tuple[str, list[PartEvidence]]:
         """The host's name, and what each part of the path and the query tells."""
-        _, _, host, rest = url.split("/", 3)
-        path, _, query = rest.partition("?")
-        segments = path.split("/")
+        host, segments, query = UrlParts.of(url)
         last = len(segments) - 1
         pieces = [
             self.segment(segment, Place.FIRST if not number else Place.DIRECTORY, number == last)
@@ -150,29 +148,28 @@ class UrlReader:
         label = host.partition(":")[0].rpartition(".")[2]
         return label, self._countries.get(_COUNTRY_OF_DOMAIN.get(label, label))
 
-    def _host(self, host: str) -> Piece:
-        site = Url.known(f"http://{host}/").site
-        name = host.partition(":")[0]
+    def _host(self, host: str) -> PartEvidence:
         if is_address(host):
-            return Piece()
-        suffix = site.partition(".")[2]
-        labels = [_readable(label) for label in name.removesuffix(suffix).strip(".").split(".")]
+            return PartEvidence()
+        subdomains, registered, suffix = host_name(host)
+        registered = _readable(registered)
         marks: list[Mark] = []
         countries: list[int] = []
         places = (Place.LABEL, Place.LABEL_TOKEN)
         abroad = self.domain(host)[1] is not None
-        names = [label for label in labels[:-1] if label != "www" and not (abroad and label in _DEPARTMENTS)]
+        labels = [_readable(label) for label in subdomains if label != "www"]
+        names = [label for label in labels if not (abroad and label in _DEPARTMENTS)]
         words = [self._read(label, places, marks, countries) for label in names]
-        self._read_tokens(labels[-1], Place.LABEL_TOKEN, marks)
+        self._read_tokens(registered, Place.LABEL_TOKEN, marks)
         if (language := _LANGUAGE_OF_DOMAIN.get(suffix)) is not None:
             self._mark(language, Place.LABEL, marks)
-        return Piece(
+        return PartEvidence(
             tuple(marks),
             tuple(countries),
-            self._words([*words, labels[-1], _readable(suffix) if "xn--" in suffix else ""]),
+            self._words([*words, registered, _readable(suffix) if "xn--" in suffix else ""]),
         )
 
-    def _segment(self, segment: str, place: Place, last: bool) -> Piece:  # noqa: FBT001 (a cache's key)
+    def _segment(self, segment: str, place: Place, last: bool) -> PartEvidence:  # noqa: FBT001 (a cache's key)
         text = unquote(segment) if "%" in segment else segment
         marks: list[Mark] = []
         countries: list[int] = []
@@ -181,13 +178,12 @@ class UrlReader:
             if stem != text:
                 text, place = stem, Place.FILE
         text = self._read(text, (place, Place.TOKEN), marks, countries)
-        return Piece(tuple(marks), tuple(countries), self._words([text]))
+        return PartEvidence(tuple(marks), tuple(countries), self._words([text]))
 
-    def _query(self, query: str) -> Piece:
+    def _query(self, query: str) -> PartEvidence:
         marks: list[Mark] = []
         words = []
-        for parameter in query.split("&"):
-            name, _, value = parameter.partition("=")
+        for name, value in parameters(query):
             text = unquote(value.replace("+", " "))
             if _LANGUAGE_PARAMETER.fullmatch(name):
                 self._mark(text.replace("_", "-"), Place.PARAMETER, marks)
@@ -195,7 +191,7 @@ class UrlReader:
                 self._mark(text, Place.VALUE, marks)
                 if text.islower() or " " in text:  # An id of letters only has capitals among them.
                     words.append(text)
-        return Piece(tuple(marks), (), self._words(words))
+        return PartEvidence(tuple(marks), (), self._words(words))
 
     def _read(self, text: str, places: tuple[Place, Place], marks: list[Mark], countries: list[int]) -> str:
         """Find what the whole text or parts of it name; what is left to be read as words."""
@@ -209,10 +205,10 @@ class UrlReader:
 
     def _read_tokens(self, text: str, place: Place, marks: list[Mark]) -> None:
         rest = text
-        for match in _LOCALE.finditer(text):
-            if self._mark(match[0], place, marks):
-                rest = rest.replace(match[0], " ")
-        tokens = _TOKEN.findall(rest)
+        for locale in locales(text):
+            if self._mark(locale, place, marks):
+                rest = rest.replace(locale, " ")
+        tokens = readable_words(rest)
         for number, token in enumerate(tokens):
             at_end = place is Place.TOKEN and number == len(tokens) - 1 > 0
             self._mark(token, Place.FILE if at_end else place, marks)
@@ -244,7 +240,7 @@ class UrlReader:
         for text in texts:
             if not text.islower():
                 text = _CAMEL.sub(" ", text)  # noqa: PLW2901
-            for token in _TOKEN.findall(text):
+            for token in readable_words(text):
                 word = token.strip("0123456789").lower()
                 if (
                     _ENOUGH_LETTERS <= len(word) <= _LONGEST_WORD
@@ -253,11 +249,6 @@ class UrlReader:
                 ):
                     kept.append(word)
         return f" {' '.join(kept)} ".encode().replace(b"\xef\xbf\xbd", b"") if kept else b""
-
-
-def is_address(host: str) -> bool:
-    """Whether the host has no name."""
-    return host.startswith("[") or host.partition(":")[0].rpartition(".")[2].isdigit()
 
 
 def _readable(label: str) -> str:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.text.language import ngram_keys
 from bitrawl.url import Url
-from bitrawl.urls.language.evidence import KINDS, MEANT, Form, Piece, Place, UrlReader, is_address
+from bitrawl.urls.language.evidence import KINDS, MEANT, Form, PartEvidence, Place, UrlReader
+from bitrawl.urls.tokens import is_address
 
 Floats = NDArray[np.float32]
 
@@ -59,10 +60,13 @@ SOLD = frozenset(
     ]
 )
 ENGLISH = Language("en")
+# The model file was made with these: change them only with a new training. All judgement.
 LEAST_SHARE = 0.002  # of a country's people: who are fewer are not counted
-REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each
-STEP = 0.4  # nats
-LEVELS = 16
+STEP = 0.4  # nats, of an n-gram's weight
+LEVELS = 16  # of an n-gram's weight: four bits
+DAMPING = 8  # n-grams that count as known to say nothing, in a mean
+
+REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each, so 24 MB at most; judgement
 
 
 class Dense(IntEnum):
@@ -151,7 +155,7 @@ class UrlLanguageData(NamedTuple):
 
     @classmethod
     def load(cls, path: Path | None = None) -> "UrlLanguageData":
-        """The bundled one, or one that `language_training` wrote."""
+        """The bundled one, or one that `bitrawl train url-language` wrote."""
         source = path or resources.files("bitrawl.urls") / "models" / "url-language.npz"
         with source.open("rb") as file, np.load(file) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}
@@ -203,7 +207,7 @@ class UrlLanguageData(NamedTuple):
         beside.rename(path)
 
 
-class UrlLanguages:
+class LinearUrlLanguageModel:
     """The bundled `UrlLanguageModel`.
 
     It remembers URLs, for a site's pages link to the same ones, and hosts and segments, for its URLs share them: the
@@ -223,7 +227,6 @@ class UrlLanguages:
         self._shares = data.shares * data.dense[Dense.NAMED_SHARE]
 
     def distribution(self, urls: Sequence[Url]) -> Floats:
-        """See `UrlLanguageModel`."""
         return self._urls.rows(urls) if urls else np.zeros((0, len(self.languages)), np.float32)
 
     def _chances(self, urls: Sequence[Url]) -> Floats:
@@ -240,7 +243,7 @@ class UrlLanguages:
         logits = self._hosts.rows([host for host, _ in read])
         scores = self._path_scores([pieces for _, pieces in read])
         known = scores[:, -1:]
-        root, mean = 1 / np.sqrt(known + 1), 1 / (known + 8)
+        root, mean = 1 / np.sqrt(known + 1), 1 / (known + DAMPING)
         scores = scores[:, :-1]
         logits[:, :-1] += scores * (weights[Dense.PATH_ROOT] * root + weights[Dense.PATH_MEAN] * mean)
         english = scores[:, self._english, None]
@@ -250,7 +253,7 @@ class UrlLanguages:
         self._add_marks(logits, [pieces for _, pieces in read])
         return logits
 
-    def _path_scores(self, paths: Sequence[Sequence[Piece]]) -> Floats:
+    def _path_scores(self, paths: Sequence[Sequence[PartEvidence]]) -> Floats:
         """The sum of n-gram weights by language, and in the last column the number of n-grams."""
         words = [[piece.words for piece in pieces if piece.words] for pieces in paths]
         scores = np.zeros((len(paths), len(self.languages)), np.float32)
@@ -261,7 +264,7 @@ class UrlLanguages:
             scores[some] = np.add.reduceat(rows, starts, axis=0)
         return scores
 
-    def _add_marks(self, logits: Floats, paths: Sequence[Sequence[Piece]]) -> None:
+    def _add_marks(self, logits: Floats, paths: Sequence[Sequence[PartEvidence]]) -> None:
         marks = self._marks
         for number, pieces in enumerate(paths):
             marked = False
@@ -301,7 +304,7 @@ def host_evidence(data: UrlLanguageData, reader: UrlReader, hosts: Sequence[str]
     evidence[Dense.WEALTH, :, :-1] = data.wealth
     evidence[Dense.ENGLISH, :, english] = 1
     evidence[Dense.HOST_ROOT, :, :-1] = scores / np.sqrt(known + 1)
-    evidence[Dense.HOST_MEAN, :, :-1] = scores / (known + 8)
+    evidence[Dense.HOST_MEAN, :, :-1] = scores / (known + DAMPING)
     evidence[Dense.HOST_ENGLISH, :, english] = evidence[Dense.HOST_ROOT, :, english]
     evidence[Dense.HOST_OVER, :, :-1] = np.maximum(scores - scores[:, english, None], 0) / np.sqrt(known + 1)
     evidence[Dense.UNKNOWN, :, -1] = 1

@@ -14,16 +14,16 @@ from publicsuffixlist import PublicSuffixList
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.url import Url
+from bitrawl.urls.tokens import UrlParts, host_name, is_address, parameters
 
 
-class RuleLanguageModel:
+class RuleUrlLanguageModel:
     """1 for the language that the rules name, of those it is made for; "und" for every other and for none."""
 
     def __init__(self, languages: Sequence[Language]) -> None:
         self.languages = (*languages, UNDETERMINED)
 
     def distribution(self, urls: Sequence[Url]) -> NDArray[np.float32]:
-        """See `UrlLanguageModel`."""
         rows = np.zeros((len(urls), len(self.languages)), np.float32)
         for row, url in enumerate(urls):
             named = language_by_rules(url)
@@ -37,23 +37,18 @@ def language_by_rules(url: Url) -> Language:
     Parameter values, directory names, public suffix, subdomain: the order that was best on the paper's data. A page's
     own name counts as a directory, for "example.org/fr" is written with and without its slash.
     """
-    suffix, subdomain = _parts_of_host(url.host.partition(":")[0])
-    values = [parameter.partition("=")[2] for parameter in url.query.split("&")]
-    for component in (*values, *url.path.split("/"), suffix, *subdomain):
+    host, segments, query = UrlParts.of(url)
+    values = [value for _, value in parameters(query)]
+    for component in (*values, *segments, _public_suffix(host), *host_name(host).subdomains):
         if (language := _codes().get(component.lower())) is not None:
             return language
     return UNDETERMINED
 
 
-@lru_cache(maxsize=65536)
-def _parts_of_host(name: str) -> tuple[str, tuple[str, ...]]:
-    """The public suffix, and the labels before the registrable domain."""
-    if name.startswith("[") or name.rpartition(".")[2].isdigit():
-        return "", ()
-    suffix = _suffixes().publicsuffix(name) or ""
-    site = Url.known(f"http://{name}/").site
-    before = name.removesuffix(site).rstrip(".")
-    return suffix, tuple(before.split(".")) if before else ()
+@lru_cache(maxsize=8192)
+def _public_suffix(host: str) -> str:
+    """Also of a host that is nothing but a suffix (gov.uk), where `host_name` takes the first label for a name."""
+    return "" if is_address(host) else _suffixes().publicsuffix(host.partition(":")[0]) or ""
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""Two URLs side by side: what differs and what is shared, as numbers that a model can weigh."""
+"""What two URLs share and in what they differ, as numbers that a model can weigh."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,8 +8,9 @@ from rapidfuzz.distance import Indel
 
 from bitrawl.languages import same_language
 from bitrawl.model import Language
+from bitrawl.urls.marked_tokens import MarkedTokens, changes, is_content, is_word, number_value
 from bitrawl.urls.marks import language_spellings
-from bitrawl.urls.tokens import Anatomy, Tokens, changes, is_content, is_word
+from bitrawl.urls.tokens import Tokens
 
 FEATURES = (
     "marks_on_both",  # changes that put one language's mark in the place of another's
@@ -40,8 +41,9 @@ FEATURES = (
     "page_names",  # changes of index, home, html and the like
     "host",  # changes within the host
 )
-_PREFIX = 4
-_SHORT = 2
+# Judgement; the model was trained with them.
+_PREFIX = 4  # letters by which cognates are known
+_SHORT = 2  # digits or letters
 
 
 class Comparison(NamedTuple):
@@ -55,7 +57,7 @@ class Comparison(NamedTuple):
     side: int  # 1 when the marks say that the first URL is in the first language, -1 in the second, 0 nothing
 
 
-def compare(a: Anatomy, b: Anatomy, languages: tuple[Language, Language] | None = None) -> Comparison:
+def compare(a: MarkedTokens, b: MarkedTokens, languages: tuple[Language, Language] | None = None) -> Comparison:
     """With the languages that are asked for, other languages' marks speak against the pair."""
     count = _Count(a, b, languages)
     for change in changes(a.tokens, b.tokens):
@@ -92,7 +94,7 @@ class _Count:
         "wrong",
     )
 
-    def __init__(self, a: Anatomy, b: Anatomy, languages: tuple[Language, Language] | None) -> None:
+    def __init__(self, a: MarkedTokens, b: MarkedTokens, languages: tuple[Language, Language] | None) -> None:
         self.a, self.b, self.languages = a, b, languages
         self.both = self.one = self.initial = self.wrong = 0
         self.short_numbers = self.long_numbers = self.loose_numbers = self.short_text = 0
@@ -103,7 +105,7 @@ class _Count:
         self.pattern: list[tuple[str, str]] = []
         self.changed = 0
         self.touched: set[int] = set()
-        self.host_end = a.host
+        self.host_end = a.host_end
         self.first = -1
         self.segments: set[int] = set()
 
@@ -164,7 +166,7 @@ class _Count:
 
     def _replaced(self, old: str, new: str) -> None:
         if old.isdecimal() and new.isdecimal():
-            self.numbers.append((int(old[:18]), int(new[:18])))
+            self.numbers.append((number_value(old), number_value(new)))
             if len(old) <= _SHORT and len(new) <= _SHORT:
                 self.short_numbers += 1
             else:
@@ -206,14 +208,14 @@ class _Count:
 
     def result(self) -> Comparison:
         a, b, touched = self.a, self.b, self.touched
-        shared = _rest(tuple([a.tokens[place] for place in a.content if place not in touched]))
+        shared = _rest(tuple([a.tokens[place] for place in a.content_places if place not in touched]))
         words_a, words_b = len(self.words_a), len(self.words_b)
         values = (
             self.both,
             self.one,
             self.initial,
             self.wrong,
-            len([place for place in a.signs if place not in touched]),
+            len([place for place in a.mark_places if place not in touched]),
             self._contrary(),
             self.short_numbers,
             self.long_numbers,
@@ -245,8 +247,8 @@ class _Count:
         if self.languages is None:
             return 0
         found = 0
-        for claims in (self.a.claims, self.b.claims):
-            found += len(claims) > 1 and {self._side([mark]) for mark in claims} >= {1, -1}
+        for named in (self.a.marked_languages, self.b.marked_languages):
+            found += len(named) > 1 and {self._side([mark]) for mark in named} >= {1, -1}
         return found
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from bitrawl.model import Language
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.url import Url
+from bitrawl.urls.marked_tokens import marked_tokens
 from bitrawl.urls.parallel.comparison import FEATURES, Comparison, compare
-from bitrawl.urls.tokens import anatomy
 from bitrawl.urls.trees import Trees
 
 Floats = NDArray[np.float32]
@@ -20,10 +20,10 @@ Floats = NDArray[np.float32]
 _UNTRANSLATED = tuple(FEATURES.index(name) for name in ("words", "loose_words", "changed"))
 _WRONG = FEATURES.index("wrong_language")
 # What is left of a chance when a mark names a language that was not asked for: sites do mislabel pages, 7 of 1624 pairs
-# of WMT16 have one.
+# of WMT16 have one. The share itself is judgement.
 _THIRD = 0.05
 # Paths that have no number and no beginning of a word in common, as most links of a page with the page itself: not
-# looked at further, which is most of the time saved.
+# looked at further, which is most of the time saved. Judgement: a chance below every threshold, and not 0.
 _NOTHING_SHARED = 0.01
 _ALIKE = tuple(FEATURES.index(name) for name in ("similarity", "ngrams", "cognates"))
 
@@ -42,11 +42,10 @@ class TreeUrlPairModel:
         languages: tuple[Language, Language] | None = None,
         lexicon: Lexicon | None = None,
     ) -> None:
-        self._trees = trees or bundled()
+        self._trees = trees or bundled_trees()
         self._languages, self._lexicon = languages, lexicon
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats:
-        """See `UrlPairModel`."""
         chances = np.full(len(pairs), _NOTHING_SHARED, np.float32)
         places = [place for place, (a, b) in enumerate(pairs) if self._lexicon is not None or _share_something(a, b)]
         rows = np.array([self._row(*pairs[place]) for place in places], np.float32).reshape(-1, len(FEATURES))
@@ -57,11 +56,11 @@ class TreeUrlPairModel:
         return chances
 
     def _row(self, a: Url, b: Url) -> tuple[float, ...]:
-        comparison = compare(anatomy(min(a, b)), anatomy(max(a, b)), self._languages)
+        comparison = compare(marked_tokens(min(a, b)), marked_tokens(max(a, b)), self._languages)
         return comparison.values if self._lexicon is None else _translated(comparison, self._lexicon)
 
 
-def load(path: Path | None = None) -> Trees:
+def load_trees(path: Path | None = None) -> Trees:
     """The trees for a pair alone, of the bundled file or of another that was trained."""
     source = path or resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
     with source.open("rb") as file, np.load(file) as arrays:
@@ -69,20 +68,19 @@ def load(path: Path | None = None) -> Trees:
 
 
 @lru_cache(maxsize=1)
-def bundled() -> Trees:
-    """Loaded once."""
-    return load()
+def bundled_trees() -> Trees:
+    return load_trees()
 
 
 def _share_something(a: Url, b: Url) -> bool:
     """Whether a word of the one begins as one of the other, or one of them has no words."""
-    heads_a, heads_b = anatomy(a).heads, anatomy(b).heads
+    heads_a, heads_b = marked_tokens(a).heads, marked_tokens(b).heads
     return not heads_a or not heads_b or not heads_a.isdisjoint(heads_b)
 
 
-def rows_of(pairs: Sequence[tuple[Url, Url]]) -> Floats:
+def feature_rows(pairs: Sequence[tuple[Url, Url]]) -> Floats:
     """What the model learns from: one row a pair."""
-    values = [compare(anatomy(min(a, b)), anatomy(max(a, b))).values for a, b in pairs]
+    values = [compare(marked_tokens(min(a, b)), marked_tokens(max(a, b))).values for a, b in pairs]
     return np.array(values, np.float32).reshape(len(pairs), len(FEATURES))
 
 

@@ -15,15 +15,15 @@ from bitrawl.model import UNDETERMINED, Language
 from bitrawl.url import Url
 from bitrawl.urls.marks import language_spellings, mark_language
 
+# The tokens of the published rule: a locale counts anywhere, not only by itself as in `tokens.locales`.
 _TOKEN = re.compile(r"[a-z]{2,3}[-_][a-z]{2}(?![a-z])|[^\W\d_]+", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[\W_]+")
 
 
-class RulePairModel:
+class RuleUrlPairModel:
     """1 for two URLs that are the same without identifiers of whatever languages, 0 for others."""
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> NDArray[np.float32]:
-        """See `UrlPairModel`."""
         return np.array([float(a != b and _stripped(a, None) == _stripped(b, None)) for a, b in pairs], np.float32)
 
 

@@ -1,4 +1,4 @@
-"""Which URLs of a site may be versions of each other: those that share something few others have, by hash joins.
+"""Which URLs of a site are compared at all: those that share something that few others have, found by hash joins.
 
 The work grows with the number of URLs, not with its square: a key that many URLs have joins nothing.
 """
@@ -7,23 +7,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from bitrawl.urls.tokens import Anatomy, bare_tokens, is_word
+from bitrawl.urls.marked_tokens import MarkedTokens, bare_tokens, is_word
 
-Pair = tuple[int, int]
+UrlNumbers = tuple[int, int]  # two URLs of the list by their places in it, the smaller first
 
+# All judgement: they bound the time of a list, 1.4 to 1.9 s for 10,000 URLs (docs/decisions/url-pairs.md).
 MAX_SHARING = 24  # URLs that a key may have; more tell nothing apart
 MAX_PARTNERS = 10  # that are looked at for a URL
 _FEWEST_PARTNERS = 4
 _PARTNERS = 40_000  # of all URLs together: the more there are, the fewer for each
 _HEAD = 5  # letters by which cognates are found
-_STRONG, _WEAK = 3.0, 1.0
+_STRONG, _WEAK = 3.0, 1.0  # weights of a key that all but one token is in, and of a key of one to three words
 
 
-def candidates(anatomies: Sequence[Anatomy], numbers: Sequence[int]) -> list[Pair]:
+def candidates(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> list[UrlNumbers]:
     """Pairs among those numbers, the smaller first; each URL's best by what they share."""
-    weights: defaultdict[Pair, float] = defaultdict(float)
+    weights: defaultdict[UrlNumbers, float] = defaultdict(float)
     for keys, worth in ((_near, _STRONG), (_content, _WEAK)):
-        for group in _groups((number, keys(anatomies[number])) for number in sorted(numbers)):
+        for group in _groups((number, keys(urls[number])) for number in sorted(numbers)):
             weight = worth / (len(group) - 1)
             for pair in combinations(group, 2):
                 weights[pair] += weight
@@ -38,21 +39,21 @@ def _groups(keys_of_each: Iterable[tuple[int, Iterator[object]]]) -> Iterator[li
     return (group for group in numbers.values() if 2 <= len(group) <= MAX_SHARING)
 
 
-def _best(weights: dict[Pair, float], count: int) -> list[Pair]:
-    partners: defaultdict[int, list[tuple[float, Pair]]] = defaultdict(list)
+def _best(weights: dict[UrlNumbers, float], count: int) -> list[UrlNumbers]:
+    partners: defaultdict[int, list[tuple[float, UrlNumbers]]] = defaultdict(list)
     for pair, weight in weights.items():
         partners[pair[0]].append((weight, pair))
         partners[pair[1]].append((weight, pair))
-    kept: set[Pair] = set()
+    kept: set[UrlNumbers] = set()
     for found in partners.values():
         found.sort(key=lambda entry: (-entry[0], entry[1]))
         kept.update(pair for _, pair in found[:count])
     return sorted(kept)
 
 
-def _near(anatomy: Anatomy) -> Iterator[object]:
+def _near(one: MarkedTokens) -> Iterator[object]:
     """Keys that URLs share which differ in one token, or in one that is put in, or in their marks."""
-    tokens = anatomy.tokens
+    tokens = one.tokens
     yield tokens
     for place, token in enumerate(tokens):
         if not token.isalnum():
@@ -64,7 +65,7 @@ def _near(anatomy: Anatomy) -> Iterator[object]:
         if len(token) > 1 and is_word(token):
             yield (*tokens[:place], token[1:], *tokens[place + 1 :])
             yield (*tokens[:place], token[:-1], *tokens[place + 1 :])
-    words = anatomy.bare
+    words = one.bare
     yield "bare", words
     for place, token in enumerate(words):
         yield "bare", words[:place], "*", words[place + 1 :]
@@ -75,9 +76,9 @@ def _near(anatomy: Anatomy) -> Iterator[object]:
             yield "bare", (*words[:place], *words[place + 1 :])
 
 
-def _content(anatomy: Anatomy) -> Iterator[object]:
+def _content(one: MarkedTokens) -> Iterator[object]:
     """Keys that URLs share which have words or numbers in common; without order, without marks."""
-    words = anatomy.bare
+    words = one.bare
     for place, token in enumerate(words):
         yield token
         yield tuple(words[place : place + 2])
@@ -86,7 +87,7 @@ def _content(anatomy: Anatomy) -> Iterator[object]:
             yield "head", token[:_HEAD]
 
 
-def renamed(anatomies: Sequence[Anatomy], changes: Iterable[tuple[str, str]]) -> list[Anatomy]:
+def with_habits_joined(urls: Sequence[MarkedTokens], changes: Iterable[tuple[str, str]]) -> list[MarkedTokens]:
     """With tokens that stand for each other called the same, and those that only one language has taken out.
 
     URLs that differ in several habits of the site at once then share a key as if it were one.
@@ -100,10 +101,10 @@ def renamed(anatomies: Sequence[Anatomy], changes: Iterable[tuple[str, str]]) ->
         else:
             for text in (old, new):
                 names.update({token: "" for token in (text.strip("/-_.^$"),) if token.isalnum()})
-    return [_called(one, names) for one in anatomies] if names else list(anatomies)
+    return [_renamed(one, names) for one in urls] if names else list(urls)
 
 
-def _called(one: Anatomy, names: dict[str, str]) -> Anatomy:
+def _renamed(one: MarkedTokens, names: dict[str, str]) -> MarkedTokens:
     if names.keys().isdisjoint(one.tokens):
         return one
     tokens = tuple(_root(names, token) or "*" for token in one.tokens)

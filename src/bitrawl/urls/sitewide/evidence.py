@@ -1,4 +1,8 @@
-"""What all URLs of a site together say of two of them: how often they differ so, which words stand for which."""
+"""What all URLs of a site together tell about two of them.
+
+How many other pairs differ in the same way, which words stand for which, which side each URL is on; as numbers that the
+models of both rounds weigh.
+"""
 
 import math
 from collections import Counter, defaultdict
@@ -11,13 +15,13 @@ from numpy.typing import NDArray
 from bitrawl.model import Language
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.url import Url
+from bitrawl.urls.marked_tokens import PAGE_WORDS, MarkedTokens, is_word, marked_tokens, number_value
 from bitrawl.urls.parallel.comparison import FEATURES, Comparison, compare
 from bitrawl.urls.sitewide import sides
-from bitrawl.urls.sitewide.candidates import Pair
-from bitrawl.urls.tokens import PAGE_WORDS, Anatomy, anatomy, is_word
+from bitrawl.urls.sitewide.candidates import UrlNumbers
 
 Floats = NDArray[np.float32]
-Pattern = tuple[tuple[str, str], ...]
+ChangePattern = tuple[tuple[str, str], ...]
 
 SITE_FEATURES = (
     *FEATURES,
@@ -39,7 +43,12 @@ SITE_FEATURES = (
     "earlier",  # the earlier score
 )
 _CHANGED, _SHARED_NUMBERS = FEATURES.index("changed"), FEATURES.index("shared_numbers")
-_SURELY = 0.6
+# Judgement, all that say nothing else; the models of both rounds were trained with those that make features.
+_SURELY = 0.6  # of a third language: then it is no candidate
+_BY_WORDS = 0.4  # weight of what the words of a URL say of its side, where a mark has 1
+_BY_COMPARISON = 0.5  # the same of what the comparison with its partner says
+_OWN_WORDS = 0.5  # part of a lexicon's opinion that a pair loses when the lexicon was learned from it
+_LEARNED_FROM = 0.5  # score of a pair that the lexicon is learned from
 _HABITUAL = 0.3  # of the URLs that have what is changed, the share that makes the change a habit
 _RUNNING = 1.0  # logarithm of how many others are as far apart in their numbers
 # Of the pairs that are found, those that must show that there are two languages, or else how sure the judge must be
@@ -52,52 +61,52 @@ _SEPARATORS = frozenset("/*-_.")
 _MOVED = tuple(FEATURES.index(name) for name in ("short_numbers", "long_numbers", "loose_numbers"))
 
 
-class SiteView:
-    """The URLs of a site and all that is compared among them."""
+class SiteUrls:
+    """The URLs of a site, which of two languages each seems to be in, and the comparisons made among them."""
 
     def __init__(
         self, urls: Sequence[Url], languages: tuple[Language, Language], language_of: Mapping[Url, Language]
     ) -> None:
         self.urls, self.languages = urls, languages
-        self.anatomies = [anatomy(url) for url in urls]
-        self.frequency = Counter(token for one in self.anatomies for token in set(one.tokens))
+        self.tokens = [marked_tokens(url) for url in urls]
+        self.frequency = Counter(token for one in self.tokens for token in set(one.tokens))
         self.contents = [
             frozenset(token for token in one.tokens if token.isalnum() and token not in PAGE_WORDS)
-            for one in self.anatomies
+            for one in self.tokens
         ]
         self.told = [sides.side_of(language_of[url], languages) if url in language_of else 0 for url in urls]
         self.third = [
-            third and not told for told, third in zip(self.told, sides.in_third(self.anatomies, languages), strict=True)
+            third and not told for told, third in zip(self.told, sides.in_third(self.tokens, languages), strict=True)
         ]
         self.marked = [
             0.0 if third else told or side
-            for told, third, side in zip(self.told, self.third, sides.by_marks(self.anatomies, languages), strict=True)
+            for told, third, side in zip(self.told, self.third, sides.by_marks(self.tokens, languages), strict=True)
         ]
-        self.worded = sides.by_words(self.anatomies, languages)
-        self.foreign = sides.foreign(self.anatomies, languages, self.marked)
+        self.worded = sides.by_words(self.tokens, languages)
+        self.foreign = sides.foreign(self.tokens, languages, self.marked)
         self.sides = self.marked
-        self.ordered: dict[Pair, float] = {}
-        self.templates = [_template(one) for one in self.anatomies]
-        self._comparisons: dict[Pair, Comparison] = {}
+        self.ordered: dict[UrlNumbers, float] = {}
+        self.templates = [_template(one) for one in self.tokens]
+        self._comparisons: dict[UrlNumbers, Comparison] = {}
 
-    def comparison(self, pair: Pair) -> Comparison:
-        """Made once."""
+    def comparison(self, pair: UrlNumbers) -> Comparison:
+        """Made once for each two."""
         found = self._comparisons.get(pair)
         if found is None:
-            found = compare(self.anatomies[pair[0]], self.anatomies[pair[1]], self.languages)
+            found = compare(self.tokens[pair[0]], self.tokens[pair[1]], self.languages)
             self._comparisons[pair] = found
         return found
 
-    def certain(self) -> dict[int, Pair]:
+    def certain(self) -> dict[int, UrlNumbers]:
         """By its two numbers each pair that differs in its marks alone, one of each language, when no third is so."""
         alike: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-        for number, one in enumerate(self.anatomies):
+        for number, one in enumerate(self.tokens):
             if not self.third[number]:
                 alike[one.bare].append(number)
         pairs = ((group[0], group[1]) for group in alike.values() if len(group) == 2)
         return {end: pair for pair in pairs if self.marked[pair[0]] * self.marked[pair[1]] < 0 for end in pair}
 
-    def plausible(self, pairs: Iterable[Pair]) -> list[Pair]:
+    def plausible(self, pairs: Iterable[UrlNumbers]) -> list[UrlNumbers]:
         """Without those that are in one language, or in a third."""
         return [(a, b) for a, b in pairs if not self._one_language(a, b)]
 
@@ -108,40 +117,40 @@ class SiteView:
             return True
         return self.third[a] or self.third[b]
 
-    def learn_sides(self, matched: Sequence[Pair]) -> None:
+    def learn_sides(self, matched: Sequence[UrlNumbers]) -> None:
         """From partners that are known, on to all URLs."""
-        known = np.array(self.marked, np.float64) + 0.4 * np.array(self.worded, np.float64)
+        known = np.array(self.marked, np.float64) + _BY_WORDS * np.array(self.worded, np.float64)
         for a, b in matched:
-            side = 0.5 * self.comparison((a, b)).side
+            side = _BY_COMPARISON * self.comparison((a, b)).side
             known[a] += side
             known[b] -= side
-        self.sides = sides.by_partners(self.anatomies, known, matched)
+        self.sides = sides.by_partners(self.tokens, known, matched)
 
-    def apart(self, pair: Pair) -> bool:
+    def apart(self, pair: UrlNumbers) -> bool:
         """Whether marks, or what is told, set the two in different languages."""
         return self.comparison(pair).side != 0 or self.marked[pair[0]] * self.marked[pair[1]] < 0
 
-    def direction(self, pair: Pair) -> float:
+    def direction(self, pair: UrlNumbers) -> float:
         """Positive when the first of the two is in the first language, as far as is known."""
         return self.comparison(pair).side + self.sides[pair[0]] - self.sides[pair[1]]
 
 
-class Tally:
+class DifferenceCounts:
     """How often pairs differ in what way, from pairs that are believed with some weight."""
 
-    def __init__(self, view: SiteView, weights: Mapping[Pair, float]) -> None:
+    def __init__(self, view: SiteUrls, weights: Mapping[UrlNumbers, float]) -> None:
         self._view, self._weights = view, weights
         self._carried: dict[tuple[str, str], float] = {}
-        self.patterns: defaultdict[Pattern, float] = defaultdict(float)
+        self.patterns: defaultdict[ChangePattern, float] = defaultdict(float)
         self.changes: defaultdict[tuple[str, str], float] = defaultdict(float)
-        self.offsets: defaultdict[tuple[str, int], float] = defaultdict(float)
+        self.offsets: defaultdict[int, float] = defaultdict(float)
         for pair, weight in weights.items():
             comparison = view.comparison(pair)
             self.patterns[_canonical(comparison.pattern)] += weight
             for change in set(comparison.pattern):
                 self.changes[_canonical_change(change)] += weight
-            for key in _offsets(comparison):
-                self.offsets[key] += weight
+            for offset in _offsets(comparison):
+                self.offsets[offset] += weight
         self._kept, self._kept_numbers = self._constancy()
         self.lexicon = _lexicon(view, weights)
 
@@ -153,7 +162,7 @@ class Tally:
             if count >= 2 and not (change[0].isdecimal() and change[1].isdecimal())
         )
 
-    def features(self, pair: Pair) -> tuple[float, ...]:
+    def features(self, pair: UrlNumbers) -> tuple[float, ...]:
         """pattern, pattern_share, rarest_change, rarest_change_share, offset, lexicon; the pair itself not counted."""
         own = self._weights.get(pair, 0.0)
         comparison = self._view.comparison(pair)
@@ -168,7 +177,7 @@ class Tally:
             pattern_share = min(pattern_share, pattern / (carriers + 1))
         if not comparison.pattern:
             rarest = pattern
-        offset = max((self.offsets.get(key, 0.0) - own for key in _offsets(comparison)), default=0.0)
+        offset = max((self.offsets.get(offset, 0.0) - own for offset in _offsets(comparison)), default=0.0)
         return (
             math.log1p(pattern),
             min(1.0, pattern_share),
@@ -180,7 +189,7 @@ class Tally:
             self._translated(pair, own),
         )
 
-    def recurs(self, pair: Pair) -> bool:
+    def recurs(self, pair: UrlNumbers) -> bool:
         """Whether other pairs differ in the same way, and few URLs have what is changed without such a partner."""
         pattern, _, _, share, offset, *_ = self.features(pair)
         recurring = bool(self._view.comparison(pair).pattern) and pattern > 0 and share > _HABITUAL
@@ -208,7 +217,7 @@ class Tally:
             found = self._carried[change] = max(1.0, min(counts, default=len(self._view.urls) / 2))
         return found
 
-    def _translated(self, pair: Pair, own: float) -> float:
+    def _translated(self, pair: UrlNumbers, own: float) -> float:
         comparison = self._view.comparison(pair)
         a, b = comparison.words_a, comparison.words_b
         if not a or not b or self.lexicon is None:
@@ -216,10 +225,12 @@ class Tally:
         if self._view.direction(pair) < 0:
             a, b = b, a
         forward, backward = self.lexicon.coverage(a, b)
-        return min(forward, backward) * (1.0 - 0.5 * own)
+        return min(forward, backward) * (1.0 - _OWN_WORDS * own)
 
 
-def features(view: SiteView, pairs: Sequence[Pair], tally: Tally, scores: Mapping[Pair, float]) -> Floats:
+def features(
+    view: SiteUrls, pairs: Sequence[UrlNumbers], tally: DifferenceCounts, scores: Mapping[UrlNumbers, float]
+) -> Floats:
     """One row a pair; without earlier scores the last two columns are empty."""
     rows = np.zeros((len(pairs), len(SITE_FEATURES)), np.float32)
     order = _order(view)
@@ -243,18 +254,18 @@ def features(view: SiteView, pairs: Sequence[Pair], tally: Tally, scores: Mappin
     return rows
 
 
-def two_languages(view: SiteView, pairs: Mapping[Pair, float]) -> bool:
+def two_languages(view: SiteUrls, pairs: Mapping[UrlNumbers, float]) -> bool:
     """Whether the pairs, all in all, show that the site has two languages: by marks, habits, numbers, or plainly."""
     if not pairs:
         return False
     if sum(pairs.values()) >= _CONFIDENT * len(pairs):
         return True
-    tally = Tally(view, pairs)
+    tally = DifferenceCounts(view, pairs)
     shown = sum(view.apart(pair) or tally.recurs(pair) for pair in pairs)
     return shown >= _SHOWN * len(pairs)
 
 
-def _two_best(scores: Mapping[Pair, float]) -> dict[int, tuple[float, float]]:
+def _two_best(scores: Mapping[UrlNumbers, float]) -> dict[int, tuple[float, float]]:
     best: dict[int, tuple[float, float]] = {}
     for pair, score in scores.items():
         for end in pair:
@@ -263,7 +274,9 @@ def _two_best(scores: Mapping[Pair, float]) -> dict[int, tuple[float, float]]:
     return best
 
 
-def _margin(pair: Pair, scores: Mapping[Pair, float] | None, best: Mapping[int, tuple[float, float]]) -> float:
+def _margin(
+    pair: UrlNumbers, scores: Mapping[UrlNumbers, float] | None, best: Mapping[int, tuple[float, float]]
+) -> float:
     if not scores:
         return 0.0
     own = scores.get(pair, 0.0)
@@ -274,29 +287,29 @@ def _margin(pair: Pair, scores: Mapping[Pair, float] | None, best: Mapping[int, 
     return own - max(rivals)
 
 
-def _rarest(view: SiteView, a: int, b: int) -> float:
+def _rarest(view: SiteUrls, a: int, b: int) -> float:
     least = min(map(view.frequency.__getitem__, view.contents[a] & view.contents[b]), default=0)
     return 1.0 / (least - 1) if least > 1 else 0.0
 
 
-def _order(view: SiteView) -> list[float]:
+def _order(view: SiteUrls) -> list[float]:
     """The place of each among those of its side and template, from 0 to 1."""
     groups: defaultdict[tuple[float, object], list[int]] = defaultdict(list)
     for number, template in enumerate(view.templates):
         groups[math.copysign(1, view.sides[number] or 1), template].append(number)
     places = [0.0] * len(view.urls)
     for numbers in groups.values():
-        numbers.sort(key=lambda number: _natural(view.anatomies[number]))
+        numbers.sort(key=lambda number: _natural(view.tokens[number]))
         for place, number in enumerate(numbers):
             places[number] = (place + 0.5) / len(numbers)
     return places
 
 
-def _natural(one: Anatomy) -> list[tuple[int, int, str]]:
-    return [(0, int(token[:18]), "") if token.isdecimal() else (1, 0, token) for token in one.bare]
+def _natural(one: MarkedTokens) -> list[tuple[int, int, str]]:
+    return [(0, number_value(token), "") if token.isdecimal() else (1, 0, token) for token in one.bare]
 
 
-def _template(one: Anatomy) -> tuple[str, ...]:
+def _template(one: MarkedTokens) -> tuple[str, ...]:
     """Numbers and the last segment's words masked: what pages of one kind have in common."""
     words = [("#" if token.isdecimal() else token) for token in one.tokens]
     last = len(words) - words[::-1].index("/") if "/" in words else 0
@@ -308,7 +321,7 @@ def _moves_numbers(comparison: Comparison) -> bool:
     return any(comparison.values[place] for place in _MOVED)
 
 
-def _canonical(pattern: Pattern) -> Pattern:
+def _canonical(pattern: ChangePattern) -> ChangePattern:
     turned = tuple((new, old) for old, new in pattern)
     return min(pattern, turned)
 
@@ -317,15 +330,15 @@ def _canonical_change(change: tuple[str, str]) -> tuple[str, str]:
     return change if change[0] <= change[1] else (change[1], change[0])
 
 
-def _offsets(comparison: Comparison) -> list[tuple[str, int]]:
-    return [("", abs(old - new)) for old, new in comparison.numbers]
+def _offsets(comparison: Comparison) -> list[int]:
+    return [abs(old - new) for old, new in comparison.numbers]
 
 
-def _lexicon(view: SiteView, weights: Mapping[Pair, float]) -> Lexicon | None:
+def _lexicon(view: SiteUrls, weights: Mapping[UrlNumbers, float]) -> Lexicon | None:
     bags, trust = [], []
     for pair, weight in weights.items():
         comparison = view.comparison(pair)
-        if not comparison.words_a or not comparison.words_b or weight < 0.5:
+        if not comparison.words_a or not comparison.words_b or weight < _LEARNED_FROM:
             continue
         a, b = comparison.words_a, comparison.words_b
         bags.append((a, b) if view.direction(pair) >= 0 else (b, a))
@@ -333,7 +346,7 @@ def _lexicon(view: SiteView, weights: Mapping[Pair, float]) -> Lexicon | None:
     return Lexicon.learn(bags, weights=trust) if bags else None
 
 
-def dense(view: SiteView, numbers: Iterable[int], limit: int) -> list[Pair]:
+def pairs_by_template(view: SiteUrls, numbers: Iterable[int], limit: int) -> list[UrlNumbers]:
     """All pairs of one side with the other among those numbers, by template, as long as they are not too many."""
     groups: defaultdict[object, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for number in numbers:

@@ -1,6 +1,6 @@
 """The URLs of a site paired with each other, from the bare list: the site's habits are found and then believed.
 
-    match(urls, Language("en"), Language("fr"))   # [(url_a, url_b, score), ...]
+    match_urls(urls, Language("en"), Language("fr"))   # [(url_a, url_b, score), ...]
 
 Two rounds. In the first a pair is judged by itself and by how many others differ in the same way; in the second also
 by what the first has found: which side is which language, which words stand for which, which numbers run side by
@@ -17,35 +17,43 @@ import numpy as np
 
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.sitewide.candidates import Pair, candidates, renamed
-from bitrawl.urls.sitewide.evidence import Floats, SiteView, Tally, dense, features, two_languages
+from bitrawl.urls.sitewide.candidates import UrlNumbers, candidates, with_habits_joined
+from bitrawl.urls.sitewide.evidence import (
+    DifferenceCounts,
+    Floats,
+    SiteUrls,
+    features,
+    pairs_by_template,
+    two_languages,
+)
 from bitrawl.urls.sitewide.ordering import numbered_pairs
 from bitrawl.urls.trees import Trees
 
 # Swept 0.05–0.40 on WMT16's hosts, the ones that the benchmark reports (2026-11, an earlier version): recall with all
 # URLs present fell from .96 to .94, F1 with a side missing of 30 % of the pairs rose from .93–.94 to .96.
 THRESHOLD = 0.1
+# The rest are judgement; the second model was trained with them.
 _BELIEVED = 0.3  # of the first round: a pair that the second learns from
 _SURE = 0.6  # of the first round: its two need no other candidates
 _DOUBTED = 0.1  # of its score is left to a pair of a site that seems to be in one language
-_DENSE = 3000  # pairs of one kind of page that may be compared each with each
+_TEMPLATE_PAIRS = 3000  # pairs of one kind of page that may be compared each with each
 
 
-class Judges(NamedTuple):
+class MatchingModels(NamedTuple):
     """The models of the two rounds."""
 
     first: Trees
     second: Trees
 
     @classmethod
-    def load(cls, path: Path | None = None) -> "Judges":
+    def load(cls, path: Path | None = None) -> "MatchingModels":
         """The bundled ones, or those that `bitrawl train url-pairs` wrote."""
         source = path or resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
         with source.open("rb") as file, np.load(file) as arrays:
             return cls(Trees.named("first", arrays), Trees.named("second", arrays))
 
 
-class Match(NamedTuple):
+class MatchedUrls(NamedTuple):
     """A page and its version in the other language; the score is 0–1."""
 
     url_a: Url
@@ -53,63 +61,62 @@ class Match(NamedTuple):
     score: float
 
 
-def match(
+def match_urls(
     urls: Iterable[Url],
     lang_a: Language,
     lang_b: Language,
     *,
     language_of: Mapping[Url, Language] | None = None,
     threshold: float = THRESHOLD,
-    judges: Judges | None = None,
-) -> list[Match]:
+    models: MatchingModels | None = None,
+) -> list[MatchedUrls]:
     """Pairs of one site, the best first. `language_of` tells what is known of some URLs or all."""
-    judges = judges or bundled_judges()
-    view = SiteView(list(dict.fromkeys(urls)), (lang_a, lang_b), language_of or {})
+    models = models or bundled_models()
+    view = SiteUrls(list(dict.fromkeys(urls)), (lang_a, lang_b), language_of or {})
     pairs, rows = first_round(view)
-    scores = dict(zip(pairs, judges.first.probability(rows).tolist(), strict=True))
+    scores = dict(zip(pairs, models.first.probability(rows).tolist(), strict=True))
     pairs, rows = second_round(view, scores)
-    scores = dict(zip(pairs, judges.second.probability(rows).tolist(), strict=True))
+    scores = dict(zip(pairs, models.second.probability(rows).tolist(), strict=True))
     return [_oriented(view, pair, score) for pair, score in settled(view, scores, threshold).items()]
 
 
 @lru_cache(maxsize=1)
-def bundled_judges() -> Judges:
-    """Loaded once."""
-    return Judges.load()
+def bundled_models() -> MatchingModels:
+    return MatchingModels.load()
 
 
-def first_round(view: SiteView) -> tuple[list[Pair], Floats]:
+def first_round(view: SiteUrls) -> tuple[list[UrlNumbers], Floats]:
     """Candidates and what is to be judged of them when nothing is known."""
     certain = view.certain()
     open_to_doubt = [number for number, third in enumerate(view.third) if not third and number not in certain]
-    pairs = sorted({*certain.values(), *view.plausible(candidates(view.anatomies, open_to_doubt))})
-    return pairs, features(view, pairs, Tally(view, dict.fromkeys(pairs, 1.0)), {})
+    pairs = sorted({*certain.values(), *view.plausible(candidates(view.tokens, open_to_doubt))})
+    return pairs, features(view, pairs, DifferenceCounts(view, dict.fromkeys(pairs, 1.0)), {})
 
 
-def second_round(view: SiteView, scores: Mapping[Pair, float]) -> tuple[list[Pair], Floats]:
+def second_round(view: SiteUrls, scores: Mapping[UrlNumbers, float]) -> tuple[list[UrlNumbers], Floats]:
     """The same with what the first round's scores tell of the site, and with more candidates."""
     believed = one_to_one(scores, _BELIEVED)
     view.learn_sides([pair for pair, score in believed.items() if score > _SURE])
-    tally = Tally(view, believed)
+    tally = DifferenceCounts(view, believed)
     sure = {end for pair, score in believed.items() if score > _SURE for end in pair}
     rest = [number for number, third in enumerate(view.third) if not third and number not in sure]
-    view.ordered = numbered_pairs(view.anatomies, view.sides, rest)
-    again = candidates(renamed(view.anatomies, tally.habits()), rest)
-    pairs = sorted({*scores, *view.plausible({*again, *dense(view, rest, _DENSE)}), *view.ordered})
+    view.ordered = numbered_pairs(view.tokens, view.sides, rest)
+    again = candidates(with_habits_joined(view.tokens, tally.habits()), rest)
+    pairs = sorted({*scores, *view.plausible({*again, *pairs_by_template(view, rest, _TEMPLATE_PAIRS)}), *view.ordered})
     return pairs, features(view, pairs, tally, scores)
 
 
-def settled(view: SiteView, scores: Mapping[Pair, float], threshold: float) -> dict[Pair, float]:
+def settled(view: SiteUrls, scores: Mapping[UrlNumbers, float], threshold: float) -> dict[UrlNumbers, float]:
     """One to one; where nothing shows that there are two languages, likeness is doubted: all scores are low then."""
     if not two_languages(view, one_to_one(scores, THRESHOLD)):
         scores = {pair: _DOUBTED * score for pair, score in scores.items()}
     return one_to_one(scores, threshold)
 
 
-def one_to_one(scores: Mapping[Pair, float], threshold: float) -> dict[Pair, float]:
+def one_to_one(scores: Mapping[UrlNumbers, float], threshold: float) -> dict[UrlNumbers, float]:
     """The best first, each URL once."""
     taken: set[int] = set()
-    kept: dict[Pair, float] = {}
+    kept: dict[UrlNumbers, float] = {}
     for pair, score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
         if score < threshold:
             break
@@ -119,6 +126,6 @@ def one_to_one(scores: Mapping[Pair, float], threshold: float) -> dict[Pair, flo
     return kept
 
 
-def _oriented(view: SiteView, pair: Pair, score: float) -> Match:
+def _oriented(view: SiteUrls, pair: UrlNumbers, score: float) -> MatchedUrls:
     a, b = pair if view.direction(pair) >= 0 else (pair[1], pair[0])
-    return Match(view.urls[a], view.urls[b], score)
+    return MatchedUrls(view.urls[a], view.urls[b], score)

@@ -1,4 +1,4 @@
-"""Numbered pages of two languages put in order: numbers that move by a constant, or that run side by side."""
+"""Which numbered pages of two languages belong together: their numbers differ by a constant, or have the same order."""
 
 import math
 from collections import Counter, defaultdict
@@ -6,9 +6,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from bitrawl.urls.tokens import Anatomy
+from bitrawl.urls.marked_tokens import MarkedTokens, number_value
 
+# All judgement.
 MAX_GROUP = 1500  # numbers of one kind and side; more would cost their square
+_OFFSETS = 60  # the commonest ones, that pairs are taken from
+_FILLED = 0.5  # weight of a pair that only its place between others speaks for; one with an offset has 2 or more
+_EMPHASIS = 1.5  # power of a weight: a chain through a few frequent offsets beats one through many rare ones
+_CHANCE = 0.05  # that so many equal differences come about blindly
 
 
 class Number(NamedTuple):
@@ -18,7 +23,7 @@ class Number(NamedTuple):
     value: int
 
 
-def kinds(one: Anatomy) -> Number | None:
+def numbered_kind(one: MarkedTokens) -> Number | None:
     """The URL with its longest number masked and its marks taken out; None where it has no number."""
     places = [place for place, token in enumerate(one.tokens) if token.isdecimal()]
     if not places:
@@ -29,7 +34,7 @@ def kinds(one: Anatomy) -> Number | None:
         for place, token in enumerate(one.tokens)
         if token.isalnum() and not one.marks[place]
     )
-    return Number(kind, int(one.tokens[masked][:18]))
+    return Number(kind, number_value(one.tokens[masked]))
 
 
 def aligned(first: Sequence[int], second: Sequence[int]) -> dict[tuple[int, int], float]:
@@ -44,7 +49,7 @@ def aligned(first: Sequence[int], second: Sequence[int]) -> dict[tuple[int, int]
     places_b = {value: place for place, value in enumerate(second)}
     weights: dict[tuple[int, int], float] = {}
     exists = set(second)
-    for offset, count in votes.most_common(60):
+    for offset, count in votes.most_common(_OFFSETS):
         if count < 2:
             break
         for a in first:
@@ -53,17 +58,17 @@ def aligned(first: Sequence[int], second: Sequence[int]) -> dict[tuple[int, int]
     chain = _longest_chain(weights, places_b)
     found = dict(chain)
     for a, b in _between(chain, first, second):
-        found.setdefault((a, b), 0.5)
+        found.setdefault((a, b), _FILLED)
     return found
 
 
 def _beyond_chance(votes: int, first: Sequence[int], second: Sequence[int]) -> bool:
-    """Whether so many equal differences are more than numbers drawn blindly would have, somewhere (Poisson, 5 %)."""
+    """Whether so many equal differences are more than numbers drawn blindly would have, somewhere (Poisson)."""
     span = first[-1] - first[0] + second[-1] - second[0] + 1
     rate = len(first) * len(second) / span
     if rate >= 1:  # numbered without gaps: any shift fits, and the order is all that there is to go by
         return True
-    return math.log(span) + votes * math.log(rate) - math.lgamma(votes + 1) < math.log(0.05)
+    return math.log(span) + votes * math.log(rate) - math.lgamma(votes + 1) < math.log(_CHANCE)
 
 
 def _longest_chain(weights: dict[tuple[int, int], float], places_b: dict[int, int]) -> dict[tuple[int, int], float]:
@@ -78,7 +83,7 @@ def _longest_chain(weights: dict[tuple[int, int], float], places_b: dict[int, in
             if tree[place][0] > weight:
                 weight, before = tree[place]
             place -= place & -place
-        total = weight + weights[a, b] ** 1.5
+        total = weight + weights[a, b] ** _EMPHASIS
         best.append((total, before))
         place = places_b[b] + 1
         while place < len(tree):
@@ -96,7 +101,7 @@ def _longest_chain(weights: dict[tuple[int, int], float], places_b: dict[int, in
 def _between(chain: dict[tuple[int, int], float], first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
     """Where as many numbers are left on both sides between two links of the chain, they go in order."""
     found = []
-    links = [(-1, -1), *sorted(chain), (10**19, 10**19)]
+    links = [(-1, -1), *sorted(chain), (math.inf, math.inf)]
     for (low_a, low_b), (high_a, high_b) in pairwise(links):
         left = [value for value in first if low_a < value < high_a]
         right = [value for value in second if low_b < value < high_b]
@@ -106,12 +111,12 @@ def _between(chain: dict[tuple[int, int], float], first: Sequence[int], second: 
 
 
 def numbered_pairs(
-    anatomies: Sequence[Anatomy], sides: Sequence[float], numbers: Sequence[int]
+    urls: Sequence[MarkedTokens], sides: Sequence[float], numbers: Sequence[int]
 ) -> dict[tuple[int, int], float]:
     """Pairs of URLs among those numbers, of different sides and one kind, with the weight of `aligned`."""
     groups: defaultdict[tuple[str, ...], tuple[dict[int, int], dict[int, int]]] = defaultdict(lambda: ({}, {}))
     for number in numbers:
-        if sides[number] and (found := kinds(anatomies[number])) is not None:
+        if sides[number] and (found := numbered_kind(urls[number])) is not None:
             groups[found.kind][sides[number] < 0].setdefault(found.value, number)
     pairs = {}
     for first, second in groups.values():

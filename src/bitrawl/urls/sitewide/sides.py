@@ -1,4 +1,7 @@
-"""In which of two languages each URL of a site is: by its marks, by its words, and by the partners that are known."""
+"""Which of two languages each URL of a site is in, its side: by marks, by words, and by the partners that are known.
+
+A side is a number from 1, surely the first language, to -1, surely the second.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -11,68 +14,73 @@ from numpy.typing import NDArray
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import Language
 from bitrawl.text.language import NgramModel, sample
-from bitrawl.urls.sitewide.candidates import Pair
-from bitrawl.urls.tokens import Anatomy, is_word
+from bitrawl.urls.marked_tokens import MarkedTokens, is_word
+from bitrawl.urls.sitewide.candidates import UrlNumbers
 
 Floats = NDArray[np.float64]
 Sides = list[float]  # 1 for the first language, -1 for the second, 0 for no idea
 
+# All judgement; the models of both rounds were trained with them.
 _SCALE = 300.0  # of the difference of log-likelihoods: two or three words that are clearly of one language
-_ROUNDS = 10
+_ROUNDS = 10  # of spreading; sides hardly move after them
 _SURELY = 0.6  # share of a mark's URLs that show it to be one of a third language
+_OUTWEIGHED = 4  # how many times one language is marked oftener than the other, where unmarked means the other
+_UNMARKED = 0.5  # how surely it does
+_BY_TOKENS, _BY_PARTNER = 1.5, 0.5  # weights of what a URL's tokens and its partner say of its side
+_FIRST_GUESS = 0.5  # side of the URLs that have the token which tells most, where nothing is known
 
 
-def by_marks(anatomies: Sequence[Anatomy], languages: tuple[Language, Language]) -> Sides:
+def by_marks(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Sides:
     """Of a site that marks one of the languages only, what is unmarked is in the other, more likely than not."""
-    marked = [sum(side_of(mark, languages) for mark in one.marks if mark) for one in anatomies]
+    marked = [sum(side_of(mark, languages) for mark in one.marks if mark) for one in urls]
     sides = [float((side > 0) - (side < 0)) for side in marked]
     first, second = sides.count(1.0), sides.count(-1.0)
-    unmarked = 0.5 if second > 4 * first else -0.5 if first > 4 * second else 0.0
+    unmarked = _UNMARKED * ((second > _OUTWEIGHED * first) - (first > _OUTWEIGHED * second))
     return [side or unmarked for side in sides]
 
 
-def foreign(anatomies: Sequence[Anatomy], languages: tuple[Language, Language], marked: Sides) -> list[float]:
+def foreign(urls: Sequence[MarkedTokens], languages: tuple[Language, Language], marked: Sides) -> list[float]:
     """How surely each is in a third language, by its marks.
 
     A mark that is no language's here (/de/ for "documents") stands alone; one of a third language stands beside the
     versions in the two languages that are asked for.
     """
     versions: defaultdict[tuple[str, ...], set[float]] = defaultdict(set)
-    for one, side in zip(anatomies, marked, strict=True):
+    for one, side in zip(urls, marked, strict=True):
         if not _third(one, languages):
             versions[one.bare].add(float(np.sign(side)))
     beside: Counter[str] = Counter()
     alone: Counter[str] = Counter()
-    thirds = [_third(one, languages) for one in anatomies]
-    for one, names in zip(anatomies, thirds, strict=True):
+    thirds = [_third(one, languages) for one in urls]
+    for one, names in zip(urls, thirds, strict=True):
         (beside if {1.0, -1.0} <= versions.get(one.bare, set()) else alone).update(names)
     return [max((beside[name] / (beside[name] + alone[name] + 1) for name in names), default=0.0) for names in thirds]
 
 
-def in_third(anatomies: Sequence[Anatomy], languages: tuple[Language, Language]) -> list[bool]:
+def in_third(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> list[bool]:
     """Which are surely in a third language: marked so, on a site where that mark tells versions apart.
 
     A mark does when it stands where others name a language that is asked for (/deutsch/ and /english/), or when the
     same address is there without it (/de/x and /x); one that a mark of the two goes with (/fr/it/) is a word.
     """
-    common = _on_all(anatomies)
-    marked = [any(side_of(mark, languages) for mark in one.marks if mark) for one in anatomies]
-    unmarked = {1, -1} - {side_of(mark, languages) for one in anatomies for mark in one.marks if mark}
+    common = _on_all(urls)
+    marked = [any(side_of(mark, languages) for mark in one.marks if mark) for one in urls]
+    unmarked = {1, -1} - {side_of(mark, languages) for one in urls for mark in one.marks if mark}
     thirds = [
         [
             place
             for place in _third_places(one, languages, common)
             if _country_side(one, place, languages) not in unmarked
         ]
-        for one in anatomies
+        for one in urls
     ]
-    slots = {slot for one in anatomies for slot in _slots(one, languages)}
+    slots = {slot for one in urls for slot in _slots(one, languages)}
     versions: defaultdict[tuple[str, ...], list[frozenset[str]]] = defaultdict(list)
-    for one, places in zip(anatomies, thirds, strict=True):
+    for one, places in zip(urls, thirds, strict=True):
         versions[one.bare].append(frozenset(one.tokens[place] for place in places))
     telling: Counter[str] = Counter()
     alone: Counter[str] = Counter()
-    for one, places, asked in zip(anatomies, thirds, marked, strict=True):
+    for one, places, asked in zip(urls, thirds, marked, strict=True):
         for place in places:
             name = one.tokens[place]
             in_slot = one.whole[place] and one.tokens[:place] in slots
@@ -81,37 +89,37 @@ def in_third(anatomies: Sequence[Anatomy], languages: tuple[Language, Language])
     sure = {name for name, count in telling.items() if count / (count + alone[name] + 0.5) > _SURELY}
     return [
         not asked and any(one.tokens[place] in sure for place in places)
-        for one, places, asked in zip(anatomies, thirds, marked, strict=True)
+        for one, places, asked in zip(urls, thirds, marked, strict=True)
     ]
 
 
-def _third_places(one: Anatomy, languages: tuple[Language, Language], common: frozenset[str]) -> list[int]:
+def _third_places(one: MarkedTokens, languages: tuple[Language, Language], common: frozenset[str]) -> list[int]:
     """Where a third language may be named; what all URLs have names none."""
     found = []
     for place, (token, mark) in enumerate(zip(one.tokens, one.marks, strict=True)):
-        if not mark or token in common or side_of(mark, languages) or (place < one.host and not one.whole[place]):
+        if not mark or token in common or side_of(mark, languages) or (place < one.host_end and not one.whole[place]):
             continue
-        if place == one.host - 1 and _language_of_country(token) != mark:  # .be is no Belarusian, .ch no Chamorro
+        if place == one.host_end - 1 and _language_of_country(token) != mark:  # .be is no Belarusian, .ch no Chamorro
             continue
         found.append(place)
     return found
 
 
-def _country_side(one: Anatomy, place: int, languages: tuple[Language, Language]) -> int:
+def _country_side(one: MarkedTokens, place: int, languages: tuple[Language, Language]) -> int:
     """Of the language that is spoken there, where the mark is a country's code too: /uk/ beside /fr/ is English."""
     country = _language_of_country(one.tokens[place])
     return side_of(country, languages) if country else 0
 
 
-def _slots(one: Anatomy, languages: tuple[Language, Language]) -> Iterator[tuple[str, ...]]:
+def _slots(one: MarkedTokens, languages: tuple[Language, Language]) -> Iterator[tuple[str, ...]]:
     """What stands before each whole mark of the two languages."""
     for place, (mark, whole) in enumerate(zip(one.marks, one.whole, strict=True)):
         if mark and whole and side_of(mark, languages):
             yield one.tokens[:place]
 
 
-def _on_all(anatomies: Sequence[Anatomy]) -> frozenset[str]:
-    return frozenset.intersection(*(frozenset(one.tokens) for one in anatomies)) if anatomies else frozenset()
+def _on_all(urls: Sequence[MarkedTokens]) -> frozenset[str]:
+    return frozenset.intersection(*(frozenset(one.tokens) for one in urls)) if urls else frozenset()
 
 
 @lru_cache(maxsize=4096)
@@ -124,22 +132,22 @@ def _language_of_country(token: str) -> Language | None:
     return claimed_language(language) if language else None
 
 
-def _third(one: Anatomy, languages: tuple[Language, Language]) -> set[str]:
+def _third(one: MarkedTokens, languages: tuple[Language, Language]) -> set[str]:
     """Marks of other languages in the path; the country of a host says little."""
     return {
         token
-        for token, mark in zip(one.tokens[one.host :], one.marks[one.host :], strict=True)
+        for token, mark in zip(one.tokens[one.host_end :], one.marks[one.host_end :], strict=True)
         if mark and not side_of(mark, languages)
     }
 
 
-def by_words(anatomies: Sequence[Anatomy], languages: tuple[Language, Language]) -> Sides:
+def by_words(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Sides:
     """What the language model makes of the words of each, between the two languages alone."""
     model = _model()
     columns = [next((n for n, label in enumerate(model.labels) if same_language(label, one)), -1) for one in languages]
-    if min(columns) < 0 or not anatomies:
-        return [0.0] * len(anatomies)
-    texts = [" ".join(filter(is_word, one.bare)) for one in anatomies]
+    if min(columns) < 0 or not urls:
+        return [0.0] * len(urls)
+    texts = [" ".join(filter(is_word, one.bare)) for one in urls]
     scores, _ = model.score([sample(text) for text in texts])
     difference = np.round(scores[:, columns[0]] - scores[:, columns[1]])
     # Words that all pages of a site have say nothing of one of them.
@@ -147,23 +155,23 @@ def by_words(anatomies: Sequence[Anatomy], languages: tuple[Language, Language])
     return [float(side) for side in sides]
 
 
-def by_partners(anatomies: Sequence[Anatomy], known: Floats, matched: Sequence[Pair]) -> Sides:
+def by_partners(urls: Sequence[MarkedTokens], known: Floats, matched: Sequence[UrlNumbers]) -> Sides:
     """Spread what is known from URL to URL over the tokens that partners differ in.
 
     Where nothing is known at all, one side is called the first: which of the two it is, may be wrong.
     """
-    carried = [_in_context(one) for one in anatomies]
+    carried = [_in_context(one) for one in urls]
     telling: Counter[str] = Counter()
     for a, b in matched:
         telling.update(sorted(carried[a] ^ carried[b]))
     carried = [{token for token in tokens if telling[token] > 1} for tokens in carried]
     if not np.abs(known).max(initial=0.0) and telling:
         seed = telling.most_common(1)[0][0]
-        known = np.array([0.5 if seed in tokens else 0.0 for tokens in carried])
+        known = np.array([_FIRST_GUESS if seed in tokens else 0.0 for tokens in carried])
     return _spread(np.clip(known, -1, 1), carried, matched)
 
 
-def _spread(start: Floats, carried: Sequence[set[str]], matched: Sequence[Pair]) -> Sides:
+def _spread(start: Floats, carried: Sequence[set[str]], matched: Sequence[UrlNumbers]) -> Sides:
     """A token is as its URLs are, a URL as its tokens and the contrary of its partner; again and again."""
     numbers: dict[str, int] = {}
     links = [(url, numbers.setdefault(token, len(numbers))) for url, tokens in enumerate(carried) for token in tokens]
@@ -174,13 +182,13 @@ def _spread(start: Floats, carried: Sequence[set[str]], matched: Sequence[Pair])
     sides = start
     for _ in range(_ROUNDS):
         by_token = np.bincount(of_token, sides[of_url], len(numbers)) / carriers
-        spread = 1.5 * np.bincount(of_url, by_token[of_token], len(start)) / carrying
-        spread[ends[:, 0]] -= 0.5 * sides[ends[:, 1]]
+        spread = _BY_TOKENS * np.bincount(of_url, by_token[of_token], len(start)) / carrying
+        spread[ends[:, 0]] -= _BY_PARTNER * sides[ends[:, 1]]
         sides = np.clip(start + spread, -1, 1)
     return [float(side) for side in sides]
 
 
-def _in_context(one: Anatomy) -> set[str]:
+def _in_context(one: MarkedTokens) -> set[str]:
     """Tokens; numbers and single letters with what stands before them."""
     tokens = one.tokens
     found = set()

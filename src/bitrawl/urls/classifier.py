@@ -1,7 +1,8 @@
-"""Transformers that judge URLs, loaded by name or path, behind the seams of the bundled models: the extra `neural`.
+"""Transformers that judge URLs, loaded by name or path: what the models of languages and of pairs share.
 
-García-Romero et al. 2024, sections 2 and 3. Their own are Transducens/xlm-roberta-base-url2lang and
-Transducens/xlm-roberta-base-parallel-urls-classifier on Hugging Face; `transformer_training` makes others like them.
+García-Romero et al. 2024, sections 2 and 3; needs the extra `neural`. Their own are Transducens/xlm-roberta-base-url2lang
+and Transducens/xlm-roberta-base-parallel-urls-classifier on Hugging Face; `training/url_transformers.py` makes others
+like them.
 """
 
 import re
@@ -13,81 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
-from bitrawl.languages import parse_language
-from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.remembered import RememberedRows
-from bitrawl.url import Url
 
 Rows = NDArray[np.float32]
 Texts = tuple[str, ...]  # what a model is asked about: one URL, or two
 
-BATCH = 64
-REMEMBERED = 50_000  # URLs: 40 MB with the 162 labels of the published model
+BATCH = 64  # judgement
+REMEMBERED = 50_000  # URLs: 40 MB with the 162 labels of the published model; judgement
 MAX_TOKENS = 256  # as the published models were trained
-# The published model's label for no idea; as a code it would be Enawené-Nawé, of 1,000 speakers and no written web.
-_NO_IDEA = "unk"
-_PARALLEL = frozenset({"parallel", "positive", "true", "yes", "1", "label_1"})
+# Not of `tokens`: the published models were given URLs that were cut so, signs in a row together.
 _PIECE = re.compile(r"[^\W_0-9]+|[0-9]+|_+|[^\w\s]+")
-
-
-def load_url_languages(model: str, *, batch: int = BATCH) -> "TransformerUrlLanguages":
-    """A sequence classifier whose labels are languages, by its name or the path of its folder; raises `ConfigError`."""
-    return TransformerUrlLanguages(load_classifier(model, batch=batch))
-
-
-def load_url_pairs(model: str, *, batch: int = BATCH) -> "TransformerUrlPairs":
-    """A sequence classifier with one output or two, by its name or the path of its folder; raises `ConfigError`."""
-    return TransformerUrlPairs(load_classifier(model, batch=batch))
-
-
-class TransformerUrlLanguages:
-    """A `UrlLanguageModel`. Labels are codes or English names; what is neither counts as "und"."""
-
-    def __init__(self, classifier: "Classifier", *, room: int = REMEMBERED) -> None:
-        self._classifier = classifier
-        found = [label_language(label) for label in classifier.labels]
-        known = [language for language in dict.fromkeys(found) if language != UNDETERMINED]
-        if not known:
-            raise ConfigError(
-                f"{classifier.name} is no model of languages: its labels are {', '.join(classifier.labels[:3])}"
-            )
-        self.languages: tuple[Language, ...] = (*known, UNDETERMINED)
-        self._column = np.zeros((len(found), len(self.languages)), np.float32)
-        for label, language in enumerate(found):
-            self._column[label, self.languages.index(language)] = 1.0
-        self._memory = RememberedRows(self._compute, room, len(self.languages))
-
-    def distribution(self, urls: Sequence[Url]) -> Rows:
-        """See `UrlLanguageModel`."""
-        return self._memory.rows([(url_text(url),) for url in urls])
-
-    def _compute(self, texts: Sequence[Texts]) -> Rows:
-        return _softmax(self._classifier.logits(texts)) @ self._column
-
-
-class TransformerUrlPairs:
-    """A `UrlPairModel`: the mean of both orders, for a transformer is not symmetric by itself."""
-
-    def __init__(self, classifier: "Classifier", *, room: int = REMEMBERED) -> None:
-        self._classifier = classifier
-        labels = [label.casefold() for label in classifier.labels]
-        if len(labels) > 2:
-            raise ConfigError(f"{classifier.name} is no model of pairs: it has {len(labels)} labels, not one or two")
-        named = [place for place, label in enumerate(labels) if label in _PARALLEL]
-        self._place = named[0] if len(named) == 1 else len(labels) - 1
-        self._memory = RememberedRows(self._compute, room, 1)
-
-    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Rows:
-        """See `UrlPairModel`."""
-        texts = [(url_text(min(pair)), url_text(max(pair))) for pair in pairs]
-        return self._memory.rows(texts)[:, 0]
-
-    def _compute(self, texts: Sequence[Texts]) -> Rows:
-        logits = self._classifier.logits([*texts, *((b, a) for a, b in texts)])
-        # One output is a sigmoid's: the same as a softmax with nothing on the other side.
-        both = logits if logits.shape[1] == 2 else np.hstack([np.zeros_like(logits), logits])
-        chances = _softmax(both)[:, [self._place if logits.shape[1] == 2 else 1]]
-        return (chances[: len(texts)] + chances[len(texts) :]) * np.float32(0.5)
 
 
 def url_text(url: str) -> str:
@@ -202,15 +137,8 @@ def first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def label_language(label: str) -> Language:
-    """A code or an English name; "und" for anything else."""
-    try:
-        return UNDETERMINED if label.casefold() == _NO_IDEA else parse_language(label)
-    except ConfigError:
-        return UNDETERMINED
-
-
-def _softmax(logits: Rows) -> Rows:
+def softmax(logits: Rows) -> Rows:
+    """Rows of scores as rows of probabilities."""
     chances = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares: Rows = chances / chances.sum(axis=1, keepdims=True)
     return shares

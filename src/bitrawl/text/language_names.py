@@ -1,0 +1,90 @@
+"""What languages are called: their names in each other, as people type them, and the codes that sites make up.
+
+The names are CLDR's (Unicode licence v3), written to a table by tools/language_names.py.
+"""
+
+import gzip
+import re
+import unicodedata
+from functools import lru_cache
+from importlib import resources
+from typing import NamedTuple
+
+import langcodes
+from langcodes import data_dicts
+
+TABLE = "language_names.tsv.gz"
+
+_ACCENTS = re.compile("[\u0300-\u036f]")
+# Not \W, which takes the vowel signs of Indic scripts for the end of a word.
+_BETWEEN = re.compile(
+    "[\\s\x00-/:-@\\[-`{-\xbf\u2000-\u200a\u2010-\u206f\u2190-\u2bff\u3000-\u303f\ufe0f\uff00-\uff0f\U0001f000-\U0001ffff]+"
+)
+_CODE = re.compile(r"([a-z]{2,3})(?:[-_]([a-z]{2}|hans|hant|latn|cyrl))?")
+_NO_COUNTRY = re.compile("aa|ez|q[m-z]|un|x[a-jl-z]|zz")  # unions, and codes for private use
+
+
+class NamedLanguage(NamedTuple):
+    """A line of the table. The names are `spaced`."""
+
+    code: str  # BCP 47, in lower case
+    endonyms: tuple[str, ...]
+    others: tuple[str, ...]  # names in other languages
+
+
+def language_table() -> list[NamedLanguage]:
+    """The bundled table. It is read anew by each call: keep what you make of it."""
+    packed = (resources.files("bitrawl.text") / TABLE).read_bytes()
+    return [_parsed(line) for line in gzip.decompress(packed).decode().splitlines()]
+
+
+def _parsed(line: str) -> NamedLanguage:
+    """Code, endonyms and other names, separated by tabs; names are separated by "|"."""
+    code, endonyms, others = line.rstrip("\n").split("\t")
+    return NamedLanguage(code, _names(endonyms), _names(others))
+
+
+def _names(field: str) -> tuple[str, ...]:
+    return tuple(name for name in field.split("|") if name)
+
+
+def folded(text: str) -> str:
+    """Without case and without the accents that people leave out ("Francais"); signs of Indic scripts stay."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold())))
+
+
+def spaced(text: str) -> str:
+    """Folded, with one space for whatever stands between words: the form in which the table has its names."""
+    return _BETWEEN.sub(" ", folded(text)).strip()
+
+
+@lru_cache(maxsize=4096)
+def language_code(text: str) -> str:
+    """The language that a site means by a code: "en", "pt-br", "eng", and "cz" or "jp" for a country's.
+
+    Empty where it is none. Two letters that are both a language and a country (uk, br) are taken for the language.
+    """
+    match = _CODE.fullmatch(text.strip().lower())
+    if not match:
+        return ""
+    code, variety = match[1], match[2]
+    if code in data_dicts.LANGUAGE_ALPHA3:
+        return f"{code}-{variety}" if variety else code
+    if len(code) == 3:
+        return three_letter_codes().get(code, "")
+    if _NO_COUNTRY.fullmatch(code):
+        return ""
+    country = langcodes.Language.make(territory=code.upper())
+    if variety or not country.is_valid():
+        return ""
+    language = country.maximize().language or ""
+    return language if len(language) == 2 else ""  # "tv" is television, not Tuvaluan
+
+
+@lru_cache(maxsize=1)
+def three_letter_codes() -> dict[str, str]:
+    """From three letters to two, where a language has both; the bibliographic ones ("ger") too."""
+    pairs = [*data_dicts.LANGUAGE_ALPHA3.items(), *data_dicts.LANGUAGE_ALPHA3_BIBLIOGRAPHIC.items()]
+    return {three: two for two, three in pairs}
