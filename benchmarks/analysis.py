@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from bitrawl.reading import page_reader
+from bitrawl.page.analyser import page_reader
 
 from benchmarks.web import LANGUAGES, Web
 from bitrawl.model import Capture

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from importlib import resources
 from typing import NamedTuple
 
-from bitrawl.reading import page_reader
+from bitrawl.page.analyser import page_reader
 
 from benchmarks.strategies import SITES, language_pairs, without
 from bitrawl.assemble import codec

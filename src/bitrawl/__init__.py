@@ -1,3 +1,94 @@
-"""bitrawl trawls the web for bitext: a focused crawler for parallel and domain corpora."""
+"""bitrawl trawls the web for bitext: a focused crawler for parallel and domain corpora.
+
+    import bitrawl
+
+    result = bitrawl.mine("https://www.example.org/", langs=("en", "fr"), out="jobs/example", max_pages=200)
+    for segment in result.open().segments(min_score=0.9):
+        print(segment.a.text, segment.b.text, sep="\t")
+
+Five functions are all of the front door: `mine`, `crawl`, `open`, `extract` and `align`. `bitrawl.aio` has `mine` and
+`crawl` for code that runs in an event loop. Everything else may change.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from bitrawl.errors import BitrawlError, ConfigError
+
+if TYPE_CHECKING:
+    from bitrawl.aio import JobProgress, JobResult
+    from bitrawl.align.texts import AlignedText
+    from bitrawl.jobs.opened import OpenedJob
+    from bitrawl.model import Page
 
 __version__ = "0.1.0"
+
+__all__ = ["BitrawlError", "ConfigError", "align", "crawl", "extract", "mine", "open"]
+
+# Rooms with the names of functions of the front door are loaded first, so that the names mean the functions.
+for _room in ("align", "crawl"):
+    import_module(f"bitrawl.{_room}")
+
+
+def mine(
+    seeds: str | Iterable[str] = (),
+    *,
+    langs: str | Sequence[str],
+    out: str | PathLike[str],
+    fresh: bool = False,
+    progress: "bool | Callable[[JobProgress], None]" = False,
+    **settings: Any,
+) -> "JobResult":
+    """Crawl sites and write a corpus of what is translated on them, as `bitrawl mine` does.
+
+    The same call resumes; `fresh` starts over. `progress` draws a display (True), or is told of each step. Settings are
+    the long flags of the command with underscores: `max_pages=200`, `delay=0`, `replay=["site.warc.gz"]`. Raises
+    `ConfigError` for what cannot be done as asked, before anything is fetched or written.
+    """
+    from bitrawl import aio  # noqa: PLC0415 - `import bitrawl` takes a few milliseconds
+
+    return aio.run(aio.mine(seeds, langs=langs, out=out, fresh=fresh, progress=progress, **settings))
+
+
+def crawl(
+    seeds: str | Iterable[str] = (),
+    *,
+    langs: str | Sequence[str],
+    out: str | PathLike[str],
+    fresh: bool = False,
+    progress: "bool | Callable[[JobProgress], None]" = False,
+    **settings: Any,
+) -> "JobResult":
+    """Visit sites and keep their pages, as `bitrawl crawl` does; the arguments are those of `mine`."""
+    from bitrawl import aio  # noqa: PLC0415
+
+    return aio.run(aio.crawl(seeds, langs=langs, out=out, fresh=fresh, progress=progress, **settings))
+
+
+def open(folder: str | PathLike[str]) -> "OpenedJob":  # noqa: A001 - bitrawl.open, as gzip.open
+    """A job folder, to read what it has found, also while it runs. Raises `StoreError` where there is no job."""
+    from bitrawl.jobs.opened import OpenedJob  # noqa: PLC0415
+
+    return OpenedJob(folder)
+
+
+def extract(html: str | bytes, url: str | None = None) -> "Page":
+    """Read a page that you have: its paragraphs with kind, language and whether they are content, links, metadata.
+
+    The URL resolves relative links; without it links that are not whole are left out.
+    """
+    from bitrawl.page.analyser import read_html  # noqa: PLC0415
+
+    return read_html(html, url)
+
+
+def align(text_a: str, text_b: str, langs: Sequence[str]) -> "list[AlignedText]":
+    """Split two texts into sentences and align them, without a dictionary or a model."""
+    from bitrawl.align.texts import align_texts  # noqa: PLC0415
+    from bitrawl.languages import parse_language  # noqa: PLC0415
+
+    if len(langs) != 2:
+        raise ConfigError(f"align takes two languages, as in ('en', 'fr'); {langs!r} has {len(langs)}")
+    return align_texts(text_a, text_b, (parse_language(langs[0]), parse_language(langs[1])))

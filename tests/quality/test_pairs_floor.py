@@ -3,7 +3,7 @@
 from functools import cache
 
 import pytest
-from bitrawl.reading import page_reader
+from bitrawl.page.analyser import page_reader
 
 from bitrawl import demo
 from bitrawl.model import Capture, Language, Page, Sitemap

@@ -22,7 +22,7 @@ from bitrawl.model import Bead, Language
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.lexicon import read_dictionary
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
 @app.command()

@@ -13,7 +13,7 @@ from bitrawl.cli.console import complain
 from bitrawl.jobs.pages import loose_pages
 from bitrawl.model import Page, Skip
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
 class Format(StrEnum):

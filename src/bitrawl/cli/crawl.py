@@ -13,7 +13,7 @@ from bitrawl.jobs.crawling import crawl as run_crawl
 from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.settings import CRAWL, Group, described
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 Out = Annotated[
     Path,

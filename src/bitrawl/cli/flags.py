@@ -50,11 +50,11 @@ def _annotation(name: str) -> Any:
     kind: Any = list[value.kind] if value.several else value.kind  # type: ignore[name-defined]
     flag = f"--{name.replace('_', '-')}"
     names = (flag,) if kind is bool and not value.default else (flag, flag.replace("--", "--no-"))
-    default = setting.default or ("" if value.default in (None, "", False) else str(value.default))
+    default = setting.default or ("" if value.default in (None, "", False, True) else str(value.default))
     option = typer.Option(
         *(["/".join(names)] if kind is bool and name != "ignore_opt_outs" else [flag]),
         help=setting.help,
-        show_default=("on" if value.default is True else default) or False,
+        show_default=("on" if len(names) == 2 and kind is bool and name != "ignore_opt_outs" else default) or False,
         metavar=setting.metavar or None,
         min=value.least,
         max=value.most,

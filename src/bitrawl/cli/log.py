@@ -12,7 +12,7 @@ from bitrawl.cli.flags import Folder
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.store.summary import log as fetches
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
 class Format(StrEnum):

@@ -12,7 +12,7 @@ from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine_again
 from bitrawl.jobs.settings import Group, described
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
 @app.command()

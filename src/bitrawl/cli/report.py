@@ -7,7 +7,7 @@ from bitrawl.cli.console import out as console
 from bitrawl.cli.flags import Folder
 from bitrawl.jobs.folder import JobFolder
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
 @app.command()

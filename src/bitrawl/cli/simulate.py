@@ -19,7 +19,7 @@ from bitrawl.simulation.replay import Replay, Settings, opened_replay
 from bitrawl.simulation.results import MEASURES, cells, headline, remarks, write
 from bitrawl.url import Url
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
 @app.command()

@@ -17,7 +17,7 @@ from bitrawl.report import brief, gather
 from bitrawl.report.wording import ADVICE
 from bitrawl.store.summary import HostSummary, Summary
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 WATCH_EVERY = 2.0  # seconds
 

@@ -20,7 +20,7 @@ class Model(StrEnum):
     URL_PAIRS_TRANSFORMER = "url-pairs-transformer"
 
 
-app = typer.Typer(rich_markup_mode="rich")
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
 @app.command()

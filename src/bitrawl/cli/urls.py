@@ -21,7 +21,12 @@ from bitrawl.urls.language.rules import language_by_rules
 from bitrawl.urls.parallel.rules import rule_pairs
 from bitrawl.urls.sitewide.matching import THRESHOLD, MatchedUrls, match_urls
 
-app = typer.Typer(name="urls", no_args_is_help=True, help="What URLs alone tell: the language behind each, and pairs.")
+app = typer.Typer(
+    name="urls",
+    add_completion=False,
+    no_args_is_help=True,
+    help="What URLs alone tell: the language behind each, and pairs.",
+)
 
 _BATCH = 500
 _Answer = Callable[[Sequence[Url]], list[list[tuple[Language, float]]]]

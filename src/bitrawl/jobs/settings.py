@@ -77,24 +77,45 @@ def _lower(given: str | Sequence[str]) -> list[str]:
 
 SETTINGS: dict[str, Setting] = {
     "langs": Setting("langs", Group.JOB, "Languages, as ISO 639 or BCP 47 codes: en,fr", listed, metavar="CODES"),
-    "strategy": Setting("strategy", Group.JOB, "Choose which links are visited first."),
+    "strategy": Setting(
+        "strategy",
+        Group.JOB,
+        "Visit links in the order of this strategy: breadth-first, language-filter, url-models, url-patterns, adaptive.",
+        metavar="NAME",
+    ),
     "exhaustive": Setting("exhaustive", Group.JOB, "Visit all of a site, even where nothing more is expected."),
-    "include": Setting("scope.include", Group.SCOPE, "Follow only URLs that match this regular expression.", _several),
-    "exclude": Setting("scope.exclude", Group.SCOPE, "Skip URLs that match this regular expression.", _several),
+    "include": Setting(
+        "scope.include", Group.SCOPE, "Follow only URLs that match this regular expression.", _several, metavar="REGEX"
+    ),
+    "exclude": Setting(
+        "scope.exclude", Group.SCOPE, "Skip URLs that match this regular expression.", _several, metavar="REGEX"
+    ),
     "one_site": Setting(
         "scope.one_site", Group.SCOPE, "Treat these hosts as one site: example.org,exemple.org", _sites, metavar="HOSTS"
     ),
-    "max_depth": Setting("scope.depth", Group.SCOPE, "Follow links at most this many steps away from the seeds."),
+    "max_depth": Setting(
+        "scope.depth", Group.SCOPE, "Follow links at most this many steps away from the seeds.", metavar="N"
+    ),
     "sitemaps": Setting("scope.sitemaps", Group.SCOPE, "Read sitemaps."),
     "probe": Setting("scope.probe", Group.SCOPE, "Ask each host for a missing page, to recognise its error pages."),
-    "delay": Setting("politeness.delay", Group.POLITENESS, "Wait this many seconds between two visits to a host."),
-    "parallel": Setting("politeness.parallel", Group.POLITENESS, "Visit at most this many pages at once."),
-    "per_host": Setting("politeness.per_host", Group.POLITENESS, "Open at most this many connections to one host."),
+    "delay": Setting(
+        "politeness.delay", Group.POLITENESS, "Wait this many seconds between two visits to a host.", metavar="SECONDS"
+    ),
+    "parallel": Setting("politeness.parallel", Group.POLITENESS, "Visit at most this many pages at once.", metavar="N"),
+    "per_host": Setting(
+        "politeness.per_host", Group.POLITENESS, "Open at most this many connections to one host.", metavar="N"
+    ),
     "contact": Setting(
-        "fetch.contact", Group.POLITENESS, "Tell webmasters this e-mail address or page, in the User-Agent."
+        "fetch.contact",
+        Group.POLITENESS,
+        "Tell webmasters this e-mail address or page, in the User-Agent.",
+        metavar="TEXT",
     ),
     "proxy": Setting(
-        "fetch.proxy", Group.POLITENESS, "Use this HTTP proxy. HTTP_PROXY and similar variables are read too."
+        "fetch.proxy",
+        Group.POLITENESS,
+        "Use this HTTP proxy. HTTP_PROXY and similar variables are read too.",
+        metavar="URL",
     ),
     "cookies": Setting("fetch.cookies", Group.POLITENESS, "Accept cookies."),
     "allow_private": Setting("fetch.allow_private", Group.POLITENESS, "Visit private and loopback addresses."),
@@ -111,20 +132,36 @@ SETTINGS: dict[str, Setting] = {
         "Keep pages that opt out of text and data mining, where your law allows it.",
         lambda given: False if given else None,
     ),
-    "max_pages": Setting("budget.pages", Group.BUDGET, "Stop after this many pages."),
-    "max_minutes": Setting("budget.minutes", Group.BUDGET, "Stop after this many minutes."),
-    "max_megabytes": Setting("budget.megabytes", Group.BUDGET, "Stop after this many megabytes."),
-    "site_pages": Setting("budget.site_pages", Group.BUDGET, "Leave each site after this many pages."),
-    "site_minutes": Setting("budget.site_minutes", Group.BUDGET, "Leave each site after this many minutes."),
-    "site_megabytes": Setting("budget.site_megabytes", Group.BUDGET, "Leave each site after this many megabytes."),
+    "max_pages": Setting("budget.pages", Group.BUDGET, "Stop after this many pages.", metavar="N"),
+    "max_minutes": Setting("budget.minutes", Group.BUDGET, "Stop after this many minutes.", metavar="N"),
+    "max_megabytes": Setting("budget.megabytes", Group.BUDGET, "Stop after this many megabytes.", metavar="N"),
+    "site_pages": Setting("budget.site_pages", Group.BUDGET, "Leave each site after this many pages.", metavar="N"),
+    "site_minutes": Setting(
+        "budget.site_minutes", Group.BUDGET, "Leave each site after this many minutes.", metavar="N"
+    ),
+    "site_megabytes": Setting(
+        "budget.site_megabytes", Group.BUDGET, "Leave each site after this many megabytes.", metavar="N"
+    ),
     "workers": Setting(
-        "analysis.workers", Group.BUDGET, "Read pages in this many processes.", default="one per core, at most 4"
+        "analysis.workers",
+        Group.BUDGET,
+        "Read pages in this many processes.",
+        default="one per core, at most 4",
+        metavar="N",
     ),
     "replay": Setting(
-        "replay", Group.ARCHIVES, "Crawl this WARC file, or the files in this folder, instead of the web.", _paths
+        "replay",
+        Group.ARCHIVES,
+        "Crawl this WARC file, or the files in this folder, instead of the web.",
+        _paths,
+        metavar="PATH",
     ),
     "warc": Setting(
-        "warc", Group.ARCHIVES, "Take every page of this WARC file, or of the files in this folder.", _paths
+        "warc",
+        Group.ARCHIVES,
+        "Take every page of this WARC file, or of the files in this folder.",
+        _paths,
+        metavar="PATH",
     ),
     "methods": Setting(
         "pair.methods",
@@ -137,7 +174,9 @@ SETTINGS: dict[str, Setting] = {
     "url_pair": Setting(
         "pair.url_pairs", Group.PAIRS, "Treat these two texts in URLs as counterparts: en=fr", _several, metavar="A=B"
     ),
-    "dictionary": Setting("pair.dictionary", Group.PAIRS, "Use these word pairs: TSV, or hunalign's format.", str),
+    "dictionary": Setting(
+        "pair.dictionary", Group.PAIRS, "Use these word pairs: TSV, or hunalign's format.", str, metavar="FILE"
+    ),
     "encoder": Setting(
         "encoder",
         Group.PAIRS,
@@ -168,7 +207,7 @@ SETTINGS: dict[str, Setting] = {
         metavar="NAMES",
     ),
     "compress": Setting("export.compress", Group.CORPUS, "Compress the files with gzip."),
-    "min_score": Setting("judge.score", Group.CORPUS, "Export only segments that score at least this."),
+    "min_score": Setting("judge.score", Group.CORPUS, "Export only segments that score at least this.", metavar="0-1"),
 }
 
 

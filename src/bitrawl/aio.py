@@ -1,0 +1,183 @@
+"""The front door for code that runs in an event loop: `mine` and `crawl` of `bitrawl`, to be awaited."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import ExitStack
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from bitrawl.jobs import crawling, mining
+from bitrawl.jobs.crawling import Ending
+from bitrawl.jobs.folder import JobFolder, asked
+from bitrawl.jobs.opened import OpenedJob
+from bitrawl.jobs.settings import CRAWL, MINE, Group, described
+from bitrawl.jobs.status import JobStatus, status
+from bitrawl.mining import Doing
+from bitrawl.model import Page, Visit
+
+Result = TypeVar("Result")
+
+
+class JobProgress(msgspec.Struct, frozen=True):
+    """How far a job is; told after each fetch and each step of mining."""
+
+    fetches: int
+    pages: int
+    url: str  # that was fetched last
+    doing: str  # what is being mined now; empty when nothing is
+
+
+class JobResult(msgspec.Struct, frozen=True):
+    """How a job ended, and where its folder is."""
+
+    folder: Path
+    ending: Ending
+    status: JobStatus
+
+    def open(self) -> OpenedJob:
+        """What the job has found."""
+        return OpenedJob(self.folder)
+
+
+async def mine(
+    seeds: str | Iterable[str] = (),
+    *,
+    langs: str | Sequence[str],
+    out: str | PathLike[str],
+    fresh: bool = False,
+    progress: bool | Callable[[JobProgress], None] = False,
+    **settings: Any,
+) -> JobResult:
+    """As `bitrawl.mine`."""
+    with _Watching(progress) as watching:
+        return await _done(
+            lambda job, folder: mining.mine(
+                job, folder, observe=watching.visited, started=watching.started, watch=watching.mining, fresh=fresh
+            ),
+            {"langs": langs, **settings},
+            MINE,
+            seeds=seeds,
+            out=out,
+            fresh=fresh,
+        )
+
+
+async def crawl(
+    seeds: str | Iterable[str] = (),
+    *,
+    langs: str | Sequence[str],
+    out: str | PathLike[str],
+    fresh: bool = False,
+    progress: bool | Callable[[JobProgress], None] = False,
+    **settings: Any,
+) -> JobResult:
+    """As `bitrawl.crawl`."""
+    with _Watching(progress) as watching:
+        return await _done(
+            lambda job, folder: crawling.crawl(
+                job, folder, observe=watching.visited, started=watching.started, fresh=fresh
+            ),
+            {"langs": langs, **settings},
+            CRAWL,
+            seeds=seeds,
+            out=out,
+            fresh=fresh,
+        )
+
+
+async def _done(
+    work: Callable[..., Awaitable[Ending]],
+    settings: dict[str, Any],
+    groups: Iterable[Group],
+    *,
+    seeds: str | Iterable[str],
+    out: str | PathLike[str],
+    fresh: bool,
+) -> JobResult:
+    folder = JobFolder(Path(out))
+    given = [seeds] if isinstance(seeds, str) else [str(seed) for seed in seeds]
+    job = asked({"seeds": given or None, **described(settings, groups)}, folder, fresh=fresh)
+    ending = await work(job, folder)
+    return JobResult(folder.path, ending, status(folder))
+
+
+class _Watching:
+    """Passes on what happens: to the display of the command line, or to the caller's function."""
+
+    def __init__(self, progress: bool | Callable[[JobProgress], None]) -> None:  # noqa: FBT001
+        self._tell = progress if callable(progress) else None
+        self._stack = ExitStack()
+        self._display = None
+        self._drawing: asyncio.Future[None] | None = None
+        self._now = JobProgress(0, 0, "", "")
+        if progress is True:
+            from bitrawl.cli.progress import Progress  # noqa: PLC0415 - rich takes a while to load
+
+            self._display = Progress()
+
+    def __enter__(self) -> "_Watching":
+        if self._display is not None:
+            self._stack.enter_context(self._display)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._drawing is not None:
+            self._drawing.cancel()
+        self._stack.close()
+
+    def started(self, parts: crawling.Parts) -> None:
+        if self._display is not None:
+            self._display.count_queue = lambda: len(parts.queue)
+            self._drawing = asyncio.ensure_future(self._display.draw_now_and_then(parts.crawl.frontier.pause))
+
+    def visited(self, visit: Visit) -> None:
+        if self._display is not None:
+            self._display.visited(visit)
+        now = self._now
+        pages = now.pages + isinstance(visit.outcome, Page)
+        self._changed(JobProgress(now.fetches + 1, pages, visit.lease.link.url, now.doing))
+
+    def mining(self, doing: Doing | None) -> None:
+        if self._display is not None:
+            self._display.mining(doing)
+        self._changed(msgspec.structs.replace(self._now, doing=str(doing or "")))
+
+    def _changed(self, now: JobProgress) -> None:
+        self._now = now
+        if self._tell is not None:
+            self._tell(now)
+
+
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """Until it is done, also where a loop is running already, as in Jupyter: then in a thread with a loop of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    outcome: list[Result | BaseException] = []
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+
+    def drive() -> None:
+        try:
+            outcome.append(loop.run_until_complete(task))
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            outcome.append(error)
+        finally:
+            loop.close()
+
+    thread = threading.Thread(target=drive, name="bitrawl")
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
