@@ -5,17 +5,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bitrawl.corpus.files import drafting
 from bitrawl.corpus.jsonl import row
-from bitrawl.corpus.units import Head, TranslationUnit
+from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.errors import ConfigError
+from bitrawl.files import replacing
+from bitrawl.model import TranslationUnit
 
 GROUP = 20_000
-"""Units of a row group: what is held in memory, about 20 MB."""
+"""Units of a row group (judgement): what is held in memory, about 20 MB at 1 kB a unit."""
 
 
 @contextmanager
-def parquet(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
+def parquet(
+    folder: Path, header: CorpusHeader, *, compress: bool = False
+) -> Iterator[Callable[[TranslationUnit], None]]:
     """`en-fr.parquet`, its columns compressed by zstd whatever `compress` says: nothing reads a gzipped Parquet file."""
     del compress
     try:
@@ -26,7 +29,7 @@ def parquet(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Cal
     schema = _schema(pa)
     group: list[dict[str, Any]] = []
     with (
-        drafting(folder / f"{head.name}.parquet") as file,
+        replacing(folder / f"{header.name}.parquet") as file,
         pq.ParquetWriter(file, schema, compression="zstd") as writer,
     ):
 
@@ -35,7 +38,7 @@ def parquet(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Cal
             group.clear()
 
         def write(unit: TranslationUnit) -> None:
-            group.append(_columns(unit))
+            group.append(_columns(unit, header))
             if len(group) == GROUP:
                 flush()
 
@@ -43,8 +46,8 @@ def parquet(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Cal
         flush()
 
 
-def _columns(unit: TranslationUnit) -> dict[str, Any]:
-    values = row(unit)
+def _columns(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
+    values = row(unit, header)
     return {"sources": [], **values, "scores": list(values["scores"].items())}
 
 
@@ -63,5 +66,7 @@ def _schema(pa: Any) -> Any:
             ("scores", pa.map_(pa.string(), pa.float64())),
             *place,
             ("sources", pa.list_(pa.struct([*urls, *place]))),
+            ("lang_a", pa.string()),
+            ("lang_b", pa.string()),
         ]
     )

@@ -1,12 +1,11 @@
 """The report of a job: one HTML file that opens offline, runs no script and loads nothing."""
 
-import errno
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import bitrawl
-from bitrawl.errors import DiskFullError, StoreError
+from bitrawl import files
 from bitrawl.languages import language_name
 from bitrawl.report.document import document
 from bitrawl.report.job import found
@@ -33,16 +32,7 @@ same for the same findings. For more: <code>bitrawl status DIR</code>, <code>bit
 def write(folder: Path) -> Path:
     """The job's report, complete under its name or not there at all."""
     path = folder / "report.html"
-    text = render(gather(folder))
-    fresh = path.with_suffix(".new")
-    try:
-        fresh.write_text(text, "utf-8")
-        fresh.replace(path)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFullError(f"no space left for {path}: free some and run the same command again") from error
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+    files.write(path, render(gather(folder)))
     return path
 
 
