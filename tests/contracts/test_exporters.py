@@ -11,12 +11,15 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pyarrow.parquet as pq
 import pytest
 
 from bitrawl import files
 from bitrawl.corpus import jsonl
+from bitrawl.corpus.columns import DOCUMENTS
 from bitrawl.corpus.export import BILINGUAL, MONOLINGUAL, Exporter, Format, export, exporting, file_names, with_present
+from bitrawl.corpus.judging import MEASURES
 from bitrawl.corpus.moses import moses
 from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.corpus.parquet import parquet
@@ -211,6 +214,21 @@ def test_sentences_and_parquet_name_the_languages_after_the_columns_that_they_ha
     assert list(line) == pq.read_schema(tmp_path / "en-fr.parquet").names == [*before.split(), "lang_a", "lang_b"]
     (columns,) = pq.read_table(tmp_path / "en-fr.parquet").to_pylist()
     assert [(row["lang_a"], row["lang_b"]) for row in (line, columns)] == [("en", "fr")] * 2
+
+
+def test_a_page_of_one_language_has_the_columns_that_the_card_names(tmp_path):
+    export(tmp_path, EN, [Format.JSONL], [page("A text of one.")])
+    (line,) = map(json.loads, lines(tmp_path / "en.documents.jsonl"))
+    assert list(line) == [column.name for column in DOCUMENTS]
+    assert list(line["paragraphs"][0]) == [field.name for field in DOCUMENTS[-1].fields]
+
+
+def test_parquet_has_each_measure_as_a_number_or_nothing(tmp_path):
+    one = unit("One here.", "Un ici.")
+    measured = msgspec.structs.replace(one.pair, scores={"length_ratio": 0.5, "words_a": 2.0})
+    export(tmp_path, EN_FR, [Format.PARQUET], [msgspec.structs.replace(one, pair=measured)])
+    (columns,) = pq.read_table(tmp_path / "en-fr.parquet").to_pylist()
+    assert columns["scores"] == dict.fromkeys(MEASURES) | measured.scores
 
 
 @pytest.mark.parametrize("compress", [False, True])

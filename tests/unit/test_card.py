@@ -1,4 +1,5 @@
 import hashlib
+import json
 import re
 
 import msgspec
@@ -7,6 +8,7 @@ import pytest
 from bitrawl.corpus.card import METHODS, card
 from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin, Side
 from bitrawl.corpus.checksums import FileFacts, file_facts
+from bitrawl.corpus.columns import DOCUMENTS, SENTENCES
 from bitrawl.corpus.dataset_header import licence, size_category
 from bitrawl.pair.evidence import Method
 
@@ -144,8 +146,23 @@ def header_of(text: str) -> list[str]:
     return lines[: lines.index("---")]
 
 
+def features_of(lines: list[str]) -> list[str]:
+    return [json.loads(line.removeprefix("  - "))["name"] for line in lines if line.startswith("  - {")]
+
+
+def test_the_header_has_the_types_of_the_columns_for_readers_that_must_not_guess():
+    lines = header_of(card(FACTS))
+    assert lines[lines.index("dataset_info:") + 1 :][:2] == ['- config_name: "en-fr"', "  features:"]
+    assert features_of(lines) == [column.name for column in SENTENCES]
+    assert '  - {"name": "score", "dtype": "float64"}' in lines
+    assert '  - {"name": "flags", "sequence": "string"}' in lines
+    assert any(line.startswith('  - {"name": "scores", "struct": [{"name": "length_ratio", ') for line in lines)
+    assert any(line.startswith('  - {"name": "sources", "list": [{"name": "url_a", ') for line in lines)
+
+
 def test_the_card_begins_with_the_header_of_a_hugging_face_dataset():
-    assert header_of(card(FACTS)) == [
+    lines = header_of(card(FACTS))
+    assert lines[: lines.index("dataset_info:")] == [
         'pretty_name: "Parallel web corpus, English (en) and French (fr)"',
         "language:",
         '- "en"',
@@ -171,7 +188,7 @@ def test_parquet_is_loaded_where_there_is_and_each_pair_of_languages_is_a_config
     )
     no_data = CorpusFacts(name="fr-zh-Hant", sides=(Side("fr"), Side("zh-Hant")), files=(FileFacts("fr-zh-Hant.tmx"),))
     lines = header_of(card(msgspec.structs.replace(FACTS, corpora=(EN_FR, taiwan, no_data))))
-    assert lines[lines.index("configs:") + 1 :] == [
+    assert lines[lines.index("configs:") + 1 : lines.index("dataset_info:")] == [
         '- config_name: "en-fr"',
         '  data_files: "en-fr.sentences.jsonl.gz"',
         '- config_name: "en-zh-Hant"',
@@ -189,7 +206,8 @@ def test_the_header_of_one_language_names_its_documents():
     )
     lines = header_of(card(CardFacts(at=0.0, versions={}, corpora=(corpus,))))
     assert {'- "monolingual"', '- "text-generation"', 'license: "unknown"', '- "n<1K"'} <= set(lines)
-    assert lines[-1] == '  data_files: "fr.documents.jsonl"'
+    assert '  data_files: "fr.documents.jsonl"' in lines
+    assert features_of(lines) == [column.name for column in DOCUMENTS]
 
 
 BY, BY_SA = "https://creativecommons.org/licenses/by/4.0/", "http://creativecommons.org/licenses/by-sa/3.0/deed.fr"

@@ -5,7 +5,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bitrawl.corpus.judging import Flag, Judge, Rejection, ThresholdFilter, Thresholds, length_ratio, rejection
+from bitrawl.corpus.judging import (
+    MEASURES,
+    Flag,
+    Judge,
+    Rejection,
+    ThresholdFilter,
+    Thresholds,
+    length_ratio,
+    rejection,
+)
 from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
 from bitrawl.store.unit_merger import DUPLICATE, NEAR_DUPLICATE, merged
 from bitrawl.url import Url
@@ -123,6 +132,10 @@ def test_coverage_is_measured_where_there_is_a_lexicon():
     assert "coverage_a" not in judged(*SENTENCES).scores
     scores = judged(*SENTENCES, lexicon=Halves()).scores
     assert (scores["coverage_a"], scores["coverage_b"]) == (0.5, 1.0)
+
+
+def test_what_is_measured_has_the_names_that_the_columns_of_a_corpus_have():
+    assert set(judged(*SENTENCES, lexicon=Halves()).scores) == set(MEASURES)
 
 
 def test_judging_again_changes_nothing():

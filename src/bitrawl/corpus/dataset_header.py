@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from bitrawl.corpus.card_facts import CardFacts, CorpusFacts
+from bitrawl.corpus.columns import DOCUMENTS, SENTENCES, Column
 
 # The licences that the Hub has a name for, of those that a page can state by a Creative Commons address.
 _HUB_LICENCES = frozenset(
@@ -31,9 +32,10 @@ def dataset_header(facts: CardFacts, title: str) -> str:
         "task_categories": ["translation" if facts.bilingual else "text-generation"],
         "license": licence(facts.licences, sum(facts.sites.values())),
         "size_categories": [size_category(units)],
-        "configs": [
-            {"config_name": corpus.name, "data_files": name} for corpus in facts.corpora if (name := _data(corpus))
-        ],
+        "configs": [{"config_name": name, "data_files": data} for name, data in _data_files(facts)],
+        # Without types datasets 5.2 loads no JSON file whose first units lack a key that later ones have (20,000 units
+        # tried, 2026-11); with them it loads JSON, gzipped JSON and Parquet.
+        "dataset_info": [{"config_name": name, "features": _features(data)} for name, data in _data_files(facts)],
     }
     return "\n".join(("---", *_lines(fields), "---"))
 
@@ -67,6 +69,10 @@ def _size(corpus: CorpusFacts) -> int:
     return corpus.units if len(corpus.sides) > 1 else sum(side.documents for side in corpus.sides)
 
 
+def _data_files(facts: CardFacts) -> list[tuple[str, str]]:
+    return [(corpus.name, data) for corpus in facts.corpora if (data := _data(corpus))]
+
+
 def _data(corpus: CorpusFacts) -> str:
     """Parquet where there is, for it says the types of its columns; "" where there is nothing that can be loaded."""
     kinds = (".parquet", ".sentences.jsonl") if len(corpus.sides) > 1 else (".documents.jsonl", ".txt")
@@ -74,21 +80,35 @@ def _data(corpus: CorpusFacts) -> str:
     return next((name for kind in kinds for name in names if name.removesuffix(".gz").endswith(kind)), "")
 
 
-def _lines(fields: Mapping[str, object]) -> Iterable[str]:
-    """Lists as items, tables within them indented."""
+def _features(data: str) -> list[dict[str, object]]:
+    if ".txt" in data:
+        return [{"name": "text", "dtype": "string"}]
+    return [_feature(column) for column in (DOCUMENTS if ".documents." in data else SENTENCES)]
+
+
+def _feature(column: Column) -> dict[str, object]:
+    """As the library `datasets` writes them, in words that all of its versions read."""
+    if column.fields:
+        return {"name": column.name, "list" if column.is_list else "struct": [_feature(f) for f in column.fields]}
+    return {"name": column.name, "sequence" if column.is_list else "dtype": column.kind}
+
+
+def _lines(fields: Mapping[str, object], indent: str = "") -> Iterable[str]:
+    """A list has a line for each of its items; a table of such items has one for each of its keys."""
     for name, value in fields.items():
         if not isinstance(value, list):
-            yield f"{name}: {_json(value)}"
+            yield f"{indent}{name}: {_json(value)}"
         elif value:
-            yield f"{name}:"
+            yield f"{indent}{name}:"
             for item in value:
-                yield from _item(item)
+                yield from _item(item, indent)
 
 
-def _item(item: object) -> Sequence[str]:
-    if not isinstance(item, dict):
-        return [f"- {_json(item)}"]
-    return [f"{'- ' if not n else '  '}{name}: {_json(value)}" for n, (name, value) in enumerate(item.items())]
+def _item(item: object, indent: str) -> Iterable[str]:
+    if not isinstance(item, dict) or "config_name" not in item:
+        return [f"{indent}- {_json(item)}"]
+    first, *rest = _lines(item, indent + "  ")
+    return [f"{indent}- {first.lstrip()}", *rest]
 
 
 def _json(value: object) -> str:

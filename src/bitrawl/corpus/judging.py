@@ -16,6 +16,9 @@ from bitrawl.model import UNDETERMINED, Language, SegmentPair
 from bitrawl.protocols import LanguageIdentifier
 from bitrawl.text.words import words
 
+MEASURES = ("length_ratio", "language_a", "language_b", "coverage_a", "coverage_b", "words_a", "words_b")
+"""The names of all that a judge measures; coverage only where there is a lexicon."""
+
 SHORT = 3  # words; what ILSP-FC and Bitextor call very short
 MIN_RATIO = 0.5  # of lengths, below which a pair is marked: ILSP-FC's 0.5 and 2.0
 # Judgement: below a third of letters a line is a row of figures or of dashes, whatever words stand between.

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bitrawl.corpus.columns import SENTENCES, Column
 from bitrawl.corpus.jsonl import row
 from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.errors import ConfigError
@@ -38,7 +39,7 @@ def parquet(
             group.clear()
 
         def write(unit: TranslationUnit) -> None:
-            group.append(_columns(unit, header))
+            group.append({"sources": [], **row(unit, header)})
             if len(group) == GROUP:
                 flush()
 
@@ -46,27 +47,13 @@ def parquet(
         flush()
 
 
-def _columns(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
-    values = row(unit, header)
-    return {"sources": [], **values, "scores": list(values["scores"].items())}
-
-
 def _schema(pa: Any) -> Any:
-    place = [("paragraph_a", pa.string()), ("paragraph_b", pa.string())]
-    place += [("sentence_a", pa.int32()), ("sentence_b", pa.int32())]
-    urls = [("url_a", pa.string()), ("url_b", pa.string())]
-    return pa.schema(
-        [
-            *urls,
-            ("text_a", pa.string()),
-            ("text_b", pa.string()),
-            ("score", pa.float64()),
-            ("type", pa.string()),
-            ("flags", pa.list_(pa.string())),
-            ("scores", pa.map_(pa.string(), pa.float64())),
-            *place,
-            ("sources", pa.list_(pa.struct([*urls, *place]))),
-            ("lang_a", pa.string()),
-            ("lang_b", pa.string()),
-        ]
-    )
+    return pa.schema([(column.name, _type(pa, column)) for column in SENTENCES])
+
+
+def _type(pa: Any, column: Column) -> Any:
+    if column.fields:
+        one = pa.struct([(field.name, _type(pa, field)) for field in column.fields])
+    else:
+        one = {"string": pa.string, "float64": pa.float64, "int32": pa.int32}[column.kind]()
+    return pa.list_(one) if column.is_list else one
