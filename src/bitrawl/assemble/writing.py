@@ -3,9 +3,8 @@
 import platform
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ from bitrawl.corpus.checksums import file_facts
 from bitrawl.corpus.counting import CorpusCounter, summary
 from bitrawl.corpus.export import Format, Item, exporting, file_names
 from bitrawl.corpus.judging import ThresholdFilter
-from bitrawl.corpus.naming import CorpusHeader
+from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.languages import same_language
 from bitrawl.model import Language, Page
 from bitrawl.store.findings import Findings
@@ -39,7 +38,7 @@ def write_corpus(job: Job, folder: Path) -> None:
     try:
         mined = _Mined(job, ledger, Findings(ledger))
         corpus, now = folder / "corpus", time.time()
-        written = [_write(mined, corpus, CorpusHeader(languages, now)) for languages in _corpora(job.languages())]
+        written = [_write(mined, corpus, header) for header in corpus_headers(job.languages(), now)]
         figures = {one.facts.name: summary(one.facts) for one in written}
         files.write(corpus / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
         files.write(corpus / "card.md", card(_facts(mined, written, now)))
@@ -61,10 +60,6 @@ class _Written(NamedTuple):
 
     facts: CorpusFacts
     urls: set[Url]
-
-
-def _corpora(languages: Sequence[Language]) -> Iterable[tuple[Language, ...]]:
-    return combinations(languages, 2) if len(languages) > 1 else [(languages[0],)]
 
 
 def _write(mined: _Mined, corpus: Path, header: CorpusHeader) -> _Written:

@@ -1,5 +1,8 @@
 """What a corpus, its files and its paragraphs are called."""
 
+from collections.abc import Sequence
+from itertools import combinations
+
 import msgspec
 
 from bitrawl.model import Language
@@ -19,6 +22,12 @@ class CorpusHeader(msgspec.Struct, frozen=True):
     def file_name(self, ending: str, *, compress: bool) -> str:
         """`en-fr.tmx`, or `en-fr.tmx.gz`."""
         return compressed(f"{self.name}.{ending}", compress=compress)
+
+
+def corpus_headers(languages: Sequence[Language], at: float) -> list[CorpusHeader]:
+    """The corpora of a job: one for each pair of its languages, or the one of its only language."""
+    sides = combinations(languages, 2) if len(languages) > 1 else [(languages[0],)]
+    return [CorpusHeader(side, at) for side in sides]
 
 
 def compressed(name: str, *, compress: bool) -> str:
