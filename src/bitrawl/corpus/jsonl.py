@@ -14,6 +14,7 @@ from bitrawl.files import replacing
 from bitrawl.model import Page, PagePair, TranslationUnit, UnitSource
 
 Item = TypeVar("Item")
+_DIGITS = 6  # of a score (judgement): more than it is worth, and the same in every run
 _encoder = msgspec.json.Encoder(enc_hook=str)  # msgspec asks for what a Url is: a str
 
 
@@ -52,10 +53,10 @@ def row(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
         "url_b": one_line(pair.url_b),
         "text_a": one_line(pair.a.text),
         "text_b": one_line(pair.b.text),
-        "score": round(pair.score, 6),
+        "score": round(pair.score, _DIGITS),
         "type": pair.type,
         "flags": list(pair.flags),
-        "scores": {name: round(value, 6) for name, value in pair.scores.items()},
+        "scores": {name: round(value, _DIGITS) for name, value in pair.scores.items()},
         **_place(unit.sources[0]),
     }
     if len(unit.sources) > 1:
@@ -82,8 +83,8 @@ def _document(pair: PagePair) -> dict[str, Any]:
         "url_b": one_line(pair.url_b),
         "lang_a": pair.lang_a,
         "lang_b": pair.lang_b,
-        "score": round(pair.score, 6),
-        "evidence": {method: round(score, 6) for method, score in pair.evidence.items()},
+        "score": round(pair.score, _DIGITS),
+        "evidence": {method: round(score, _DIGITS) for method, score in pair.evidence.items()},
     }
 
 

@@ -25,12 +25,15 @@ MIN_RATIO = 0.5  # of lengths, below which a pair is marked: ILSP-FC's 0.5 and 2
 _LETTERS = 1 / 3
 _UNKNOWN = 0.5  # judgement: the score of a language where the text says nothing, neither for nor against it
 
+# The local part of an address has 64 characters at most (RFC 5321), a label of a domain 63: bounded, so that a long line
+# of dots costs no quadratic time.
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+")
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://|\bwww\.\w", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 # Tokens of ASCII that bear what only markup and programs have: tags, braces, quoted attributes, entities, operators,
 # an opening bracket at the end, brackets alone; and all between two braces that stand alone. A path, an address, an
-# identifier or "x = 3" has none of it.
+# identifier or "x = 3" has none of it. Two braces that stand more than 2,000 characters apart (judgement) belong to no
+# one statement.
 _TOKEN = re.compile(r"(?<!\S)\{\s.{0,2000}?\s\}|[!-~]+")
 _MARKED = re.compile(
     r"</?[A-Za-z!]|[\w\"'/-]>|[{}]|=[\"']|&#?\w+;|[=!<>+*|&-]=|=>|&&|\|\||\$\(|^//|\w[(\[]$|^(?!;$)[()\[\];]+$"

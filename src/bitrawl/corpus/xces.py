@@ -21,7 +21,8 @@ METHODS = "aupdihmlctrb"
 MIN_WORDS = 3
 """A shorter paragraph is out of interest: the default of ILSP-FC's -len."""
 
-_SURELY_LONG = 60  # characters; counting words costs more than all the rest of a page
+_SURELY_LONG = 60  # characters (judgement): counting words costs more than all the rest of a page
+_DIGEST_BYTES = 6  # of a URL in the name of a file: the chance that any two of a million pages share one is 1 in 560
 
 _NAMESPACES = (
     'xmlns="http://www.xces.org/schema/2003" xmlns:xlink="http://www.w3.org/1999/xlink"'
@@ -73,7 +74,7 @@ def crawl_info(paragraph: Paragraph, page: Page) -> str:
 def _stem(url: Url, language: Language, header: CorpusHeader) -> str:
     """Begins with the language as it was asked for: a page in sr-Latn is found by a pair of sr."""
     asked = next((asked for asked in header.languages if same_language(language, asked)), language)
-    return f"{asked}-{blake2b(url.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+    return f"{asked}-{blake2b(url.encode('utf-8', 'surrogatepass'), digest_size=_DIGEST_BYTES).hexdigest()}"
 
 
 def _document(page: Page, header: CorpusHeader) -> str:
