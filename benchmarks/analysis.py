@@ -12,10 +12,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from bitrawl.page.analyser import page_reader
-
 from benchmarks.web import LANGUAGES, Web
 from bitrawl.model import Capture
+from bitrawl.page.analyser import page_reader
 from bitrawl.url import Url
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "boilerplate" / "trafilatura" / "html"

@@ -23,8 +23,6 @@ from contextlib import contextmanager
 from importlib import resources
 from typing import NamedTuple
 
-from bitrawl.page.analyser import page_reader
-
 from benchmarks.strategies import SITES, language_pairs, without
 from bitrawl.assemble import codec
 from bitrawl.config import Strategy
@@ -44,6 +42,7 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
+from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.protocols import LinkScorer
 from bitrawl.simulation.measure import replay as walk

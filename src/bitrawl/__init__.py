@@ -1,4 +1,4 @@
-"""bitrawl trawls the web for bitext: a focused crawler for parallel and domain corpora.
+r"""bitrawl trawls the web for bitext: a focused crawler for parallel and domain corpora.
 
     import bitrawl
 
@@ -16,14 +16,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bitrawl.aio import JobProgress, JobResult
     from bitrawl.align.texts import AlignedText
     from bitrawl.jobs.opened import OpenedJob
     from bitrawl.model import Page
-
-__version__ = "0.1.0"
 
 __all__ = ["BitrawlError", "ConfigError", "align", "crawl", "extract", "mine", "open"]
 

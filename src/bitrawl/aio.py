@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 
+from bitrawl.assemble import Parts
 from bitrawl.jobs import crawling, mining
 from bitrawl.jobs.crawling import Ending
 from bitrawl.jobs.folder import JobFolder, asked
@@ -119,7 +120,7 @@ class _Watching:
 
             self._display = Progress()
 
-    def __enter__(self) -> "_Watching":
+    def __enter__(self) -> Self:
         if self._display is not None:
             self._stack.enter_context(self._display)
         return self
@@ -129,7 +130,7 @@ class _Watching:
             self._drawing.cancel()
         self._stack.close()
 
-    def started(self, parts: crawling.Parts) -> None:
+    def started(self, parts: Parts) -> None:
         if self._display is not None:
             self._display.count_queue = lambda: len(parts.queue)
             self._drawing = asyncio.ensure_future(self._display.draw_now_and_then(parts.crawl.frontier.pause))

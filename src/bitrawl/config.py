@@ -13,7 +13,8 @@ import tomli_w
 
 from bitrawl.corpus.export import Format, fitting, usual
 from bitrawl.corpus.judging import Thresholds
-from bitrawl.errors import ConfigError, StoreError, UrlError
+from bitrawl.errors import ConfigError, UrlError
+from bitrawl.files import write as write_file
 from bitrawl.languages import language_name, parse_language, same_language, two_languages
 from bitrawl.model import Language
 from bitrawl.url import Url
@@ -21,6 +22,9 @@ from bitrawl.url import Url
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
+
+
+_CREDENTIALS = re.compile(r"//[^/?#\s]*@")  # "//user:password@"
 
 
 class Strategy(StrEnum):
@@ -191,15 +195,27 @@ def text_of(job: Job) -> str:
     return tomli_w.dumps(_without_none(msgspec.to_builtins(job)))
 
 
+def public_text_of(job: Job) -> str:
+    """As a job file that may be published: no credentials, no contact, and nothing of this machine but file names."""
+    replace = msgspec.structs.replace
+    return text_of(
+        replace(
+            job,
+            seeds=[_without_credentials(seed) for seed in job.seeds],
+            replay=[Path(name).name for name in job.replay],
+            warc=[Path(name).name for name in job.warc],
+            encoder=_public_model(job.encoder),
+            url_language_model=_public_model(job.url_language_model),
+            url_pair_model=_public_model(job.url_pair_model),
+            fetch=replace(job.fetch, contact="", proxy="", connect_to={}),
+            pair=replace(job.pair, dictionary=Path(job.pair.dictionary).name),
+        )
+    )
+
+
 def write(job: Job, path: Path) -> None:
     """The resolved job, complete under its name or not there at all."""
-    fresh = path.with_suffix(".new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text("# What was asked. The same command resumes.\n" + text_of(job), "utf-8")
-        fresh.replace(path)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}; choose another --out") from error
+    write_file(path, "# What was asked. The same command resumes.\n" + text_of(job))
 
 
 def merged(described: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[str, Any]:
@@ -243,6 +259,15 @@ def _check_languages(job: Job) -> None:
 def _model(name: str) -> str:
     """The whole path of a folder that is here; what is none is the name of a public model."""
     return str(Path(name).resolve()) if name and Path(name).is_dir() else name
+
+
+def _public_model(name: str) -> str:
+    """The name of a public model as it is, of a folder only its own name."""
+    return Path(name).name if Path(name).is_absolute() or name.startswith((".", "~")) else name
+
+
+def _without_credentials(url: str) -> str:
+    return _CREDENTIALS.sub("//", url)
 
 
 def _listed(value: object) -> str:

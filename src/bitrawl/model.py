@@ -310,6 +310,36 @@ class SegmentPair(msgspec.Struct, frozen=True, omit_defaults=True):
     flags: tuple[str, ...] = ()  # ILSP-FC's words: "equal TUVs", "different numbers in TUVs", ...
 
 
+class UnitSource(msgspec.Struct, frozen=True, gc=False):
+    """Where a unit was found: pages, and the paragraph and sentence that it begins with on either."""
+
+    url_a: Url
+    url_b: Url
+    paragraph_a: int = -1
+    paragraph_b: int = -1
+    sentence_a: int = -1
+    sentence_b: int = -1
+
+    @classmethod
+    def of(cls, pair: SegmentPair) -> "UnitSource":
+        """The place of a segment pair."""
+        a, b = pair.a, pair.b
+        return cls(pair.url_a, pair.url_b, a.paragraph, b.paragraph, a.sentence, b.sentence)
+
+
+class TranslationUnit(msgspec.Struct, frozen=True):
+    """A segment pair as it stands in the corpus, and all places where its two texts were found together."""
+
+    pair: SegmentPair  # the best scored of them
+    sources: tuple[UnitSource, ...]  # its own first
+    variants: int = 0  # nearly equal texts that it stands for as well
+
+    @classmethod
+    def alone(cls, pair: SegmentPair) -> "TranslationUnit":
+        """A pair that was found once."""
+        return cls(pair, (UnitSource.of(pair),))
+
+
 class Lease(msgspec.Struct, frozen=True):
     """A link that somebody is visiting."""
 

@@ -11,25 +11,28 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pyarrow.parquet as pq
 import pytest
 
-from bitrawl.corpus import files, jsonl
-from bitrawl.corpus.export import BILINGUAL, MONOLINGUAL, Exporter, Format, export, exporting
-from bitrawl.corpus.export import files as files_of
+from bitrawl import files
+from bitrawl.corpus import jsonl
+from bitrawl.corpus.columns import DOCUMENTS
+from bitrawl.corpus.export import BILINGUAL, MONOLINGUAL, Exporter, Format, export, exporting, file_names, with_present
+from bitrawl.corpus.judging import MEASURES
 from bitrawl.corpus.moses import moses
+from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.corpus.parquet import parquet
 from bitrawl.corpus.text import text
 from bitrawl.corpus.tmx import tmx
 from bitrawl.corpus.tsv import tsv
-from bitrawl.corpus.units import Head, Source, TranslationUnit
 from bitrawl.corpus.xces import xces
 from bitrawl.errors import ConfigError, DiskFullError, StoreError
-from bitrawl.model import Language, Page, PagePair, Paragraph, Segment, SegmentPair
+from bitrawl.model import Language, Page, PagePair, Paragraph, Segment, SegmentPair, TranslationUnit, UnitSource
 from bitrawl.url import Url
 
-EN_FR = Head((Language("en"), Language("fr")), at=1_800_000_000.0)
-EN = Head((Language("en"),), at=1_800_000_000.0)
+EN_FR = CorpusHeader((Language("en"), Language("fr")), at=1_800_000_000.0)
+EN = CorpusHeader((Language("en"),), at=1_800_000_000.0)
 XML = "{http://www.w3.org/XML/1998/namespace}"
 CES = "{http://www.xces.org/schema/2003}"
 HOSTILE = 'a\x00b\x0bc\ud800 ]]> &<>" \u202eabc\u202c \ufffe\uffff\x1f\x85\u2028\ttab\r\nend'
@@ -46,7 +49,7 @@ def unit(a: str, b: str, number: int = 0) -> TranslationUnit:
     pair = SegmentPair(
         url(f"en/{number}"), url(f"fr/{number}"), Segment(a, 2, 5), Segment(b, 3, 6), 0.75, flags=("e-mail address",)
     )
-    return TranslationUnit(pair, (Source.of(pair), Source(url("en/other"), url("fr/other"), 7, 8, 9, 10)))
+    return TranslationUnit(pair, (UnitSource.of(pair), UnitSource(url("en/other"), url("fr/other"), 7, 8, 9, 10)))
 
 
 def page(a: str, number: int = 0, language: str = "en") -> Page:
@@ -132,7 +135,7 @@ def first(a: str, b: str) -> str:
     return a
 
 
-# exporter, head, an item of two texts, what a foreign reader finds, what of the two texts it should find
+# exporter, header, an item of two texts, what a foreign reader finds, what of the two texts it should find
 FORMATS = {
     "tmx": (tmx, EN_FR, unit, read_tmx, both),
     "sentences": (jsonl.sentences, EN_FR, unit, read_sentences, both),
@@ -145,7 +148,7 @@ FORMATS = {
     "cesDoc": (xces, EN_FR, page_of_either, read_ces_documents, first),
     "cesAlign": (xces, EN_FR, page_pair, read_ces_alignments, both),
 }
-Case = tuple[Exporter, Head, Callable, Callable, Callable]
+Case = tuple[Exporter, CorpusHeader, Callable, Callable, Callable]
 
 
 @pytest.fixture(params=FORMATS)
@@ -159,8 +162,8 @@ def snapshot(folder: Path) -> dict[str, str]:
 
 
 def written(folder: Path, case: Case, *texts: tuple[str, str], compress: bool = False) -> list:
-    exporter, head, item, read, _ = case
-    with exporter(folder, head, compress=compress) as write:
+    exporter, header, item, read, _ = case
+    with exporter(folder, header, compress=compress) as write:
         for number, (a, b) in enumerate(texts):
             write(item(a, b, number))
     return read(folder)
@@ -172,15 +175,60 @@ def test_every_format_that_can_be_asked_for_is_under_this_contract():
 
 
 @pytest.mark.parametrize("compress", [False, True])
-@pytest.mark.parametrize(("head", "table"), [(EN_FR, BILINGUAL), (EN, MONOLINGUAL)])
-def test_a_format_writes_what_it_says_and_leaves_nothing_of_another(tmp_path, head, table, compress):
+@pytest.mark.parametrize(("header", "table"), [(EN_FR, BILINGUAL), (EN, MONOLINGUAL)])
+def test_a_format_writes_what_it_says_and_leaves_nothing_of_another(tmp_path, header, table, compress):
     (tmp_path / "en-fr.notes.txt").write_text("not ours")
-    export(tmp_path, head, list(table), [], compress=not compress)
-    (tmp_path / files_of(head, [Format.JSONL])[0]).with_suffix(".jsonl.new").write_text("left by a kill")
+    export(tmp_path, header, list(table), [], compress=not compress)
+    (tmp_path / file_names(header, [Format.JSONL])[0]).with_suffix(".jsonl.new").write_text("left by a kill")
     for name in table:
-        export(tmp_path, head, [name], [], compress=compress)
+        export(tmp_path, header, [name], [], compress=compress)
         found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")} - {"en-fr.notes.txt", "xces"}
-        assert found == set(files_of(head, [name], compress=compress))
+        assert found == set(file_names(header, [name], compress=compress))
+
+
+@pytest.mark.parametrize("compress", [False, True])
+@pytest.mark.parametrize(("header", "table"), [(EN_FR, BILINGUAL), (EN, MONOLINGUAL)])
+def test_another_format_is_added_to_those_that_are_there_and_takes_their_place_only_when_asked(
+    tmp_path, header, table, compress
+):
+    first, *_, last = table
+    export(tmp_path, header, [first], [], compress=compress)
+    assert with_present(tmp_path, [header], [last]) == [first, last]
+    assert with_present(tmp_path, [header], [last], only=True) == [last]
+    assert with_present(tmp_path, [header], [first]) == [first]
+    assert with_present(tmp_path / "nowhere", [header], [last, first, last]) == [last, first]
+
+
+def test_what_one_of_several_corpora_has_is_written_for_all(tmp_path):
+    en_de = CorpusHeader((Language("en"), Language("de")), at=0.0)
+    export(tmp_path, en_de, [Format.TMX], [])
+    (tmp_path / "en-fr.notes.tsv").write_text("not ours")
+    assert with_present(tmp_path, [EN_FR, en_de], [Format.MOSES]) == [Format.TMX, Format.MOSES]
+    assert with_present(tmp_path, [EN_FR], [Format.MOSES]) == [Format.MOSES]
+
+
+def test_sentences_and_parquet_name_the_languages_after_the_columns_that_they_had(tmp_path):
+    export(tmp_path, EN_FR, [Format.JSONL, Format.PARQUET], [unit("One here.", "Un ici.")])
+    before = "url_a url_b text_a text_b score type flags scores paragraph_a paragraph_b sentence_a sentence_b sources"
+    (line,) = map(json.loads, lines(tmp_path / "en-fr.sentences.jsonl"))
+    assert list(line) == pq.read_schema(tmp_path / "en-fr.parquet").names == [*before.split(), "lang_a", "lang_b"]
+    (columns,) = pq.read_table(tmp_path / "en-fr.parquet").to_pylist()
+    assert [(row["lang_a"], row["lang_b"]) for row in (line, columns)] == [("en", "fr")] * 2
+
+
+def test_a_page_of_one_language_has_the_columns_that_the_card_names(tmp_path):
+    export(tmp_path, EN, [Format.JSONL], [page("A text of one.")])
+    (line,) = map(json.loads, lines(tmp_path / "en.documents.jsonl"))
+    assert list(line) == [column.name for column in DOCUMENTS]
+    assert list(line["paragraphs"][0]) == [field.name for field in DOCUMENTS[-1].fields]
+
+
+def test_parquet_has_each_measure_as_a_number_or_nothing(tmp_path):
+    one = unit("One here.", "Un ici.")
+    measured = msgspec.structs.replace(one.pair, scores={"length_ratio": 0.5, "words_a": 2.0})
+    export(tmp_path, EN_FR, [Format.PARQUET], [msgspec.structs.replace(one, pair=measured)])
+    (columns,) = pq.read_table(tmp_path / "en-fr.parquet").to_pylist()
+    assert columns["scores"] == dict.fromkeys(MEASURES) | measured.scores
 
 
 @pytest.mark.parametrize("compress", [False, True])
@@ -232,8 +280,8 @@ def test_writing_again_replaces_all_and_the_same_content_gives_the_same_bytes(tm
 def test_nothing_is_seen_before_the_end(tmp_path, case):
     written(tmp_path, case, ("The first text.", "Le premier texte."))
     before = snapshot(tmp_path)
-    exporter, head, item, *_ = case
-    with exporter(tmp_path, head) as write:
+    exporter, header, item, *_ = case
+    with exporter(tmp_path, header) as write:
         write(item("The second text.", "Le second texte.", 1))
         assert {name: snapshot(tmp_path)[name] for name in before} == before
 
@@ -242,10 +290,10 @@ def test_nothing_is_seen_before_the_end(tmp_path, case):
 def test_a_failure_leaves_what_stood_there_and_nothing_else(tmp_path, case, fault):
     written(tmp_path, case, ("The first text.", "Le premier texte."))
     before = snapshot(tmp_path)
-    exporter, head, item, *_ = case
+    exporter, header, item, *_ = case
 
     def fail() -> None:
-        with exporter(tmp_path, head) as write:
+        with exporter(tmp_path, header) as write:
             write(item("The second text.", "Le second texte.", 1))
             raise fault
 
@@ -255,8 +303,8 @@ def test_a_failure_leaves_what_stood_there_and_nothing_else(tmp_path, case, faul
 
 
 def test_a_killed_export_is_no_obstacle_to_the_next(tmp_path, case):
-    exporter, head, item, *_ = case
-    killed = exporter(tmp_path, head)
+    exporter, header, item, *_ = case
+    killed = exporter(tmp_path, header)
     write = killed.__enter__()
     write(item("Never finished.", "Jamais fini.", 7))
     found = written(tmp_path, case, ("The first text.", "Le premier texte."))
@@ -282,9 +330,9 @@ def test_a_full_disk_is_named_and_leaves_no_draft(tmp_path, case, monkeypatch):
 
 def test_nothing_written_is_kept_in_memory(tmp_path, case, monkeypatch):
     monkeypatch.setattr("bitrawl.corpus.parquet.GROUP", 50)  # which is kept, and larger than this corpus
-    exporter, head, item, *_ = case
+    exporter, header, item, *_ = case
     long = "Atextwithoutspaces" * 500 + " of words"
-    with exporter(tmp_path, head) as write:
+    with exporter(tmp_path, header) as write:
         write(item(long, long, 0))  # what is loaded at first use
         tracemalloc.start()
         for number in range(150):
@@ -320,11 +368,11 @@ def test_what_cannot_be_read_to_its_end_replaces_nothing_in_any_format(tmp_path)
     assert snapshot(tmp_path) == {}
 
 
-@pytest.mark.parametrize(("head", "name"), [(EN, Format.TMX), (EN_FR, Format.TEXT)])
-def test_a_format_for_another_number_of_languages_is_refused_by_name(tmp_path, head, name):
+@pytest.mark.parametrize(("header", "name"), [(EN, Format.TMX), (EN_FR, Format.TEXT)])
+def test_a_format_for_another_number_of_languages_is_refused_by_name(tmp_path, header, name):
     with (
-        pytest.raises(ConfigError, match=f"{name} is no format for {head.name}; there are"),
-        exporting(tmp_path, head, [name]),
+        pytest.raises(ConfigError, match=f"{name} is no format for {header.name}; there are"),
+        exporting(tmp_path, header, [name]),
     ):
         pass
 

@@ -3,10 +3,10 @@
 from functools import cache
 
 import pytest
-from bitrawl.page.analyser import page_reader
 
 from bitrawl import demo
 from bitrawl.model import Capture, Language, Page, Sitemap
+from bitrawl.page.analyser import page_reader
 from bitrawl.pair.evidence import ALL, Method
 from bitrawl.pair.grouping import by_site
 from bitrawl.pair.pairing import Pairing, PairingSettings

@@ -1,9 +1,15 @@
+import hashlib
+import json
 import re
 
 import msgspec
 import pytest
 
-from bitrawl.corpus.card import METHODS, CardFacts, CorpusFacts, Origin, Side, card
+from bitrawl.corpus.card import METHODS, card
+from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin, Side
+from bitrawl.corpus.checksums import FileFacts, file_facts
+from bitrawl.corpus.columns import DOCUMENTS, SENTENCES
+from bitrawl.corpus.dataset_header import licence, size_category
 from bitrawl.pair.evidence import Method
 
 EN_FR = CorpusFacts(
@@ -15,8 +21,12 @@ EN_FR = CorpusFacts(
     near_duplicates=25,
     methods={"a": 7, "u": 9, "h": 3},
     flags={"different numbers in TUVs": 12},
-    refused={"score": 30},
-    files=("en-fr.tmx", "en-fr.sentences.jsonl"),
+    rejected={"score": 30},
+    files=(
+        FileFacts("en-fr.tmx", 12_345, "ab12"),
+        FileFacts("en-fr.sentences.jsonl.gz", 6_000, "cd34"),
+        FileFacts("xces/en-fr", 99, "ef56", members=30),
+    ),
 )
 EMPTY = CorpusFacts(name="en-fr", sides=(Side("en"), Side("fr")))
 FACTS = CardFacts(
@@ -58,7 +68,9 @@ FACTS = CardFacts(
         "| score | 30 |",
         "| different numbers in TUVs | 12 |",
         '```toml\nlangs = ["en", "fr"]\n```',
-        "- `en-fr.tmx`",
+        "| en-fr.tmx | 12,345 | ab12 |",
+        "| xces/en-fr/ (30 files) | 99 | ef56 |",
+        "The checksum of a folder is that of what `sha256sum *` prints in it.",
         "bitrawl 0.1.0, python 3.11.9",
     ],
 )
@@ -125,3 +137,125 @@ def test_a_long_list_of_sites_is_summed_up():
     text = card(CardFacts(at=0.0, versions={}, corpora=(EMPTY,), sites=sites))
     assert f"| (70 more) | {sum(range(881, 951)):,} |" in text
     assert "site050.org" not in text
+
+
+def header_of(text: str) -> list[str]:
+    """The lines between the dashes, each value JSON as YAML reads it."""
+    first, *lines = text.splitlines()
+    assert first == "---"
+    return lines[: lines.index("---")]
+
+
+def features_of(lines: list[str]) -> list[str]:
+    return [json.loads(line.removeprefix("  - "))["name"] for line in lines if line.startswith("  - {")]
+
+
+def test_the_header_has_the_types_of_the_columns_for_readers_that_must_not_guess():
+    lines = header_of(card(FACTS))
+    assert lines[lines.index("dataset_info:") + 1 :][:2] == ['- config_name: "en-fr"', "  features:"]
+    assert features_of(lines) == [column.name for column in SENTENCES]
+    assert '  - {"name": "score", "dtype": "float64"}' in lines
+    assert '  - {"name": "flags", "sequence": "string"}' in lines
+    assert any(line.startswith('  - {"name": "scores", "struct": [{"name": "length_ratio", ') for line in lines)
+    assert any(line.startswith('  - {"name": "sources", "list": [{"name": "url_a", ') for line in lines)
+
+
+def test_the_card_begins_with_the_header_of_a_hugging_face_dataset():
+    lines = header_of(card(FACTS))
+    assert lines[: lines.index("dataset_info:")] == [
+        'pretty_name: "Parallel web corpus, English (en) and French (fr)"',
+        "language:",
+        '- "en"',
+        '- "fr"',
+        "multilinguality:",
+        '- "translation"',
+        "task_categories:",
+        '- "translation"',
+        'license: "other"',
+        "size_categories:",
+        '- "1K<n<10K"',
+        "configs:",
+        '- config_name: "en-fr"',
+        '  data_files: "en-fr.sentences.jsonl.gz"',
+    ]
+
+
+def test_parquet_is_loaded_where_there_is_and_each_pair_of_languages_is_a_configuration():
+    taiwan = CorpusFacts(
+        name="en-zh-Hant",
+        sides=(Side("en"), Side("zh-Hant")),
+        files=(FileFacts("en-zh-Hant.sentences.jsonl"), FileFacts("en-zh-Hant.parquet")),
+    )
+    no_data = CorpusFacts(name="fr-zh-Hant", sides=(Side("fr"), Side("zh-Hant")), files=(FileFacts("fr-zh-Hant.tmx"),))
+    lines = header_of(card(msgspec.structs.replace(FACTS, corpora=(EN_FR, taiwan, no_data))))
+    assert lines[lines.index("configs:") + 1 : lines.index("dataset_info:")] == [
+        '- config_name: "en-fr"',
+        '  data_files: "en-fr.sentences.jsonl.gz"',
+        '- config_name: "en-zh-Hant"',
+        '  data_files: "en-zh-Hant.parquet"',
+    ]
+    at = lines.index("language:")
+    assert lines[at : at + 6] == ["language:", '- "en"', '- "fr"', '- "zh"', "language_bcp47:", '- "zh-Hant"']
+
+
+def test_the_header_of_one_language_names_its_documents():
+    corpus = CorpusFacts(
+        name="fr",
+        sides=(Side("fr", 3),),
+        files=(FileFacts("fr.txt"), FileFacts("fr.ids"), FileFacts("fr.documents.jsonl")),
+    )
+    lines = header_of(card(CardFacts(at=0.0, versions={}, corpora=(corpus,))))
+    assert {'- "monolingual"', '- "text-generation"', 'license: "unknown"', '- "n<1K"'} <= set(lines)
+    assert '  data_files: "fr.documents.jsonl"' in lines
+    assert features_of(lines) == [column.name for column in DOCUMENTS]
+
+
+BY, BY_SA = "https://creativecommons.org/licenses/by/4.0/", "http://creativecommons.org/licenses/by-sa/3.0/deed.fr"
+
+
+@pytest.mark.parametrize(
+    ("stated", "name"),
+    [
+        ({}, "unknown"),
+        ({BY: 10}, "cc-by-4.0"),
+        ({BY: 6, "CC BY: https://creativecommons.org/licenses/by/4.0/legalcode": 4}, "cc-by-4.0"),
+        ({BY_SA: 10}, "cc-by-sa-3.0"),
+        ({"https://creativecommons.org/publicdomain/zero/1.0/": 10}, "cc0-1.0"),
+        ({BY: 9}, "other"),
+        ({BY: 5, BY_SA: 5}, "other"),
+        ({"All rights reserved": 10}, "other"),
+        ({"https://creativecommons.org/licenses/by-nd-nc/1.0/": 10}, "other"),
+    ],
+)
+def test_the_licence_of_a_corpus_is_the_one_that_all_of_its_ten_pages_state(stated, name):
+    assert licence(stated, pages=10) == name
+
+
+@pytest.mark.parametrize(
+    ("count", "name"),
+    [
+        (0, "n<1K"),
+        (999, "n<1K"),
+        (1000, "1K<n<10K"),
+        (9_999, "1K<n<10K"),
+        (10_000, "10K<n<100K"),
+        (1_000_000, "1M<n<10M"),
+        (10**15, "100B<n<1T"),
+    ],
+)
+def test_the_hub_counts_in_powers_of_ten(count, name):
+    assert size_category(count) == name
+
+
+def test_files_have_the_checksums_that_sha256sum_prints(tmp_path):
+    (tmp_path / "a.tmx").write_bytes(b"abc")
+    (tmp_path / "xces").mkdir()
+    (tmp_path / "xces" / "en-2.xml").write_bytes(b"abc")
+    (tmp_path / "xces" / "en-1.xml").write_bytes(b"")
+    abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    listing = f"{empty}  en-1.xml\n{abc}  en-2.xml\n".encode()
+    assert file_facts(tmp_path, ["a.tmx", "xces"]) == [
+        FileFacts("a.tmx", 3, abc),
+        FileFacts("xces", 3, hashlib.sha256(listing).hexdigest(), members=2),
+    ]

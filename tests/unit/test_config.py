@@ -1,5 +1,7 @@
+import tomllib
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from bitrawl import config
@@ -97,3 +99,37 @@ def test_a_seed_list_has_comments_and_blank_lines():
         "https://a.org",
         "https://b.org",
     ]
+
+
+SECRETS = {
+    "langs": ["en", "fr"],
+    "seeds": ["https://me:secret@www.example.org/en/"],
+    "replay": ["/home/me/secret/site.warc.gz"],
+    "warc": ["/home/me/secret/all.warc.gz"],
+    "encoder": "/home/me/secret/labse",
+    "url_language_model": "~/secret/urls",
+    "url_pair_model": "./secret/pairs",
+    "fetch": {
+        "contact": "me@secret.test",
+        "proxy": "http://me:secret@proxy.test:3128",
+        "connect_to": {"*.secret.test": "10.0.0.1:80"},
+    },
+    "pair": {"dictionary": "/home/me/secret/words.tsv"},
+}
+
+
+def test_a_job_that_is_published_has_no_credentials_no_contact_and_no_paths():
+    text = config.public_text_of(msgspec.convert(SECRETS, config.Job))
+    assert not any(told in text for told in ("secret", "me@", "home", "proxy.test", "10.0.0.1"))
+    public = tomllib.loads(text)
+    assert public["seeds"] == ["https://www.example.org/en/"]
+    assert (public["replay"], public["warc"]) == (["site.warc.gz"], ["all.warc.gz"])
+    assert public["pair"]["dictionary"] == "words.tsv"
+    assert [public[name] for name in ("encoder", "url_language_model", "url_pair_model")] == ["labse", "urls", "pairs"]
+    assert not any(public["fetch"][name] for name in ("contact", "proxy", "connect_to"))
+
+
+def test_a_job_that_is_published_keeps_all_that_made_the_corpus():
+    asked = {"langs": ["en", "fr"], "seeds": ["https://a.org/@me/"], "encoder": "sentence-transformers/LaBSE"}
+    job = config.resolve(asked | {"judge": {"score": 0.4}})
+    assert config.public_text_of(job) == config.text_of(job)

@@ -1,14 +1,22 @@
 import json
 import re
-from collections import Counter
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from bitrawl.corpus.judging import Flag, Judge, Refusal, Thresholds, accepted, length_ratio, refused
-from bitrawl.corpus.units import DUPLICATE, NEAR_DUPLICATE
+from bitrawl.corpus.judging import (
+    MEASURES,
+    Flag,
+    Judge,
+    Rejection,
+    ThresholdFilter,
+    Thresholds,
+    length_ratio,
+    rejection,
+)
 from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
+from bitrawl.store.unit_merger import DUPLICATE, NEAR_DUPLICATE, merged
 from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")
@@ -95,7 +103,7 @@ Opening &laquo;&nbsp;quote&nbsp;&raquo;
 def test_prose_with_symbols_is_told_from_markup_and_programs(text, is_code):
     found = judged(text, "Une phrase qui n'a rien de cela.")
     assert (Flag.CODE in found.flags) is is_code
-    assert (refused(found, Thresholds(language=0, length_ratio=0, refuse=("code",))) is not None) is is_code
+    assert (rejection(found, Thresholds(language=0, length_ratio=0, refuse=("code",))) is not None) is is_code
 
 
 @pytest.mark.parametrize(
@@ -126,6 +134,10 @@ def test_coverage_is_measured_where_there_is_a_lexicon():
     assert (scores["coverage_a"], scores["coverage_b"]) == (0.5, 1.0)
 
 
+def test_what_is_measured_has_the_names_that_the_columns_of_a_corpus_have():
+    assert set(judged(*SENTENCES, lexicon=Halves()).scores) == set(MEASURES)
+
+
 def test_judging_again_changes_nothing():
     judge = Judge((EN, FR), Fixed())
     once = judge.judge([pair("Read more", "En savoir plus"), pair(*SENTENCES)])
@@ -142,30 +154,39 @@ def test_the_length_of_a_script_without_an_alphabet_counts_three():
     ("change", "thresholds", "reason"),
     [
         ({}, {}, None),
-        ({"a": Segment(" \x00 ")}, {}, Refusal.EMPTY),
-        ({"score": 0.2}, {"score": 0.3}, Refusal.SCORE),
-        ({"scores": {"coverage_a": 0.2, "coverage_b": 0.4}}, {"coverage": 0.35}, Refusal.COVERAGE),
+        ({"a": Segment(" \x00 ")}, {}, Rejection.EMPTY),
+        ({"score": 0.2}, {"score": 0.3}, Rejection.SCORE),
+        ({"scores": {"coverage_a": 0.2, "coverage_b": 0.4}}, {"coverage": 0.35}, Rejection.COVERAGE),
         ({"scores": {"coverage_a": 0.2, "coverage_b": 0.6}}, {"coverage": 0.35}, None),
         ({"scores": {}}, {"coverage": 0.9, "language": 0.9, "length_ratio": 0.9, "words": 9}, None),
-        ({"scores": {"length_ratio": 0.1}}, {}, Refusal.LENGTH_RATIO),
-        ({"scores": {"language_a": 0.9, "language_b": 0.05}}, {}, Refusal.LANGUAGE),
-        ({"scores": {"words_a": 4, "words_b": 2}}, {"words": 3}, Refusal.WORDS),
-        ({"type": "2:2"}, {"types": ["1:1", "1:2"]}, Refusal.TYPE),
-        ({"flags": ("equal TUVs",)}, {}, Refusal.FLAG),
+        ({"scores": {"length_ratio": 0.1}}, {}, Rejection.LENGTH_RATIO),
+        ({"scores": {"language_a": 0.9, "language_b": 0.05}}, {}, Rejection.LANGUAGE),
+        ({"scores": {"words_a": 4, "words_b": 2}}, {"words": 3}, Rejection.WORDS),
+        ({"type": "2:2"}, {"types": ["1:1", "1:2"]}, Rejection.TYPE),
+        ({"flags": ("equal TUVs",)}, {}, Rejection.FLAG),
         ({"flags": ("equal TUVs",)}, {"refuse": []}, None),
-        ({"flags": (str(Flag.SHORT),)}, {"refuse": ["very short segments"]}, Refusal.FLAG),
+        ({"flags": (str(Flag.SHORT),)}, {"refuse": ["very short segments"]}, Rejection.FLAG),
         ({"flags": ("url",)}, {}, None),
     ],
 )
 def test_a_threshold_refuses_by_what_was_measured(change, thresholds, reason):
-    assert refused(msgspec.structs.replace(pair(*SENTENCES), **change), Thresholds(**thresholds)) == reason
+    assert rejection(msgspec.structs.replace(pair(*SENTENCES), **change), Thresholds(**thresholds)) == reason
 
 
-def test_what_is_refused_is_counted_by_reason():
-    refusals: Counter[Refusal] = Counter()
+def test_what_is_rejected_is_counted_by_reason():
+    good_enough = ThresholdFilter(Thresholds(score=0.5))
     pairs = [pair(*SENTENCES), pair(*SENTENCES, score=0.1), pair("", "x")]
-    assert list(accepted(pairs, Thresholds(score=0.5), refusals)) == pairs[:1]
-    assert refusals == {Refusal.SCORE: 1, Refusal.EMPTY: 1}
+    assert list(good_enough.accepted(pairs)) == pairs[:1]
+    assert good_enough.rejections == {Rejection.SCORE: 1, Rejection.EMPTY: 1}
+
+
+def test_what_is_accepted_is_as_it_stands_in_the_corpus():
+    (found,) = ThresholdFilter(Thresholds()).accepted([pair(" a\ud800\tb ", "c\x85d")])
+    assert (found.a.text, found.b.text) == ("a\ufffd b", "c d")
+
+
+def test_lone_surrogates_do_not_end_the_merge():
+    assert len(list(merged(ThresholdFilter(Thresholds()).accepted([pair("a\ud800", "b")])))) == 1
 
 
 @pytest.mark.parametrize("table", [{"scor": 0.5}, {"score": 1.5}, {"words": -1}])
@@ -181,4 +202,4 @@ def test_the_reference_explains_thresholds_with_their_defaults_flags_and_refusal
         default = field.default if field.default != () else "—"
         written = json.dumps(default) if not isinstance(default, str) else default
         assert explained[field.name] == written
-    assert all(f"`{word}`" in text for word in (*Flag, *Refusal, DUPLICATE, NEAR_DUPLICATE))
+    assert all(f"`{word}`" in text for word in (*Flag, *Rejection, DUPLICATE, NEAR_DUPLICATE))

@@ -2,12 +2,12 @@
 
 import xml.etree.ElementTree as ET
 
+from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.corpus.tmx import tmx
-from bitrawl.corpus.units import Head, Source, TranslationUnit
-from bitrawl.model import Language, Segment, SegmentPair
+from bitrawl.model import Language, Segment, SegmentPair, TranslationUnit, UnitSource
 from bitrawl.url import Url
 
-HEAD = Head((Language("en"), Language("zh-Hant")), at=1_800_000_000.0)
+HEAD = CorpusHeader((Language("en"), Language("zh-Hant")), at=1_800_000_000.0)
 LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 # tmx14.dtd: children in order, and the attributes that are required.
 CHILDREN = {
@@ -28,7 +28,7 @@ REQUIRED = {
 
 
 def unit(*sources: tuple[str, int, str, int]) -> TranslationUnit:
-    places = tuple(Source(Url.known(a), Url.known(b), pa, pb) for a, pa, b, pb in sources)
+    places = tuple(UnitSource(Url.known(a), Url.known(b), pa, pb) for a, pa, b, pb in sources)
     first = places[0]
     pair = SegmentPair(
         first.url_a,

@@ -1,5 +1,6 @@
 """From the ledger of a job to its corpus folder, without a crawl."""
 
+import hashlib
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -114,7 +115,7 @@ def test_every_pair_of_the_languages_asked_for_has_its_files_and_one_card_tells_
     assert mined.names() == named
     assert mined.card().count("```toml") == 1
     assert "from 3 pages of 1 site" in mined.card()
-    assert all(f"- `{name}`" in mined.card() for name in named)
+    assert all(f"| {name} |" in mined.card() for name in named)
 
 
 @pytest.mark.parametrize("formats", [("tmx",), ("moses", "xces"), ("tsv", "parquet")])
@@ -122,7 +123,8 @@ def test_the_folder_and_the_card_have_what_was_asked_for_the_last_time(mined, fo
     everything = ("tmx", "jsonl", "tsv", "moses", "parquet", "xces")
     mined.found(good(EN, FR)).written(job(export={"formats": list(everything), "compress": True}))
     mined.written(job("en,fr", *formats))
-    listed = {line[3:-1] for line in mined.card().splitlines() if line.startswith("- `")}
+    rows = (line.split(" | ") for line in mined.card().splitlines() if line.startswith(("| en-fr.", "| xces/en-fr")))
+    listed = {row[0][2:] for row in rows}
     assert {name.partition("/")[0] for name in listed} == mined.names() - ({"xces"} - set(formats))
     assert not any(name.endswith(".gz") for name in mined.names())
 
@@ -170,3 +172,33 @@ def test_what_was_read_from_archives_was_not_fetched_today(mined, tmp_path):
     mined.written(job(seeds=[], warc=[str(tmp_path / "a.warc.gz")]))
     assert "Taken from web archives" in mined.card()
     assert not any(word in mined.card() for word in ("Fetched", "Crawled", "Archived"))
+
+
+def test_the_card_has_the_figures_of_the_summary_and_the_checksums_of_the_files(mined):
+    segments = [("Tea time", "L'heure du thé", 0.9), ("Tea time!", "L'heure du thé !", 0.8), ("Bread", "Pain", 0.1)]
+    mined.found(paired(EN, FR, 0, *segments), paired(EN, FR, 1, segments[0])).visited(page(EN, 0), page(FR, 0))
+    figures = mined.written(job("en,fr", "jsonl", "tmx", "xces"))["en-fr"]
+    said = (
+        f"{figures['units']} translation unit in {figures['pairs']} pairs of documents.",
+        f"found {figures['occurrences']} times",
+        f"{figures['near_duplicates']} that differ only",
+        f"| score | {figures['refused']['score']} |",
+    )
+    assert all(words in mined.card() for words in said)
+    for name in ("en-fr.documents.jsonl", "en-fr.sentences.jsonl", "en-fr.tmx"):
+        content = (mined.corpus / name).read_bytes()
+        assert f"| {name} | {len(content):,} | {hashlib.sha256(content).hexdigest()} |" in mined.card()
+    assert "| xces/en-fr/ (4 files) |" in mined.card()
+
+
+def test_the_card_tells_nothing_of_who_made_it_and_where(mined, tmp_path):
+    words = tmp_path / "words.tsv"
+    words.write_text("tea\tthé\n")
+    fetch = {
+        "contact": "me@example.org",
+        "proxy": "http://me:secret@proxy.test:8080",
+        "connect_to": {"*": "10.0.0.1:80"},
+    }
+    mined.found(good(EN, FR)).written(job(fetch=fetch, pair={"dictionary": str(words)}))
+    assert not any(told in mined.card() for told in ("me@", "secret", "proxy.test", "10.0.0.1", str(tmp_path)))
+    assert 'dictionary = "words.tsv"' in mined.card()

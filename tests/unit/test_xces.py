@@ -2,13 +2,13 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from bitrawl.corpus.units import Head
+from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.corpus.xces import METHODS, alignment_name, crawl_info, document_name, xces
 from bitrawl.model import Language, Metadata, Page, PagePair, Paragraph, ParagraphKind
 from bitrawl.pair.evidence import Method
 from bitrawl.url import Url
 
-HEAD = Head((Language("en"), Language("sr")), at=1_800_000_000.0)
+HEAD = CorpusHeader((Language("en"), Language("sr")), at=1_800_000_000.0)
 NS = {"c": "http://www.xces.org/schema/2003"}
 LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 EN = Url.parse("https://www.example.org/en/../../etc/passwd")

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bitrawl import __version__
 from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.version import __version__
 
 
 class Verb(NamedTuple):

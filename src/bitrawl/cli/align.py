@@ -13,7 +13,8 @@ from bitrawl.cli.console import err
 from bitrawl.cli.foreground import Foreground
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import tell
-from bitrawl.errors import ConfigError, StoreError
+from bitrawl.errors import ConfigError
+from bitrawl.files import write as write_file
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine_again
 from bitrawl.jobs.settings import described, listed
@@ -157,12 +158,6 @@ def _lines(path: Path) -> list[str]:
 
 
 def _write(ladders: Mapping[int, Sequence[Bead]], out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for number, beads in ladders.items():
-            beside = out / f".{number}.tsv.part"
-            beside.write_text(ladder(beads), "utf-8")
-            beside.replace(out / f"{number}.tsv")
-    except OSError as error:
-        raise StoreError(f"the ladders cannot be written to {out}: {error}") from error
+    for number, beads in ladders.items():
+        write_file(out / f"{number}.tsv", ladder(beads))
     err.print(f"{len(ladders)} ladders in {out}", markup=False)

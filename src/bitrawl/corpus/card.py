@@ -1,17 +1,18 @@
 """The datasheet that is published beside a corpus: from facts to Markdown."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from enum import StrEnum
 from itertools import islice
 
-import msgspec
-
+from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin
 from bitrawl.corpus.characters import one_line
+from bitrawl.corpus.checksums import FileFacts
+from bitrawl.corpus.dataset_header import dataset_header
 from bitrawl.languages import language_name
 
-_MOST_ROWS = 50
+_MOST_ROWS = 50  # of a table (judgement): the rest is summed up
+_LONGEST_CELL = 200  # characters (judgement): what a page says of its licence may be a whole text
 
 METHODS = {
     "a": "declared translations: hreflang, sitemaps, language switchers",
@@ -29,14 +30,6 @@ METHODS = {
 }
 
 
-class Origin(StrEnum):
-    """Where the pages come from."""
-
-    CRAWL = "crawl"
-    REPLAY = "replay"  # archives that stood for the web
-    ARCHIVE = "archive"  # archives that were taken whole
-
-
 _ORIGINS = {
     Origin.CRAWL: "Crawled with respect for robots.txt",
     Origin.REPLAY: "Crawled in web archives (WARC), with respect for the robots.txt files that they hold",
@@ -44,59 +37,11 @@ _ORIGINS = {
 }
 
 
-class Side(msgspec.Struct, frozen=True):
-    """One language of a corpus."""
-
-    language: str
-    documents: int = 0
-    segments: int = 0  # paragraphs, in a corpus of one language
-    words: int = 0
-    characters: int = 0
-
-
-class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said of one corpus, of two languages or of one."""
-
-    name: str  # "en-fr"
-    sides: tuple[Side, ...]
-    document_pairs: int = 0
-    units: int = 0
-    occurrences: int = 0  # of the units, before duplicates were merged
-    near_duplicates: int = 0  # texts that were merged with another for being nearly equal
-    methods: Mapping[str, int] = {}  # document pairs by the method that spoke for them
-    flags: Mapping[str, int] = {}  # units by flag
-    refused: Mapping[str, int] = {}  # segment pairs by the threshold that kept them out
-    files: tuple[str, ...] = ()
-
-
-class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the card says; whatever is empty is said to be unknown or left out."""
-
-    at: float  # when the corpus was written, seconds since the epoch
-    versions: Mapping[str, str]  # by program: {"bitrawl": "0.1.0", "python": "3.11.9"}
-    corpora: tuple[CorpusFacts, ...]  # one for each pair of languages
-    origin: Origin = Origin.CRAWL
-    first_fetch: float = 0.0  # seconds since the epoch; 0 when not known
-    last_fetch: float = 0.0
-    sites: Mapping[str, int] = {}  # pages of the corpora by site, each counted once
-    thresholds: Mapping[str, object] = {}
-    licences: Mapping[str, int] = {}  # pages by what they say of their licence; those that say nothing are not in it
-    opt_outs: int = 0  # pages left out since their site reserves text and data mining
-    robots: int = 0  # links that robots.txt forbade
-    machine_translated: int = 0  # pairs left out, since one side bears marks of machine translation
-    duplicate_pages: int = 0
-    job: str = ""  # job.toml
-
-    @property
-    def bilingual(self) -> bool:
-        """Whether there are pairs of languages."""
-        return any(len(corpus.sides) > 1 for corpus in self.corpora)
-
-
 def card(facts: CardFacts) -> str:
-    """`card.md`."""
+    """`card.md`; as `README.md` of a Hugging Face dataset it says what to load."""
+    title = _title(facts)
     sections = (
-        f"# {_title(facts)}\n\n{_summary(facts)}",
+        f"{dataset_header(facts, title)}\n\n# {title}\n\n{_summary(facts)}",
         *_corpora(facts),
         _section("Sources", _sources(facts)),
         _section("Licences and reservations", _rights(facts)),
@@ -134,7 +79,7 @@ def _corpora(facts: CardFacts) -> Iterable[str]:
     for corpus in facts.corpora:
         parts = (
             _section("Contents", _contents(corpus), within=several),
-            _section("Files", "\n".join(f"- `{name}`" for name in corpus.files), within=several),
+            _section("Files", _files(corpus.files), within=several),
             _section("Evidence for the pairs", _evidence(corpus), within=several),
             _section("Kept out", _kept_out(corpus), within=several),
         )
@@ -164,6 +109,21 @@ def _contents(corpus: CorpusFacts) -> str:
     return text
 
 
+def _files(files: Sequence[FileFacts]) -> str:
+    rows = [
+        (
+            f"{file.name}/ ({_number(file.members, 'file')})" if file.members else file.name,
+            f"{file.bytes:,}",
+            file.sha256,
+        )
+        for file in files
+    ]
+    if not rows:
+        return ""
+    note = "\n\nThe checksum of a folder is that of what `sha256sum *` prints in it."
+    return _table(("file", "bytes", "SHA-256"), rows) + (note if any(file.members for file in files) else "")
+
+
 def _evidence(corpus: CorpusFacts) -> str:
     rows = [
         (f"{method}: {METHODS[method]}" if method in METHODS else method, f"{count:,}")
@@ -173,7 +133,7 @@ def _evidence(corpus: CorpusFacts) -> str:
 
 
 def _kept_out(corpus: CorpusFacts) -> str:
-    return "Segment pairs, by threshold:\n\n" + _counts(("by", "pairs"), corpus.refused) if corpus.refused else ""
+    return "Segment pairs, by threshold:\n\n" + _counts(("by", "pairs"), corpus.rejected) if corpus.rejected else ""
 
 
 def _sources(facts: CardFacts) -> str:
@@ -260,7 +220,7 @@ def _table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def _cell(value: str) -> str:
     """What a page says of itself is foreign text: no markup of its own, one line, not endless."""
     text = one_line(value)
-    text = text if len(text) <= 200 else text[:199] + "…"
+    text = text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[").replace("`", "\\`")
 
 

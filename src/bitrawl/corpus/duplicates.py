@@ -15,12 +15,14 @@ from bitrawl.url import Url
 SHARED = 0.8
 """Of a page's paragraphs that stand on another, from which on it is a repetition: the paper's."""
 
-# A page whose own words outweigh the list items that it shares is no repetition, however many these are.
+# Judgement: a page whose own words outweigh the list items that it shares is no repetition, however many these are.
 _SHARED_CHARACTERS = 0.5
 # A paragraph that counts has three words, as in ILSP-FC: "Read more" is on all pages. Counted by spaces, or by
-# characters in scripts that may have none: `text.words` would take 26 s for 10,000 pages instead of under 2.
+# characters in scripts that may have none (ten: judgement): `text.words` would take 26 s for 10,000 pages instead of
+# under 2.
 _MIN_SPACES, _MIN_CHARACTERS = 2, 10
-# Pages that one is compared with; only texts put together from blocks that hundreds of others have get so far.
+# Pages that one is compared with (judgement); only texts put together from blocks that hundreds of others have get so
+# far.
 _MOST_CANDIDATES = 200
 
 
@@ -81,7 +83,7 @@ def _repeated(texts: list[_Text]) -> dict[Url, Url]:
 
 def _original(text: _Text, holders: dict[int, list[_Text]], frequency: Counter[int]) -> Url | None:
     """The kept page that has the most of its paragraphs, if that is enough of them."""
-    needed = ceil(SHARED * len(text.keys) - 1e-9)
+    needed = ceil(SHARED * len(text.keys) - 1e-9)  # 0.8 of 5 is 4, also in binary fractions
     rarest = sorted(text.keys, key=frequency.__getitem__)[: len(text.keys) - needed + 1]
     found = (holder for key in rarest for holder in holders.get(key, ()))
     candidates = {holder.url: holder for holder in islice(found, _MOST_CANDIDATES)}

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from bitrawl.corpus import jsonl
-from bitrawl.corpus.files import discard
 from bitrawl.corpus.moses import moses
+from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.corpus.parquet import parquet
 from bitrawl.corpus.text import text
 from bitrawl.corpus.tmx import tmx
 from bitrawl.corpus.tsv import tsv
-from bitrawl.corpus.units import Head, TranslationUnit
 from bitrawl.corpus.xces import xces
 from bitrawl.errors import ConfigError
-from bitrawl.model import Page, PagePair
+from bitrawl.files import NEW, OLD, discard
+from bitrawl.model import Page, PagePair, TranslationUnit
 
 Item: TypeAlias = PagePair | TranslationUnit | Page
 Taken_contra = TypeVar("Taken_contra", contravariant=True)
@@ -29,9 +29,9 @@ class Exporter(Protocol[Taken_contra]):
     """
 
     def __call__(
-        self, folder: Path, head: Head, *, compress: bool = False
+        self, folder: Path, header: CorpusHeader, *, compress: bool = False
     ) -> AbstractContextManager[Callable[[Taken_contra], None]]:
-        """`with tmx(folder, head) as write: write(unit)`."""
+        """`with tmx(folder, header) as write: write(unit)`."""
         ...
 
 
@@ -75,8 +75,6 @@ MONOLINGUAL: dict[Format, tuple[Part, ...]] = {
 }
 """The same for one language."""
 
-_LEFT_BY_A_KILL = ("", ".new", ".old")
-
 
 def fitting(languages: int) -> dict[Format, tuple[Part, ...]]:
     """The formats for a corpus of one language, or for the corpora of several."""
@@ -88,34 +86,57 @@ def usual(languages: int) -> list[Format]:
     return [Format.TEXT, Format.JSONL] if languages == 1 else [Format.JSONL, Format.TMX, Format.TSV]
 
 
-def files(head: Head, formats: Iterable[Format], *, compress: bool = False) -> list[str]:
-    """The names of what these formats write, XCES its folder."""
-    first, last = head.languages[0], head.languages[-1]
+def file_names(header: CorpusHeader, formats: Iterable[Format], *, compress: bool = False) -> list[str]:
+    """What these formats write, XCES its folder."""
+    first, last = header.languages[0], header.languages[-1]
     return [
-        file.format(name=head.name, a=first, b=last, gz=".gz" if compress else "")
+        file.format(name=header.name, a=first, b=last, gz=".gz" if compress else "")
         for name in dict.fromkeys(formats)
-        for part in fitting(len(head.languages))[name]
+        for part in fitting(len(header.languages))[name]
         for file in part.files
     ]
 
 
+def with_present(
+    folder: Path, headers: Iterable[CorpusHeader], formats: Iterable[Format], *, only: bool = False
+) -> list[Format]:
+    """The formats to write so that none of those that the corpora in the folder have goes stale or is lost.
+
+    Those that they have stay first, in the order of their names; those that are new to them follow as asked for.
+    With `only` it is what was asked for and nothing else, and `exporting` removes the rest.
+    """
+    if only:
+        return list(dict.fromkeys(formats))
+    present = {name for header in headers for name in _present(folder, header)}
+    return list(dict.fromkeys((*sorted(present), *formats)))
+
+
+def _present(folder: Path, header: CorpusHeader) -> Iterator[Format]:
+    """A format counts as present when any of its files is: one that a user has removed comes back with the others."""
+    for name in fitting(len(header.languages)):
+        found = (*file_names(header, [name]), *file_names(header, [name], compress=True))
+        if any((folder / file).exists() for file in found):
+            yield name
+
+
 @contextmanager
 def exporting(
-    folder: Path, head: Head, formats: Sequence[Format], *, compress: bool = False
+    folder: Path, header: CorpusHeader, formats: Sequence[Format], *, compress: bool = False
 ) -> Iterator[Callable[[Item], None]]:
     """A `write` that hands each item to the formats that have a use for it; raises `ConfigError` before any is opened.
 
-    At the end the folder holds of this corpus what was written now: files of other formats that were there are removed.
+    At the end the folder holds of this corpus what was written now. Files of other formats would be stale, so they are
+    removed; to keep them, ask for `with_present` formats.
     """
-    known = fitting(len(head.languages))
+    known = fitting(len(header.languages))
     for name in formats:
         if name not in known:
-            raise ConfigError(f"{name} is no format for {head.name}; there are {', '.join(known)}")
+            raise ConfigError(f"{name} is no format for {header.name}; there are {', '.join(known)}")
     writers: dict[type[Item], list[Callable[[Any], None]]] = {PagePair: [], TranslationUnit: [], Page: []}
     with ExitStack() as stack:
         for name in dict.fromkeys(formats):
             for part in known[name]:
-                writer = stack.enter_context(part.exporter(folder, head, compress=compress))
+                writer = stack.enter_context(part.exporter(folder, header, compress=compress))
                 for kind in part.takes:
                     writers[kind].append(writer)
 
@@ -124,22 +145,22 @@ def exporting(
                 writer(item)
 
         yield write
-    _remove_others(folder, head, files(head, formats, compress=compress))
+    _remove_others(folder, header, file_names(header, formats, compress=compress))
 
 
-def _remove_others(folder: Path, head: Head, written: Collection[str]) -> None:
+def _remove_others(folder: Path, header: CorpusHeader, written: Collection[str]) -> None:
     """What an earlier export, or one that was killed, has left of this corpus; by name, for other files are not ours."""
-    known = fitting(len(head.languages))
-    for name in {*files(head, known), *files(head, known, compress=True)}:
-        for ending in _LEFT_BY_A_KILL:
+    known = fitting(len(header.languages))
+    for name in {*file_names(header, known), *file_names(header, known, compress=True)}:
+        for ending in ("", NEW, OLD):
             if name + ending not in written:
                 discard(folder / (name + ending))
 
 
 def export(
-    folder: Path, head: Head, formats: Sequence[Format], items: Iterable[Item], *, compress: bool = False
+    folder: Path, header: CorpusHeader, formats: Sequence[Format], items: Iterable[Item], *, compress: bool = False
 ) -> None:
     """All of the items, in all of the formats; nothing is replaced unless all of them could be written."""
-    with exporting(folder, head, formats, compress=compress) as write:
+    with exporting(folder, header, formats, compress=compress) as write:
         for item in items:
             write(item)

@@ -2,67 +2,72 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 from bitrawl.corpus.characters import one_line
-from bitrawl.corpus.files import compressed, drafting
-from bitrawl.corpus.units import Head, Source, TranslationUnit, paragraph_id
-from bitrawl.model import Page, PagePair
+from bitrawl.corpus.naming import CorpusHeader, paragraph_id
+from bitrawl.files import replacing
+from bitrawl.model import Page, PagePair, TranslationUnit, UnitSource
 
 Item = TypeVar("Item")
+_DIGITS = 6  # of a score (judgement): more than it is worth, and the same in every run
 _encoder = msgspec.json.Encoder(enc_hook=str)  # msgspec asks for what a Url is: a str
 
 
 @contextmanager
-def sentences(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
+def sentences(
+    folder: Path, header: CorpusHeader, *, compress: bool = False
+) -> Iterator[Callable[[TranslationUnit], None]]:
     """`en-fr.sentences.jsonl`; `sources` only where a unit was found in more than one place."""
-    with _lines(
-        folder / compressed(f"{head.name}.sentences.jsonl", compress=compress), row, compress=compress
-    ) as write:
+    path = folder / header.file_name("sentences.jsonl", compress=compress)
+    values: Callable[[TranslationUnit], dict[str, Any]] = partial(row, header=header)
+    with _lines(path, values, compress=compress) as write:
         yield write
 
 
 @contextmanager
-def documents(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[PagePair], None]]:
+def documents(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[PagePair], None]]:
     """`en-fr.documents.jsonl`: the pairs of pages, with the evidence for each."""
-    name = compressed(f"{head.name}.documents.jsonl", compress=compress)
+    name = header.file_name("documents.jsonl", compress=compress)
     with _lines(folder / name, _document, compress=compress) as write:
         yield write
 
 
 @contextmanager
-def pages(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[Page], None]]:
+def pages(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[Page], None]]:
     """`en.documents.jsonl`: the pages of a monolingual corpus with their main text, paragraph by paragraph."""
-    name = compressed(f"{head.name}.documents.jsonl", compress=compress)
+    name = header.file_name("documents.jsonl", compress=compress)
     with _lines(folder / name, _page, compress=compress) as write:
         yield write
 
 
-def row(unit: TranslationUnit) -> dict[str, Any]:
-    """A unit in plain values; Parquet has the same columns."""
+def row(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
+    """A unit in plain values; Parquet has the same columns. New keys come last: readers may count columns."""
     pair = unit.pair
     values: dict[str, Any] = {
         "url_a": one_line(pair.url_a),
         "url_b": one_line(pair.url_b),
         "text_a": one_line(pair.a.text),
         "text_b": one_line(pair.b.text),
-        "score": round(pair.score, 6),
+        "score": round(pair.score, _DIGITS),
         "type": pair.type,
         "flags": list(pair.flags),
-        "scores": {name: round(value, 6) for name, value in pair.scores.items()},
+        "scores": {name: round(value, _DIGITS) for name, value in pair.scores.items()},
         **_place(unit.sources[0]),
     }
     if len(unit.sources) > 1:
         values["sources"] = [
             {"url_a": one_line(s.url_a), "url_b": one_line(s.url_b), **_place(s)} for s in unit.sources
         ]
+    values["lang_a"], values["lang_b"] = header.languages
     return values
 
 
-def _place(source: Source) -> dict[str, Any]:
+def _place(source: UnitSource) -> dict[str, Any]:
     """Paragraphs by their ids in the cesDoc file, sentences counted from 1 on the page; 0 where it is not known."""
     return {
         "paragraph_a": paragraph_id(source.paragraph_a),
@@ -78,8 +83,8 @@ def _document(pair: PagePair) -> dict[str, Any]:
         "url_b": one_line(pair.url_b),
         "lang_a": pair.lang_a,
         "lang_b": pair.lang_b,
-        "score": round(pair.score, 6),
-        "evidence": {method: round(score, 6) for method, score in pair.evidence.items()},
+        "score": round(pair.score, _DIGITS),
+        "evidence": {method: round(score, _DIGITS) for method, score in pair.evidence.items()},
     }
 
 
@@ -100,7 +105,7 @@ def _page(page: Page) -> dict[str, Any]:
 
 @contextmanager
 def _lines(path: Path, values: Callable[[Item], dict[str, Any]], *, compress: bool) -> Iterator[Callable[[Item], None]]:
-    with drafting(path, compress=compress) as file:
+    with replacing(path, compress=compress) as file:
 
         def write(item: Item) -> None:
             file.write(_encoder.encode(values(item)) + b"\n")

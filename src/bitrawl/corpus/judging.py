@@ -16,18 +16,24 @@ from bitrawl.model import UNDETERMINED, Language, SegmentPair
 from bitrawl.protocols import LanguageIdentifier
 from bitrawl.text.words import words
 
-SHORT = 3  # words; what ILSP-FC and Bitextor call very short
-MIN_RATIO = 0.5  # of lengths, below which a pair is marked
-# Below a third of letters a line is a row of figures or a rule of dashes, whatever words stand between.
-_LETTERS = 1 / 3
-_UNKNOWN = 0.5  # the score of a language where the text says nothing
+MEASURES = ("length_ratio", "language_a", "language_b", "coverage_a", "coverage_b", "words_a", "words_b")
+"""The names of all that a judge measures; coverage only where there is a lexicon."""
 
+SHORT = 3  # words; what ILSP-FC and Bitextor call very short
+MIN_RATIO = 0.5  # of lengths, below which a pair is marked: ILSP-FC's 0.5 and 2.0
+# Judgement: below a third of letters a line is a row of figures or of dashes, whatever words stand between.
+_LETTERS = 1 / 3
+_UNKNOWN = 0.5  # judgement: the score of a language where the text says nothing, neither for nor against it
+
+# The local part of an address has 64 characters at most (RFC 5321), a label of a domain 63: bounded, so that a long line
+# of dots costs no quadratic time.
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+")
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://|\bwww\.\w", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 # Tokens of ASCII that bear what only markup and programs have: tags, braces, quoted attributes, entities, operators,
 # an opening bracket at the end, brackets alone; and all between two braces that stand alone. A path, an address, an
-# identifier or "x = 3" has none of it.
+# identifier or "x = 3" has none of it. Two braces that stand more than 2,000 characters apart (judgement) belong to no
+# one statement.
 _TOKEN = re.compile(r"(?<!\S)\{\s.{0,2000}?\s\}|[!-~]+")
 _MARKED = re.compile(
     r"</?[A-Za-z!]|[\w\"'/-]>|[{}]|=[\"']|&#?\w+;|[=!<>+*|&-]=|=>|&&|\|\||\$\(|^//|\w[(\[]$|^(?!;$)[()\[\];]+$"
@@ -36,12 +42,13 @@ _LINKED = re.compile(r"[\"'(<]*\w+://")
 # Of 3,120 units of wet-styleguide, a manual of HTML, 178 are above it: read by hand (2026-11), all but about 20 are code,
 # and those are of the kind 'Add disabled="disabled" to a field.'; of 11,298 of debian-handbook four are, three rightly.
 _CODE = 0.4
-# A character of these says as much as about three of an alphabet; so lengths of translations become comparable.
+# A character of these says as much as about three of an alphabet (judgement); so lengths of translations become
+# comparable.
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 class Flag(StrEnum):
-    """What is noted of a pair, in the words of ILSP-FC, which Bitextor shares; duplicates are told by `merged`."""
+    """What is noted of a pair, in the words of ILSP-FC, which Bitextor shares; duplicates are told by `store.unit_merger`."""
 
     NON_LETTERS = "non-letters"
     EQUAL = "equal TUVs"
@@ -82,8 +89,8 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     duplicates: bool = False  # keep each occurrence, flagged, and do not merge
 
 
-class Refusal(StrEnum):
-    """Why a pair did not get into the corpus."""
+class Rejection(StrEnum):
+    """Why a segment pair stays out of the corpus."""
 
     EMPTY = "empty"
     SCORE = "score"
@@ -130,31 +137,36 @@ class Judge:
         return msgspec.structs.replace(pair, scores=scores, flags=_flags(pair, words_a, words_b))
 
 
-def refused(pair: SegmentPair, thresholds: Thresholds) -> Refusal | None:
+def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
     """Why that judged pair is not good enough; None when it is. Nothing is measured here: thresholds move for free."""
     scores = pair.scores
     failed = {
-        Refusal.EMPTY: not one_line(pair.a.text) or not one_line(pair.b.text),
-        Refusal.SCORE: pair.score < thresholds.score,
-        Refusal.COVERAGE: _mean(scores, "coverage") < thresholds.coverage,
-        Refusal.LENGTH_RATIO: scores.get("length_ratio", 1.0) < thresholds.length_ratio,
-        Refusal.LANGUAGE: _smaller(scores, "language") < thresholds.language,
-        Refusal.WORDS: _smaller(scores, "words") < thresholds.words,
-        Refusal.TYPE: bool(thresholds.types) and pair.type not in thresholds.types,
-        Refusal.FLAG: any(flag.startswith(unwanted) for flag in pair.flags for unwanted in thresholds.refuse),
+        Rejection.EMPTY: not one_line(pair.a.text) or not one_line(pair.b.text),
+        Rejection.SCORE: pair.score < thresholds.score,
+        Rejection.COVERAGE: _mean(scores, "coverage") < thresholds.coverage,
+        Rejection.LENGTH_RATIO: scores.get("length_ratio", 1.0) < thresholds.length_ratio,
+        Rejection.LANGUAGE: _smaller(scores, "language") < thresholds.language,
+        Rejection.WORDS: _smaller(scores, "words") < thresholds.words,
+        Rejection.TYPE: bool(thresholds.types) and pair.type not in thresholds.types,
+        Rejection.FLAG: any(flag.startswith(unwanted) for flag in pair.flags for unwanted in thresholds.refuse),
     }
     return next((reason for reason, is_so in failed.items() if is_so), None)
 
 
-def accepted(
-    pairs: Iterable[SegmentPair], thresholds: Thresholds, refusals: Counter[Refusal] | None = None
-) -> Iterator[SegmentPair]:
-    """Those that are good enough; the others are counted by reason."""
-    for pair in pairs:
-        if (reason := refused(pair, thresholds)) is None:
-            yield pair
-        elif refusals is not None:
-            refusals[reason] += 1
+class ThresholdFilter:
+    """Lets through the pairs that are good enough, and counts the others by the reason that keeps them out."""
+
+    def __init__(self, thresholds: Thresholds) -> None:
+        self._thresholds = thresholds
+        self.rejections: Counter[Rejection] = Counter()
+
+    def accepted(self, pairs: Iterable[SegmentPair]) -> Iterator[SegmentPair]:
+        """Their texts are as they stand in the corpus: what is equal there is equal from here on."""
+        for pair in pairs:
+            if (reason := rejection(pair, self._thresholds)) is None:
+                yield _as_written(pair)
+            else:
+                self.rejections[reason] += 1
 
 
 def length_ratio(a: str, b: str) -> float:
@@ -192,6 +204,14 @@ def _flags(pair: SegmentPair, words_a: list[str], words_b: list[str]) -> tuple[s
         Flag.CODE: max(code_share(a), code_share(b)) > _CODE,
     }
     return tuple(str(flag) for flag, is_so in found.items() if is_so)
+
+
+def _as_written(pair: SegmentPair) -> SegmentPair:
+    a, b = one_line(pair.a.text), one_line(pair.b.text)
+    if (a, b) == (pair.a.text, pair.b.text):
+        return pair
+    replace = msgspec.structs.replace
+    return replace(pair, a=replace(pair.a, text=a), b=replace(pair.b, text=b))
 
 
 def _letters(text: str) -> float:

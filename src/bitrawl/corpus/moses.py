@@ -5,20 +5,21 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bitrawl.corpus.characters import one_line
-from bitrawl.corpus.files import compressed, drafting
-from bitrawl.corpus.units import Head, TranslationUnit, paragraph_id
+from bitrawl.corpus.naming import CorpusHeader, paragraph_id
+from bitrawl.files import replacing
+from bitrawl.model import TranslationUnit
 
 
 @contextmanager
-def moses(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
+def moses(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
     """`en-fr.en`, `en-fr.fr`, and as in OPUS `en-fr.ids`: two URLs and two paragraphs a line."""
     first, second, third = (
-        folder / compressed(f"{head.name}.{ending}", compress=compress) for ending in (*head.languages, "ids")
+        folder / header.file_name(ending, compress=compress) for ending in (*header.languages, "ids")
     )
     with (
-        drafting(first, compress=compress) as file_a,
-        drafting(second, compress=compress) as file_b,
-        drafting(third, compress=compress) as ids,
+        replacing(first, compress=compress) as file_a,
+        replacing(second, compress=compress) as file_b,
+        replacing(third, compress=compress) as ids,
     ):
 
         def write(unit: TranslationUnit) -> None:

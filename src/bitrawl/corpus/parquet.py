@@ -5,17 +5,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bitrawl.corpus.files import drafting
+from bitrawl.corpus.columns import SENTENCES, Column
 from bitrawl.corpus.jsonl import row
-from bitrawl.corpus.units import Head, TranslationUnit
+from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.errors import ConfigError
+from bitrawl.files import replacing
+from bitrawl.model import TranslationUnit
 
 GROUP = 20_000
-"""Units of a row group: what is held in memory, about 20 MB."""
+"""Units of a row group (judgement): what is held in memory, about 20 MB at 1 kB a unit."""
 
 
 @contextmanager
-def parquet(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
+def parquet(
+    folder: Path, header: CorpusHeader, *, compress: bool = False
+) -> Iterator[Callable[[TranslationUnit], None]]:
     """`en-fr.parquet`, its columns compressed by zstd whatever `compress` says: nothing reads a gzipped Parquet file."""
     del compress
     try:
@@ -26,7 +30,7 @@ def parquet(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Cal
     schema = _schema(pa)
     group: list[dict[str, Any]] = []
     with (
-        drafting(folder / f"{head.name}.parquet") as file,
+        replacing(folder / f"{header.name}.parquet") as file,
         pq.ParquetWriter(file, schema, compression="zstd") as writer,
     ):
 
@@ -35,7 +39,7 @@ def parquet(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Cal
             group.clear()
 
         def write(unit: TranslationUnit) -> None:
-            group.append(_columns(unit))
+            group.append({"sources": [], **row(unit, header)})
             if len(group) == GROUP:
                 flush()
 
@@ -43,25 +47,13 @@ def parquet(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Cal
         flush()
 
 
-def _columns(unit: TranslationUnit) -> dict[str, Any]:
-    values = row(unit)
-    return {"sources": [], **values, "scores": list(values["scores"].items())}
-
-
 def _schema(pa: Any) -> Any:
-    place = [("paragraph_a", pa.string()), ("paragraph_b", pa.string())]
-    place += [("sentence_a", pa.int32()), ("sentence_b", pa.int32())]
-    urls = [("url_a", pa.string()), ("url_b", pa.string())]
-    return pa.schema(
-        [
-            *urls,
-            ("text_a", pa.string()),
-            ("text_b", pa.string()),
-            ("score", pa.float64()),
-            ("type", pa.string()),
-            ("flags", pa.list_(pa.string())),
-            ("scores", pa.map_(pa.string(), pa.float64())),
-            *place,
-            ("sources", pa.list_(pa.struct([*urls, *place]))),
-        ]
-    )
+    return pa.schema([(column.name, _type(pa, column)) for column in SENTENCES])
+
+
+def _type(pa: Any, column: Column) -> Any:
+    if column.fields:
+        one = pa.struct([(field.name, _type(pa, field)) for field in column.fields])
+    else:
+        one = {"string": pa.string, "float64": pa.float64, "int32": pa.int32}[column.kind]()
+    return pa.list_(one) if column.is_list else one

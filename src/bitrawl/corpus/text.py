@@ -5,18 +5,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bitrawl.corpus.characters import one_line
-from bitrawl.corpus.files import compressed, drafting
-from bitrawl.corpus.units import Head, paragraph_id
+from bitrawl.corpus.naming import CorpusHeader, paragraph_id
+from bitrawl.files import replacing
 from bitrawl.model import Page
 
 
 @contextmanager
-def text(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[Page], None]]:
+def text(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[Page], None]]:
     """`en.txt`, the main text only, and `en.ids`: for each of its lines the URL and the paragraph."""
-    name = head.languages[0]
     with (
-        drafting(folder / compressed(f"{name}.txt", compress=compress), compress=compress) as file,
-        drafting(folder / compressed(f"{name}.ids", compress=compress), compress=compress) as ids,
+        replacing(folder / header.file_name("txt", compress=compress), compress=compress) as file,
+        replacing(folder / header.file_name("ids", compress=compress), compress=compress) as ids,
     ):
 
         def write(page: Page) -> None:

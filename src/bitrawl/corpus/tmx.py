@@ -5,42 +5,43 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-import bitrawl
 from bitrawl.corpus.characters import one_line, xml
-from bitrawl.corpus.files import compressed, drafting
-from bitrawl.corpus.units import Head, TranslationUnit, paragraph_id
+from bitrawl.corpus.naming import CorpusHeader, paragraph_id
+from bitrawl.files import replacing
+from bitrawl.model import TranslationUnit
+from bitrawl.version import __version__
 
 
 @contextmanager
-def tmx(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
+def tmx(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
     """`en-fr.tmx`, unit by unit: nothing of the corpus is kept in memory."""
     count = 0
-    with drafting(folder / compressed(f"{head.name}.tmx", compress=compress), compress=compress) as file:
-        file.write(_header(head).encode())
+    with replacing(folder / header.file_name("tmx", compress=compress), compress=compress) as file:
+        file.write(_header(header).encode())
 
         def write(unit: TranslationUnit) -> None:
             nonlocal count
             count += 1
-            file.write(_unit(count, unit, head).encode())
+            file.write(_unit(count, unit, header).encode())
 
         yield write
         file.write(b"</body>\n</tmx>\n")
 
 
 # No DOCTYPE: some readers would fetch tmx14.dtd from the net, and none needs it.
-def _header(head: Head) -> str:
-    created = datetime.fromtimestamp(head.at, UTC).strftime("%Y%m%dT%H%M%SZ")
-    first, second = head.languages
+def _header(header: CorpusHeader) -> str:
+    created = datetime.fromtimestamp(header.at, UTC).strftime("%Y%m%dT%H%M%SZ")
+    first, second = header.languages
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
         f'<header adminlang="en" srclang="{xml(first)}" creationtool="bitrawl"'
-        f' creationtoolversion="{xml(bitrawl.__version__)}" segtype="sentence" datatype="plaintext" o-tmf="bitrawl"'
+        f' creationtoolversion="{xml(__version__)}" segtype="sentence" datatype="plaintext" o-tmf="bitrawl"'
         f' o-encoding="UTF-8" creationdate="{created}">\n'
         f'<prop type="l1">{xml(first)}</prop>\n<prop type="l2">{xml(second)}</prop>\n</header>\n<body>\n'
     )
 
 
-def _unit(number: int, unit: TranslationUnit, head: Head) -> str:
+def _unit(number: int, unit: TranslationUnit, header: CorpusHeader) -> str:
     pair, sources = unit.pair, unit.sources
     a, b = one_line(pair.a.text), one_line(pair.b.text)
     properties = [
@@ -54,8 +55,8 @@ def _unit(number: int, unit: TranslationUnit, head: Head) -> str:
         (
             f'<tu tuid="{number}" datatype="plaintext">\n',
             *properties,
-            _variant(head.languages[0], a, [(s.url_a, s.paragraph_a) for s in sources]),
-            _variant(head.languages[1], b, [(s.url_b, s.paragraph_b) for s in sources]),
+            _variant(header.languages[0], a, [(s.url_a, s.paragraph_a) for s in sources]),
+            _variant(header.languages[1], b, [(s.url_b, s.paragraph_b) for s in sources]),
             "</tu>\n",
         )
     )

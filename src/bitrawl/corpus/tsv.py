@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bitrawl.corpus.characters import one_line
-from bitrawl.corpus.files import compressed, drafting
-from bitrawl.corpus.units import Head, TranslationUnit, paragraph_id
+from bitrawl.corpus.naming import CorpusHeader, paragraph_id
+from bitrawl.files import replacing
+from bitrawl.model import TranslationUnit
 from bitrawl.text.words import words
 
 # Bitextor's own, in its order and with its `elrc` columns; after them ours, which its readers pass over.
@@ -18,22 +19,22 @@ COLUMNS = (
 
 
 @contextmanager
-def tsv(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
+def tsv(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
     """`en-fr.tsv`, a header and a line a unit; no quoting, for no value holds a tab or a line break."""
-    with drafting(folder / compressed(f"{head.name}.tsv", compress=compress), compress=compress) as file:
+    with replacing(folder / header.file_name("tsv", compress=compress), compress=compress) as file:
         file.write("\t".join(COLUMNS).encode() + b"\n")
 
         def write(unit: TranslationUnit) -> None:
-            file.write("\t".join(map(one_line, _values(unit, head))).encode() + b"\n")
+            file.write("\t".join(map(one_line, _values(unit, header))).encode() + b"\n")
 
         yield write
 
 
-def _values(unit: TranslationUnit, head: Head) -> tuple[str, ...]:
+def _values(unit: TranslationUnit, header: CorpusHeader) -> tuple[str, ...]:
     pair, source = unit.pair, unit.sources[0]
     counted = pair.scores  # by the judge
-    tokens_a = int(counted["words_a"]) if "words_a" in counted else len(words(pair.a.text, head.languages[0]))
-    tokens_b = int(counted["words_b"]) if "words_b" in counted else len(words(pair.b.text, head.languages[1]))
+    tokens_a = int(counted["words_a"]) if "words_a" in counted else len(words(pair.a.text, header.languages[0]))
+    tokens_b = int(counted["words_b"]) if "words_b" in counted else len(words(pair.b.text, header.languages[1]))
     return (
         *(pair.url_a, pair.url_b, pair.a.text, pair.b.text, f"{pair.score:.4f}"),
         *(paragraph_id(source.paragraph_a), paragraph_id(source.paragraph_b)),

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 
-import bitrawl
 from bitrawl.corpus.characters import xml
-from bitrawl.corpus.files import compressed, drafting, drafting_folder
-from bitrawl.corpus.units import Head, paragraph_id
+from bitrawl.corpus.naming import CorpusHeader, compressed, paragraph_id
+from bitrawl.files import replacing, replacing_folder
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, Metadata, Page, PagePair, Paragraph, ParagraphKind
 from bitrawl.text.words import words
 from bitrawl.url import Url
+from bitrawl.version import __version__
 
 METHODS = "aupdihmlctrb"
 """By reliability, ILSP-FC's order first: the first that speaks for a pair ends the name of its file."""
@@ -21,7 +21,8 @@ METHODS = "aupdihmlctrb"
 MIN_WORDS = 3
 """A shorter paragraph is out of interest: the default of ILSP-FC's -len."""
 
-_SURELY_LONG = 60  # characters; counting words costs more than all the rest of a page
+_SURELY_LONG = 60  # characters (judgement): counting words costs more than all the rest of a page
+_DIGEST_BYTES = 6  # of a URL in the name of a file: the chance that any two of a million pages share one is 1 in 560
 
 _NAMESPACES = (
     'xmlns="http://www.xces.org/schema/2003" xmlns:xlink="http://www.w3.org/1999/xlink"'
@@ -30,33 +31,33 @@ _NAMESPACES = (
 
 
 @contextmanager
-def xces(folder: Path, head: Head, *, compress: bool = False) -> Iterator[Callable[[Page | PagePair], None]]:
+def xces(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[Page | PagePair], None]]:
     """The folder `xces/en-fr`, replaced as a whole; pages and pairs may come in any order.
 
     A pair names the files of its pages by its own languages: those of the pages must be the same.
     """
-    with drafting_folder(folder / "xces" / head.name) as draft:
+    with replacing_folder(folder / "xces" / header.name) as draft:
 
         def write(item: Page | PagePair) -> None:
             if isinstance(item, PagePair):
-                name, content = alignment_name(item, head), _alignment(item, head, compress=compress)
+                name, content = alignment_name(item, header), _alignment(item, header, compress=compress)
             else:
-                name, content = document_name(item.url, item.language, head), _document(item, head)
-            with drafting(draft / compressed(name, compress=compress), compress=compress) as file:
+                name, content = document_name(item.url, item.language, header), _document(item, header)
+            with replacing(draft / compressed(name, compress=compress), compress=compress) as file:
                 file.write(content.encode())
 
         yield write
 
 
-def document_name(url: Url, language: Language, head: Head) -> str:
+def document_name(url: Url, language: Language, header: CorpusHeader) -> str:
     """`en-3f2a9c0d1e5b.xml`: the same page has the same name in every export, and nothing of a URL gets into a path."""
-    return f"{_stem(url, language, head)}.xml"
+    return f"{_stem(url, language, header)}.xml"
 
 
-def alignment_name(pair: PagePair, head: Head) -> str:
+def alignment_name(pair: PagePair, header: CorpusHeader) -> str:
     """`en-3f2a9c0d1e5b_fr-0c77d02b9a41_a.xml`, ending with the letter of the most reliable method."""
     method = next((letter for letter in METHODS if pair.evidence.get(letter)), "x")
-    return f"{_stem(pair.url_a, pair.lang_a, head)}_{_stem(pair.url_b, pair.lang_b, head)}_{method}.xml"
+    return f"{_stem(pair.url_a, pair.lang_a, header)}_{_stem(pair.url_b, pair.lang_b, header)}_{method}.xml"
 
 
 def crawl_info(paragraph: Paragraph, page: Page) -> str:
@@ -70,27 +71,27 @@ def crawl_info(paragraph: Paragraph, page: Page) -> str:
     return ""
 
 
-def _stem(url: Url, language: Language, head: Head) -> str:
+def _stem(url: Url, language: Language, header: CorpusHeader) -> str:
     """Begins with the language as it was asked for: a page in sr-Latn is found by a pair of sr."""
-    asked = next((asked for asked in head.languages if same_language(language, asked)), language)
-    return f"{asked}-{blake2b(url.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+    asked = next((asked for asked in header.languages if same_language(language, asked)), language)
+    return f"{asked}-{blake2b(url.encode('utf-8', 'surrogatepass'), digest_size=_DIGEST_BYTES).hexdigest()}"
 
 
-def _document(page: Page, head: Head) -> str:
+def _document(page: Page, header: CorpusHeader) -> str:
     body = "".join(_paragraph(number, paragraph, page) for number, paragraph in enumerate(page.paragraphs))
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<cesDoc version="0.4" {_NAMESPACES}>\n'
-        f'<cesHeader version="0.4">\n{_file_description(page, head)}{_profile(page)}</cesHeader>\n'
+        f'<cesHeader version="0.4">\n{_file_description(page, header)}{_profile(page)}</cesHeader>\n'
         f"<text>\n<body>\n{body}</body>\n</text>\n</cesDoc>\n"
     )
 
 
-def _file_description(page: Page, head: Head) -> str:
-    made = datetime.fromtimestamp(head.at, UTC).date().isoformat()
+def _file_description(page: Page, header: CorpusHeader) -> str:
+    made = datetime.fromtimestamp(header.at, UTC).date().isoformat()
     title, said = xml(page.title), page.metadata
     return (
         f"<fileDesc>\n<titleStmt>\n<title>{title}</title>\n<respStmt>\n<resp>\n<type>Crawling and normalization</type>\n"
-        f"<name>bitrawl {xml(bitrawl.__version__)}</name>\n</resp>\n</respStmt>\n</titleStmt>\n"
+        f"<name>bitrawl {xml(__version__)}</name>\n</resp>\n</respStmt>\n</titleStmt>\n"
         f'<publicationStmt>\n<distributor/>\n<eAddress type="web"/>\n<availability>{_licence(said)}</availability>\n'
         f"<pubDate>{made}</pubDate>\n</publicationStmt>\n"
         f"<sourceDesc>\n<biblStruct>\n<monogr>\n<title>{title}</title>\n<author>{xml(said.author)}</author>\n<imprint>\n"
@@ -137,10 +138,10 @@ def _paragraph(number: int, paragraph: Paragraph, page: Page) -> str:
     return f"<p{written}>{xml(paragraph.text)}</p>\n"
 
 
-def _alignment(pair: PagePair, head: Head, *, compress: bool) -> str:
+def _alignment(pair: PagePair, header: CorpusHeader, *, compress: bool) -> str:
     sides = ((pair.url_a, pair.lang_a), (pair.url_b, pair.lang_b))
     translations = "".join(
-        f'<translation trans.loc="{compressed(document_name(url, language, head), compress=compress)}"'
+        f'<translation trans.loc="{compressed(document_name(url, language, header), compress=compress)}"'
         f' xml:lang="{xml(language)}" wsd="UTF-8" n="{number}"/>\n'
         for number, (url, language) in enumerate(sides, 1)
     )

@@ -13,7 +13,6 @@ from aiohttp.connector import Connection
 from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
-from bitrawl import __version__
 from bitrawl.crawl.addresses import Endpoint, GuardedResolver, PrivateAddressError, Routes, is_private_host
 from bitrawl.crawl.decompress import MIB, Expansion, content_codings, expand, prefix
 from bitrawl.crawl.proxies import Proxies
@@ -22,6 +21,7 @@ from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import Capture, Language, Link, LinkKind, Reason, Skip, Stage
 from bitrawl.protocols import Clock
 from bitrawl.url import Url
+from bitrawl.version import __version__
 
 PROJECT_PAGE = "https://pypi.org/project/bitrawl/"
 PAGE_TYPES = frozenset({HTML, TEXT})

@@ -3,29 +3,31 @@
 import platform
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from bitrawl import __version__, config, report
+from bitrawl import config, files, report
 from bitrawl.config import Job
-from bitrawl.corpus.card import CardFacts, CorpusFacts, Origin, Side, card
-from bitrawl.corpus.export import Format, Item, exporting, files
-from bitrawl.corpus.files import drafting
-from bitrawl.corpus.judging import Refusal, accepted
-from bitrawl.corpus.units import Head, TranslationUnit, merged
+from bitrawl.corpus.card import card
+from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin
+from bitrawl.corpus.checksums import file_facts
+from bitrawl.corpus.counting import CorpusCounter, summary
+from bitrawl.corpus.export import Format, Item, exporting, file_names
+from bitrawl.corpus.judging import ThresholdFilter
+from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.languages import same_language
-from bitrawl.model import Language, Page, PagePair
+from bitrawl.model import Language, Page
 from bitrawl.page.template import without_template
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.summary import summarise
-from bitrawl.text.words import words
+from bitrawl.store.unit_merger import merged
 from bitrawl.url import Url
+from bitrawl.version import __version__
 
 
 def write_corpus(job: Job, folder: Path) -> None:
@@ -37,12 +39,10 @@ def write_corpus(job: Job, folder: Path) -> None:
     try:
         mined = _Mined(job, ledger, Findings(ledger))
         corpus, now = folder / "corpus", time.time()
-        heads = [Head(languages, now) for languages in _corpora(job.languages())]
-        tallies = [_write(mined, corpus, head) for head in heads]
-        with drafting(corpus / "summary.json") as file:
-            file.write(msgspec.json.format(msgspec.json.encode({tally.name: tally.summary() for tally in tallies})))
-        with drafting(corpus / "card.md") as file:
-            file.write(card(_facts(mined, tallies, now)).encode())
+        written = [_write(mined, corpus, header) for header in corpus_headers(job.languages(), now)]
+        figures = {one.facts.name: summary(one.facts) for one in written}
+        files.write(corpus / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
+        files.write(corpus / "card.md", card(_facts(mined, written, now)))
     finally:
         ledger.close()
     report.write(folder)
@@ -56,22 +56,27 @@ class _Mined(NamedTuple):
     findings: Findings
 
 
-def _corpora(languages: Sequence[Language]) -> Iterable[tuple[Language, ...]]:
-    return combinations(languages, 2) if len(languages) > 1 else [(languages[0],)]
+class _Written(NamedTuple):
+    """One corpus in its files: its figures, and the pages that it was made from."""
+
+    facts: CorpusFacts
+    urls: set[Url]
 
 
-def _write(mined: _Mined, corpus: Path, head: Head) -> "_Tally":
+def _write(mined: _Mined, corpus: Path, header: CorpusHeader) -> _Written:
     """One corpus, of two languages or of one."""
     asked = mined.job.export
-    tally = _Tally(head, files(head, asked.formats, compress=asked.compress))
-    with exporting(corpus, head, asked.formats, compress=asked.compress) as write:
-        for item in _items(mined, head.languages, tally.refused):
-            tally.count(item)
+    counter, good_enough = CorpusCounter(header), ThresholdFilter(mined.job.judge)
+    with exporting(corpus, header, asked.formats, compress=asked.compress) as write:
+        for item in _items(mined, header.languages, good_enough):
+            counter.count(item)
             write(item)
-    return tally
+    names = file_names(header, asked.formats, compress=asked.compress)
+    facts = counter.facts(good_enough.rejections, file_facts(corpus, names))
+    return _Written(facts, set().union(*counter.urls))
 
 
-def _items(mined: _Mined, languages: Sequence[Language], refused: Counter[Refusal]) -> Iterator[Item]:
+def _items(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdFilter) -> Iterator[Item]:
     """Pairs, then pages where a format wants them, then units."""
     job, ledger, findings = mined
     if len(languages) == 1:
@@ -87,7 +92,7 @@ def _items(mined: _Mined, languages: Sequence[Language], refused: Counter[Refusa
         yield pair
     if Format.XCES in job.export.formats:
         yield from (_in_language(page, spoken[page.url]) for page in _pages(ledger) if page.url in spoken)
-    good = accepted(findings.segments(lang_a, lang_b), job.judge, refused)
+    good = good_enough.accepted(findings.segments(lang_a, lang_b))
     yield from merged(good, keep_duplicates=job.judge.duplicates)
 
 
@@ -101,80 +106,7 @@ def _in_language(page: Page, language: Language) -> Page:
     return page if same_language(page.language, language) else msgspec.structs.replace(page, language=language)
 
 
-class _Tally:
-    """What is said of a corpus, counted while its items pass by."""
-
-    def __init__(self, head: Head, names: Sequence[str]) -> None:
-        self.name = head.name
-        self.refused: Counter[Refusal] = Counter()
-        self.urls: tuple[set[Url], set[Url]] = (set(), set())
-        self._languages = head.languages
-        self._files = names
-        self._methods: Counter[str] = Counter()
-        self._flags: Counter[str] = Counter()
-        self._pairs = self._units = self._occurrences = self._near_duplicates = 0
-        self._segments = [0, 0]
-        self._words = [0, 0]
-        self._characters = [0, 0]
-
-    def count(self, item: Item) -> None:
-        """One more."""
-        match item:
-            case PagePair():
-                self._pairs += 1
-                self._methods.update(item.evidence.keys())
-                self.urls[0].add(item.url_a)
-                self.urls[1].add(item.url_b)
-            case TranslationUnit():
-                self._units += 1
-                self._occurrences += len(item.sources)
-                self._near_duplicates += item.variants
-                self._flags.update(item.pair.flags)
-                self._measure(0, item.pair.a.text)
-                self._measure(1, item.pair.b.text)
-            case Page() if len(self._languages) == 1:
-                self.urls[0].add(item.url)
-                for paragraph in item.paragraphs:
-                    if not paragraph.boilerplate:
-                        self._measure(0, paragraph.text)
-
-    def _measure(self, side: int, text: str) -> None:
-        self._segments[side] += 1
-        self._words[side] += len(words(text, self._languages[side]))
-        self._characters[side] += len(text)
-
-    def summary(self) -> dict[str, object]:
-        """For programs: `summary.json`."""
-        if len(self._languages) == 1:
-            return {"documents": len(self.urls[0]), "paragraphs": self._segments[0], "words": self._words[0]}
-        return {
-            "units": self._units,
-            "occurrences": self._occurrences,
-            "pairs": self._pairs,
-            "refused": dict(self.refused.most_common()),
-            "near_duplicates": self._near_duplicates,
-        }
-
-    def facts(self) -> CorpusFacts:
-        """For people: the card."""
-        return CorpusFacts(
-            name=self.name,
-            sides=tuple(
-                Side(language, len(self.urls[n]), self._segments[n], self._words[n], self._characters[n])
-                for n, language in enumerate(self._languages)
-            ),
-            document_pairs=self._pairs,
-            units=self._units,
-            occurrences=self._occurrences,
-            near_duplicates=self._near_duplicates,
-            methods=self._methods,
-            flags=self._flags,
-            refused={str(reason): count for reason, count in self.refused.items()},
-            files=tuple(self._files),
-        )
-
-
-def _facts(mined: _Mined, tallies: Sequence[_Tally], now: float) -> CardFacts:
+def _facts(mined: _Mined, written: Sequence[_Written], now: float) -> CardFacts:
     job, ledger, findings = mined
     skips = summarise(ledger).skips
     origin = Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL
@@ -184,16 +116,16 @@ def _facts(mined: _Mined, tallies: Sequence[_Tally], now: float) -> CardFacts:
     return CardFacts(
         at=now,
         versions={"bitrawl": __version__, "python": platform.python_version()},
-        corpora=tuple(tally.facts() for tally in tallies),
+        corpora=tuple(one.facts for one in written),
         origin=origin,
         first_fetch=first,
         last_fetch=last,
-        sites=Counter(url.site for url in set().union(*(urls for tally in tallies for urls in tally.urls))),
+        sites=Counter(url.site for url in set().union(*(one.urls for one in written))),
         thresholds=msgspec.to_builtins(job.judge),
         licences=findings.licences(),
         opt_outs=skips.get("robots: opt-out", 0),
         robots=skips.get("robots: robots", 0),
         duplicate_pages=len(findings.duplicates()),
         machine_translated=findings.refusals().get("machine-translated", 0),
-        job=config.text_of(job),
+        job=config.public_text_of(job),
     )

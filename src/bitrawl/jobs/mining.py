@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl import __version__, assemble, config
+from bitrawl import assemble, config
 from bitrawl.assemble import Parts, SystemClock
 from bitrawl.config import Job
 from bitrawl.corpus.export import Format
@@ -23,6 +23,7 @@ from bitrawl.model import Page, Visit
 from bitrawl.protocols import Clock
 from bitrawl.store.findings import Findings, Mined
 from bitrawl.store.ledger import Ledger
+from bitrawl.version import __version__
 
 FIRST = 8  # pages of a site before it is mined for the first time; judgement
 GROWTH = 1.5  # of a site since it was mined last: all runs together cost three times the last one

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.corpus.files import drafting
+from bitrawl import files
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.loop import MAX_REDIRECTS, Crawl
 from bitrawl.errors import ConfigError, UrlError
@@ -323,8 +323,7 @@ def write_pairs(path: Path, pairs: Sequence[PagePair]) -> None:
     """So that `read_pairs` reads them."""
     heads = ("url_a", "url_b", "lang_a", "lang_b")
     rows = [heads, *(tuple(getattr(pair, head) for head in heads) for pair in pairs)]
-    with drafting(path) as file:
-        file.write("".join("\t".join(row) + "\n" for row in rows).encode())
+    files.write(path, "".join("\t".join(row) + "\n" for row in rows))
 
 
 def _which(code: str, languages: Sequence[Language]) -> Language | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bitrawl.corpus.files import drafting
+from bitrawl import files
 from bitrawl.report.simulation import harvest
 from bitrawl.simulation.measure import APART, MARKS, Figures, SiteTrials
 
@@ -87,11 +87,11 @@ def write(folder: Path, results: Sequence[SiteTrials]) -> None:
     _write_csv(folder / "curves.csv", heads, (line for trials in results for line in _curves(trials)))
     panels = [panel(trials) for trials in results]
     lead = "Archived sites, replayed under several strategies: how soon each completes the pairs."
-    _write(folder / "simulate.html", harvest.render("Strategies, side by side", lead, panels).encode())
+    files.write(folder / "simulate.html", harvest.render("Strategies, side by side", lead, panels))
     for one, trials in zip(panels, results, strict=True):
         name = re.sub(r"[^\w.-]", "_", trials.site)  # a port, or an address in brackets
-        _write(folder / f"{name}.svg", harvest.svg(one).encode())
-        _write(folder / f"{name}.png", harvest.png(one))
+        files.write(folder / f"{name}.svg", harvest.svg(one))
+        files.write(folder / f"{name}.png", harvest.png(one))
 
 
 def panel(trials: SiteTrials) -> harvest.Panel:
@@ -133,12 +133,7 @@ def _write_csv(path: Path, heads: Sequence[str], lines: Iterable[Sequence[object
     table = csv.writer(text, lineterminator="\n")
     table.writerow(heads)
     table.writerows(lines)
-    _write(path, text.getvalue().encode())
-
-
-def _write(path: Path, content: bytes) -> None:
-    with drafting(path) as file:
-        file.write(content)
+    files.write(path, text.getvalue())
 
 
 def _shown(value: float | None, style: str = "d") -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import zstandard
 
-from bitrawl import __version__
 from bitrawl.errors import ArchiveError, StoreError
 from bitrawl.model import Page, Sitemap, Skip, Unpacker, pack
 from bitrawl.url import Url
+from bitrawl.version import __version__
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS outcomes (

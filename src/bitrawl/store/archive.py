@@ -1,7 +1,6 @@
 """What was fetched, kept: a WARC archive that survives `kill -9` and a full disk."""
 
 import base64
-import errno
 import hashlib
 import logging
 import os
@@ -18,17 +17,16 @@ from typing import Self
 import msgspec
 from isal import igzip_lib
 
-import bitrawl
-from bitrawl.errors import DiskFullError, StoreError
+from bitrawl.files import write_fault
 from bitrawl.model import Capture, Link, Skip, WarcPlace
 from bitrawl.protocols import Clock, Fetcher
+from bitrawl.version import __version__
 
 MAX_BYTES = 1 << 30  # The size that the WARC guidelines recommend for one file.
 # Measured on 400 pages of 8–30 kB (2026-11), ms a page and size: igzip 1 .050 .325, igzip 3 .107 .316,
 # zlib 1 .211 .331, zlib 6 .343 .298.
 _LEVEL = 1
 _READ_BYTES = 1 << 15  # Members are shorter still: with more, each would copy more of what comes after it.
-_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # the last where a limit is set on files
 _FILE_NAME = re.compile(r"bitrawl-\d{5,}-\d{14}\.warc\.gz")
 _PHRASES = {int(status): status.phrase for status in HTTPStatus}
 _FOLD = re.compile(r"[\r\n]+\s*")
@@ -66,7 +64,7 @@ class WarcArchive:
             folder.mkdir(parents=True, exist_ok=True)
             self._resume({place.file: place.offset for place in sorted(known, key=lambda place: place.offset)})
         except OSError as error:
-            raise _fault(folder, error) from error
+            raise write_fault(folder, error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -92,7 +90,7 @@ class WarcArchive:
             place = WarcPlace(self._path.name, self._size)
             self._append(_records(capture, self._warcinfo))
         except OSError as error:
-            raise _fault(self._path, error) from error
+            raise write_fault(self._path, error) from error
         return place
 
     def _resume(self, known: Mapping[str, int]) -> None:
@@ -116,7 +114,7 @@ class WarcArchive:
 
     def _warcinfo_record(self) -> bytes:
         fields = {
-            "software": f"bitrawl/{bitrawl.__version__}",
+            "software": f"bitrawl/{__version__}",
             "format": "WARC File Format 1.1",
             "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
             **self._info,
@@ -209,12 +207,6 @@ def _end_of_last_member(path: Path, start: int) -> int | None:
 
 def _number(path: Path) -> int:
     return int(path.name.split("-")[1])
-
-
-def _fault(path: Path, error: OSError) -> StoreError:
-    if error.errno in _NO_SPACE:
-        return DiskFullError(f"{path}: no space left on the disk; free some and run the same command again")
-    return StoreError(f"{path} cannot be written: {error.strerror}; check its permissions, or choose another --out")
 
 
 def _records(capture: Capture, warcinfo: str) -> bytes:

@@ -41,7 +41,7 @@ def words(text: str, language: Language) -> list[str]:
         elif first >= "\u0e00" and _unspaced().match(first):
             tokens += _pairs(token)
         else:
-            tokens.append(stem(token))
+            tokens.append(stem(token) or token)  # Snowball leaves nothing of Greek "όταν" or of an Arabic vowel mark
     return tokens
 
 

@@ -21,6 +21,7 @@ from publicsuffixlist import PublicSuffixList
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.errors import ConfigError
+from bitrawl.files import replacing
 from bitrawl.page.boilerplate import CLIP, BoilerplateClassifier, Network, judge, names, probability, second_rows
 from bitrawl.page.boilerplate_features import Features, Floats, NameScores, features
 from bitrawl.page.decode import decode
@@ -404,11 +405,8 @@ def _write(model: Fitted, shift: float, out: Path) -> None:
             last = name == "second" and i == len(network.layers) - 1
             arrays[f"{name}.{i}.weights"] = weights
             arrays[f"{name}.{i}.biases"] = biases - np.float32(shift) if last else biases
-    out.parent.mkdir(parents=True, exist_ok=True)
-    beside = out.with_name(f".{out.name}.part")
-    with beside.open("wb") as file:
+    with replacing(out) as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
-    beside.replace(out)
 
 
 def _write_card(data: Path, out: Path, examples: Sequence[Example], scores: Scores, shipped: Scores) -> None:

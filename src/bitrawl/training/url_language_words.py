@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from bitrawl import files
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.languages import parse_language
 
@@ -109,12 +110,9 @@ def fetched(folder: Path, source: Source) -> bytes:
     """The archive, from the folder or once from its registry."""
     path = folder / source.name
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
         with urllib.request.urlopen(source.url, timeout=120) as answer:  # noqa: S310 (https, from the table above)
             data: bytes = answer.read()
-        beside = path.with_suffix(".part")
-        beside.write_bytes(data)
-        beside.rename(path)
+        files.write(path, data)
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != source.sha256:
         raise ConfigError(f"{path} is not the file that {source.url} was; remove it and try again")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bitrawl.files import replacing
 from bitrawl.training.trees import grow
 from bitrawl.training.url_examples import Case, Example, UrlPair, all_examples, case_of, fold_of, sampled
 from bitrawl.training.url_negatives import Generator, negatives
@@ -82,12 +83,9 @@ def train(data: Path, out: Path) -> None:
     cases = list(training_cases(examples))
     judges = train_judges(cases)
     pair = train_pair_model([example for example in examples if example.source != "numbered"])
-    out.parent.mkdir(parents=True, exist_ok=True)
-    beside = out.with_name(out.name + ".part")
-    with beside.open("wb") as file:
+    with replacing(out) as file:
         arrays = pair.arrays("pair") | judges.first.arrays("first") | judges.second.arrays("second")
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-    beside.replace(out)
 
 
 def training_cases(examples: Iterable[Example]) -> Iterable[Case]:

@@ -1,12 +1,10 @@
 """The report of a job: one HTML file that opens offline, runs no script and loads nothing."""
 
-import errno
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-import bitrawl
-from bitrawl.errors import DiskFullError, StoreError
+from bitrawl import files
 from bitrawl.languages import language_name
 from bitrawl.report.document import document
 from bitrawl.report.job import found
@@ -24,6 +22,7 @@ from bitrawl.report.wording import (
     number,
     size,
 )
+from bitrawl.version import __version__
 
 PATTERNS = 3  # of a site
 _FOOTER = """Written by bitrawl {version} from <code><bdi>{folder}</bdi></code>. Samples are drawn at random, always the
@@ -33,16 +32,7 @@ same for the same findings. For more: <code>bitrawl status DIR</code>, <code>bit
 def write(folder: Path) -> Path:
     """The job's report, complete under its name or not there at all."""
     path = folder / "report.html"
-    text = render(gather(folder))
-    fresh = path.with_suffix(".new")
-    try:
-        fresh.write_text(text, "utf-8")
-        fresh.replace(path)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFullError(f"no space left for {path}: free some and run the same command again") from error
-        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+    files.write(path, render(gather(folder)))
     return path
 
 
@@ -73,7 +63,7 @@ def render(facts: Facts) -> str:
         _title(facts),
         _lead(facts),
         joined([_tiles(facts), _why(diagnosis), nav, drawn]),
-        fill(_FOOTER, version=bitrawl.__version__, folder=facts.folder),
+        fill(_FOOTER, version=__version__, folder=facts.folder),
     )
 
 

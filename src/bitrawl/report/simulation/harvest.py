@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-import bitrawl
 from bitrawl.report.document import document
 from bitrawl.report.markup import Html, escaped, fill, joined
 from bitrawl.report.plots import BOTTOM, COLOURS, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Series, lines, ticks
 from bitrawl.report.style import STYLE
 from bitrawl.report.wording import number
+from bitrawl.version import __version__
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -48,7 +48,7 @@ def curve(name: str, counts: Sequence[int]) -> Series:
 def render(title: str, lead: str, panels: Sequence[Panel]) -> str:
     """A page that opens offline, runs no script and loads nothing."""
     body = joined(_panel(panel) for panel in panels)
-    return document(title, lead, body, fill(_FOOTER, version=bitrawl.__version__))
+    return document(title, lead, body, fill(_FOOTER, version=__version__))
 
 
 def svg(panel: Panel) -> str:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.files import replacing
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.text.language import ngram_keys
 from bitrawl.url import Url
@@ -179,13 +180,12 @@ class UrlLanguageData(NamedTuple):
         return self.wordlike, self.particles
 
     def save(self, path: Path) -> None:
-        """Write beside, then rename."""
+        """So that `load` reads it."""
         zero = -int(self.ngrams.weights.min())
         raised = (self.ngrams.weights + zero).astype(np.uint8)
         if raised.shape[1] % 2:
             raised = np.pad(raised, ((0, 0), (0, 1)))
-        beside = path.with_name(path.name + ".part")
-        with beside.open("wb") as file:
+        with replacing(path) as file:
             np.savez_compressed(
                 file,
                 languages=" ".join(self.languages),
@@ -204,7 +204,6 @@ class UrlLanguageData(NamedTuple):
                 dense=self.dense,
                 marks=self.marks,
             )
-        beside.rename(path)
 
 
 class LinearUrlLanguageModel:

@@ -1,7 +1,8 @@
 import pytest
 
-from bitrawl.corpus.units import Source, TranslationUnit, merged, paragraph_id
-from bitrawl.model import Segment, SegmentPair
+from bitrawl.corpus.naming import paragraph_id
+from bitrawl.model import Segment, SegmentPair, TranslationUnit, UnitSource
+from bitrawl.store.unit_merger import merged
 from bitrawl.url import Url
 
 
@@ -12,7 +13,7 @@ def pair(a: str, b: str, page: int = 0, score: float = 0.5, paragraph: int = 0) 
 
 def test_a_pair_found_once_is_a_unit_with_one_source():
     one = pair("Good morning", "Bonjour")
-    assert list(merged([one])) == [TranslationUnit(one, (Source.of(one),))]
+    assert list(merged([one])) == [TranslationUnit(one, (UnitSource.of(one),))]
 
 
 def test_equal_pairs_merge_into_the_best_scored_and_keep_all_sources():
@@ -74,10 +75,6 @@ def test_kept_duplicates_are_flagged_in_the_words_of_ilsp_fc():
         ("duplicate",),
         ("near-duplicate",),
     ]
-
-
-def test_lone_surrogates_do_not_end_the_merge():
-    assert len(list(merged([pair("a\ud800", "b")]))) == 1
 
 
 def test_paragraphs_count_from_one():

@@ -1,0 +1,86 @@
+"""The figures of a corpus, counted while its items pass by: the card and `summary.json` have them from here."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from bitrawl.corpus.card_facts import CorpusFacts, Side
+from bitrawl.corpus.checksums import FileFacts
+from bitrawl.corpus.export import Item
+from bitrawl.corpus.judging import Rejection
+from bitrawl.corpus.naming import CorpusHeader
+from bitrawl.model import Page, PagePair, TranslationUnit
+from bitrawl.text.words import words
+from bitrawl.url import Url
+
+
+class CorpusCounter:
+    """Counts the items of one corpus."""
+
+    def __init__(self, header: CorpusHeader) -> None:
+        self.urls: tuple[set[Url], set[Url]] = (set(), set())  # by side
+        self._header = header
+        self._methods: Counter[str] = Counter()
+        self._flags: Counter[str] = Counter()
+        self._pairs = self._units = self._occurrences = self._near_duplicates = 0
+        self._segments = [0, 0]
+        self._words = [0, 0]
+        self._characters = [0, 0]
+
+    def count(self, item: Item) -> None:
+        """A page counts only in a corpus of one language: in one of two it stands in XCES files, and the pairs count."""
+        match item:
+            case PagePair():
+                self._pairs += 1
+                self._methods.update(item.evidence.keys())
+                self.urls[0].add(item.url_a)
+                self.urls[1].add(item.url_b)
+            case TranslationUnit():
+                self._units += 1
+                self._occurrences += len(item.sources)
+                self._near_duplicates += item.variants
+                self._flags.update(item.pair.flags)
+                self._measure(0, item.pair.a.text)
+                self._measure(1, item.pair.b.text)
+            case Page() if len(self._header.languages) == 1:
+                self.urls[0].add(item.url)
+                for paragraph in item.paragraphs:
+                    if not paragraph.boilerplate:
+                        self._measure(0, paragraph.text)
+
+    def _measure(self, side: int, text: str) -> None:
+        self._segments[side] += 1
+        self._words[side] += len(words(text, self._header.languages[side]))
+        self._characters[side] += len(text)
+
+    def facts(self, rejections: Mapping[Rejection, int], files: Sequence[FileFacts] = ()) -> CorpusFacts:
+        """What was counted, what was kept out, and the files that hold the corpus."""
+        ordered = sorted(rejections.items(), key=lambda item: (-item[1], item[0]))
+        return CorpusFacts(
+            name=self._header.name,
+            sides=tuple(
+                Side(language, len(self.urls[n]), self._segments[n], self._words[n], self._characters[n])
+                for n, language in enumerate(self._header.languages)
+            ),
+            document_pairs=self._pairs,
+            units=self._units,
+            occurrences=self._occurrences,
+            near_duplicates=self._near_duplicates,
+            methods=self._methods,
+            flags=self._flags,
+            rejected={str(reason): count for reason, count in ordered},
+            files=tuple(files),
+        )
+
+
+def summary(facts: CorpusFacts) -> dict[str, object]:
+    """The same figures for programs: an entry of `summary.json`."""
+    if len(facts.sides) == 1:
+        (side,) = facts.sides
+        return {"documents": side.documents, "paragraphs": side.segments, "words": side.words}
+    return {
+        "units": facts.units,
+        "occurrences": facts.occurrences,
+        "pairs": facts.document_pairs,
+        "refused": dict(facts.rejected),
+        "near_duplicates": facts.near_duplicates,
+    }

@@ -1,0 +1,78 @@
+"""A sample of a corpus for a person to read: even over sites and score ranges, the same for the same seed."""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from heapq import heappop, heappush
+from itertools import count
+
+from bitrawl.model import TranslationUnit
+
+SCORE_RANGES = 10  # judgement: tenths, of which a corpus with the usual threshold of 0.5 has five
+
+_Stratum = tuple[str, int]
+"""A site and a score range."""
+
+
+def sampled(units: Iterable[TranslationUnit], size: int, *, seed: int = 0) -> list[TranslationUnit]:
+    """At most `size` units, sorted by site and score; as many of each site and score range as of the others.
+
+    A stratum with fewer gives all that it has. Reads the units once and keeps `size` of them in memory. In which order
+    they come changes nothing.
+    """
+    sample = _Sample(size, seed)
+    for unit in units:
+        sample.offer(unit)
+    return sample.units()
+
+
+class _Sample:
+    """Each unit has a random number of its own; a stratum keeps those of its units that have the smallest.
+
+    When one too many is kept, the largest stratum gives up its last. A stratum that has given one up takes no unit with
+    a larger number again, so what it keeps is a random choice of all that it had: the level to which strata are filled
+    only falls. When there are more strata than places, those with the smallest numbers of their own stay.
+    """
+
+    def __init__(self, size: int, seed: int) -> None:
+        self._size = size
+        self._salt = str(seed).encode()
+        self._kept: dict[_Stratum, list[tuple[int, int, TranslationUnit]]] = {}  # heaps, the largest number on top
+        self._limits: dict[_Stratum, int] = {}  # of the strata that have given a unit up
+        self._last_stratum = 1 << 64  # strata from this number on have been given up
+        self._total = 0
+        self._order = count()  # so that no two units are ever compared
+
+    def offer(self, unit: TranslationUnit) -> None:
+        pair = unit.pair
+        stratum = (pair.url_a.site, min(int(pair.score * SCORE_RANGES), SCORE_RANGES - 1))
+        number = self._number(pair.url_a, pair.url_b, pair.a.text, pair.b.text)
+        if number >= self._limits.get(stratum, 1 << 64):
+            return
+        if stratum not in self._kept and self._of_stratum(stratum) >= self._last_stratum:
+            return
+        heappush(self._kept.setdefault(stratum, []), (-number, next(self._order), unit))
+        self._total += 1
+        if self._total > self._size:
+            self._give_one_up()
+
+    def _give_one_up(self) -> None:
+        largest = max(self._kept, key=lambda stratum: (len(self._kept[stratum]), self._of_stratum(stratum)))
+        number, _, _ = heappop(self._kept[largest])
+        self._total -= 1
+        self._limits[largest] = -number
+        if not self._kept[largest]:
+            del self._kept[largest], self._limits[largest]
+            self._last_stratum = self._of_stratum(largest)
+
+    def units(self) -> list[TranslationUnit]:
+        ordered = sorted(self._kept.items())
+        return [
+            unit for _, kept in ordered for _, _, unit in sorted(kept, key=lambda one: (one[2].pair.score, -one[0]))
+        ]
+
+    def _of_stratum(self, stratum: _Stratum) -> int:
+        return self._number(stratum[0], str(stratum[1]))
+
+    def _number(self, *texts: str) -> int:
+        data = "\0".join(texts).encode("utf-8", "surrogatepass")
+        return int.from_bytes(blake2b(data, digest_size=8, key=self._salt).digest(), "big")

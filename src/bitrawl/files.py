@@ -1,0 +1,104 @@
+"""A file that is complete under its name, or not there: it is written beside its name and renamed at the end."""
+
+import errno
+import io
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from bitrawl.errors import DiskFullError, StoreError
+
+NEW, OLD = ".new", ".old"
+"""What a killed process may leave beside a name: what it was writing, and the earlier content of a folder."""
+
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # the last where a limit is set on files
+# Measured on 32 MB of sentences.jsonl (2026-11): igzip 2 has 384 MB/s and leaves .317, gzip 6 has 36 MB/s and .290.
+_LEVEL = 2
+_BUFFER = 1 << 18  # judgement: few system calls, and little memory for the dozen files of a corpus
+
+
+@contextmanager
+def replacing(path: Path, *, compress: bool = False) -> Iterator[IO[bytes]]:
+    """Write to what becomes that file once the block ends well; what stood there before stays until then.
+
+    The folder is made if it is not there. `compress` gzips, and the same content gives the same bytes: no time and no
+    name goes into the gzip header. Raises `StoreError`, for a full disk `DiskFullError`.
+    """
+    draft = path.with_name(path.name + NEW)
+    with _discarding(draft, path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("wb", buffering=_BUFFER) as raw:
+            if compress:
+                with _gzipped(raw) as packed:
+                    yield packed
+            else:
+                yield raw
+        draft.replace(path)
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """The same for a folder of files: what it held before is replaced as a whole.
+
+    Two renames and not one, for no system call swaps folders everywhere. A kill between them leaves the earlier folder
+    under `.old`, and the next call puts it back.
+    """
+    draft, earlier = path.with_name(path.name + NEW), path.with_name(path.name + OLD)
+    with _discarding(draft, path):
+        if earlier.exists() and not path.exists():
+            earlier.rename(path)
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+        yield draft
+        shutil.rmtree(earlier, ignore_errors=True)
+        with suppress(FileNotFoundError):
+            path.rename(earlier)
+        draft.rename(path)
+        shutil.rmtree(earlier, ignore_errors=True)
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """The whole of a file at once, text as UTF-8."""
+    with replacing(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+def discard(path: Path) -> None:
+    """Remove that file or folder, if it is there and can be."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+
+
+def write_fault(path: Path, error: OSError) -> StoreError:
+    """What to raise when that path could not be written."""
+    if error.errno in _NO_SPACE:
+        return DiskFullError(f"{path}: no space left on the disk; free some and run the same command again")
+    return StoreError(
+        f"{path} cannot be written: {error.strerror or error}; check its permissions, or choose another folder"
+    )
+
+
+@contextmanager
+def _discarding(draft: Path, path: Path) -> Iterator[None]:
+    """Whatever goes wrong leaves no draft behind."""
+    try:
+        yield
+    except OSError as error:
+        discard(draft)
+        raise write_fault(path, error) from error
+    except BaseException:
+        discard(draft)
+        raise
+
+
+@contextmanager
+def _gzipped(raw: IO[bytes]) -> Iterator[IO[bytes]]:
+    from isal import igzip  # noqa: PLC0415 (its import costs more than all the rest of a short command)
+
+    packed = igzip.IGzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=raw, mtime=0)  # type: ignore[no-untyped-call]
+    with packed, io.BufferedWriter(packed, _BUFFER) as buffered:
+        yield buffered

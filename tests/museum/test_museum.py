@@ -1,0 +1,39 @@
+"""Inputs that once broke something; README.md tells what each of them did."""
+
+import re
+from pathlib import Path
+
+from bitrawl.corpus.judging import Judge
+from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
+from bitrawl.text.words import words
+from bitrawl.url import Url
+
+MUSEUM = Path(__file__).parent
+EN, EL = Language("en"), Language("el")
+
+
+class Undecided:
+    def identify(self, texts, *, prior=None):
+        return [(UNDETERMINED, 0.0) for _ in texts]
+
+
+def test_every_input_is_explained_and_read_by_a_test_that_exists():
+    inputs = {path.name for path in MUSEUM.iterdir() if path.is_file()} - {"README.md", Path(__file__).name}
+    rows = re.findall(r"^\| `(.+?)` \| .+ \| `(.+?)` \|$", (MUSEUM / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert {name for name, _ in rows} == inputs
+    assert all(test in globals() for _, test in rows)
+
+
+def test_a_word_that_is_all_ending_is_still_a_word():
+    text = (MUSEUM / "greek-word-without-stem.txt").read_text("utf-8").strip()
+    assert {"έωσ", "όταν"} <= set(words(text, EL))  # casefolded, so with a medial sigma
+    assert all(words(text, EL))
+    pair = SegmentPair(
+        Url.parse("https://a.gr/en"),
+        Url.parse("https://a.gr/el"),
+        Segment("The museum stays open until eight when it does not rain."),
+        Segment(text),
+        0.9,
+    )
+    (judged,) = Judge((EN, EL), Undecided()).judge([pair])
+    assert judged.scores["words_b"] == 10
