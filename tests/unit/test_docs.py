@@ -6,10 +6,13 @@ import runpy
 import unicodedata
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from bitrawl import model
 from bitrawl.model import Reason
 from bitrawl.store.ledger import Ledger
+from bitrawl.store.summary import LogLine, Summary
 
 ROOT = Path(__file__).parents[2]
 
@@ -118,3 +121,24 @@ def test_a_page_that_loads_something_from_elsewhere_is_found(tmp_path: Path):
         "https://x.test/c.css",
         "https://x.test/d.png",
     ]
+
+
+def test_every_key_of_status_and_log_is_explained():
+    text = (ROOT / "docs/reference/job-folder.md").read_text()
+    explained = set(re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\| (`.*?) \|", text, re.MULTILINE))))
+    keys = {field.name for kind in (Summary, LogLine) for field in msgspec.structs.fields(kind)}
+    assert keys <= explained
+
+
+def test_the_glossary_names_types_that_exist():
+    named = re.findall(r"\(`(\w+)`(?:, `(\w+)`)?\)", (ROOT / "docs/reference/glossary.md").read_text())
+    types = {name for both in named for name in both if name}
+    assert len(types) > 10
+    assert [name for name in sorted(types) if not hasattr(model, name)] == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_source_files_that_a_page_names_exist(path: Path):
+    named = set(re.findall(r"`((?:[\w-]+/)*[\w-]+\.py)`", path.read_text()))
+    sources = [f"/{file.relative_to(ROOT)}" for file in ROOT.glob("[bst]*/**/*.py")]
+    assert [name for name in sorted(named) if not any(source.endswith(f"/{name}") for source in sources)] == []
