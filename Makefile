@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-neural check bench clean
+.PHONY: demo test test-neural check bench docs reference clean
 
 # Made again when the dependencies change. The package itself is editable.
 .venv: pyproject.toml
@@ -39,5 +39,16 @@ bench: .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench --editable '.[train]'
 	$(BIN)/python -m benchmarks
 
+# The documentation as a site in site/, which opens from the disk: nothing in it is loaded from another host.
+docs: .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python tools/check_site.py site
+
+# The pages that repeat what the program says: the command line and the tables of the job file.
+reference: .venv
+	$(BIN)/python tools/command_reference.py
+	$(BIN)/python tools/job_file_reference.py
+
 clean:
-	rm -rf .venv .venv-neural .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist
+	rm -rf .venv .venv-neural .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist site
