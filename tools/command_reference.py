@@ -34,7 +34,7 @@ def rendered() -> str:
 
 
 def _described(name: str, command: Command) -> Iterator[str]:
-    below = getattr(command, "commands", {})
+    below = {one: command.get_command(None, one) for one in getattr(command, "commands", {})}
     yield f"## `{name}`\n"
     yield f"```text\n{_usage(name, command)}\n```\n"
     yield _prose(command.help or command.callback.__doc__ or "") + "\n"

@@ -16,9 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from bitrawl import files
+from bitrawl.config import Format, fitting
 from bitrawl.corpus import jsonl
 from bitrawl.corpus.columns import DOCUMENTS
-from bitrawl.corpus.export import BILINGUAL, MONOLINGUAL, Exporter, Format, export, exporting, file_names, with_present
+from bitrawl.corpus.export import BILINGUAL, MONOLINGUAL, Exporter, export, exporting, file_names, with_present
 from bitrawl.corpus.judging import MEASURES
 from bitrawl.corpus.moses import moses
 from bitrawl.corpus.naming import CorpusHeader
@@ -391,3 +392,8 @@ def test_a_kill_between_the_two_renames_of_a_folder_is_repaired_by_the_next_expo
     with pytest.raises(RuntimeError):
         export(tmp_path, EN_FR, [Format.XCES], broken())
     assert snapshot(tmp_path) == before
+
+
+def test_a_job_may_ask_for_what_can_be_written_and_for_nothing_else():
+    assert set(fitting(1)) == set(MONOLINGUAL)
+    assert set(fitting(2)) == set(BILINGUAL)

@@ -114,7 +114,7 @@ def unknown(words: list[str]) -> list[tuple[str, ...]]:
         name = f"{name} {rest[0]}"
         if rest[0] not in command.commands:
             return [(name,)]
-        command, rest = command.commands[rest[0]], rest[1:]
+        command, rest = command.get_command(None, rest[0]), rest[1:]
     known, found = flags(command), []
     for word, after in pairwise([*rest, ""]):
         flag, _, value = word.partition("=")
@@ -134,7 +134,9 @@ def test_no_documented_command_has_an_unknown_verb_or_flag(path: Path):
 
 
 def every_flag(command: Any) -> set[str]:
-    return set(flags(command)).union(*(every_flag(one) for one in getattr(command, "commands", {}).values()))
+    return set(flags(command)).union(
+        *(every_flag(one) for one in [command.get_command(None, name) for name in getattr(command, "commands", {})])
+    )
 
 
 @pytest.mark.parametrize("path", PAGES, ids=named)

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from bitrawl.config import Format
 from bitrawl.corpus import jsonl
 from bitrawl.corpus.moses import moses
 from bitrawl.corpus.naming import CorpusHeader
@@ -33,18 +33,6 @@ class Exporter(Protocol[Taken_contra]):
     ) -> AbstractContextManager[Callable[[Taken_contra], None]]:
         """`with tmx(folder, header) as write: write(unit)`."""
         ...
-
-
-class Format(StrEnum):
-    """What a corpus can be written as."""
-
-    TMX = "tmx"
-    JSONL = "jsonl"
-    TSV = "tsv"
-    MOSES = "moses"
-    PARQUET = "parquet"
-    XCES = "xces"
-    TEXT = "text"
 
 
 class Part(NamedTuple):
@@ -76,14 +64,9 @@ MONOLINGUAL: dict[Format, tuple[Part, ...]] = {
 """The same for one language."""
 
 
-def fitting(languages: int) -> dict[Format, tuple[Part, ...]]:
-    """The formats for a corpus of one language, or for the corpora of several."""
+def exporters(languages: int) -> dict[Format, tuple[Part, ...]]:
+    """Those for a corpus of one language, or for the corpora of several."""
     return MONOLINGUAL if languages == 1 else BILINGUAL
-
-
-def usual(languages: int) -> list[Format]:
-    """What is written when nobody says otherwise."""
-    return [Format.TEXT, Format.JSONL] if languages == 1 else [Format.JSONL, Format.TMX, Format.TSV]
 
 
 def file_names(header: CorpusHeader, formats: Iterable[Format], *, compress: bool = False) -> list[str]:
@@ -92,7 +75,7 @@ def file_names(header: CorpusHeader, formats: Iterable[Format], *, compress: boo
     return [
         file.format(name=header.name, a=first, b=last, gz=".gz" if compress else "")
         for name in dict.fromkeys(formats)
-        for part in fitting(len(header.languages))[name]
+        for part in exporters(len(header.languages))[name]
         for file in part.files
     ]
 
@@ -113,7 +96,7 @@ def with_present(
 
 def _present(folder: Path, header: CorpusHeader) -> Iterator[Format]:
     """A format counts as present when any of its files is: one that a user has removed comes back with the others."""
-    for name in fitting(len(header.languages)):
+    for name in exporters(len(header.languages)):
         found = (*file_names(header, [name]), *file_names(header, [name], compress=True))
         if any((folder / file).exists() for file in found):
             yield name
@@ -128,7 +111,7 @@ def exporting(
     At the end the folder holds of this corpus what was written now. Files of other formats would be stale, so they are
     removed; to keep them, ask for `with_present` formats.
     """
-    known = fitting(len(header.languages))
+    known = exporters(len(header.languages))
     for name in formats:
         if name not in known:
             raise ConfigError(f"{name} is no format for {header.name}; there are {', '.join(known)}")
@@ -150,7 +133,7 @@ def exporting(
 
 def _remove_others(folder: Path, header: CorpusHeader, written: Collection[str]) -> None:
     """What an earlier export, or one that was killed, has left of this corpus; by name, for other files are not ours."""
-    known = fitting(len(header.languages))
+    known = exporters(len(header.languages))
     for name in {*file_names(header, known), *file_names(header, known, compress=True)}:
         for ending in ("", NEW, OLD):
             if name + ending not in written:

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from math import inf
-from typing import Annotated, Protocol
+from typing import Protocol
 
 import msgspec
 
+from bitrawl.config import Thresholds
 from bitrawl.corpus.characters import one_line
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, SegmentPair
@@ -66,27 +67,6 @@ class Lexicon(Protocol):
     def coverage(self, tokens_a: Sequence[str], tokens_b: Sequence[str]) -> tuple[float, float]:
         """What share of either text has its translation in the other, 0–1."""
         ...
-
-
-Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-
-
-class Thresholds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a segment pair must reach to get into the corpus; each is applied to what was measured, so may change.
-
-    The defaults but the score's keep 8,028 of the 8,080 beads with two sides in the gold alignments of `shared/data`
-    (zh-en, en-ro, de-fr; 2026-11): they are there to keep out what cannot be a translation, not to rank what may be
-    one. Of the 83 beads that the aligner scores below 0.5 there 29 are right, of the other 8,065 96 %.
-    """
-
-    score: Share = 0.5  # of the alignment
-    coverage: Share = 0.0  # by the lexicon, the mean of both ways; pairs that were not measured pass
-    length_ratio: Share = 0.2  # the shorter text over the longer
-    language: Share = 0.2  # how far either text is believed to be in its language; 0.5 where it says nothing
-    words: Annotated[int, msgspec.Meta(ge=0)] = 1  # on either side
-    types: tuple[str, ...] = ()  # "1:1", "1:2"; none given takes all
-    refuse: tuple[str, ...] = ("non-letters", "equal TUVs", "code")  # flags that keep a pair out, by how they begin
-    duplicates: bool = False  # keep each occurrence, flagged, and do not merge
 
 
 class Rejection(StrEnum):

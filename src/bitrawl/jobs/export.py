@@ -11,12 +11,12 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import config, files, report
-from bitrawl.config import Job
+from bitrawl.config import Format, Job
 from bitrawl.corpus.card import card
 from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin
 from bitrawl.corpus.checksums import file_facts
 from bitrawl.corpus.counting import CorpusCounter, summary
-from bitrawl.corpus.export import Format, Item, exporting, file_names
+from bitrawl.corpus.export import Item, exporting, file_names
 from bitrawl.corpus.judging import ThresholdFilter
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.languages import same_language

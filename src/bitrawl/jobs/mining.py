@@ -11,8 +11,7 @@ import msgspec
 
 from bitrawl import assemble, config
 from bitrawl.assemble import Parts, SystemClock
-from bitrawl.config import Job
-from bitrawl.corpus.export import Format
+from bitrawl.config import Format, Job
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.crawling import Ending, Started, finished, opened
 from bitrawl.jobs.export import write_corpus
