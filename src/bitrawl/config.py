@@ -254,8 +254,13 @@ def public_text_of(job: Job) -> str:
 
 
 def write(job: Job, path: Path) -> None:
-    """The resolved job, complete under its name or not there at all."""
-    write_file(path, "# What was asked. The same command resumes.\n" + text_of(job))
+    """The resolved job, complete under its name or not there at all; without the password of a proxy."""
+    proxy = _without_credentials(job.fetch.proxy)
+    kept = msgspec.structs.replace(job, fetch=msgspec.structs.replace(job.fetch, proxy=proxy))
+    said = "# What was asked. The same command resumes.\n"
+    if proxy != job.fetch.proxy:
+        said += "# The proxy's password is not kept: give it again with --proxy, or set HTTP_PROXY and HTTPS_PROXY.\n"
+    write_file(path, said + text_of(kept))
 
 
 def merged(described: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[str, Any]:
@@ -318,8 +323,8 @@ def _seed(raw: str) -> Url:
     try:
         return Url.parse(raw.strip())
     except UrlError as error:
-        guess = f"https://{raw.strip().lstrip('/')}"
-        hint = f"; did you mean {guess} ?" if "://" not in raw and "." in raw else ""
+        bare = re.sub(r"^(?:https?)?:?/*", "", raw.strip())  # "https//x", "//x", "http:/x"
+        hint = f"; did you mean https://{bare} ?" if "://" not in raw and "." in bare else ""
         raise ConfigError(f"the seed {error}{hint}") from error
 
 

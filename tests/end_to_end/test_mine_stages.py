@@ -291,8 +291,26 @@ def test_the_size_of_the_corpus_is_told(mined: Path):
 
 @pytest.mark.parametrize("formats", ["TMX,tsv", "tmx, TSV", "tsv;tmx"])
 def test_formats_are_read_as_people_write_them(mined: Path, formats: str):
-    done("export", mined, "--formats", formats)
+    done("export", mined, "--formats", formats, "--only")
     assert sorted(config.read(mined / "job.toml")["export"]["formats"]) == ["tmx", "tsv"]
+
+
+def test_export_adds_formats_and_deletes_none_unless_it_is_asked_to(mined: Path):
+    before = {path.name for path in (mined / "corpus").iterdir()}
+    done("export", mined, "--formats", "moses")
+    assert {path.name for path in (mined / "corpus").iterdir()} == before | {"en-fr.en", "en-fr.fr", "en-fr.ids"}
+    done("export", mined, "--formats", "moses", "--only")
+    left = {path.name for path in (mined / "corpus").iterdir()}
+    assert left == {"en-fr.en", "en-fr.fr", "en-fr.ids", "card.md", "summary.json"}
+    assert config.read(mined / "job.toml")["export"]["formats"] == ["moses"]
+
+
+def test_a_sample_of_the_corpus_is_the_same_each_time(mined: Path):
+    lines = done("sample", mined, "-n", "5", "--format", "tsv").splitlines()
+    assert len(lines) == 5
+    assert all(len(line.split("\t")) == 3 for line in lines)
+    assert done("sample", mined, "-n", "5", "--format", "tsv").splitlines() == lines
+    assert lines[0].split("\t")[1] in done("sample", mined, "-n", "5")
 
 
 def test_a_dictionary_is_found_from_any_folder(mined: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

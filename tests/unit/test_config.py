@@ -133,3 +133,24 @@ def test_a_job_that_is_published_keeps_all_that_made_the_corpus():
     asked = {"langs": ["en", "fr"], "seeds": ["https://a.org/@me/"], "encoder": "sentence-transformers/LaBSE"}
     job = config.resolve(asked | {"judge": {"score": 0.4}})
     assert config.public_text_of(job) == config.text_of(job)
+
+
+def test_a_job_file_keeps_no_password(tmp_path):
+    asked = GOOD | {"fetch": {"proxy": "http://me:hush@proxy.test:3128"}}
+    config.write(config.resolve(asked), tmp_path / "job.toml")
+    written = (tmp_path / "job.toml").read_text()
+    assert "hush" not in written
+    assert "HTTP_PROXY" in written
+    assert config.read(tmp_path / "job.toml")["fetch"]["proxy"] == "http://proxy.test:3128"
+
+
+@pytest.mark.parametrize("raw", ["https//www.example.org/a", "//www.example.org/a"])
+def test_a_mistyped_seed_is_answered_with_what_was_meant(raw):
+    with pytest.raises(ConfigError, match=r"did you mean https://www\.example\.org/a \?"):
+        config.resolve(GOOD | {"seeds": [raw]})
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00\x01", b"https://a.org\n\x80\x81"])
+def test_a_seed_list_that_is_no_text_is_refused(content):
+    with pytest.raises(ConfigError, match=r"seeds\.bin is not a text file in UTF-8"):
+        config.seeds_from(content, "seeds.bin")

@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from bitrawl.cli.console import complain
+from bitrawl.corpus.markdown import markdown
 from bitrawl.jobs.pages import loose_pages
 from bitrawl.model import Page, Skip
 
@@ -20,6 +21,7 @@ class Format(StrEnum):
     """For people or for programs."""
 
     TEXT = "text"
+    MARKDOWN = "markdown"
     JSONL = "jsonl"
 
 
@@ -33,7 +35,11 @@ def clean(
     ],
     *,
     style: Annotated[
-        Format, typer.Option("--format", help="Print the main text, or every paragraph with its label as JSON lines.")
+        Format,
+        typer.Option(
+            "--format",
+            help="Print the main text, plain or as Markdown, or every paragraph with its label as JSON lines.",
+        ),
     ] = Format.TEXT,
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Visit private and loopback addresses.")
@@ -62,7 +68,8 @@ async def _clean(sources: list[str], style: Format, *, allow_private: bool) -> i
         else:
             if several:
                 typer.echo(f"==> {source}")
-            typer.echo("\n".join(p.text for p in page.paragraphs if not p.boilerplate))
+            text = "\n".join(p.text for p in page.paragraphs if not p.boilerplate)
+            typer.echo(markdown(page).rstrip("\n") if style is Format.MARKDOWN else text)
     return failed
 
 

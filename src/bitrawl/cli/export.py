@@ -1,6 +1,6 @@
 """`bitrawl export`: write the corpus of a job again."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,13 +15,20 @@ app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 @app.command()
 @with_settings([Group.CORPUS])
-def export(folder: Folder, **settings: Any) -> None:
+def export(
+    folder: Folder,
+    *,
+    only: Annotated[
+        bool, typer.Option("--only", help="Delete the files of all other formats.", rich_help_panel=Group.CORPUS)
+    ] = False,
+    **settings: Any,
+) -> None:
     """Write the corpus of a job again, in more formats or with other thresholds.
 
     Example: [bold]bitrawl export jobs/example --formats tmx,moses --min-score 0.4[/]
 
-    Nothing is fetched or aligned.
+    Nothing is fetched or aligned. Formats that are there already are kept and written again.
     """
     where = JobFolder(folder)
-    write_again(where.changed(described(settings, [Group.CORPUS])), where)
+    write_again(where.changed(described(settings, [Group.CORPUS])), where, only=only)
     tell(where)

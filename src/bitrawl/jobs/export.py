@@ -20,7 +20,7 @@ from bitrawl.corpus.export import Item, exporting, file_names
 from bitrawl.corpus.judging import ThresholdFilter
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.languages import same_language
-from bitrawl.model import Language, Page
+from bitrawl.model import Language, Page, TranslationUnit
 from bitrawl.page.template import without_template
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
@@ -46,6 +46,19 @@ def write_corpus(job: Job, folder: Path) -> None:
     finally:
         ledger.close()
     report.write(folder)
+
+
+def corpus_units(job: Job, folder: Path) -> Iterator[tuple[CorpusHeader, TranslationUnit]]:
+    """The units that the corpora of a job hold, by the thresholds of that job; one in memory at a time."""
+    ledger = Ledger(folder / "job.sqlite", read_only=True)
+    try:
+        findings = Findings(ledger)
+        for header in corpus_headers(job.languages(), 0.0):
+            if len(header.languages) == 2:
+                for unit in _units(job, findings, header.languages, ThresholdFilter(job.judge)):
+                    yield header, unit
+    finally:
+        ledger.close()
 
 
 class _Mined(NamedTuple):
@@ -92,7 +105,13 @@ def _items(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdF
         yield pair
     if Format.XCES in job.export.formats:
         yield from (_in_language(page, spoken[page.url]) for page in _pages(ledger) if page.url in spoken)
-    good = good_enough.accepted(findings.segments(lang_a, lang_b))
+    yield from _units(job, findings, languages, good_enough)
+
+
+def _units(
+    job: Job, findings: Findings, languages: Sequence[Language], good_enough: ThresholdFilter
+) -> Iterator[TranslationUnit]:
+    good = good_enough.accepted(findings.segments(languages[0], languages[1]))
     yield from merged(good, keep_duplicates=job.judge.duplicates)
 
 

@@ -12,6 +12,8 @@ import msgspec
 from bitrawl import assemble, config
 from bitrawl.assemble import Parts, SystemClock
 from bitrawl.config import Format, Job
+from bitrawl.corpus.export import with_present
+from bitrawl.corpus.naming import corpus_headers
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.crawling import Ending, Started, finished, opened
 from bitrawl.jobs.export import write_corpus
@@ -85,8 +87,13 @@ async def mine_again(
                 ledger.remember("mining", "")
 
 
-def export(job: Job, folder: JobFolder) -> None:
-    """Write the corpus of what was mined, with the formats and thresholds of this job, which is the folder's then."""
+def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
+    """Write the corpus of what was mined, with the thresholds of this job, which is the folder's then.
+
+    Formats that the corpus has already are written again too, so that none is lost or stale; with `only` they are removed.
+    """
+    formats = with_present(folder.corpus, corpus_headers(job.languages(), 0.0), job.export.formats, only=only)
+    job = msgspec.structs.replace(job, export=msgspec.structs.replace(job.export, formats=formats))
     _check(job)
     with folder.writing() as ledger:
         _check_mined(folder, ledger)
@@ -102,7 +109,9 @@ def _check(job: Job) -> None:
     """Raise `ConfigError` for what would only show when a site is paired or the corpus written."""
     assemble.pairing(job)
     if Format.PARQUET in job.export.formats and find_spec("pyarrow") is None:
-        raise ConfigError("Parquet needs pyarrow: pip install 'bitrawl[parquet]', or leave the format out")
+        raise ConfigError(
+            "Parquet needs pyarrow: pip install 'bitrawl[parquet]', or leave the format out (bitrawl export --only)"
+        )
 
 
 def _check_mined(folder: JobFolder, ledger: Ledger) -> None:

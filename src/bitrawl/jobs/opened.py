@@ -51,9 +51,12 @@ class OpenedJob:
         for _languages, segment in self._segments(min_score):
             yield segment
 
-    def export(self, **settings: Any) -> Path:
-        """Write the corpus again; settings as the flags of `bitrawl export`: `formats="tmx,moses", min_score=0.8`."""
-        mining.export(self._folder.changed(described(settings, [Group.CORPUS])), self._folder)
+    def export(self, *, only: bool = False, **settings: Any) -> Path:
+        """Write the corpus again; settings as the flags of `bitrawl export`: `formats="tmx,moses", min_score=0.8`.
+
+        Formats that are there already are kept and written again; with `only` they are deleted.
+        """
+        mining.export(self._folder.changed(described(settings, [Group.CORPUS])), self._folder, only=only)
         return self._folder.corpus
 
     def to_pandas(self, min_score: float = 0.0) -> "pd.DataFrame":
