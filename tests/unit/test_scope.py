@@ -110,7 +110,7 @@ def test_the_same_parameters_in_another_order_are_met_before():
 def test_a_text_at_many_addresses_of_a_host_wears_out():
     traps = Traps()
     for number in range(COPIES + 1):
-        assert not traps.worn_out(Url.parse("http://a.org/x"), 7)
+        assert not traps.repeats(Url.parse("http://a.org/x"), 7)
         traps.visited(Url.parse(f"http://a.org/{number}/x"), 7)
-    assert traps.worn_out(Url.parse("http://a.org/x"), 7)
-    assert not traps.worn_out(Url.parse("http://b.org/x"), 7)
+    assert traps.repeats(Url.parse("http://a.org/x"), 7)
+    assert not traps.repeats(Url.parse("http://b.org/x"), 7)

@@ -18,7 +18,7 @@ from bitrawl.config import Job
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
 from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher, user_agent
-from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Purse
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
@@ -256,10 +256,10 @@ def _frontier(
     job: Job, ledger: Ledger, queue: LedgerQueue, sites: Sites, robots: RobotsFetcher, clock: SystemClock
 ) -> Frontier:
     budget, manners, live = job.budget, job.politeness, not (job.replay or job.warc)
-    purses = {known.site: Purse(known.pages, known.bytes) for known in ledger.sites()}
-    spent = Purse(
-        pages=sum(purse.pages for purse in purses.values()),
-        bytes=sum(purse.bytes for purse in purses.values()),
+    spent_on = {known.site: Spent(known.pages, known.bytes) for known in ledger.sites()}
+    spent = Spent(
+        pages=sum(each.pages for each in spent_on.values()),
+        bytes=sum(each.bytes for each in spent_on.values()),
         seconds=float(ledger.recall("seconds") or 0),
     )
     return Frontier(
@@ -275,8 +275,8 @@ def _frontier(
         floor=robots.delay if live else lambda _host: 0.0,
         budget=Budget(budget.pages, _bytes(budget.megabytes), budget.minutes),
         site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
-        purse=spent,
-        purses=purses,
+        spent=spent,
+        spent_on=spent_on,
         left={} if job.exhaustive else {known.site: known.left for known in ledger.sites() if known.left},
     )
 
@@ -296,7 +296,7 @@ def _ending(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> tuple[Ending, s
     left = f"; {waiting} links are still queued" if (waiting := len(queue)) else ""
     if crawl.stopped:
         return Ending.STOPPED, f"stopped by the user{left}; the same command resumes"
-    if spent := crawl.frontier.spent():
+    if spent := crawl.frontier.budget_reached():
         return Ending.DONE, f"the budget of {spent} is spent{left}"
     if crawl.frontier.left and waiting:
         site, why = next(iter(crawl.frontier.left.items()))

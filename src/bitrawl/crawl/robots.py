@@ -12,7 +12,7 @@ from protego import Protego
 
 from bitrawl.crawl.fetch import MAX_RULES, redirect_target
 from bitrawl.errors import UrlError
-from bitrawl.model import TRANSIENT, Capture, Link, LinkKind, Reason, RobotsRecord, Skip, Stage
+from bitrawl.model import TRANSIENT, Capture, Directive, Link, LinkKind, Reason, RobotsRecord, Skip, Stage
 from bitrawl.protocols import Clock, Fetcher
 from bitrawl.url import Url
 
@@ -298,8 +298,8 @@ def _reservations(record: RobotsRecord) -> list[tuple[str, bool]]:
     for entry in entries if isinstance(entries, list) else [entries]:
         if isinstance(entry, dict) and isinstance(entry.get("location"), str):
             pattern = _pattern(entry["location"], record.origin)
-            if pattern and str(entry.get("tdm-reservation")) in ("0", "1"):
-                rules.append((pattern, str(entry["tdm-reservation"]) == "1"))
+            if pattern and str(entry.get(Directive.TDM_RESERVATION)) in ("0", "1"):
+                rules.append((pattern, str(entry[Directive.TDM_RESERVATION]) == "1"))
     return rules
 
 

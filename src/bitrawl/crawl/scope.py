@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import Link, LinkKind, Reason, Skip, Stage
+from bitrawl.model import Directive, Link, LinkKind, Reason, Skip, Stage
 from bitrawl.url import Url
 
 MAX_SEGMENTS = 20  # Heritrix' own bound
@@ -66,7 +66,7 @@ class Scope:
             return Skip(url, Stage.SCOPE, Reason.OFF_SITE)
         if link.kind in (LinkKind.INDEX, LinkKind.PROBE):
             return None
-        if "nofollow" in link.rel.lower().split():
+        if Directive.NOFOLLOW in link.rel.lower().split():
             return Skip(url, Stage.SCOPE, Reason.NOFOLLOW)
         return self._by_address(link) or self._by_pattern(url)
 

@@ -39,7 +39,7 @@ class Traps:
         copy = (url.host, signature)
         self._copies.note(copy, self._copies.get(copy, 0) + 1)
 
-    def worn_out(self, url: Url, signature: int) -> bool:
+    def repeats(self, url: Url, signature: int) -> bool:
         """Whether that host has shown the very same text at many addresses: their links lead in circles."""
         return self._copies.get((url.host, signature), 0) > COPIES
 
