@@ -16,7 +16,7 @@ from bitrawl.corpus.judging import Thresholds
 from bitrawl.errors import ConfigError, StoreError, UrlError
 from bitrawl.languages import language_name, parse_language, same_language, two_languages
 from bitrawl.model import Language
-from bitrawl.url import Url
+from bitrawl.url import Url, has_credentials
 
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -187,8 +187,9 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def text_of(job: Job) -> str:
-    """As a job file."""
-    return tomli_w.dumps(_without_none(msgspec.to_builtins(job)))
+    """As a job file, without the password of a proxy: it is given again on the command line or in the environment."""
+    fetch = msgspec.structs.replace(job.fetch, proxy=_without_password(job.fetch.proxy))
+    return tomli_w.dumps(_without_none(msgspec.to_builtins(msgspec.structs.replace(job, fetch=fetch))))
 
 
 def write(job: Job, path: Path) -> None:
@@ -245,17 +246,27 @@ def _model(name: str) -> str:
     return str(Path(name).resolve()) if name and Path(name).is_dir() else name
 
 
+def _without_password(proxy: str) -> str:
+    scheme, mark, rest = proxy.rpartition("://")
+    return f"{scheme}{mark}{rest.rpartition('@')[2]}"
+
+
 def _listed(value: object) -> str:
     return ",".join(value) or "none" if isinstance(value, list) else str(value)
 
 
 def _seed(raw: str) -> Url:
     try:
-        return Url.parse(raw.strip())
+        url = Url.parse(raw.strip())
     except UrlError as error:
         guess = f"https://{raw.strip().lstrip('/')}"
-        hint = f"; did you mean {guess} ?" if "://" not in raw and "." in raw else ""
+        hint = f"; did you mean {guess} ?" if "://" not in raw and "." in raw and "@" not in raw else ""
         raise ConfigError(f"the seed {error}{hint}") from error
+    if has_credentials(raw.strip()):
+        raise ConfigError(
+            f"the seed {url} was given with a user name or a password; bitrawl visits public pages only: write it without"
+        )
+    return url
 
 
 def _check_pattern(pattern: str) -> None:

@@ -230,6 +230,7 @@ class Reason(StrEnum):
     DNS = "dns"
     CONNECTION = "connection"
     TLS = "tls"
+    PROXY = "proxy"
     TIMEOUT = "timeout"
     HTTP_ERROR = "http-error"
     HTTP_STATUS = "http-status"
@@ -255,6 +256,7 @@ TRANSIENT = frozenset(
         Reason.ROBOTS_UNREACHABLE,
         Reason.DNS,
         Reason.CONNECTION,
+        Reason.PROXY,
         Reason.TIMEOUT,
         Reason.SERVER_ERROR,
         Reason.RATE_LIMITED,

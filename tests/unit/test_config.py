@@ -40,6 +40,7 @@ def test_codes_and_seeds_are_brought_into_standard_form():
         ({"scope": {"include": ["*.html"]}}, "no regular expression"),
         ({"seeds": ["www.example.org"]}, "https://www.example.org"),
         ({"seeds": ["ftp://example.org/"]}, "only http and https"),
+        ({"seeds": ["https://me:secret@example.org/x"]}, "the seed https://example.org/x was given with a user name"),
         ({"seeds": []}, "nowhere to start"),
         ({"strategy": "depth-first"}, "'depth-first' at `strategy`; known are breadth-first"),
         ({"export": {"formats": ["foo"]}}, "'foo' at `export.formats.*; known are tmx, jsonl"),
@@ -93,3 +94,21 @@ def test_a_job_file_that_is_no_toml_is_refused(tmp_path: Path, text: str):
 
 def test_a_seed_list_has_comments_and_blank_lines():
     assert config.seeds_from(["# sites", "", " https://a.org ", "https://b.org"]) == ["https://a.org", "https://b.org"]
+
+
+@pytest.mark.parametrize(
+    "seed", ["https://me:secret@a.org/", "https://me:secret@a b/", "me:secret@www.a.org", "//me:secret@a.org"]
+)
+def test_a_password_in_a_seed_is_refused_and_not_repeated(seed):
+    with pytest.raises(ConfigError) as caught:
+        config.resolve(GOOD | {"seeds": [seed]})
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "proxy", ["http://me:se@cret@proxy.org:3128", "me:secret@proxy.org:3128", "http://proxy.org:3128"]
+)
+def test_a_job_file_has_no_password(proxy):
+    text = config.text_of(config.resolve(GOOD | {"fetch": {"proxy": proxy}}))
+    assert "cret" not in text
+    assert 'proxy.org:3128"' in text

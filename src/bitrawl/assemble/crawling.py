@@ -6,7 +6,6 @@ import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -17,6 +16,7 @@ from bitrawl.cleaning import Cleaner, without_template
 from bitrawl.config import Job
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
+from bitrawl.crawl.ending import Ending, Facts, ending, seed_skips
 from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher, user_agent
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
 from bitrawl.crawl.loop import Crawl, LoopSettings
@@ -39,15 +39,6 @@ from bitrawl.strategies.breadth_first import Unlearning
 
 MEGABYTE = 1_000_000
 MAX_WORKERS = 4  # more than that a polite crawl never needs
-
-
-class Ending(Enum):
-    """How a run came to its end."""
-
-    DONE = "done"  # nothing left, or a budget spent
-    FAILED = "failed"  # no host has answered
-    STOPPED = "stopped"  # by the user, with all in flight finished
-    CANCELLED = "cancelled"  # by the user, at once
 
 
 class SystemClock:
@@ -120,9 +111,9 @@ async def finished(parts: Opened) -> Ending:
         await crawl.run()
     finally:
         ledger.remember("seconds", float(ledger.recall("seconds") or 0) + crawl.clock.now() - began)
-    ending, why = _ending(crawl, ledger, queue)
+    how, why = _ending(crawl, ledger, queue)
     ledger.remember("ended", why)
-    return ending
+    return how
 
 
 async def _crawl(
@@ -293,22 +284,18 @@ def _traps(ledger: Ledger) -> Traps:
 
 
 def _ending(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> tuple[Ending, str]:
-    left = f"; {waiting} links are still queued" if (waiting := len(queue)) else ""
-    if crawl.stopped:
-        return Ending.STOPPED, f"stopped by the user{left}; the same command resumes"
-    if spent := crawl.frontier.budget_reached():
-        return Ending.DONE, f"the budget of {spent} is spent{left}"
-    if crawl.frontier.left and waiting:
-        site, why = next(iter(crawl.frontier.left.items()))
-        others = f", and {len(crawl.frontier.left) - 1} other sites" if len(crawl.frontier.left) > 1 else ""
-        said = f"{site} left: {why}{others}{left}; --exhaustive goes on"
-    elif parked := crawl.frontier.parked():
-        host, why = next(iter(parked.items()))
-        others = f" and {len(parked) - 1} other hosts" if len(parked) > 1 else ""
-        said = f"{host}{others} left: {why}{left}; the same command tries again"
-    else:
-        said = "done: nothing is left to visit"
-    return (Ending.DONE if ledger.answered() else Ending.FAILED), said
+    pages = crawl.frontier.spent.pages
+    return ending(
+        Facts(
+            stopped=crawl.stopped,
+            budget=crawl.frontier.budget_reached(),
+            queued=len(queue),
+            left=crawl.frontier.left,
+            parked=crawl.frontier.parked(),
+            pages=pages,
+            seeds=() if pages else seed_skips(crawl.seeds, ledger.skip_of),
+        )
+    )
 
 
 async def clean_pages(

@@ -20,11 +20,12 @@ import msgspec
 from bitrawl import __version__, config
 from bitrawl.align.embeddings import EmbeddingAligner
 from bitrawl.align.pages import SiteAligner
-from bitrawl.assemble.crawling import Ending, Started, finished, opened
+from bitrawl.assemble.crawling import Started, finished, opened
 from bitrawl.assemble.writing import write_corpus
 from bitrawl.config import Job
 from bitrawl.corpus.export import Format
 from bitrawl.corpus.judging import Judge
+from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.mining import Miner
 from bitrawl.model import UNDETERMINED, Language, Page, SegmentPair, Sitemap, Unpacker, Visit, pack

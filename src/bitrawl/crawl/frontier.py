@@ -39,11 +39,11 @@ class Budget(msgspec.Struct, frozen=True):
     def reached(self, spent: "Spent", now: float) -> str:
         """Which limit is reached, counting what is in flight; empty when none is."""
         if self.pages is not None and spent.pages + spent.in_flight >= self.pages:
-            return f"{self.pages} pages"
+            return f"{self.pages} page{'' if self.pages == 1 else 's'}"
         if self.bytes is not None and spent.bytes >= self.bytes:
-            return f"{self.bytes} bytes"
+            return f"{self.bytes / 1_000_000:g} MB"
         if self.minutes is not None and spent.minutes(now) >= self.minutes:
-            return f"{self.minutes:g} minutes"
+            return f"{self.minutes:g} minute{'' if self.minutes == 1 else 's'}"
         return ""
 
 
@@ -140,7 +140,7 @@ class Frontier:
         host.failures = host.failures + 1 if failed else 0
         host.answered = host.answered or not failed
         if host.failures >= (self.politeness.failures if host.answered else self.politeness.first_failures):
-            host.parked = f"{host.failures} failures in a row ({failed})"
+            host.parked = f"{failed} ({host.failures} failures in a row)"
         rest = max(self.politeness.delay, self.floor(host.name), retry_after)
         if self.politeness.delay:
             rest = max(rest, min(took, ADAPTIVE_CEILING))

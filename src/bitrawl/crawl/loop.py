@@ -41,7 +41,7 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.protocols import Analyser, Clock, Fetcher, LinkScorer, Recorder
-from bitrawl.url import Url
+from bitrawl.url import Url, without_credentials
 
 MAX_REDIRECTS = 5  # of a page, in a row; judgement: what RFC 9309, section 2.3.1.2, asks for robots.txt
 
@@ -77,7 +77,7 @@ class Crawl:
     observe: Callable[[Visit], None] = lambda _visit: None
 
     def __post_init__(self) -> None:
-        self._seeds: set[Url] = set()
+        self.seeds: list[Url] = []
         self._new = NewLinks(
             self.scope.sites.of,
             probe=self.settings.probe and self.settings.follow,
@@ -114,7 +114,7 @@ class Crawl:
 
     def seed(self, links: Sequence[Link]) -> None:
         """Where the crawl begins; known seeds are not visited again."""
-        self._seeds.update(link.url for link in links)
+        self.seeds += [link.url for link in links]
         with self.ledger.transaction():
             self._enqueue(links, None)
 
@@ -124,6 +124,7 @@ class Crawl:
         Queued links that stand on none of the pages that were kept (noindex, opt-outs) are told after them.
         """
         told: set[Url] = set()
+        own = frozenset(self.seeds)
         seeds: dict[Url, float] = {}  # queued anew before this, with the highest score
         for visit in visits:
             self.scorer.learn(visit, self._knowledge(visit.lease.link.url))
@@ -131,7 +132,7 @@ class Crawl:
             told |= self._tell(self._new.found(visit.lease.link, visit.outcome), page)
             advice = self.scorer.advise(self._knowledge(visit.lease.link.url))
             told |= self._tell(advice.links, None)
-            seeds.update((url, score) for url, score in advice.scores if url in self._seeds)
+            seeds.update((url, score) for url, score in advice.scores if url in own)
         self.frontier.rescore(seeds.items())
         self._tell([link for link in queued if link.url not in told], None)
 
@@ -151,7 +152,7 @@ class Crawl:
             self._give_up(lease, error)
         except Exception as error:  # noqa: BLE001 (the one broad except: a page can never end a crawl)
             _log.exception("%s could not be visited", lease.link.url)
-            skip = Skip(lease.link.url, Stage.ANALYSE, Reason.INTERNAL, repr(error)[:500])
+            skip = Skip(lease.link.url, Stage.ANALYSE, Reason.INTERNAL, without_credentials(repr(error))[:500])
             try:
                 self._record_only(Visit(lease, skip, at=self.clock.now()))
             except BitrawlError as fault:
@@ -187,7 +188,7 @@ class Crawl:
         lease = fetch.lease
         transient = skip.reason in TRANSIENT
         if skip.stage is not Stage.ROBOTS or transient:
-            failed = skip.reason if transient else ""
+            failed = (skip.detail or skip.reason) if transient else ""
             self.frontier.fetched(lease, took=fetch.took, failed=failed, retry_after=skip.retry_after)
         visit = fetch.visit(skip)
         if not transient or lease.attempt >= self.settings.attempts:

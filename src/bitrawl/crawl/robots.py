@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from protego import Protego
 
+from bitrawl.crawl.failures import MAX_DETAIL
 from bitrawl.crawl.fetch import MAX_RULES, redirect_target
 from bitrawl.errors import UrlError
 from bitrawl.model import TRANSIENT, Capture, Directive, Link, LinkKind, Reason, RobotsRecord, Skip, Stage
@@ -264,18 +265,19 @@ def _keep(kept: OrderedDict[str, Value], origin: str, value: Value) -> Value:
 
 def _failure(origin: str, answer: Skip) -> Skip:
     """What the failure to get robots.txt means for a page of that origin."""
-    if answer.url.origin == origin and answer.reason in _FAULTS_OF_THE_HOST:
+    if answer.url.origin == origin and answer.reason in _FAULTS_ON_THE_WAY:
         return answer
-    detail = f"robots.txt: {answer.reason} {answer.status or ''} {answer.detail}"
-    return Skip(answer.url, Stage.ROBOTS, Reason.ROBOTS_UNREACHABLE, " ".join(detail.split())[:200], answer.status)
+    why = f"it answered {answer.status} {answer.detail}".strip() if answer.status else answer.detail or answer.reason
+    detail = f"{answer.url} could not be fetched: {why}"
+    return Skip(answer.url, Stage.ROBOTS, Reason.ROBOTS_UNREACHABLE, detail[:MAX_DETAIL], answer.status)
 
 
 def _postponed(failure: Skip, wait: float) -> Skip:
     return msgspec.structs.replace(failure, retry_after=wait if failure.reason in TRANSIENT else 0.0)
 
 
-# They would meet the page as well; under their own name they are understood, and retried or not, rightly.
-_FAULTS_OF_THE_HOST = frozenset({Reason.PRIVATE_ADDRESS, Reason.DNS, Reason.TLS})
+# The page would meet them as well. They keep their own reason, which says whether to try again and what to do.
+_FAULTS_ON_THE_WAY = frozenset({Reason.PRIVATE_ADDRESS, Reason.DNS, Reason.TLS, Reason.PROXY})
 
 
 def _urls(texts: Sequence[str], base: Url) -> tuple[Url, ...]:

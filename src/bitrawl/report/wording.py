@@ -40,6 +40,7 @@ SKIPS: dict[str, str] = {
     Reason.DNS: "The host's name cannot be resolved.",
     Reason.CONNECTION: "No connection, or it broke off.",
     Reason.TLS: "The certificate is not valid, or no encrypted connection came about.",
+    Reason.PROXY: "The proxy could not be reached, or refused the request. The host was not asked.",
     Reason.TIMEOUT: "The answer took too long.",
     Reason.HTTP_ERROR: "What came is no HTTP.",
     Reason.HTTP_STATUS: "The server answered with an error, mostly “not found”.",
@@ -77,8 +78,10 @@ ADVICE: dict[str, str] = {
     Reason.NOT_ARCHIVED: "Bring archives that hold these pages.",
     Reason.PRIVATE_ADDRESS: "If these are your own machines, --allow-private opens them.",
     Reason.DNS: "Check the spelling of the seeds, and your connection.",
-    Reason.CONNECTION: "Check your connection and --proxy; then run the same command again.",
+    Reason.CONNECTION: "Check your network connection; then run the same command again.",
     Reason.TLS: "Check the address in a browser; the plain http:// one may work.",
+    Reason.PROXY: "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password;"
+    " then run the same command again.",
     Reason.TIMEOUT: "Raise fetch.timeout in the job file, or try again later.",
     Reason.HTTP_STATUS: "Check the seeds in a browser; some sites refuse all robots: a --contact in the User-Agent"
     " may help.",
