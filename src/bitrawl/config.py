@@ -38,6 +38,8 @@ class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     include: list[str] = []  # regular expressions; a link must match one
     exclude: list[str] = []  # regular expressions; a link must match none
+    same_host: bool = False  # stay on the hosts of the seeds
+    under: list[str] = []  # paths, as in "/docs/"; a link must be below one
     one_site: list[list[str]] = []  # hosts that are one site: [["example.org", "exemple.org"]]
     depth: Annotated[int, msgspec.Meta(ge=0)] | None = None  # links away from the seeds
     sitemaps: bool = True

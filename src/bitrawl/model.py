@@ -211,6 +211,8 @@ class Reason(StrEnum):
 
     # scope
     OFF_SITE = "off-site"
+    OFF_HOST = "off-host"
+    NOT_UNDER = "not-under"
     EXCLUDED = "excluded"
     NOT_INCLUDED = "not-included"
     DEPTH = "depth"

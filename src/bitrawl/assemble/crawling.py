@@ -22,7 +22,7 @@ from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Scope, Sites
+from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.crawl.sniff import media_type
 from bitrawl.crawl.traps import Traps
 from bitrawl.errors import ConfigError, StoreError
@@ -143,7 +143,7 @@ async def _crawl(
         analyser=analyser,
         scorer=_scorer(job),
         ledger=ledger,
-        scope=Scope(sites, seeds, include=job.scope.include, exclude=job.scope.exclude, depth=job.scope.depth),
+        scope=Scope(sites, seeds, _scope_rules(job)),
         clock=clock,
         settings=LoopSettings(
             parallel=job.politeness.parallel,
@@ -163,6 +163,13 @@ async def _crawl(
     return crawl
 
 
+def _scope_rules(job: Job) -> ScopeRules:
+    scope = job.scope
+    return ScopeRules(
+        include=scope.include, exclude=scope.exclude, depth=scope.depth, same_host=scope.same_host, under=scope.under
+    )
+
+
 def _scorer(job: Job) -> LinkScorer:
     return strategy(job.strategy, job.languages(), named=UrlModelNames(job.url_language_model, job.url_pair_model))
 
@@ -171,7 +178,7 @@ def check(job: Job) -> None:
     """Raise `ConfigError` for what only shows when the parts are made, before anything is written."""
     settings = _fetch_settings(job)
     user_agent(settings.contact)
-    Sites(job.scope.one_site)
+    Scope(Sites(job.scope.one_site), job.seed_urls(), _scope_rules(job))
     if job.url_language_model or job.url_pair_model:
         _scorer(job)
 

@@ -88,8 +88,8 @@ def _told(seed: Url, skip: Skip) -> str:
     start = str(seed) if skip.url == seed else f"{seed} redirects to {skip.url}, which"
     if skip.reason is Reason.ROBOTS:
         return f"{start} is disallowed by {skip.detail}"
-    if skip.reason is Reason.OFF_SITE:
-        return f"{start} is on another site; give that address as the seed"
+    if skip.reason in (Reason.OFF_SITE, Reason.OFF_HOST):
+        return f"{start} is on another {'site' if skip.reason is Reason.OFF_SITE else 'host'}; give that address as the seed"
     if skip.status >= 400:
         return f"{start} answered {skip.status}{f' ({skip.detail})' if skip.detail else ''}"
     return f"{start} was skipped: {skip.reason}{f' ({skip.detail})' if skip.detail else ''}"

@@ -23,6 +23,8 @@ METHODS = {
 
 SKIPS: dict[str, str] = {
     Reason.OFF_SITE: "The link leads to a site that is not one of the seeds'.",
+    Reason.OFF_HOST: "The link leads to another host of the site, and --same-host was given.",
+    Reason.NOT_UNDER: "The address is not below a path given with --under.",
     Reason.EXCLUDED: "An --exclude pattern matches.",
     Reason.NOT_INCLUDED: "There are --include patterns, and none matches.",
     Reason.DEPTH: "Further from the seeds than --max-depth.",
@@ -67,6 +69,8 @@ HARMLESS: frozenset[str] = frozenset({Reason.SITEMAP, Reason.PROBE, Reason.REDIR
 ADVICE: dict[str, str] = {
     Reason.OFF_SITE: "Add the other site as a seed; or, where it is the same site under another name, join the hosts"
     " with --one-site.",
+    Reason.OFF_HOST: "Leave out --same-host, or add a page of the other host as a seed.",
+    Reason.NOT_UNDER: "Add --under for the path of the other language too.",
     Reason.EXCLUDED: "Loosen --exclude.",
     Reason.NOT_INCLUDED: "Loosen --include: it must match the pages of both languages.",
     Reason.DEPTH: "Raise --max-depth.",
