@@ -266,6 +266,11 @@ TRANSIENT = frozenset(
 )
 """Reasons that may be gone at the next attempt."""
 
+NO_ANSWER = frozenset(
+    {Reason.ROBOTS_UNREACHABLE, Reason.DNS, Reason.CONNECTION, Reason.TLS, Reason.PROXY, Reason.TIMEOUT}
+)
+"""Reasons that mean that the host said nothing that could be used."""
+
 
 class Skip(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The other way out of any stage."""

@@ -6,7 +6,7 @@ from enum import Enum
 import msgspec
 
 from bitrawl.crawl.loop import MAX_REDIRECTS
-from bitrawl.model import Reason, Skip
+from bitrawl.model import NO_ANSWER, Reason, Skip
 from bitrawl.url import Url
 
 
@@ -68,7 +68,7 @@ def _nothing_found(facts: Facts) -> str:
         seed, skip = facts.seeds[0].seed, facts.seeds[0].skip
         others = len(facts.seeds) - 1
         more = f"; {_counted(others, 'other seed')} brought no page either" if others else ""
-        if skip.reason in _NO_ANSWER:
+        if skip.reason in NO_ANSWER:
             return f"no answer came from {seed}: {skip.detail}{more}"
         return f"no page was found: the seed {_told(seed, skip)}{more}"
     if facts.parked:
@@ -76,11 +76,6 @@ def _nothing_found(facts: Facts) -> str:
     if facts.left:
         return f"no page was found: left {_first(facts.left, 'site')}"
     return "no page was found"
-
-
-_NO_ANSWER = frozenset(
-    {Reason.DNS, Reason.CONNECTION, Reason.TLS, Reason.PROXY, Reason.TIMEOUT, Reason.ROBOTS_UNREACHABLE}
-)
 
 
 def _told(seed: Url, skip: Skip) -> str:

@@ -229,15 +229,11 @@ class Crawl:
 
     def _objection(self, page: Page) -> Skip | None:
         """Why a page that we understand is not kept."""
-        asked = set(page.directives)
-        if self.settings.opt_outs and asked & OPT_OUTS:
-            return Skip(page.url, Stage.ROBOTS, Reason.OPT_OUT, ", ".join(sorted(asked)))
-        if Directive.NOINDEX in asked:
-            return Skip(page.url, Stage.ROBOTS, Reason.NOINDEX)
         missing = self._knowledge(page.url).missing.get(page.url.host, 0)
-        if missing and (missing ^ page.signature).bit_count() <= NEAR:
-            return Skip(page.url, Stage.ANALYSE, Reason.SOFT_404, "the same text as an address that cannot exist")
-        return None
+        soft_404 = missing and (missing ^ page.signature).bit_count() <= NEAR
+        detail = "the same text as an address that cannot exist"
+        found = Skip(page.url, Stage.ANALYSE, Reason.SOFT_404, detail) if soft_404 else None
+        return objection(page, opt_outs=self.settings.opt_outs) or found
 
     def _conclude(self, visit: Visit, links: Sequence[Link] = (), page: Page | None = None) -> None:
         """Record, learn, queue, then finish: one transaction."""
@@ -301,6 +297,14 @@ class Crawl:
 
     def _knowledge(self, url: Url) -> SiteKnowledge:
         return self.ledger.knowledge(self.scope.sites.of(url.host))
+
+
+def objection(page: Page, *, opt_outs: bool) -> Skip | None:
+    """Why the page itself asks not to be kept; None where it does not."""
+    asked = set(page.directives)
+    if opt_outs and asked & OPT_OUTS:
+        return Skip(page.url, Stage.ROBOTS, Reason.OPT_OUT, ", ".join(sorted(asked)))
+    return Skip(page.url, Stage.ROBOTS, Reason.NOINDEX) if Directive.NOINDEX in asked else None
 
 
 def _by_site(links: Sequence[Link], site_of: Callable[[str], str]) -> Iterable[list[Link]]:
