@@ -42,11 +42,12 @@ class FetchSettings(msgspec.Struct, frozen=True, kw_only=True):
     cookies: bool = False
     media_types: frozenset[str] = PAGE_TYPES  # what is downloaded whole; anything else after its first bytes is not
 
+    # Judgement where no standard is named.
     connections: int = 64
     connections_per_host: int = 1
     connect_time: float = 15.0
-    read_time: float = 20.0  # between two arrivals
-    total_time: float = 60.0  # name, connection, headers and body together: it ends the slow drip
+    read_time: float = 20.0  # between two arrivals of data
+    total_time: float = 60.0  # name, connection, headers and body together: ends an answer that comes byte by byte
 
     max_payload: int = 10 * MIB  # as sent
     expansion: Expansion = Expansion()
@@ -65,7 +66,7 @@ def user_agent(contact: str) -> str:
 
 def accept_language(languages: Sequence[Language]) -> str:
     """In the order asked for, and whatever there is after that; empty when none is asked for."""
-    wanted = list(languages)[:9]
+    wanted = list(languages)[:9]  # a weight has one digit here, and 0.1 is for all others
     weighed = [f"{code};q={1 - 0.1 * rank:.1f}" if rank else code for rank, code in enumerate(wanted)]
     return ", ".join([*weighed, "*;q=0.1"]) if wanted else ""
 
@@ -106,7 +107,7 @@ class HttpFetcher:
         connector = aiohttp.TCPConnector(
             limit=settings.connections,
             limit_per_host=settings.connections_per_host,
-            ttl_dns_cache=300,
+            ttl_dns_cache=300,  # seconds; judgement: a common lifetime of a name's address
             ssl=ssl.create_default_context(),
             resolver=self._resolver,
         )

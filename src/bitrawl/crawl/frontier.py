@@ -13,13 +13,15 @@ from bitrawl.protocols import Clock, Queue
 from bitrawl.url import Url
 
 ADAPTIVE_CEILING = 30.0  # seconds; Heritrix' own upper bound for a slow server
-BACKOFF_CEILING = 300.0  # seconds
-MOST_COMPARED = 30  # hosts of a site; with more of them each takes its turn
-MUCH_BETTER = 0.5  # of a host's best score, that another of the same site must reach to be visited beside it
+BACKOFF_CEILING = 300.0  # seconds; judgement
+MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes its turn. Judgement: comparing costs time
+# A host waits while another of its site has a link more than twice as good. Judgement; without such a rule some sites
+# spent half of their fetches on hosts that had nothing (docs/decisions/frontier-and-queue.md).
+MUCH_BETTER = 0.5
 
 
 class Politeness(msgspec.Struct, frozen=True):
-    """How hard one host may be hit."""
+    """How hard one host may be hit. All figures are judgement."""
 
     delay: float = 1.0  # seconds between the end of a fetch and the next; 0 also switches off the adaptation
     connections: int = 1  # at once, per host

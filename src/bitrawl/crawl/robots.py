@@ -21,10 +21,12 @@ PRODUCT = "bitrawl"
 """Our name in robots.txt."""
 
 MAX_AGE = 24 * 3600.0  # RFC 9309, section 2.4
-MAX_DELAY = 60.0  # A Crawl-delay beyond it (hours are met) would end the crawl of a host; it is cut, not ignored.
+MAX_DELAY = (
+    60.0  # judgement: a longer Crawl-delay (some ask for hours) would end the crawl of a host; it is cut to this
+)
 MAX_REDIRECTS = 5  # RFC 9309, section 2.3.1.2
-UNREACHABLE_FOR = 5.0  # How long a failure counts, so that a host's other links do not ask again at once.
-KEPT = 512  # Parsed files in memory; of the others the memory knows the text.
+UNREACHABLE_FOR = 5.0  # seconds that a failure counts, so that a host's other links do not ask at once; judgement
+KEPT = 512  # parsed files in memory, the others are parsed again when needed; judgement
 
 
 class RobotsMemory(Protocol):
@@ -249,7 +251,7 @@ _SITEMAP = re.compile(r"site-?maps?(?:\s*:|\s)\s*(.*)", re.IGNORECASE)
 _SIGNAL = re.compile(r"content-signal\s*:\s*(.*)", re.IGNORECASE)  # https://contentsignals.org
 _NO_TRAINING = re.compile(r"\bai-train\s*=\s*no\b", re.IGNORECASE)
 _TOKEN_CHARACTERS = re.compile(r"[a-z_-]+")
-_MAX_SITEMAPS = 1000
+_MAX_SITEMAPS = 1000  # of one robots.txt; judgement: the loop reads 500 of a site
 
 
 Value = TypeVar("Value")
