@@ -261,7 +261,7 @@ def _seed(raw: str) -> Url:
     try:
         url = Url.parse(raw.strip())
     except UrlError as error:
-        guess = f"https://{raw.strip().lstrip('/')}"
+        guess = "https://" + re.sub(r"^(?:https?)?[:/]+", "", raw.strip())
         hint = f"; did you mean {guess} ?" if "://" not in raw and "." in raw and "@" not in raw else ""
         raise ConfigError(f"the seed {error}{hint}") from error
     if has_credentials(raw.strip()):

@@ -39,6 +39,7 @@ def test_codes_and_seeds_are_brought_into_standard_form():
         ({"langs": ["en", "eng", "en-GB"]}, "one language, English"),
         ({"scope": {"include": ["*.html"]}}, "no regular expression"),
         ({"seeds": ["www.example.org"]}, "https://www.example.org"),
+        ({"seeds": ["https//www.example.org"]}, r"did you mean https://www\.example\.org \?"),
         ({"seeds": ["ftp://example.org/"]}, "only http and https"),
         ({"seeds": ["https://me:secret@example.org/x"]}, "the seed https://example.org/x was given with a user name"),
         ({"seeds": []}, "nowhere to start"),
