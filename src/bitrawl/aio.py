@@ -11,8 +11,8 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from bitrawl.assemble import Parts
+from bitrawl.crawl.ending import Ending
 from bitrawl.jobs import crawling, mining
-from bitrawl.jobs.crawling import Ending
 from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.opened import OpenedJob
 from bitrawl.jobs.settings import CRAWL, MINE, Group, described

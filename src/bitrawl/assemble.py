@@ -13,11 +13,11 @@ from bitrawl.config import Job, Strategy
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
 from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher, user_agent
-from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Purse
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Scope, Sites
+from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.crawl.sniff import media_type
 from bitrawl.crawl.traps import Traps
 from bitrawl.errors import ConfigError
@@ -94,7 +94,7 @@ async def crawl(job: Job, folder: Path, stack: AsyncExitStack, observe: Callable
         analyser=await stack.enter_async_context(_analyser(job, folder)),
         scorer=scorer(job),
         ledger=ledger,
-        scope=Scope(sites, seeds, include=job.scope.include, exclude=job.scope.exclude, depth=job.scope.depth),
+        scope=Scope(sites, seeds, scope_rules(job)),
         clock=clock,
         settings=LoopSettings(
             parallel=job.politeness.parallel,
@@ -116,9 +116,17 @@ async def crawl(job: Job, folder: Path, stack: AsyncExitStack, observe: Callable
 def check(job: Job) -> None:
     """Raise `ConfigError` for what only shows when the parts are made, before anything is written."""
     user_agent(_fetch_settings(job).contact)
-    Sites(job.scope.one_site)
+    Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
     if job.url_language_model or job.url_pair_model:
         scorer(job)
+
+
+def scope_rules(job: Job) -> ScopeRules:
+    """Which links belong to the job."""
+    scope = job.scope
+    return ScopeRules(
+        include=scope.include, exclude=scope.exclude, depth=scope.depth, same_host=scope.same_host, under=scope.under
+    )
 
 
 def codec() -> Codec:
@@ -201,10 +209,10 @@ def _frontier(
     job: Job, ledger: Ledger, queue: LedgerQueue, sites: Sites, robots: RobotsFetcher, clock: SystemClock
 ) -> Frontier:
     budget, manners, live = job.budget, job.politeness, not (job.replay or job.warc)
-    purses = {known.site: Purse(known.pages, known.bytes) for known in ledger.sites()}
-    spent = Purse(
-        pages=sum(purse.pages for purse in purses.values()),
-        bytes=sum(purse.bytes for purse in purses.values()),
+    spent_on = {known.site: Spent(known.pages, known.bytes) for known in ledger.sites()}
+    spent = Spent(
+        pages=sum(each.pages for each in spent_on.values()),
+        bytes=sum(each.bytes for each in spent_on.values()),
         seconds=float(ledger.recall("seconds") or 0),
     )
     return Frontier(
@@ -220,8 +228,8 @@ def _frontier(
         floor=robots.delay if live else lambda _host: 0.0,
         budget=Budget(budget.pages, _bytes(budget.megabytes), budget.minutes),
         site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
-        purse=spent,
-        purses=purses,
+        spent=spent,
+        spent_on=spent_on,
         left={} if job.exhaustive else {known.site: known.left for known in ledger.sites() if known.left},
     )
 

@@ -15,14 +15,11 @@ from bitrawl.errors import ConfigError, UrlError
 from bitrawl.files import write as write_file
 from bitrawl.languages import language_name, parse_language, same_language, two_languages
 from bitrawl.model import Language
-from bitrawl.url import Url
+from bitrawl.url import Url, has_credentials
 
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
-
-
-_CREDENTIALS = re.compile(r"//[^/?#\s]*@")  # "//user:password@"
 
 
 class Strategy(StrEnum):
@@ -64,6 +61,8 @@ class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     include: list[str] = []  # regular expressions; a link must match one
     exclude: list[str] = []  # regular expressions; a link must match none
+    same_host: bool = False  # stay on the hosts of the seeds
+    under: list[str] = []  # paths, as in "/docs/"; a link must be below one
     one_site: list[list[str]] = []  # hosts that are one site: [["example.org", "exemple.org"]]
     depth: Annotated[int, msgspec.Meta(ge=0)] | None = None  # links away from the seeds
     sitemaps: bool = True
@@ -231,8 +230,9 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def text_of(job: Job) -> str:
-    """As a job file."""
-    return tomli_w.dumps(_without_none(msgspec.to_builtins(job)))
+    """As a job file, without the password of a proxy: it is given again on the command line or in the environment."""
+    fetch = msgspec.structs.replace(job.fetch, proxy=_without_password(job.fetch.proxy))
+    return tomli_w.dumps(_without_none(msgspec.to_builtins(msgspec.structs.replace(job, fetch=fetch))))
 
 
 def public_text_of(job: Job) -> str:
@@ -241,7 +241,6 @@ def public_text_of(job: Job) -> str:
     return text_of(
         replace(
             job,
-            seeds=[_without_credentials(seed) for seed in job.seeds],
             replay=[Path(name).name for name in job.replay],
             warc=[Path(name).name for name in job.warc],
             encoder=_public_model(job.encoder),
@@ -255,12 +254,10 @@ def public_text_of(job: Job) -> str:
 
 def write(job: Job, path: Path) -> None:
     """The resolved job, complete under its name or not there at all; without the password of a proxy."""
-    proxy = _without_credentials(job.fetch.proxy)
-    kept = msgspec.structs.replace(job, fetch=msgspec.structs.replace(job.fetch, proxy=proxy))
     said = "# What was asked. The same command resumes.\n"
-    if proxy != job.fetch.proxy:
+    if _without_password(job.fetch.proxy) != job.fetch.proxy:
         said += "# The proxy's password is not kept: give it again with --proxy, or set HTTP_PROXY and HTTPS_PROXY.\n"
-    write_file(path, said + text_of(kept))
+    write_file(path, said + text_of(job))
 
 
 def merged(described: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[str, Any]:
@@ -311,8 +308,9 @@ def _public_model(name: str) -> str:
     return Path(name).name if Path(name).is_absolute() or name.startswith((".", "~")) else name
 
 
-def _without_credentials(url: str) -> str:
-    return _CREDENTIALS.sub("//", url)
+def _without_password(proxy: str) -> str:
+    scheme, mark, rest = proxy.rpartition("://")
+    return f"{scheme}{mark}{rest.rpartition('@')[2]}"
 
 
 def _listed(value: object) -> str:
@@ -321,11 +319,16 @@ def _listed(value: object) -> str:
 
 def _seed(raw: str) -> Url:
     try:
-        return Url.parse(raw.strip())
+        url = Url.parse(raw.strip())
     except UrlError as error:
-        bare = re.sub(r"^(?:https?)?:?/*", "", raw.strip())  # "https//x", "//x", "http:/x"
-        hint = f"; did you mean https://{bare} ?" if "://" not in raw and "." in bare else ""
+        guess = "https://" + re.sub(r"^(?:https?)?[:/]+", "", raw.strip())
+        hint = f"; did you mean {guess} ?" if "://" not in raw and "." in raw and "@" not in raw else ""
         raise ConfigError(f"the seed {error}{hint}") from error
+    if has_credentials(raw.strip()):
+        raise ConfigError(
+            f"the seed {url} was given with a user name or a password; bitrawl visits public pages only: write it without"
+        )
+    return url
 
 
 def _check_pattern(pattern: str) -> None:

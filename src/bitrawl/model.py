@@ -22,7 +22,6 @@ class LinkKind(StrEnum):
     ALTERNATE = "alternate"  # declared a translation of its source
     REDIRECT = "redirect"
     PARTNER = "partner"
-    BACKLINK = "backlink"
     ARCHIVE = "archive"  # a record of a WARC file that is taken whole
     INDEX = "index"  # a sitemap file itself: read for its links, never a page
     ROBOTS = "robots"  # a host's rules, robots.txt or tdmrep.json: asked for by the robots wrapper, never queued
@@ -140,6 +139,19 @@ class Metadata(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     other_locales: tuple[str, ...] = ()  # og:locale:alternate: languages that exist, without a URL
 
 
+class Directive(StrEnum):
+    """What a page asks of robots, in its head or in its HTTP headers."""
+
+    NOINDEX = "noindex"
+    NOFOLLOW = "nofollow"
+    NOAI = "noai"
+    TDM_RESERVATION = "tdm-reservation"  # https://www.w3.org/community/reports/tdmrep/
+
+
+OPT_OUTS = frozenset({Directive.NOAI, Directive.TDM_RESERVATION})
+"""Directives that reserve the page's text against mining."""
+
+
 class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     """A capture understood."""
 
@@ -155,7 +167,7 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     images: tuple[Image, ...] = ()
     tags: tuple[str, ...] = ()  # the tag sequence, in document order
     canonical: Url | None = None
-    directives: tuple[str, ...] = ()  # robots and opt-out: "noindex", "nofollow", "noai", "tdm-reservation"
+    directives: tuple[Directive, ...] = ()
     machine_translation: tuple[str, ...] = ()  # marks found, empty for a human's page
     fingerprint: str = ""  # structure, Papavassiliou section 3.9: one letter a block
     digest: str = ""  # of the normalised text, equal means the same text
@@ -199,6 +211,8 @@ class Reason(StrEnum):
 
     # scope
     OFF_SITE = "off-site"
+    OFF_HOST = "off-host"
+    NOT_UNDER = "not-under"
     EXCLUDED = "excluded"
     NOT_INCLUDED = "not-included"
     DEPTH = "depth"
@@ -218,6 +232,7 @@ class Reason(StrEnum):
     DNS = "dns"
     CONNECTION = "connection"
     TLS = "tls"
+    PROXY = "proxy"
     TIMEOUT = "timeout"
     HTTP_ERROR = "http-error"
     HTTP_STATUS = "http-status"
@@ -243,12 +258,18 @@ TRANSIENT = frozenset(
         Reason.ROBOTS_UNREACHABLE,
         Reason.DNS,
         Reason.CONNECTION,
+        Reason.PROXY,
         Reason.TIMEOUT,
         Reason.SERVER_ERROR,
         Reason.RATE_LIMITED,
     }
 )
 """Reasons that may be gone at the next attempt."""
+
+NO_ANSWER = frozenset(
+    {Reason.ROBOTS_UNREACHABLE, Reason.DNS, Reason.CONNECTION, Reason.TLS, Reason.PROXY, Reason.TIMEOUT}
+)
+"""Reasons that mean that the host said nothing that could be used."""
 
 
 class Skip(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -354,6 +375,21 @@ class Advice(msgspec.Struct, frozen=True):
     scores: tuple[tuple[Url, float], ...] = ()  # of queued links, also lower ones
     links: tuple[Link, ...] = ()  # that no page has, but that should exist
     leave: str = ""  # why nothing more is to be expected of the site
+
+
+class Fetch(msgspec.Struct, frozen=True):
+    """One request for a leased link, with or without an answer; what the answer means is not known yet."""
+
+    lease: Lease
+    status: int = 0  # of the HTTP answer, 0 when there was none
+    bytes: int = 0  # of the body
+    at: float = 0.0
+    took: float = 0.0
+    place: WarcPlace | None = None
+
+    def visit(self, outcome: Page | Sitemap | Skip) -> "Visit":
+        """The visit that this fetch was, now that its outcome is known."""
+        return Visit(self.lease, outcome, self.status, self.bytes, self.at, self.took, self.place)
 
 
 class Visit(msgspec.Struct, frozen=True):

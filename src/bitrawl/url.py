@@ -28,6 +28,9 @@ _CERTAIN_SESSION = re.compile(r"(?:phpsessid|jsessionid|aspsessionid\w*|asp\.net
 _TOKEN = re.compile(r"(?=[^&]*\d)[0-9a-zA-Z_\-]{16,}")
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?;]*", re.IGNORECASE)
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
+# A URL's user name and password: all up to the last @ before the path.
+_CREDENTIALS = re.compile(r"([a-z][a-z0-9+.-]*:[/\\]{2,})[^/?#\\\s]*@", re.IGNORECASE)
+_LEADING_CREDENTIALS = re.compile(r"^(\s*(?:[a-z][a-z0-9+.-]*:[/\\]+|[/\\]{2,})?)[^/?#\\]*@", re.IGNORECASE)
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
@@ -45,15 +48,15 @@ class Url(str):
         try:
             href = ada_url.join_url(base, raw) if base is not None else ada_url.normalize_url(raw)
         except ValueError as error:
-            message = f"{raw[:80]!r} is no URL; write it whole, as in https://www.example.org/"
+            message = f"{_shown(raw)} is no URL; write it whole, as in https://www.example.org/"
             raise UrlError(message) from error
         scheme, _, rest = href.partition("://")
         if scheme not in ("http", "https"):
-            message = f"{raw[:80]!r} is not a web address: only http and https are visited"
+            message = f"{_shown(raw)} is not a web address: only http and https are visited"
             raise UrlError(message)
         rest = rest.partition("#")[0]
         if len(rest) > MAX_LENGTH:
-            message = f"{raw[:80]!r}… is longer than {MAX_LENGTH} characters"
+            message = f"{_shown(raw)}… is longer than {MAX_LENGTH} characters"
             raise UrlError(message)
         canonical = f"{scheme}://{_canonical(rest)}"
         # What was removed may have uncovered a dot segment or another escape: once more, until it is stable.
@@ -90,6 +93,17 @@ class Url(str):
         return _site(self.host)
 
 
+def has_credentials(raw: str) -> bool:
+    """Whether a URL that `Url.parse` accepts holds a user name or a password."""
+    url = ada_url.URL(raw)
+    return bool(url.username or url.password)
+
+
+def without_credentials(text: str) -> str:
+    """The text with "…" for the user name and password of each URL in it: for messages and logs."""
+    return _CREDENTIALS.sub(r"\1…@", text)
+
+
 @lru_cache(maxsize=65536)
 def _site(host: str) -> str:
     name = host.partition(":")[0]
@@ -101,6 +115,10 @@ def _site(host: str) -> str:
 @lru_cache(maxsize=1)
 def _suffixes() -> PublicSuffixList:
     return PublicSuffixList()
+
+
+def _shown(raw: str) -> str:
+    return repr(without_credentials(_LEADING_CREDENTIALS.sub(r"\1…@", raw))[:80])
 
 
 def _canonical(rest: str) -> str:

@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 from bitrawl import config, demo
 from bitrawl.cli import app
 from bitrawl.config import Job
+from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.jobs.crawling import Ending, crawl
+from bitrawl.jobs.crawling import crawl
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
@@ -116,8 +117,8 @@ def test_command_status_and_report_say_why_a_site_was_left(mined: tuple[Path, st
     assert list(left(folder)) == ["allotment-diary.test"]
     why = left(folder)["allotment-diary.test"]
     assert "nothing but en" in why
-    assert f"allotment-diary.test left: {why}" in said
-    assert "--exhaustive goes on" in said
+    assert f"left allotment-diary.test: {why}" in said
+    assert "--exhaustive visits them" in said
     assert why in ran("status", str(folder))
     assert why in (folder / "report.html").read_text()
 
@@ -139,9 +140,9 @@ def test_the_report_shows_the_patterns_that_the_site_follows(mined: tuple[Path, 
 
 async def test_a_site_that_was_left_stays_left_until_all_of_it_is_asked_for(tmp_path: Path):
     async with demo.serve() as web:
-        assert "left: " in await crawled(job(web, ENGLISH), tmp_path)
+        assert "left allotment-diary.test: " in await crawled(job(web, ENGLISH), tmp_path)
         first, seen = by_host(tmp_path), len(web.visits)
-        assert "left: " in await crawled(job(web, ENGLISH), tmp_path)
+        assert "left allotment-diary.test: " in await crawled(job(web, ENGLISH), tmp_path)
         assert (by_host(tmp_path), len(web.visits)) == (first, seen)
         assert "nothing is left to visit" in await crawled(job(web, ENGLISH, exhaustive=True), tmp_path)
     for host, urls in first.items():

@@ -6,21 +6,27 @@ One test for each; where the promise needs no wire it is kept in tests/unit (add
 import asyncio
 import base64
 import contextlib
+import socket
 import ssl
 import time
 import tracemalloc
 
+import aiohttp
 import pytest
+from aiohttp.client_reqrep import ConnectionKey
 from web.pathologies import ROUTES, pathology_server
 
 from bitrawl import __version__
 from bitrawl.crawl.decompress import MIB
+from bitrawl.crawl.failures import failure
 from bitrawl.crawl.fetch import FetchSettings, HttpFetcher, redirect_target
 from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage
 from bitrawl.url import Url
+
+KEY = ConnectionKey("a.org", 80, False, True, None, None, None)
 
 
 class Clock:
@@ -164,6 +170,17 @@ async def own_server(converse, **options):
     server = await asyncio.start_server(converse, "127.0.0.1", 0, **options)
     async with server:
         yield server.sockets[0].getsockname()[1]
+
+
+def says_once(head):
+    """A conversation: any request has that answer."""
+
+    async def answer(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head + b"\r\n\r\n")
+        writer.close()
+
+    return answer
 
 
 # What comes back is what was sent.
@@ -403,10 +420,85 @@ async def test_the_proxy_itself_is_no_way_in():
         assert (answer.reason, base.requests) == (Reason.PRIVATE_ADDRESS, [])
 
 
-async def test_a_proxy_that_is_down_is_a_failed_connection():
-    async with HttpFetcher(FetchSettings(proxies=Proxies.for_all("http://127.0.0.1:1")), Clock()) as fetcher:
-        for url in ("http://www.example.org/", "https://www.example.org/"):
-            assert (await fetcher.fetch(Link(Url.parse(url), LinkKind.PAGE))).reason is Reason.CONNECTION
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(
+    ("proxy", "says"),
+    [
+        ("http://me:secret@127.0.0.1:1", "the proxy http://127.0.0.1:1 cannot be reached: connection refused"),
+        (
+            "me:secret@proxy.invalid:3128",
+            "the proxy http://proxy.invalid:3128 cannot be reached: proxy.invalid has no address (DNS)",
+        ),
+    ],
+)
+async def test_a_proxy_that_is_down_is_named_without_its_password(scheme, proxy, says):
+    async with HttpFetcher(FetchSettings(proxies=Proxies.for_all(proxy)), Clock()) as fetcher:
+        answer = await fetcher.fetch(Link(Url.parse(f"{scheme}://www.example.org/"), LinkKind.PAGE))
+    assert (answer.reason, answer.detail, answer.status) == (Reason.PROXY, says, 0)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_a_proxy_that_wants_a_password_is_no_answer_of_the_host(scheme):
+    async with own_server(says_once(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0")) as port:
+        proxies = Proxies.for_all(f"http://me:secret@127.0.0.1:{port}")
+        async with HttpFetcher(FetchSettings(proxies=proxies), Clock()) as fetcher:
+            answer = await fetcher.fetch(Link(Url.parse(f"{scheme}://www.example.org/"), LinkKind.PAGE))
+    assert (answer.reason, answer.status) == (Reason.PROXY, 0)
+    assert "(407)" in answer.detail
+    assert "secret" not in repr(answer) + repr(proxies)
+
+
+async def test_a_proxy_that_cannot_reach_the_host_says_so():
+    async with own_server(says_once(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0")) as port:
+        proxies = Proxies.for_all(f"http://127.0.0.1:{port}")
+        async with HttpFetcher(FetchSettings(proxies=proxies), Clock()) as fetcher:
+            answer = await fetcher.fetch(Link(Url.parse("https://www.example.org/"), LinkKind.PAGE))
+    assert answer.reason is Reason.PROXY
+    assert answer.detail.endswith("could not connect to the host (502 Bad Gateway)")
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("http://www.exmaple.invalid/", "www.exmaple.invalid has no address (DNS)"),
+        ("http://127.0.0.1:1/", "no connection to 127.0.0.1:1: connection refused"),
+        ("/empty", "the connection to HOST broke off (Server disconnected)"),
+        ("/truncated/length", "the connection to HOST broke off before the end of the answer"),
+        ("/silent", "no complete answer from HOST in time"),
+        ("/garbage", "the answer of HOST is not valid HTTP (Bad status line)"),
+    ],
+)
+async def test_where_no_answer_came_the_skip_says_why(url, says):
+    async with fetching(**(IMPATIENT if url == "/silent" else {})) as (base, fetch):
+        answer = await fetch(url)
+    assert answer.detail == says.replace("HOST", f"127.0.0.1:{base.port}")
+    assert answer.status == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "says"),
+    [
+        (
+            OSError(101, "Network is unreachable"),
+            Reason.CONNECTION,
+            "no connection to a.org: the network is unreachable",
+        ),
+        (
+            aiohttp.ClientConnectorDNSError(KEY, socket.gaierror(socket.EAI_AGAIN, "Temporary failure")),
+            Reason.DNS,
+            "the address of a.org could not be looked up: no name server answered (DNS)",
+        ),
+        (aiohttp.ConnectionTimeoutError("https://me:secret@x"), Reason.TIMEOUT, "no connection to a.org in time"),
+        (
+            aiohttp.InvalidURL("http://me:secret@x/"),
+            Reason.HTTP_ERROR,
+            "the answer of a.org is not valid HTTP (http://…@x/)",
+        ),
+    ],
+)
+def test_errors_that_loopback_cannot_have_are_told_in_words_too(error, reason, says):
+    skip = failure(Url.parse("http://a.org/"), error, None)
+    assert (skip.reason, skip.detail) == (reason, says)
 
 
 # TLS.
@@ -438,7 +530,12 @@ async def tls_answer(port, host):
 
 async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
     async with tls_server(tmp_path) as port:
-        assert (await tls_answer(port, "tls.test")).reason is Reason.TLS
+        refused = await tls_answer(port, "tls.test")
+    assert refused.reason is Reason.TLS
+    assert (
+        refused.detail
+        == "no secure connection to tls.test (TLS): the certificate is not valid: self-signed certificate"
+    )
 
 
 async def test_a_certificate_is_believed_for_its_own_name_only(tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from bitrawl import config
 from bitrawl.cli import app
+from bitrawl.crawl.ending import Ending
 from bitrawl.errors import BitrawlError
 from bitrawl.jobs import mining
 from bitrawl.jobs.folder import JobFolder
@@ -182,8 +183,8 @@ def test_mining_again_pairs_again_what_was_paired_with_other_settings(mined: Pat
         asked.append(site)
         return await mine(workers, site, watch, **how)
 
-    async def nothing_to_crawl(*_: object) -> mining.Ending:
-        return mining.Ending.DONE
+    async def nothing_to_crawl(*_: object) -> Ending:
+        return Ending.DONE
 
     monkeypatch.setattr(MiningWorkers, "mine", counted)
     monkeypatch.setattr(mining, "finished", nothing_to_crawl)

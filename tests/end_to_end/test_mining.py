@@ -10,8 +10,8 @@ import pytest
 
 from bitrawl import config, demo
 from bitrawl.config import Job
+from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.jobs.crawling import Ending
 from bitrawl.jobs.export import write_corpus
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine, mine_again

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from bitrawl import config, demo
 from bitrawl.cli.simulate import simulate
 from bitrawl.config import Strategy
-from bitrawl.jobs.crawling import Ending
+from bitrawl.crawl.ending import Ending
 from bitrawl.jobs.crawling import crawl as run_crawl
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap

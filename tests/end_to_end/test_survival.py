@@ -141,7 +141,7 @@ async def test_ctrl_c_finishes_what_is_in_flight_and_the_same_command_goes_on(
         process.send_signal(signal.SIGINT)
         out, err = await process.communicate()
         assert process.returncode == 130
-        assert b"resumes" in out
+        assert b"resume with the same command" in out
         assert b"Finishing" in err
         asked = {visit.url for visit in web.visits if not visit.url.endswith(RULES)}
         assert asked == concluded(tmp_path), "what was in flight was not finished"

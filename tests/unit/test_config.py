@@ -42,7 +42,9 @@ def test_codes_and_seeds_are_brought_into_standard_form():
         ({"langs": ["en", "eng", "en-GB"]}, "one language, English"),
         ({"scope": {"include": ["*.html"]}}, "no regular expression"),
         ({"seeds": ["www.example.org"]}, "https://www.example.org"),
+        ({"seeds": ["https//www.example.org"]}, r"did you mean https://www\.example\.org \?"),
         ({"seeds": ["ftp://example.org/"]}, "only http and https"),
+        ({"seeds": ["https://me:secret@example.org/x"]}, "the seed https://example.org/x was given with a user name"),
         ({"seeds": []}, "nowhere to start"),
         ({"strategy": "depth-first"}, "there is no strategy 'depth-first'; the strategies are breadth-first"),
         ({"export": {"formats": ["foo"]}}, "there is no format 'foo'; the formats are tmx, jsonl"),
@@ -103,7 +105,7 @@ def test_a_seed_list_has_comments_and_blank_lines():
 
 SECRETS = {
     "langs": ["en", "fr"],
-    "seeds": ["https://me:secret@www.example.org/en/"],
+    "seeds": ["https://www.example.org/en/"],
     "replay": ["/home/me/secret/site.warc.gz"],
     "warc": ["/home/me/secret/all.warc.gz"],
     "encoder": "/home/me/secret/labse",
@@ -154,3 +156,21 @@ def test_a_mistyped_seed_is_answered_with_what_was_meant(raw):
 def test_a_seed_list_that_is_no_text_is_refused(content):
     with pytest.raises(ConfigError, match=r"seeds\.bin is not a text file in UTF-8"):
         config.seeds_from(content, "seeds.bin")
+
+
+@pytest.mark.parametrize(
+    "seed", ["https://me:secret@a.org/", "https://me:secret@a b/", "me:secret@www.a.org", "//me:secret@a.org"]
+)
+def test_a_password_in_a_seed_is_refused_and_not_repeated(seed):
+    with pytest.raises(ConfigError) as caught:
+        config.resolve(GOOD | {"seeds": [seed]})
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "proxy", ["http://me:se@cret@proxy.org:3128", "me:secret@proxy.org:3128", "http://proxy.org:3128"]
+)
+def test_a_job_file_has_no_password(proxy):
+    text = config.text_of(config.resolve(GOOD | {"fetch": {"proxy": proxy}}))
+    assert "cret" not in text
+    assert 'proxy.org:3128"' in text

@@ -185,6 +185,19 @@ async def test_soft_404s_are_told_by_asking_for_a_page_that_cannot_exist(job):
     assert sorted(verdicts.values()).count("probe") == 1
 
 
+async def test_a_host_rests_after_a_probe_that_was_redirected(job):
+    class HomeForAll(FakeWeb):
+        async def fetch(self, link: Link) -> Capture | Skip:
+            times.append(crawl.crawl.clock.now())
+            return moved(link.url, HOME) if link.kind is LinkKind.PROBE else await super().fetch(link)
+
+    times: list[float] = []
+    crawl = job({HOME: "home"}, fetcher=HomeForAll({HOME: "home"}), settings=LoopSettings(sitemaps=False))
+    verdicts = await crawl.run()
+    assert sorted(verdicts.values()) == ["page", "probe"]
+    assert times[1] - times[0] >= 1.0
+
+
 async def test_sitemaps_are_read_and_those_that_robots_names_too(job):
     pages = {
         HOME: "home",

@@ -9,7 +9,7 @@ from table_site import moved, page, site, url
 
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.scope import Scope, Sites
+from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.model import (
     Advice,
     Alternate,
@@ -62,7 +62,7 @@ class Job:
             analyser=self,
             scorer=scorer,
             ledger=self.ledger,
-            scope=Scope(sites, first, exclude=["/secret/"]),
+            scope=Scope(sites, first, ScopeRules(exclude=["/secret/"])),
             clock=clock,
             settings=LoopSettings(
                 parallel=1, probe=False, sitemaps=url("/sitemap.xml") in pages, exhaustive=exhaustive

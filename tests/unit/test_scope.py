@@ -2,8 +2,11 @@ from random import Random
 
 import pytest
 
-from bitrawl.crawl.scope import Scope, Sites, trap_shape
+from bitrawl import config
+from bitrawl.assemble import check
+from bitrawl.crawl.scope import Scope, ScopeRules, Sites, trap_shape
 from bitrawl.crawl.traps import COPIES, WINDOW, Traps, kind_of
+from bitrawl.errors import ConfigError
 from bitrawl.model import Link, LinkKind, Reason
 from bitrawl.url import Url
 
@@ -31,11 +34,58 @@ def test_by_default_a_crawl_stays_on_the_sites_of_its_seeds(raw, reason):
 
 
 def test_patterns_include_and_exclude():
-    scope = Scope(Sites(), [SEED], include=["/docs/"], exclude=[r"\?print=1"])
+    scope = Scope(Sites(), [SEED], ScopeRules(include=["/docs/"], exclude=[r"\?print=1"]))
     assert refusal(scope, "https://example.org/docs/a") is None
     assert refusal(scope, "https://example.org/docs/a?print=1") is Reason.EXCLUDED
     assert refusal(scope, "https://example.org/blog/a") is Reason.NOT_INCLUDED
     assert refusal(scope, SEED) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind", "reason"),
+    [
+        ("https://www.example.org/a", LinkKind.PAGE, None),
+        ("http://example.org/a", LinkKind.REDIRECT, None),
+        ("https://fr.example.org/a", LinkKind.ALTERNATE, Reason.OFF_HOST),
+        ("https://maps.example.org/sitemap.xml", LinkKind.INDEX, Reason.OFF_HOST),
+        ("https://example.org:8443/a", LinkKind.PAGE, Reason.OFF_HOST),
+        ("https://example.net/", LinkKind.PAGE, Reason.OFF_SITE),
+    ],
+)
+def test_a_crawl_can_stay_on_the_hosts_of_its_seeds(raw, kind, reason):
+    assert refusal(Scope(Sites(), [SEED], ScopeRules(same_host=True)), raw, kind=kind) == reason
+
+
+@pytest.mark.parametrize("under", ["/docs", "/docs/", "/d%6Fcs/"])
+@pytest.mark.parametrize(
+    ("path", "kind", "reason"),
+    [
+        ("/docs", LinkKind.PAGE, None),
+        ("/docs/", LinkKind.PAGE, None),
+        ("/docs?page=2", LinkKind.PAGE, None),
+        ("/docs/a/b", LinkKind.PAGE, None),
+        ("/docs2/a", LinkKind.PAGE, Reason.NOT_UNDER),
+        ("/", LinkKind.PAGE, Reason.NOT_UNDER),
+        ("/fr/docs/", LinkKind.ALTERNATE, Reason.NOT_UNDER),
+        ("/caf\u00e9/x", LinkKind.PAGE, None),
+        ("/sitemap.xml", LinkKind.INDEX, None),
+        ("/start?x=1", LinkKind.PAGE, None),  # the seed
+    ],
+)
+def test_a_crawl_can_stay_under_some_paths(under, path, kind, reason):
+    scope = Scope(Sites(), [SEED], ScopeRules(under=[under, "/caf\u00e9"]))
+    assert refusal(scope, f"https://www.example.org{path}", kind=kind) == reason
+
+
+@pytest.mark.parametrize("raw", ["docs", "https://a.org/docs/", "", "/docs?x", "//a.org/docs"])
+def test_what_is_no_path_is_refused_before_the_job_begins(raw):
+    job = config.resolve({"langs": ["en"], "seeds": [SEED], "scope": {"under": [raw]}})
+    with pytest.raises(ConfigError, match="write it from the root of the host, as in --under /docs/"):
+        check(job)
+
+
+def test_the_whole_host_may_be_named_as_a_path():
+    assert refusal(Scope(Sites(), [SEED], ScopeRules(under=["/"])), "https://www.example.org/any") is None
 
 
 def test_hosts_that_are_declared_one_site_are_one_site():
@@ -47,7 +97,7 @@ def test_hosts_that_are_declared_one_site_are_one_site():
 
 
 def test_depth_and_nofollow_are_refused_but_what_the_user_named_is_not():
-    scope = Scope(Sites(), [SEED], depth=2)
+    scope = Scope(Sites(), [SEED], ScopeRules(depth=2))
     assert refusal(scope, "https://example.org/a", depth=2) is None
     assert refusal(scope, "https://example.org/a", depth=3) is Reason.DEPTH
     assert refusal(scope, "https://example.org/a", rel="noopener NoFollow") is Reason.NOFOLLOW
@@ -110,7 +160,7 @@ def test_the_same_parameters_in_another_order_are_met_before():
 def test_a_text_at_many_addresses_of_a_host_wears_out():
     traps = Traps()
     for number in range(COPIES + 1):
-        assert not traps.worn_out(Url.parse("http://a.org/x"), 7)
+        assert not traps.repeats(Url.parse("http://a.org/x"), 7)
         traps.visited(Url.parse(f"http://a.org/{number}/x"), 7)
-    assert traps.worn_out(Url.parse("http://a.org/x"), 7)
-    assert not traps.worn_out(Url.parse("http://b.org/x"), 7)
+    assert traps.repeats(Url.parse("http://a.org/x"), 7)
+    assert not traps.repeats(Url.parse("http://b.org/x"), 7)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitrawl.errors import UrlError
-from bitrawl.url import MAX_LENGTH, Url
+from bitrawl.url import MAX_LENGTH, Url, has_credentials, without_credentials
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 
@@ -135,3 +135,42 @@ def test_the_web_platform_tests_agree_where_they_apply():
             differ.append((case["input"], expected, found))
     assert not differ
     assert agree > 700
+
+
+@pytest.mark.parametrize(
+    ("raw", "holds"),
+    [("https://me:secret@a.org/", True), ("https://secret@a.org/", True), ("https://a.org/@me", False)],
+)
+def test_credentials_are_told_and_dropped(raw, holds):
+    assert has_credentials(raw) is holds
+    assert "secret" not in Url.parse(raw)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "no way to http://me:secret@a.org:1/x and http://b.org/?q=x@y",
+            "no way to http://…@a.org:1/x and http://b.org/?q=x@y",
+        ),
+        ("write to me@a.org about https://a.org/", "write to me@a.org about https://a.org/"),
+    ],
+)
+def test_a_message_shows_no_password(text, shown):
+    assert without_credentials(text) == shown
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "https://me:secret@a b/",
+        "ftp://me:secret@a.org/",
+        "me:secret@a.org",
+        "//me:secret@a.org",
+        "https://me:sec ret@a b",
+    ],
+)
+def test_an_error_about_a_url_shows_no_password(raw):
+    with pytest.raises(UrlError) as caught:
+        Url.parse(raw)
+    assert "sec" not in str(caught.value)

@@ -13,7 +13,7 @@ from bitrawl.cli.foreground import Foreground, leave
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell
 from bitrawl.config import Job
-from bitrawl.jobs.crawling import Ending
+from bitrawl.crawl.ending import Ending
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine
 from bitrawl.jobs.settings import listed

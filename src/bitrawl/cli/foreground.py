@@ -10,7 +10,7 @@ import typer
 from bitrawl.assemble import Parts
 from bitrawl.cli.console import err
 from bitrawl.cli.progress import Progress
-from bitrawl.jobs.crawling import Ending
+from bitrawl.crawl.ending import Ending
 
 Result = TypeVar("Result")
 

@@ -76,7 +76,7 @@ class GuardedResolver(AbstractResolver):
         *,
         allow_private: bool = False,
         trusted: Collection[Endpoint] = (),
-        seconds: float = 15.0,
+        seconds: float = 15.0,  # judgement: as long as a connection may take
         lookup: Lookup | None = None,
     ) -> None:
         self._routes = routes
@@ -84,7 +84,8 @@ class GuardedResolver(AbstractResolver):
         self._trusted = frozenset(trusted)
         self._seconds = seconds
         self._lookup = lookup or _getaddrinfo
-        # Its own threads: the loop's default pool has six on two cores, and a dead name server holds each for 10 s.
+        # Its own threads, as many as visits by default: the loop's default pool has six on two cores, and a dead name
+        # server holds each for 10 s.
         self._threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="dns")
 
     async def resolve(

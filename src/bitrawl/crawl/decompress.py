@@ -65,13 +65,13 @@ def content_codings(header: str) -> tuple[str, ...] | None:
     return codings if all(name in _DECODERS for name in codings) else None
 
 
-MAX_CODINGS = 3  # Nobody means more.
-_STEP = 1 << 16  # input given to zlib at a time: it copies what it has not used yet
-_PIECE = MIB  # output taken from zlib and brotli at a time
+MAX_CODINGS = 3  # judgement: one is usual, two are met where a proxy compresses again
+_STEP = 1 << 16  # bytes of input given to zlib at a time: it copies what it has not used yet
+_PIECE = MIB  # bytes of output taken from zlib and brotli at a time
 # A zstd block is at least 4 bytes and at most 128 KiB (RFC 8878, section 3.1.1.2): 256 bytes in, 8 MiB out at most.
 _ZSTD_STEP = 256
 _ZSTD_WINDOW = 8 * MIB  # RFC 9659
-_MAX_MEMBERS = 1000  # of one gzip body: each costs a copy of the input at hand
+_MAX_MEMBERS = 1000  # of one gzip body; judgement: each costs a copy of the input at hand
 _BROKEN = (zlib.error, brotli.error, zstandard.ZstdError, EOFError)
 
 

@@ -5,16 +5,17 @@ import ssl
 from collections.abc import Mapping, Sequence
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import Self
 
 import aiohttp
 import msgspec
 from aiohttp.connector import Connection
-from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
-from bitrawl.crawl.addresses import Endpoint, GuardedResolver, PrivateAddressError, Routes, is_private_host
+from bitrawl.crawl.addresses import Endpoint, GuardedResolver, Routes, is_private_host
 from bitrawl.crawl.decompress import MIB, Expansion, content_codings, expand, prefix
+from bitrawl.crawl.failures import FOREIGN, failure, proxy_refusal
 from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.sniff import GZIP, HTML, SNIFFED, TEXT, XML, media_type
 from bitrawl.errors import ConfigError, UrlError
@@ -41,11 +42,12 @@ class FetchSettings(msgspec.Struct, frozen=True, kw_only=True):
     cookies: bool = False
     media_types: frozenset[str] = PAGE_TYPES  # what is downloaded whole; anything else after its first bytes is not
 
+    # Judgement where no standard is named.
     connections: int = 64
     connections_per_host: int = 1
     connect_time: float = 15.0
-    read_time: float = 20.0  # between two arrivals
-    total_time: float = 60.0  # name, connection, headers and body together: it ends the slow drip
+    read_time: float = 20.0  # between two arrivals of data
+    total_time: float = 60.0  # name, connection, headers and body together: ends an answer that comes byte by byte
 
     max_payload: int = 10 * MIB  # as sent
     expansion: Expansion = Expansion()
@@ -64,7 +66,7 @@ def user_agent(contact: str) -> str:
 
 def accept_language(languages: Sequence[Language]) -> str:
     """In the order asked for, and whatever there is after that; empty when none is asked for."""
-    wanted = list(languages)[:9]
+    wanted = list(languages)[:9]  # a weight has one digit here, and 0.1 is for all others
     weighed = [f"{code};q={1 - 0.1 * rank:.1f}" if rank else code for rank, code in enumerate(wanted)]
     return ", ".join([*weighed, "*;q=0.1"]) if wanted else ""
 
@@ -105,7 +107,7 @@ class HttpFetcher:
         connector = aiohttp.TCPConnector(
             limit=settings.connections,
             limit_per_host=settings.connections_per_host,
-            ttl_dns_cache=300,
+            ttl_dns_cache=300,  # seconds; judgement: a common lifetime of a name's address
             ssl=ssl.create_default_context(),
             resolver=self._resolver,
         )
@@ -131,15 +133,18 @@ class HttpFetcher:
     async def fetch(self, link: Link) -> Capture | Skip:
         """Never raises for what the server does; a cancellation passes."""
         at = self._clock.now()
+        proxy = None
         try:
             url = URL(link.url, encoded=True)
             proxy = self._proxy_for(url)
             if self._is_private(url, proxied=proxy is not None):
                 return Skip(link.url, Stage.FETCH, Reason.PRIVATE_ADDRESS, url.host or "")
             async with self._session.get(url, proxy=proxy, allow_redirects=False) as response:
+                if proxy is not None and response.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+                    return proxy_refusal(link.url, proxy)
                 answer = await self._read(link, response)
-        except _FOREIGN as error:
-            return _translated(link.url, error)
+        except FOREIGN as error:
+            return failure(link.url, error, proxy)
         if isinstance(answer, Skip):
             return answer
         peer = response.peer if isinstance(response, _Response) and not proxy else ""
@@ -238,7 +243,6 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Faults that come and go; 520 to 527 and 530 are what a large cache (Cloudflare) says when the site behind it is down.
 _SERVER_FAULTS = frozenset({408, 425, 500, 502, 503, 504, *range(520, 528), 530})
 _MAX_REMAINDER = 64 * 1024  # of a body that nobody reads: so much is cheaper than a new connection
-_FOREIGN = (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, EOFError)
 
 
 def _request_headers(settings: FetchSettings) -> dict[str, str]:
@@ -280,7 +284,7 @@ async def _remainder(response: aiohttp.ClientResponse) -> bytes:
     """A short body to its end, so that the connection can be used again; nothing of a longer or broken one."""
     try:
         body = await _beginning(response, _MAX_REMAINDER)
-    except _FOREIGN:
+    except FOREIGN:
         return b""
     return body if response.content.at_eof() else b""
 
@@ -322,23 +326,3 @@ def _request_head(request: aiohttp.RequestInfo) -> bytes:
     """As sent, but for the password of a proxy, which is not for the archive."""
     lines = [f"{name}: {value}" for name, value in request.headers.items() if name.lower() != "proxy-authorization"]
     return "\r\n".join([f"{request.method} {request.url.raw_path_qs} HTTP/1.1", *lines, "", ""]).encode()
-
-
-def _translated(url: Url, error: Exception) -> Skip:
-    reason = next((reason for kinds, reason in _REASONS if isinstance(error, kinds)), Reason.HTTP_ERROR)
-    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-    if isinstance(cause, PrivateAddressError):
-        reason = Reason.PRIVATE_ADDRESS
-    text = str(cause) or "longer than the whole may take"  # aiohttp's total timeout has no text
-    return Skip(url, Stage.FETCH, reason, " ".join(f"{type(cause).__name__}: {text}".split())[:200])
-
-
-# The first that fits.
-_REASONS: tuple[tuple[tuple[type[Exception], ...], Reason], ...] = (
-    ((TimeoutError,), Reason.TIMEOUT),
-    ((aiohttp.ClientSSLError, ssl.SSLError), Reason.TLS),
-    ((aiohttp.ClientConnectorDNSError,), Reason.DNS),
-    ((aiohttp.ClientHttpProxyError,), Reason.CONNECTION),
-    ((aiohttp.ClientResponseError, HttpProcessingError, aiohttp.InvalidURL), Reason.HTTP_ERROR),
-    ((aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, OSError, EOFError), Reason.CONNECTION),
-)

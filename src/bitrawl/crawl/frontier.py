@@ -13,13 +13,15 @@ from bitrawl.protocols import Clock, Queue
 from bitrawl.url import Url
 
 ADAPTIVE_CEILING = 30.0  # seconds; Heritrix' own upper bound for a slow server
-BACKOFF_CEILING = 300.0  # seconds
-MOST_COMPARED = 30  # hosts of a site; with more of them each takes its turn
-MUCH_BETTER = 0.5  # of a host's best score, that another of the same site must reach to be visited beside it
+BACKOFF_CEILING = 300.0  # seconds; judgement
+MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes its turn. Judgement: comparing costs time
+# A host waits while another of its site has a link more than twice as good. Judgement; without such a rule some sites
+# spent half of their fetches on hosts that had nothing (docs/decisions/frontier-and-queue.md).
+MUCH_BETTER = 0.5
 
 
 class Politeness(msgspec.Struct, frozen=True):
-    """How hard one host may be hit."""
+    """How hard one host may be hit. All figures are judgement."""
 
     delay: float = 1.0  # seconds between the end of a fetch and the next; 0 also switches off the adaptation
     connections: int = 1  # at once, per host
@@ -27,6 +29,11 @@ class Politeness(msgspec.Struct, frozen=True):
     backoff: float = 5.0  # seconds before the second attempt, doubled for each further one
     failures: int = 8  # in a row, before the host is left for this run; its links stay queued
     first_failures: int = 3  # the same of a host that never answered
+
+    def rest(self, took: float, *, asked: float = 0.0) -> float:
+        """Seconds that a host rests after an answer that took so long; `asked` is its Crawl-delay or Retry-After."""
+        slow = min(took, ADAPTIVE_CEILING) if self.delay else 0.0
+        return max(self.delay, asked, slow)
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -36,19 +43,19 @@ class Budget(msgspec.Struct, frozen=True):
     bytes: int | None = None
     minutes: float | None = None
 
-    def spent(self, purse: "Purse", now: float) -> str:
+    def reached(self, spent: "Spent", now: float) -> str:
         """Which limit is reached, counting what is in flight; empty when none is."""
-        if self.pages is not None and purse.pages + purse.in_flight >= self.pages:
-            return f"{self.pages} pages"
-        if self.bytes is not None and purse.bytes >= self.bytes:
-            return f"{self.bytes} bytes"
-        if self.minutes is not None and purse.minutes(now) >= self.minutes:
-            return f"{self.minutes:g} minutes"
+        if self.pages is not None and spent.pages + spent.in_flight >= self.pages:
+            return f"{self.pages} page{'' if self.pages == 1 else 's'}"
+        if self.bytes is not None and spent.bytes >= self.bytes:
+            return f"{self.bytes / 1_000_000:g} MB"
+        if self.minutes is not None and spent.minutes(now) >= self.minutes:
+            return f"{self.minutes:g} minute{'' if self.minutes == 1 else 's'}"
         return ""
 
 
 @dataclass
-class Purse:
+class Spent:
     """What was spent so far, of one site or of the job, earlier runs included."""
 
     pages: int = 0
@@ -91,8 +98,8 @@ class Frontier:
     floor: Callable[[str], float] = lambda _host: 0.0  # Crawl-delay
     budget: Budget = field(default_factory=Budget)
     site_budget: Budget = field(default_factory=Budget)
-    purse: Purse = field(default_factory=Purse)
-    purses: dict[str, Purse] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)  # by the whole job
+    spent_on: dict[str, Spent] = field(default_factory=dict)  # each site
     left: dict[str, str] = field(default_factory=dict)  # sites that are not visited any more, and why
 
     def __post_init__(self) -> None:
@@ -126,7 +133,7 @@ class Frontier:
             if lease is not None:
                 return lease
             self._changed.clear()
-            if not self._leased and (self._stopped or self.spent() or not self._heap):
+            if not self._leased and (self._stopped or self.budget_reached() or not self._heap):
                 return None
             await self._wait()
 
@@ -140,10 +147,8 @@ class Frontier:
         host.failures = host.failures + 1 if failed else 0
         host.answered = host.answered or not failed
         if host.failures >= (self.politeness.failures if host.answered else self.politeness.first_failures):
-            host.parked = f"{host.failures} failures in a row ({failed})"
-        rest = max(self.politeness.delay, self.floor(host.name), retry_after)
-        if self.politeness.delay:
-            rest = max(rest, min(took, ADAPTIVE_CEILING))
+            host.parked = f"{failed} ({host.failures} failures in a row)"
+        rest = self.politeness.rest(took, asked=max(self.floor(host.name), retry_after))
         if failed:
             rest = max(rest, min(self.politeness.backoff * 2 ** (host.failures - 1), BACKOFF_CEILING))
         host.ready_at = max(host.ready_at, self.clock.now() + rest)
@@ -158,10 +163,10 @@ class Frontier:
         self._release(lease, host)
         if self._leased.pop(lease.link.url, None) is None:
             return
-        for purse in (self.purse, self._purse(host.site)):
-            purse.in_flight -= 1
-            purse.pages += pages
-            purse.bytes += size
+        for spent in (self.spent, self._spent_on(host.site)):
+            spent.in_flight -= 1
+            spent.pages += pages
+            spent.bytes += size
         if retry:
             self.queue.give_back(lease)
             self._best.pop(host.name, None)
@@ -185,9 +190,9 @@ class Frontier:
         self._stopped = True
         self._changed.set()
 
-    def spent(self) -> str:
-        """Which budget of the job is spent; empty while there is some left."""
-        return self.budget.spent(self.purse, self.clock.now())
+    def budget_reached(self) -> str:
+        """Which limit of the job is reached, as in "200 pages"; empty while none is."""
+        return self.budget.reached(self.spent, self.clock.now())
 
     def pause(self) -> tuple[str, float] | None:
         """The host that is waited for, and for how many seconds more; None while something is in flight."""
@@ -200,7 +205,7 @@ class Frontier:
         return {host.name: host.parked for host in self._hosts.values() if host.parked}
 
     def _next(self) -> Lease | None:
-        if self._stopped or self.spent():
+        if self._stopped or self.budget_reached():
             return None
         now = self.clock.now()
         while self._heap and self._heap[0][0] <= now:
@@ -229,12 +234,12 @@ class Frontier:
     def _may_visit(self, host: Host, now: float) -> bool:
         if host.site in self.left:
             return False
-        purse = self._purse(host.site)
-        limit = self.site_budget.spent(purse, now)
-        if limit and purse.in_flight:
+        spent = self._spent_on(host.site)
+        limit = self.site_budget.reached(spent, now)
+        if limit and spent.in_flight:
             self._blocked.setdefault(host.site, set()).add(host.name)
         elif limit:
-            host.parked = f"the site's budget of {limit} is spent"
+            host.parked = f"the site's budget of {limit} is used up"
         return not host.parked and not limit and host.busy < self._connections(host)
 
     def _has_better(self, host: Host) -> bool:
@@ -263,10 +268,10 @@ class Frontier:
     def _lend(self, lease: Lease, host: Host, now: float) -> None:
         host.busy += 1
         self._leased[lease.link.url] = True
-        for purse in (self.purse, self._purse(host.site)):
-            purse.in_flight += 1
-            if purse.started is None:
-                purse.started = now
+        for spent in (self.spent, self._spent_on(host.site)):
+            spent.in_flight += 1
+            if spent.started is None:
+                spent.started = now
         self._schedule(host)
 
     def _release(self, lease: Lease, host: Host) -> None:
@@ -298,17 +303,17 @@ class Frontier:
             self._of_site.setdefault(host.site, set()).add(name)
         return host
 
-    def _purse(self, site: str) -> Purse:
-        return self.purses.setdefault(site, Purse())
+    def _spent_on(self, site: str) -> Spent:
+        return self.spent_on.setdefault(site, Spent())
 
     async def _wait(self) -> None:
         """Until something changed, the first host is ready, or the time is up."""
-        if self._stopped or not self._heap or self.spent():
+        if self._stopped or not self._heap or self.budget_reached():
             await self._changed.wait()
             return
         pause = self._heap[0][0] - self.clock.now()
         if self.budget.minutes is not None:
-            pause = min(pause, 60 * (self.budget.minutes - self.purse.minutes(self.clock.now())))
+            pause = min(pause, 60 * (self.budget.minutes - self.spent.minutes(self.clock.now())))
         change = asyncio.ensure_future(self._changed.wait())
         alarm = asyncio.ensure_future(self.clock.sleep(max(0.0, pause)))
         try:

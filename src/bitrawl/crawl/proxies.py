@@ -23,6 +23,11 @@ class Proxies(msgspec.Struct, frozen=True):
                 message = f"the proxy for {scheme} is no http proxy; write it as http://user:password@host:port"
                 raise ConfigError(message)
 
+    def __repr__(self) -> str:
+        """Without passwords: it may stand in a traceback."""
+        names = (proxy_name(_parsed(proxy)) if proxy else "" for proxy in (self.http, self.https))
+        return "Proxies(http={!r}, https={!r}, bypass={!r})".format(*names, self.bypass)
+
     @classmethod
     def for_all(cls, proxy: str) -> Self:
         """The one that the user named; the environment has no say."""
@@ -56,6 +61,11 @@ class Proxies(msgspec.Struct, frozen=True):
             if entry == "*" or host == name or host.endswith(f".{name}"):
                 return True
         return False
+
+
+def proxy_name(proxy: URL) -> str:
+    """Its URL without user name and password, to be shown."""
+    return str(proxy.with_user(None)).rstrip("/")
 
 
 def _parsed(proxy: str) -> URL:

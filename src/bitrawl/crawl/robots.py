@@ -10,9 +10,10 @@ from weakref import WeakValueDictionary
 import msgspec
 from protego import Protego
 
+from bitrawl.crawl.failures import MAX_DETAIL
 from bitrawl.crawl.fetch import MAX_RULES, redirect_target
 from bitrawl.errors import UrlError
-from bitrawl.model import TRANSIENT, Capture, Link, LinkKind, Reason, RobotsRecord, Skip, Stage
+from bitrawl.model import TRANSIENT, Capture, Directive, Link, LinkKind, Reason, RobotsRecord, Skip, Stage
 from bitrawl.protocols import Clock, Fetcher
 from bitrawl.url import Url
 
@@ -20,10 +21,12 @@ PRODUCT = "bitrawl"
 """Our name in robots.txt."""
 
 MAX_AGE = 24 * 3600.0  # RFC 9309, section 2.4
-MAX_DELAY = 60.0  # A Crawl-delay beyond it (hours are met) would end the crawl of a host; it is cut, not ignored.
+MAX_DELAY = (
+    60.0  # judgement: a longer Crawl-delay (some ask for hours) would end the crawl of a host; it is cut to this
+)
 MAX_REDIRECTS = 5  # RFC 9309, section 2.3.1.2
-UNREACHABLE_FOR = 5.0  # How long a failure counts, so that a host's other links do not ask again at once.
-KEPT = 512  # Parsed files in memory; of the others the memory knows the text.
+UNREACHABLE_FOR = 5.0  # seconds that a failure counts, so that a host's other links do not ask at once; judgement
+KEPT = 512  # parsed files in memory, the others are parsed again when needed; judgement
 
 
 class RobotsMemory(Protocol):
@@ -248,7 +251,7 @@ _SITEMAP = re.compile(r"site-?maps?(?:\s*:|\s)\s*(.*)", re.IGNORECASE)
 _SIGNAL = re.compile(r"content-signal\s*:\s*(.*)", re.IGNORECASE)  # https://contentsignals.org
 _NO_TRAINING = re.compile(r"\bai-train\s*=\s*no\b", re.IGNORECASE)
 _TOKEN_CHARACTERS = re.compile(r"[a-z_-]+")
-_MAX_SITEMAPS = 1000
+_MAX_SITEMAPS = 1000  # of one robots.txt; judgement: the loop reads 500 of a site
 
 
 Value = TypeVar("Value")
@@ -264,18 +267,19 @@ def _keep(kept: OrderedDict[str, Value], origin: str, value: Value) -> Value:
 
 def _failure(origin: str, answer: Skip) -> Skip:
     """What the failure to get robots.txt means for a page of that origin."""
-    if answer.url.origin == origin and answer.reason in _FAULTS_OF_THE_HOST:
+    if answer.url.origin == origin and answer.reason in _FAULTS_ON_THE_WAY:
         return answer
-    detail = f"robots.txt: {answer.reason} {answer.status or ''} {answer.detail}"
-    return Skip(answer.url, Stage.ROBOTS, Reason.ROBOTS_UNREACHABLE, " ".join(detail.split())[:200], answer.status)
+    why = f"it answered {answer.status} {answer.detail}".strip() if answer.status else answer.detail or answer.reason
+    detail = f"{answer.url} could not be fetched: {why}"
+    return Skip(answer.url, Stage.ROBOTS, Reason.ROBOTS_UNREACHABLE, detail[:MAX_DETAIL], answer.status)
 
 
 def _postponed(failure: Skip, wait: float) -> Skip:
     return msgspec.structs.replace(failure, retry_after=wait if failure.reason in TRANSIENT else 0.0)
 
 
-# They would meet the page as well; under their own name they are understood, and retried or not, rightly.
-_FAULTS_OF_THE_HOST = frozenset({Reason.PRIVATE_ADDRESS, Reason.DNS, Reason.TLS})
+# The page would meet them as well. They keep their own reason, which says whether to try again and what to do.
+_FAULTS_ON_THE_WAY = frozenset({Reason.PRIVATE_ADDRESS, Reason.DNS, Reason.TLS, Reason.PROXY})
 
 
 def _urls(texts: Sequence[str], base: Url) -> tuple[Url, ...]:
@@ -298,8 +302,8 @@ def _reservations(record: RobotsRecord) -> list[tuple[str, bool]]:
     for entry in entries if isinstance(entries, list) else [entries]:
         if isinstance(entry, dict) and isinstance(entry.get("location"), str):
             pattern = _pattern(entry["location"], record.origin)
-            if pattern and str(entry.get("tdm-reservation")) in ("0", "1"):
-                rules.append((pattern, str(entry["tdm-reservation"]) == "1"))
+            if pattern and str(entry.get(Directive.TDM_RESERVATION)) in ("0", "1"):
+                rules.append((pattern, str(entry[Directive.TDM_RESERVATION]) == "1"))
     return rules
 
 

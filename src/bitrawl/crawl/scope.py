@@ -1,18 +1,20 @@
-"""Which links belong to the job: its sites, the user's patterns, and the shapes of traps."""
+"""Which links belong to the job: its sites or hosts, the user's paths and patterns, and the shapes of traps."""
 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+import msgspec
+
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import Link, LinkKind, Reason, Skip, Stage
+from bitrawl.model import Directive, Link, LinkKind, Reason, Skip, Stage
 from bitrawl.url import Url
 
-MAX_SEGMENTS = 20  # Heritrix' own bound
-MAX_REPEATS = 2  # of one run of path segments, as in /a/b/a/b/a/b
-MAX_OCCURRENCES = 3  # of one segment anywhere in a path
-MAX_PARAMETERS = 12
-MAX_FACETS = 3  # parameters that a page may have added to its own address: sort, filter, page
+MAX_SEGMENTS = 20  # Heritrix' own bound (TooManyPathSegmentsDecideRule)
+MAX_REPEATS = 2  # of one run of path segments, as in /a/b/a/b/a/b; Heritrix' own bound (PathologicalPathDecideRule)
+MAX_OCCURRENCES = 3  # of one segment anywhere in a path; judgement
+MAX_PARAMETERS = 12  # judgement
+MAX_FACETS = 3  # parameters that a page may have added to its own address (sort, filter, page); judgement
 
 # Never a page, whatever the server calls it. One HEAD less for each.
 _FILES = re.compile(
@@ -38,24 +40,28 @@ class Sites:
         return self._named.get(host) or self._named.get(site, site)
 
 
+class ScopeRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user asked for beyond the sites of the seeds."""
+
+    include: Sequence[str] = ()  # regular expressions; a link must match one
+    exclude: Sequence[str] = ()  # regular expressions; a link must match none
+    depth: int | None = None  # links away from the seeds
+    same_host: bool = False  # only the seeds' hosts; www.example.org and example.org count as one
+    under: Sequence[str] = ()  # paths; a link must be one of them or below one of them
+
+
 class Scope:
     """Score apart from decision: a link is in or it is a Skip, whatever a strategy thinks of it."""
 
-    def __init__(
-        self,
-        sites: Sites,
-        seeds: Sequence[Url],
-        *,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        depth: int | None = None,
-    ) -> None:
+    def __init__(self, sites: Sites, seeds: Sequence[Url], rules: ScopeRules | None = None) -> None:
         self.sites = sites
+        self._rules = rules or ScopeRules()
         self._home = {sites.of(seed.host) for seed in seeds}
+        self._hosts = {_without_www(seed.host) for seed in seeds}
         self._seeds = frozenset(seeds)
-        self._include = [re.compile(raw) for raw in include]
-        self._exclude = [re.compile(raw) for raw in exclude]
-        self._depth = depth
+        self._include = [re.compile(raw) for raw in self._rules.include]
+        self._exclude = [re.compile(raw) for raw in self._rules.exclude]
+        self._under = tuple(folder_path(raw) for raw in self._rules.under)
 
     def refusal(self, link: Link) -> Skip | None:
         """Why the link is not followed; None when it is. What the user named as a seed is always followed."""
@@ -64,14 +70,16 @@ class Scope:
             return None
         if self.sites.of(url.host) not in self._home:
             return Skip(url, Stage.SCOPE, Reason.OFF_SITE)
+        if self._rules.same_host and _without_www(url.host) not in self._hosts:
+            return Skip(url, Stage.SCOPE, Reason.OFF_HOST)
         if link.kind in (LinkKind.INDEX, LinkKind.PROBE):
             return None
-        if "nofollow" in link.rel.lower().split():
+        if Directive.NOFOLLOW in link.rel.lower().split():
             return Skip(url, Stage.SCOPE, Reason.NOFOLLOW)
         return self._by_address(link) or self._by_pattern(url)
 
     def _by_address(self, link: Link) -> Skip | None:
-        if self._depth is not None and link.depth > self._depth:
+        if self._rules.depth is not None and link.depth > self._rules.depth:
             return Skip(link.url, Stage.SCOPE, Reason.DEPTH, f"depth {link.depth}")
         if _FILES.search(link.url.path):
             return Skip(link.url, Stage.SCOPE, Reason.CONTENT_TYPE, "not a page by its name")
@@ -79,12 +87,21 @@ class Scope:
         return Skip(link.url, Stage.SCOPE, Reason.TRAP, trap) if trap else None
 
     def _by_pattern(self, url: Url) -> Skip | None:
+        if self._under and not f"{url.path}/".startswith(self._under):
+            return Skip(url, Stage.SCOPE, Reason.NOT_UNDER)
         for pattern in self._exclude:
             if pattern.search(url):
                 return Skip(url, Stage.SCOPE, Reason.EXCLUDED, pattern.pattern)
         if self._include and not any(pattern.search(url) for pattern in self._include):
             return Skip(url, Stage.SCOPE, Reason.NOT_INCLUDED)
         return None
+
+
+def folder_path(raw: str) -> str:
+    """A path that the user named, as URLs have it and with a slash at its end; raises `ConfigError`."""
+    if not raw.startswith("/") or raw.startswith("//") or set(raw) & set("?#"):
+        raise ConfigError(f"--under {raw!r} is no path; write it from the root of the host, as in --under /docs/")
+    return Url.parse(f"http://host{raw}").path.rstrip("/") + "/"
 
 
 def trap_shape(url: Url) -> str:
@@ -118,6 +135,10 @@ def _goes_round(segments: Sequence[str]) -> bool:
             if same >= period * MAX_REPEATS:
                 return True
     return False
+
+
+def _without_www(host: str) -> str:
+    return host.removeprefix("www.")
 
 
 def _host_name(raw: str) -> str:

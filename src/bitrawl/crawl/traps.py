@@ -6,13 +6,17 @@ from typing import TypeVar
 
 from bitrawl.url import Url
 
-WINDOW = 30  # visits to one kind of address that are looked back on
+# Judgement where nothing else is said; tests/end_to_end/test_hostile_web.py holds that a calendar, a shop, a maze and
+# session ids end with these, and test_survival.py that no page of the bundled web is lost.
+WINDOW = 30  # the last visits to one kind of address that are looked at
 MIN_FRESH = 0.2  # share of them that must have brought something new
 MEMORY = 64  # signatures kept of one kind: a calendar repeats itself sooner
-COPIES = 5  # addresses of one text on a host: print versions and the like, not a maze
-REMEMBERED = 100_000
-KINDS = 20_000  # kinds of address kept, the longest unvisited forgotten first
-NEAR = 3  # bits in which two signatures of the same text, but for a word or two, may differ
+COPIES = 5  # addresses of one text on a host: print versions and the like
+REMEMBERED = 100_000  # texts, and addresses with parameters: bounds the memory
+KINDS = 20_000  # kinds of address kept; the one not visited for the longest time is forgotten first
+NEAR = (
+    3  # bits in which two signatures of the same text, but for a word or two, may differ (Manku et al. 2007: 3 of 64)
+)
 ALIKE = 8  # the same for texts that bring nothing new; unrelated pages differ in 17 and more (199 pages of ours)
 
 Key = TypeVar("Key")
@@ -39,7 +43,7 @@ class Traps:
         copy = (url.host, signature)
         self._copies.note(copy, self._copies.get(copy, 0) + 1)
 
-    def worn_out(self, url: Url, signature: int) -> bool:
+    def repeats(self, url: Url, signature: int) -> bool:
         """Whether that host has shown the very same text at many addresses: their links lead in circles."""
         return self._copies.get((url.host, signature), 0) > COPIES
 

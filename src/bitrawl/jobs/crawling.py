@@ -2,26 +2,17 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from enum import Enum
 
 from bitrawl import assemble, config
 from bitrawl.assemble import Parts
 from bitrawl.config import Job
+from bitrawl.crawl.ending import Ending, Facts, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Visit
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.strategies.breadth_first import Unlearning
-
-
-class Ending(Enum):
-    """How a run came to its end."""
-
-    DONE = "done"  # nothing left, or a budget spent
-    FAILED = "failed"  # no host has answered
-    STOPPED = "stopped"  # by the user, with all in flight finished
-
 
 Started = Callable[[Parts], None]
 """Is handed the parts of a crawl before it begins: to stop it by, or to watch it."""
@@ -70,25 +61,21 @@ async def finished(parts: Parts) -> Ending:
         await crawl.run()
     finally:
         ledger.remember("seconds", float(ledger.recall("seconds") or 0) + crawl.clock.now() - began)
-    ending, why = _ending(crawl, ledger, queue)
+    how, why = _ending(crawl, ledger, queue)
     ledger.remember("ended", why)
-    return ending
+    return how
 
 
 def _ending(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> tuple[Ending, str]:
-    left = f"; {waiting} links are still queued" if (waiting := len(queue)) else ""
-    if crawl.stopped:
-        return Ending.STOPPED, f"stopped by the user{left}; the same command resumes"
-    if spent := crawl.frontier.spent():
-        return Ending.DONE, f"the budget of {spent} is spent{left}"
-    if crawl.frontier.left and waiting:
-        site, why = next(iter(crawl.frontier.left.items()))
-        others = f", and {len(crawl.frontier.left) - 1} other sites" if len(crawl.frontier.left) > 1 else ""
-        said = f"{site} left: {why}{others}{left}; --exhaustive goes on"
-    elif parked := crawl.frontier.parked():
-        host, why = next(iter(parked.items()))
-        others = f" and {len(parked) - 1} other hosts" if len(parked) > 1 else ""
-        said = f"{host}{others} left: {why}{left}; the same command tries again"
-    else:
-        said = "done: nothing is left to visit"
-    return (Ending.DONE if ledger.answered() else Ending.FAILED), said
+    pages = crawl.frontier.spent.pages
+    return ending(
+        Facts(
+            stopped=crawl.stopped,
+            budget=crawl.frontier.budget_reached(),
+            queued=len(queue),
+            left=crawl.frontier.left,
+            parked=crawl.frontier.parked(),
+            pages=pages,
+            seeds=() if pages else seed_skips(crawl.seeds, ledger.skip_of),
+        )
+    )

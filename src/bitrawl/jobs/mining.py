@@ -14,8 +14,9 @@ from bitrawl.assemble import Parts, SystemClock
 from bitrawl.config import Format, Job
 from bitrawl.corpus.export import with_present
 from bitrawl.corpus.naming import corpus_headers
+from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.crawling import Ending, Started, finished, opened
+from bitrawl.jobs.crawling import Started, finished, opened
 from bitrawl.jobs.export import write_corpus
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.worker import MiningWorkers, Watch

@@ -90,6 +90,8 @@ SETTINGS: dict[str, Setting] = {
     "exclude": Setting(
         "scope.exclude", Group.SCOPE, "Skip URLs that match this regular expression.", _several, metavar="REGEX"
     ),
+    "same_host": Setting("scope.same_host", Group.SCOPE, "Stay on the hosts of the seeds."),
+    "under": Setting("scope.under", Group.SCOPE, "Follow only URLs below this path: /docs/", _several, metavar="PATH"),
     "one_site": Setting(
         "scope.one_site", Group.SCOPE, "Treat these hosts as one site: example.org,exemple.org", _sites, metavar="HOSTS"
     ),

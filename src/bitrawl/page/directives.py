@@ -2,43 +2,43 @@
 
 import re
 
-from bitrawl.model import Capture
+from bitrawl.model import Capture, Directive
 from bitrawl.page.head import Head
 
 AGENT = "bitrawl"
 """The name by which a directive may address us."""
 
 _MEANINGS = {
-    "noindex": ("noindex",),
-    "nofollow": ("nofollow",),
-    "none": ("noindex", "nofollow"),
-    "noai": ("noai",),
+    "noindex": (Directive.NOINDEX,),
+    "nofollow": (Directive.NOFOLLOW,),
+    "none": (Directive.NOINDEX, Directive.NOFOLLOW),
+    "noai": (Directive.NOAI,),
 }
 # Directives that have a value of their own, so that the colon does not name an agent.
 _VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
 _AGENT = re.compile(r"\s*([\w\-]+)\s*:\s*(.*)", re.DOTALL)
 
 
-def directives(head: Head | None, capture: Capture) -> tuple[str, ...]:
-    """Normalised and sorted: "noai", "noindex", "nofollow", "tdm-reservation"; whether to obey is not decided here."""
-    found: set[str] = set()
+def directives(head: Head | None, capture: Capture) -> tuple[Directive, ...]:
+    """Sorted by name. Whether to obey them is not decided here."""
+    found: set[Directive] = set()
     for key, value in capture.headers:
         name = key.lower()
         if name == "x-robots-tag":
             found.update(_addressed(value))
-        elif name == "tdm-reservation" and value.strip() == "1":
-            found.add("tdm-reservation")
+        elif name == Directive.TDM_RESERVATION and value.strip() == "1":
+            found.add(Directive.TDM_RESERVATION)
     for name, content in head.metas if head else ():
         if name in ("robots", AGENT):
             found.update(_meanings(content))
-        elif name == "tdm-reservation" and content == "1":
-            found.add("tdm-reservation")
+        elif name == Directive.TDM_RESERVATION and content == "1":
+            found.add(Directive.TDM_RESERVATION)
     return tuple(sorted(found))
 
 
-def _addressed(value: str) -> set[str]:
+def _addressed(value: str) -> set[Directive]:
     """Of one header line, what is for everybody or for us: an agent's name holds until the next one."""
-    found: set[str] = set()
+    found: set[Directive] = set()
     agent = AGENT
     for part in value.split(","):
         directive = part
@@ -50,5 +50,5 @@ def _addressed(value: str) -> set[str]:
     return found
 
 
-def _meanings(content: str) -> set[str]:
+def _meanings(content: str) -> set[Directive]:
     return {meaning for word in re.split(r"[\s,;]+", content.lower()) for meaning in _MEANINGS.get(word, ())}

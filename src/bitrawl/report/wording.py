@@ -23,6 +23,8 @@ METHODS = {
 
 SKIPS: dict[str, str] = {
     Reason.OFF_SITE: "The link leads to a site that is not one of the seeds'.",
+    Reason.OFF_HOST: "The link leads to another host of the site, and --same-host was given.",
+    Reason.NOT_UNDER: "The address is not below a path given with --under.",
     Reason.EXCLUDED: "An --exclude pattern matches.",
     Reason.NOT_INCLUDED: "There are --include patterns, and none matches.",
     Reason.DEPTH: "Further from the seeds than --max-depth.",
@@ -40,6 +42,7 @@ SKIPS: dict[str, str] = {
     Reason.DNS: "The host's name cannot be resolved.",
     Reason.CONNECTION: "No connection, or it broke off.",
     Reason.TLS: "The certificate is not valid, or no encrypted connection came about.",
+    Reason.PROXY: "The proxy could not be reached, or refused the request. The host was not asked.",
     Reason.TIMEOUT: "The answer took too long.",
     Reason.HTTP_ERROR: "What came is no HTTP.",
     Reason.HTTP_STATUS: "The server answered with an error, mostly “not found”.",
@@ -66,6 +69,8 @@ HARMLESS: frozenset[str] = frozenset({Reason.SITEMAP, Reason.PROBE, Reason.REDIR
 ADVICE: dict[str, str] = {
     Reason.OFF_SITE: "Add the other site as a seed; or, where it is the same site under another name, join the hosts"
     " with --one-site.",
+    Reason.OFF_HOST: "Leave out --same-host, or add a page of the other host as a seed.",
+    Reason.NOT_UNDER: "Add --under for the path of the other language too.",
     Reason.EXCLUDED: "Loosen --exclude.",
     Reason.NOT_INCLUDED: "Loosen --include: it must match the pages of both languages.",
     Reason.DEPTH: "Raise --max-depth.",
@@ -77,8 +82,10 @@ ADVICE: dict[str, str] = {
     Reason.NOT_ARCHIVED: "Bring archives that hold these pages.",
     Reason.PRIVATE_ADDRESS: "If these are your own machines, --allow-private opens them.",
     Reason.DNS: "Check the spelling of the seeds, and your connection.",
-    Reason.CONNECTION: "Check your connection and --proxy; then run the same command again.",
+    Reason.CONNECTION: "Check your network connection; then run the same command again.",
     Reason.TLS: "Check the address in a browser; the plain http:// one may work.",
+    Reason.PROXY: "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password;"
+    " then run the same command again.",
     Reason.TIMEOUT: "Raise fetch.timeout in the job file, or try again later.",
     Reason.HTTP_STATUS: "Check the seeds in a browser; some sites refuse all robots: a --contact in the User-Agent"
     " may help.",

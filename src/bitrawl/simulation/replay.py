@@ -17,7 +17,20 @@ from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import ConfigError
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, PagePair, Reason, Sitemap, Skip, Stage
+from bitrawl.model import (
+    OPT_OUTS,
+    Capture,
+    Directive,
+    Language,
+    Link,
+    LinkKind,
+    Page,
+    PagePair,
+    Reason,
+    Sitemap,
+    Skip,
+    Stage,
+)
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.page.template import without_template
@@ -45,7 +58,7 @@ KEPT_BYTES = 256_000_000  # of bodies in memory; the others are read from the ar
 MOST_HOMES = 50  # of a host
 _INDEX = re.compile(r"/(?:(?:index|default|home)\b[^/]*)?$")
 _MISHAPS = frozenset({Reason.ANALYSIS_TIMEOUT, Reason.ANALYSIS_CRASH})  # of a busy machine, perhaps: never kept
-_UNKEPT = frozenset({"noai", "noindex", "tdm-reservation"})  # directives with which the loop drops a page
+_UNKEPT = OPT_OUTS | {Directive.NOINDEX}  # directives with which the loop drops a page
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

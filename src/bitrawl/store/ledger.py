@@ -240,6 +240,15 @@ class Ledger:
         """Whether any host has ever answered."""
         return self.connection.execute("SELECT 1 FROM fetches WHERE status > 0 LIMIT 1").fetchone() is not None
 
+    def skip_of(self, url: Url) -> Skip | None:
+        """Why that link is no page; None where it is one, is queued or is not known."""
+        row = self.connection.execute(
+            "SELECT stage, reason, detail, (SELECT status FROM fetches WHERE url = links.url ORDER BY seq DESC LIMIT 1)"
+            " FROM links WHERE url = ? AND state = ?",
+            (url, SKIPPED),
+        ).fetchone()
+        return Skip(url, Stage(row[0]), Reason(row[1]), row[2] or "", row[3] or 0) if row else None
+
     def last_places(self) -> list[WarcPlace]:
         """The last record of each archive file that is certainly whole."""
         rows = self.connection.execute("SELECT file, max(offset) FROM fetches WHERE file IS NOT NULL GROUP BY file")

@@ -1,0 +1,193 @@
+"""What a crawl would meet: each seed's host asked for its rules, the seed and a sitemap, and for nothing else."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from bitrawl.crawl.fetch import redirect_target
+from bitrawl.crawl.frontier import Politeness
+from bitrawl.crawl.loop import MAX_REDIRECTS, objection
+from bitrawl.crawl.robots import RobotsFetcher
+from bitrawl.crawl.scope import Scope
+from bitrawl.errors import UrlError
+from bitrawl.model import (
+    NO_ANSWER,
+    UNDETERMINED,
+    Alternate,
+    Capture,
+    Language,
+    Link,
+    LinkKind,
+    Page,
+    Reason,
+    Sitemap,
+    Skip,
+    Stage,
+)
+from bitrawl.protocols import Analyser, Clock
+from bitrawl.url import Url
+
+PARALLEL = 16  # hosts at once; as many as a crawl visits by default
+
+
+class SitemapPreview(msgspec.Struct, frozen=True):
+    """The first sitemap file of a host; of an index, the first file that it names."""
+
+    url: Url
+    urls: int = 0  # in scope, that the file lists
+    files: int = 1  # that the index names; 1 where there is no index
+    skip: Skip | None = None  # why the file was not read
+
+    @property
+    def estimated(self) -> int:
+        """URLs in all files, if the others are as long as the first."""
+        return self.urls * self.files
+
+
+class Preview(msgspec.Struct, frozen=True, kw_only=True):
+    """What one host said."""
+
+    host: str
+    seed: Url
+    skip: Skip | None = None  # why the seed is no page, or is not kept
+    crawl_delay: float = 0.0  # seconds, that robots.txt asks for
+    language: Language = UNDETERMINED  # of the seed's text
+    html_lang: str = ""  # that the seed declares
+    languages: dict[str, int] = {}  # URLs by the language that the seed and the sitemap declare for them
+    links: int = 0  # in scope, on the seed
+    sitemaps_named: tuple[Url, ...] = ()  # in robots.txt
+    sitemap: SitemapPreview | None = None  # None where the host did not answer
+    seconds_a_visit: float = 0.0  # the fetch and the pause after it
+
+    @property
+    def allowed(self) -> bool:
+        """Whether robots.txt and the reservations of host and page let us keep the seed."""
+        return self.skip is None or self.skip.stage is not Stage.ROBOTS
+
+    @property
+    def seconds(self) -> float:
+        """How long all URLs of the sitemap would take; 0 where there is no sitemap to go by."""
+        return self.sitemap.estimated * self.seconds_a_visit if self.sitemap else 0.0
+
+
+@dataclass
+class Previewer:
+    """Asks as politely as the crawl would, and writes nothing."""
+
+    fetcher: RobotsFetcher
+    analyser: Analyser
+    scope: Scope
+    clock: Clock
+    politeness: Politeness = field(default_factory=Politeness)
+    opt_outs: bool = True
+
+    async def preview(self, seeds: Sequence[Url]) -> list[Preview]:
+        """One for each host, in the order of the seeds; only the first seed of a host is visited."""
+        first = {seed.host: seed for seed in reversed(seeds)}
+        slots = asyncio.Semaphore(PARALLEL)
+
+        async def asked(seed: Url) -> Preview:
+            async with slots:
+                return await _HostVisit(self, seed).preview()
+
+        return list(await asyncio.gather(*(asked(first[host]) for host in dict.fromkeys(seed.host for seed in seeds))))
+
+
+class _HostVisit:
+    """The few requests to one host, with the pauses between them."""
+
+    def __init__(self, settings: Previewer, seed: Url) -> None:
+        self._settings = settings
+        self._seed = seed
+        self._took = 0.0  # by the fetch before
+        self._asked = False
+
+    async def preview(self) -> Preview:
+        outcome = await self._page(Link(self._seed, LinkKind.SEED))
+        page = outcome if isinstance(outcome, Page) else None
+        skip = objection(page, opt_outs=self._settings.opt_outs) if page else outcome
+        preview = Preview(host=self._seed.host, seed=self._seed, skip=skip if isinstance(skip, Skip) else None)
+        if preview.skip is not None and preview.skip.reason in NO_ANSWER:
+            return preview
+        seconds = self._took + self._rest()
+        origin = (page.url if page else self._seed).origin
+        named = self._settings.fetcher.sitemaps(origin)
+        read, alternates = await self._sitemap(named[0] if named else Url.parse(f"{origin}/sitemap.xml"))
+        return msgspec.structs.replace(
+            preview,
+            crawl_delay=self._settings.fetcher.delay(self._seed.host),
+            language=page.language if page else UNDETERMINED,
+            html_lang=page.metadata.html_lang if page else "",
+            languages=_by_language([*(page.alternates if page else ()), *alternates]),
+            links=self._in_scope(page.links) if page else 0,
+            sitemaps_named=named,
+            sitemap=read,
+            seconds_a_visit=seconds,
+        )
+
+    async def _page(self, link: Link) -> Page | Sitemap | Skip:
+        """The seed, or the page that it redirects to while that is in scope."""
+        for _ in range(1 + MAX_REDIRECTS):
+            answer = await self._answer(link)
+            if isinstance(answer, Skip):
+                return answer
+            if not 300 <= answer.status < 400:
+                return await self._settings.analyser.analyse(answer)
+            try:
+                link = msgspec.structs.replace(link, url=redirect_target(answer), kind=LinkKind.REDIRECT)
+            except UrlError as error:
+                return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status)
+            if refusal := self._settings.scope.refusal(link):
+                return refusal
+        return Skip(link.url, Stage.FETCH, Reason.TOO_MANY_REDIRECTS)
+
+    async def _sitemap(self, url: Url) -> tuple[SitemapPreview, list[Alternate]]:
+        """The first file, and the translations that it declares."""
+        read = await self._index(url)
+        if isinstance(read, Skip):
+            return SitemapPreview(url, skip=read), []
+        files = [link.url for link in read.links if link.kind is LinkKind.INDEX]
+        if files:
+            url, read = files[0], await self._index(files[0])
+            if isinstance(read, Skip):
+                return SitemapPreview(url, files=len(files), skip=read), []
+        alternates = [alternate for group in read.alternates for alternate in group]
+        return SitemapPreview(url, self._in_scope(read.links), max(1, len(files))), alternates
+
+    async def _index(self, url: Url) -> Sitemap | Skip:
+        link = Link(url, LinkKind.INDEX)
+        if refusal := self._settings.scope.refusal(link):
+            return refusal
+        answer = await self._answer(link)
+        if isinstance(answer, Skip):
+            return answer
+        if 300 <= answer.status < 400:
+            return Skip(url, Stage.FETCH, Reason.REDIRECT, status=answer.status)
+        outcome = await self._settings.analyser.analyse(answer, index=True)
+        return outcome if isinstance(outcome, Sitemap | Skip) else Skip(url, Stage.ANALYSE, Reason.CONTENT_TYPE)
+
+    async def _answer(self, link: Link) -> Capture | Skip:
+        if self._asked:
+            await self._settings.clock.sleep(self._rest())
+        self._asked = True
+        answer = await self._settings.fetcher.fetch(link)
+        self._took = answer.took if isinstance(answer, Capture) else 0.0
+        return answer
+
+    def _rest(self) -> float:
+        return self._settings.politeness.rest(self._took, asked=self._settings.fetcher.delay(self._seed.host))
+
+    def _in_scope(self, links: Iterable[Link]) -> int:
+        refusal = self._settings.scope.refusal
+        return len({link.url for link in links if link.kind is not LinkKind.INDEX and refusal(link) is None})
+
+
+def _by_language(alternates: Sequence[Alternate]) -> dict[str, int]:
+    """Most first; x-default and what names no language are left out."""
+    urls: dict[str, set[Url]] = {}
+    for alternate in alternates:
+        if alternate.language and alternate.language != "x-default":
+            urls.setdefault(alternate.language, set()).add(alternate.url)
+    return {code: len(urls[code]) for code in sorted(urls, key=lambda code: (-len(urls[code]), code))}

@@ -1,0 +1,122 @@
+"""How a run ended, in words."""
+
+import pytest
+
+from bitrawl.crawl.ending import Ending, Facts, SeedSkip, ending, seed_skips
+from bitrawl.model import Reason, Skip, Stage
+from bitrawl.url import Url
+
+SEED = Url.parse("https://www.example.org/")
+OTHER = Url.parse("https://www.example.net/")
+
+
+def skipped(reason: Reason, detail: str = "", status: int = 0, url: Url = SEED) -> SeedSkip:
+    return SeedSkip(SEED, Skip(url, Stage.FETCH, reason, detail, status))
+
+
+NOT_FOUND = skipped(Reason.HTTP_STATUS, "Not Found", 404)
+
+
+@pytest.mark.parametrize(
+    ("facts", "kind", "says"),
+    [
+        (Facts(pages=3), Ending.DONE, "done: nothing is left to visit"),
+        (Facts(stopped=True), Ending.STOPPED, "stopped by you; resume with the same command"),
+        (
+            Facts(stopped=True, pages=3, queued=1),
+            Ending.STOPPED,
+            "stopped by you; 1 link still queued; resume with the same command",
+        ),
+        (
+            Facts(budget="200 pages", pages=200, queued=340),
+            Ending.DONE,
+            "budget of 200 pages used up; 340 links still queued",
+        ),
+        (
+            Facts(left={"a.org": "8 pages, and nothing but en"}, pages=8, queued=5),
+            Ending.DONE,
+            "left a.org: 8 pages, and nothing but en; 5 links still queued; --exhaustive visits them",
+        ),
+        (Facts(left={"a.org": "8 pages, and nothing but en"}, pages=8), Ending.DONE, "done: nothing is left to visit"),
+        (
+            Facts(parked={"a.org": "a.org has no address (DNS)", "b.org": "x", "c.org": "x"}, pages=8, queued=5),
+            Ending.DONE,
+            (
+                "gave up a.org and 2 other hosts: a.org has no address (DNS); 5 links still queued;"
+                " the same command tries again"
+            ),
+        ),
+        (
+            Facts(seeds=[NOT_FOUND]),
+            Ending.FAILED,
+            "no page was found: the seed https://www.example.org/ answered 404 (Not Found)",
+        ),
+        (
+            Facts(seeds=[NOT_FOUND, NOT_FOUND]),
+            Ending.FAILED,
+            (
+                "no page was found: the seed https://www.example.org/ answered 404 (Not Found);"
+                " 1 other seed brought no page either"
+            ),
+        ),
+        (
+            Facts(seeds=[skipped(Reason.HTTP_STATUS, "Gone", 410, OTHER)]),
+            Ending.FAILED,
+            (
+                "no page was found: the seed https://www.example.org/ redirects to https://www.example.net/,"
+                " which answered 410 (Gone)"
+            ),
+        ),
+        (
+            Facts(seeds=[skipped(Reason.OFF_SITE, url=OTHER)]),
+            Ending.FAILED,
+            (
+                "no page was found: the seed https://www.example.org/ redirects to https://www.example.net/,"
+                " which is on another site; give that address as the seed"
+            ),
+        ),
+        (
+            Facts(seeds=[skipped(Reason.ROBOTS, "https://www.example.org/robots.txt")]),
+            Ending.FAILED,
+            "no page was found: the seed https://www.example.org/ is disallowed by https://www.example.org/robots.txt",
+        ),
+        (
+            Facts(seeds=[skipped(Reason.EMPTY, status=200)]),
+            Ending.FAILED,
+            "no page was found: the seed https://www.example.org/ was skipped: empty",
+        ),
+        (
+            Facts(seeds=[skipped(Reason.DNS, "www.example.org has no address (DNS)")]),
+            Ending.FAILED,
+            "no answer came from https://www.example.org/: www.example.org has no address (DNS)",
+        ),
+        (
+            Facts(parked={"a.org": "a.org has no address (DNS) (3 failures in a row)"}, queued=3),
+            Ending.FAILED,
+            (
+                "no answer came from a.org: a.org has no address (DNS) (3 failures in a row); 3 links still queued;"
+                " the same command tries again"
+            ),
+        ),
+        (Facts(budget="1 minute"), Ending.FAILED, "no page was found; budget of 1 minute used up"),
+    ],
+)
+def test_the_end_of_a_run_is_said_in_one_sentence(facts: Facts, kind: Ending, says: str):
+    assert ending(facts) == (kind, says)
+
+
+def test_a_seed_is_followed_through_its_redirects():
+    end = Skip(OTHER, Stage.FETCH, Reason.HTTP_STATUS, "Gone", 410)
+    known = {SEED: Skip(SEED, Stage.FETCH, Reason.REDIRECT, OTHER, 301), OTHER: end}
+    page = Url.parse("https://www.example.org/page")
+    assert seed_skips([SEED, page], known.get) == [SeedSkip(SEED, end)]
+
+
+def test_redirects_in_a_circle_and_to_nowhere_end():
+    circle = {
+        SEED: Skip(SEED, Stage.FETCH, Reason.REDIRECT, OTHER),
+        OTHER: Skip(OTHER, Stage.FETCH, Reason.REDIRECT, SEED),
+    }
+    assert [found.skip.reason for found in seed_skips([SEED], circle.get)] == [Reason.REDIRECT]
+    nowhere = Skip(SEED, Stage.FETCH, Reason.REDIRECT, "'javascript:' is not a web address", 302)
+    assert [found.skip for found in seed_skips([SEED], {SEED: nowhere}.get)] == [nowhere]
