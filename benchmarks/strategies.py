@@ -59,7 +59,6 @@ class Asked(NamedTuple):
     langs: str
     alternates: bool
     models: bool
-    seed: int
 
 
 class Line(NamedTuple):
@@ -121,7 +120,6 @@ async def simulate_site(name: str, asked: Asked) -> list[Line]:
                 weights=without(name),
                 languages=languages,
                 strategies=asked.strategies,
-                seed=asked.seed,
                 alternates=asked.alternates,
                 models=asked.models,
             )
@@ -254,7 +252,6 @@ def main() -> None:
     parser.add_argument("--langs", default="", help="only this pair, as en,fr")
     parser.add_argument("--ignore-alternates", action="store_true")
     parser.add_argument("--no-models", action="store_true")
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--detailed", action="store_true", help="each language pair too")
     parser.add_argument("--fresh", action="store_true", help="analyse all pages again")
     parser.add_argument("--jobs", type=int, choices=(1, 2), default=1, help="processes")
@@ -269,7 +266,7 @@ def main() -> None:
     if given.fresh and CACHE.exists():
         shutil.rmtree(CACHE)
     strategies = tuple(Strategy) if given.strategies == "all" else tuple(map(Strategy, given.strategies.split(",")))
-    asked = Asked(strategies, given.langs, not given.ignore_alternates, not given.no_models, given.seed)
+    asked = Asked(strategies, given.langs, not given.ignore_alternates, not given.no_models)
     names = given.sites or sorted(path.name for path in SITES.iterdir() if path.is_dir())
     began = time.perf_counter()
     if given.train:

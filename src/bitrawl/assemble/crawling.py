@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from bitrawl import config
-from bitrawl.assemble.strategies import UrlModelNames, strategy
+from bitrawl.assemble.strategies import STATELESS, UrlModelNames, strategy
 from bitrawl.cleaning import Cleaner, without_template
 from bitrawl.config import Job
 from bitrawl.crawl.addresses import Endpoint
@@ -35,7 +35,6 @@ from bitrawl.store.ledger import Ledger, locked
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.replay import Archives, Codec, ReplayFetcher, open_archives
 from bitrawl.store.robots import LedgerRobots
-from bitrawl.strategies.breadth_first import Unlearning
 
 MEGABYTE = 1_000_000
 MAX_WORKERS = 4  # more than that a polite crawl never needs
@@ -106,7 +105,7 @@ async def opened(
         config.write(job, folder / "job.toml")
         for word in ("ended", "mining"):
             ledger.remember(word, "")
-        if not isinstance(crawl.scorer, Unlearning):
+        if not isinstance(crawl.scorer, STATELESS):
             crawl.recall(ledger.visits(), queue.links())
         crawl.frontier.wake(queue.hosts())
         yield Opened(crawl, ledger, queue)

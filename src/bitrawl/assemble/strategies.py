@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
-from bitrawl.languages import same_language
 from bitrawl.model import Language
 from bitrawl.protocols import LinkScorer, UrlLanguageModel, UrlPairModel
 from bitrawl.strategies.adaptive.scorer import Adaptive, column_weights
-from bitrawl.strategies.breadth_first import BreadthFirst, LanguageFilter
+from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.language_filter import LanguageFilter
 from bitrawl.strategies.url_models import UrlModels
 from bitrawl.strategies.url_patterns import UrlPatterns
 from bitrawl.urls.language.model import UrlLanguages
@@ -28,6 +28,8 @@ class UrlModelNames(NamedTuple):
 
 
 BUNDLED = UrlModelNames()
+# They keep nothing from one visit to the next, so a resumed crawl need not tell them its earlier visits.
+STATELESS = (BreadthFirst, LanguageFilter)
 
 
 def strategy(
@@ -35,7 +37,6 @@ def strategy(
     languages: Sequence[Language],
     *,
     models: bool = True,
-    seed: int = 1,  # noqa: ARG001 (none of them leaves anything to chance so far)
     named: UrlModelNames = BUNDLED,
     weights: Mapping[str, float] | None = None,
 ) -> LinkScorer:
@@ -49,7 +50,7 @@ def strategy(
         case Strategy.BREADTH_FIRST:
             return BreadthFirst()
         case Strategy.LANGUAGE_FILTER:
-            return LanguageFilter(lambda found: any(same_language(found, wanted) for wanted in languages))
+            return LanguageFilter(languages)
         case Strategy.URL_MODELS:
             return _url_models(languages, named, models=models)
         case Strategy.URL_PATTERNS:
@@ -57,8 +58,8 @@ def strategy(
         case Strategy.ADAPTIVE if len(languages) > 1:
             read = column_weights(weights) if weights else None
             return Adaptive(languages, _language_model(named.language) if models else None, read)
-        case _:  # one language has no pairs to look for
-            return strategy(Strategy.LANGUAGE_FILTER, languages)
+        case Strategy.ADAPTIVE:  # one language has no pairs to look for
+            return LanguageFilter(languages)
 
 
 def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:
