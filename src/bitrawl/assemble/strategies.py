@@ -12,7 +12,7 @@ from bitrawl.strategies.adaptive.scorer import Adaptive, column_weights
 from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.strategies.language_filter import LanguageFilter
 from bitrawl.strategies.url_models import UrlModels
-from bitrawl.strategies.url_patterns import UrlPatterns
+from bitrawl.strategies.url_patterns.scorer import UrlPatterns
 from bitrawl.urls.language.model import UrlLanguages
 from bitrawl.urls.language.rules import RuleLanguageModel
 from bitrawl.urls.parallel.model import TreeUrlPairModel
