@@ -21,8 +21,8 @@ from bitrawl.urls.marks import named_languages, skeleton
 MIN_LIKENESS = 0.35  # of the fingerprints of two pages: anything below was chance on the site packs
 MAX_SAME_KEY = 12  # judgement: addresses of one key that are looked at, or that one page declares
 MAX_BESIDE = 4  # judgement: addresses that stood at the same place as one
-MAX_REDIRECTS = 5  # judgement: browsers follow 20, but addresses of one site are rarely more than two apart
-MAX_TAGS = 1500  # judgement: tags of a page that are aligned; menus, which all pages share, stand at the top
+MAX_REDIRECTS = 5  # judgement: of a chain that is followed to where an address leads
+MAX_TAGS = 1500  # judgement: tags of a page that are aligned
 
 
 class Marks(NamedTuple):

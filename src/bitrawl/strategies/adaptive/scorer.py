@@ -44,8 +44,7 @@ FIRST = frozenset({LinkKind.INDEX, LinkKind.PROBE})  # no pages of a pair; they 
 HALF = 0.5  # pairs that a page brings whose partner has yet to be fetched
 PRIOR = 0.3  # judgement: how often a link leads to a page of a pair, before anything is known of the site
 LEAST_RATE, MOST_RATE = 0.003, 0.997  # judgement: bounds the log-odds by 6, where a few hundred visits would take them
-# The next three bound the cost of a visit (docs/decisions/adaptive.md, "Cost"). Judgement: the site packs do not show
-# what they lose, and a visit stays below a millisecond.
+# The next three bound the cost of a visit (docs/decisions/adaptive.md, "Cost"); each is a judgement.
 TOP = 200  # queued links whose order is kept right; those below are looked at again when their turn comes near
 ROWS_PER_VISIT = 1000  # links that are scored again, on average, for each visit
 MIN_CHANGE = 0.03  # of a score, before it is written

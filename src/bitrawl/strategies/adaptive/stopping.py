@@ -9,9 +9,7 @@ from bitrawl.model import Language
 
 Floats = NDArray[np.float32]
 
-# Judgement: pages after which a site without a sign of a second language is left. On the site packs a home page and its
-# links show the second language.
-MONOLINGUAL_AFTER = 8
+MONOLINGUAL_AFTER = 8  # judgement: pages after which a site without a sign of a second language is left
 # A site is left when the pairs that a recent fetch completed, and those that a fetch of the best queued links can be
 # expected to complete, are together below MIN_PAIRS_PER_FETCH. Swept on the site packs (weights left out; 2026-11), from
 # their own seeds and from their home pages: with these 0.3 to 0.4 % of the pairs come after that, 1.9 % on the worst

@@ -8,8 +8,7 @@ from bitrawl.strategies.adaptive.rates import Rates
 from bitrawl.url import Url
 from bitrawl.urls.habits import Habits
 
-# All five are a judgement: openbsd-2009, where 15 % of the pair pages are linked from nowhere, gains from it, and the
-# other site packs lose nothing (docs/decisions/adaptive.md).
+# All four are a judgement. What the whole brings on openbsd-2009 is in docs/decisions/adaptive.md.
 MIN_PAIRS = 5  # of a site, before its habits are followed
 MIN_CONFIDENCE = 0.5  # of such a habit
 GROWTH = 1.3  # of the pairs, before all pages without a partner are looked at again
