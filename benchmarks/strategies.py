@@ -8,7 +8,7 @@
     python -m benchmarks.strategies --train                  # the weights of `adaptive` anew, on all sites
 
 `adaptive` is measured with weights that were trained without the site (adaptive-left-out.json, which --train writes
-beside this file, as it does src/bitrawl/crawl/models/adaptive.json).
+beside this file, as it does src/bitrawl/strategies/models/adaptive.json).
 
 How it is counted: docs/reference/simulate.md. Each language pair with English that has at least 30 true pairs is a
 simulation of its own, from the seeds of site.json; a site's figure is the mean over its language pairs, the last line
@@ -40,7 +40,7 @@ from bitrawl.simulation.measure import Figures, Truth, in_order, read_pairs
 from bitrawl.simulation.measure import replay as walk
 from bitrawl.simulation.replay import Settings, opened_replay
 from bitrawl.strategies.adaptive.scorer import Adaptive
-from bitrawl.training.adaptive import Trace, fit, named
+from bitrawl.training.adaptive import Recorded, Trace, fit, named
 from bitrawl.url import Url
 
 SITES = Path(__file__).parents[2] / "shared" / "sites"
@@ -48,7 +48,7 @@ CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) /
 UNCOUNTED = frozenset(("language", "partial", "short"))
 LEAST = 30  # true pairs of a language pair
 ENGLISH = Language("en")
-MODEL = Path(__file__).parents[1] / "src" / "bitrawl" / "crawl" / "models" / "adaptive.json"
+MODEL = Path(__file__).parents[1] / "src" / "bitrawl" / "strategies" / "models" / "adaptive.json"
 LEFT_OUT = Path(__file__).parent / "adaptive-left-out.json"
 
 
@@ -59,7 +59,6 @@ class Asked(NamedTuple):
     langs: str
     alternates: bool
     models: bool
-    seed: int
 
 
 class Line(NamedTuple):
@@ -121,7 +120,6 @@ async def simulate_site(name: str, asked: Asked) -> list[Line]:
                 weights=without(name),
                 languages=languages,
                 strategies=asked.strategies,
-                seed=asked.seed,
                 alternates=asked.alternates,
                 models=asked.models,
             )
@@ -156,10 +154,10 @@ async def traces(name: str) -> list[Trace]:
                 settings = Settings(languages=languages, alternates=alternates, weights=without(name))
                 scorer = replay.strategy(Strategy.ADAPTIVE, settings)
                 assert isinstance(scorer, Adaptive)
-                scorer.trace = []
-                await walk(Strategy.ADAPTIVE, scorer, replay.prepared(seeds, settings))
+                recorded = Recorded(scorer)
+                await walk(Strategy.ADAPTIVE, recorded, replay.prepared(seeds, settings))
                 known = [
-                    (columns, url in paired) for url, columns in scorer.trace if url in paired or url not in unsure
+                    (columns, url in paired) for url, columns in recorded.known if url in paired or url not in unsure
                 ]
                 found.append((np.array([one for one, _ in known], float), np.array([two for _, two in known], float)))
     return found
@@ -254,7 +252,6 @@ def main() -> None:
     parser.add_argument("--langs", default="", help="only this pair, as en,fr")
     parser.add_argument("--ignore-alternates", action="store_true")
     parser.add_argument("--no-models", action="store_true")
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--detailed", action="store_true", help="each language pair too")
     parser.add_argument("--fresh", action="store_true", help="analyse all pages again")
     parser.add_argument("--jobs", type=int, choices=(1, 2), default=1, help="processes")
@@ -269,7 +266,7 @@ def main() -> None:
     if given.fresh and CACHE.exists():
         shutil.rmtree(CACHE)
     strategies = tuple(Strategy) if given.strategies == "all" else tuple(map(Strategy, given.strategies.split(",")))
-    asked = Asked(strategies, given.langs, not given.ignore_alternates, not given.no_models, given.seed)
+    asked = Asked(strategies, given.langs, not given.ignore_alternates, not given.no_models)
     names = given.sites or sorted(path.name for path in SITES.iterdir() if path.is_dir())
     began = time.perf_counter()
     if given.train:

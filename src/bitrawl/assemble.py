@@ -21,7 +21,6 @@ from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.crawl.sniff import media_type
 from bitrawl.crawl.traps import Traps
 from bitrawl.errors import ConfigError
-from bitrawl.languages import same_language
 from bitrawl.mining import Doing, Miner
 from bitrawl.model import Language, Link, LinkKind, Reason, Visit
 from bitrawl.page.analyser import page_reader
@@ -36,9 +35,10 @@ from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.replay import Archives, Codec, ReplayFetcher, open_archives
 from bitrawl.store.robots import LedgerRobots
 from bitrawl.strategies.adaptive.scorer import Adaptive, column_weights
-from bitrawl.strategies.breadth_first import BreadthFirst, LanguageFilter
+from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.language_filter import LanguageFilter
 from bitrawl.strategies.url_models import UrlModels
-from bitrawl.strategies.url_patterns import UrlPatterns
+from bitrawl.strategies.url_patterns.scorer import UrlPatterns
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import read_dictionary
@@ -257,6 +257,9 @@ class UrlModelNames(NamedTuple):
 
 BUNDLED = UrlModelNames()
 
+# They keep nothing from one visit to the next, so a resumed crawl need not tell them its earlier visits.
+STATELESS = (BreadthFirst, LanguageFilter)
+
 
 def scorer(job: Job) -> LinkScorer:
     """The strategy that the job asks for."""
@@ -268,7 +271,6 @@ def strategy(
     languages: Sequence[Language],
     *,
     models: bool = True,
-    seed: int = 1,  # noqa: ARG001 (none of them leaves anything to chance so far)
     named: UrlModelNames = BUNDLED,
     weights: Mapping[str, float] | None = None,
 ) -> LinkScorer:
@@ -282,7 +284,7 @@ def strategy(
         case Strategy.BREADTH_FIRST:
             return BreadthFirst()
         case Strategy.LANGUAGE_FILTER:
-            return LanguageFilter(lambda found: any(same_language(found, wanted) for wanted in languages))
+            return LanguageFilter(languages)
         case Strategy.URL_MODELS:
             return _url_models(languages, named, models=models)
         case Strategy.URL_PATTERNS:
@@ -290,8 +292,8 @@ def strategy(
         case Strategy.ADAPTIVE if len(languages) > 1:
             read = column_weights(weights) if weights else None
             return Adaptive(languages, _language_model(named.language) if models else None, read)
-        case _:  # one language has no pairs to look for
-            return strategy(Strategy.LANGUAGE_FILTER, languages)
+        case Strategy.ADAPTIVE:  # one language has no pairs to look for
+            return LanguageFilter(languages)
 
 
 def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:

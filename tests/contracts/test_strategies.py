@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from table_site import Walk, moved, page, site, url
 
-from bitrawl.assemble import strategy
+from bitrawl.assemble import STATELESS, strategy
 from bitrawl.config import Strategy
 from bitrawl.model import (
     Advice,
@@ -110,6 +110,20 @@ def test_whatever_a_visit_brings_is_borne(make: Make, codes: str):
     ):
         for _ in range(2):  # a resumed run may repeat what was in flight
             follow(scorer, visit(found))
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"),
+    [(Strategy.BREADTH_FIRST, "en fr"), (Strategy.LANGUAGE_FILTER, "en fr"), (Strategy.ADAPTIVE, "fr")],
+)
+def test_a_strategy_that_is_not_told_earlier_visits_scores_the_same_without_them(name: Strategy, codes: str):
+    told, fresh = (strategy(name, [Language(code) for code in codes.split()]) for _ in range(2))
+    assert isinstance(told, STATELESS)
+    for found in (page("/en/", "en", "/en/a"), page("/fr/", "fr", "/fr/a"), skip("/gone", Reason.HTTP_STATUS)):
+        assert follow(told, visit(found)) == Advice()
+    every = [Link(url(f"/{kind}"), kind, url("/")) for kind in LinkKind]
+    for source in (None, page("/", "en"), page("/", "fr"), page("/", "und"), page("/", "ko")):
+        assert scored(told, every, source) == scored(fresh, every, source)
 
 
 def test_a_hostile_page_and_a_huge_one_are_scored(make: Make):

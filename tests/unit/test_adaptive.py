@@ -23,8 +23,9 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.strategies.adaptive.scorer import ROWS_PER_VISIT, TOP, Adaptive, Column, SiteState, column_weights
-from bitrawl.strategies.adaptive.stopping import HANDFUL
+from bitrawl.strategies.adaptive.link_table import Column
+from bitrawl.strategies.adaptive.scorer import ROWS_PER_VISIT, TOP, Adaptive, SiteScorer, column_weights
+from bitrawl.strategies.adaptive.stopping import MONOLINGUAL_AFTER
 from bitrawl.url import Url
 
 SITE = SiteKnowledge("site.test")
@@ -310,9 +311,9 @@ def test_a_partner_that_turns_out_to_be_missing_lowers_its_original():
 def test_the_cost_of_advice_does_not_grow_with_the_frontier(monkeypatch: pytest.MonkeyPatch, links: int):
     """A score that many links share is written for all of them when it falls, so the bound is one on the mean."""
     rows = 0
-    plain = SiteState._scores
+    plain = SiteScorer._expected
 
-    def counted(state: SiteState, some: np.ndarray) -> np.ndarray:
+    def counted(state: SiteScorer, some: np.ndarray) -> np.ndarray:
         nonlocal rows
         rows += len(some)
         return plain(state, some)
@@ -320,7 +321,7 @@ def test_the_cost_of_advice_does_not_grow_with_the_frontier(monkeypatch: pytest.
     turns, visits = Turns(Watched()), 60
     names = mixed(*(numbered(f"/{code}/{{}}", links // 4) for code in ("en", "fr", "en/x", "fr/x")))
     turns.visit(page("/en/", "en", names))
-    monkeypatch.setattr(SiteState, "_scores", counted)
+    monkeypatch.setattr(SiteScorer, "_expected", counted)
     told = []
     for number in range(visits // 2):
         told.append(len(turns.visit(page(f"/en/{number}", "en")).scores))
@@ -340,7 +341,7 @@ async def test_a_site_without_a_sign_of_a_second_language_is_left_within_a_handf
     names = numbered("/n{}", 50)
     walk = Walk(Watched(), site(page("/", language, names), *pages_of(names, language)), ["/"])
     asked = await walk.run()
-    assert len(asked) == HANDFUL
+    assert len(asked) == MONOLINGUAL_AFTER
     assert said in walk.left
 
 
@@ -422,14 +423,17 @@ def test_every_column_has_a_weight_and_a_missing_one_is_noticed():
         column_weights(named)
 
 
-def test_what_was_known_of_each_link_when_it_was_visited_is_traced_on_request():
+def test_what_is_known_of_a_link_can_be_asked_for_before_its_visit():
     scorer = Watched()
-    scorer.trace = []
     turns = Turns(scorer)
     turns.visit(page("/en/", "en", "/en/a /fr/a"))
+    first = scorer.features(url("/en/a"), SITE)
     turns.visit(page("/en/a", "en"))
-    turns.visit(page("/fr/a", "fr"))
-    assert [one for one, _ in scorer.trace] == [url("/en/a"), url("/fr/a")]
-    first, second = (known for _, known in scorer.trace)
+    second = scorer.features(url("/fr/a"), SITE)
+    assert first is not None
+    assert second is not None
+    assert first.shape == second.shape == (len(Column),)
     assert (first[Column.PARTNER_VISITED], second[Column.PARTNER_VISITED]) == (0.0, 1.0)
     assert first[Column.PARTNER_QUEUED] == 1.0
+    assert scorer.features(url("/en/"), SITE) is None
+    assert scorer.features(url("/never"), SITE) is None

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from table_site import Walk, page, site, url
 
-from bitrawl.strategies.adaptive.scorer import Column, column_weights
-from bitrawl.training.adaptive import Trace, fit, named
+from bitrawl.model import Language
+from bitrawl.strategies.adaptive.link_table import Column
+from bitrawl.strategies.adaptive.scorer import Adaptive, column_weights
+from bitrawl.training.adaptive import Recorded, Trace, fit, named
 
 
 def trace(links: int, telling: Column, *, seed: int, sign: int = 1, noise: float = 0.1) -> Trace:
@@ -52,3 +55,15 @@ def test_the_weights_are_written_by_name_and_read_back():
     weights = fit([[trace(300, Column.BY_PLACE, seed=1)]])
     assert column_weights(named(weights)) == pytest.approx(weights, abs=1e-4)
     assert set(named(weights)) == {column.name.lower() for column in Column}
+
+
+async def test_what_was_known_of_each_link_when_it_was_visited_is_recorded():
+    pages = site(page("/en/", "en", "/en/a /fr/a /gone"), page("/en/a", "en"), page("/fr/a", "fr"))
+    recorded, plain = (Adaptive([Language("en"), Language("fr")]) for _ in range(2))
+    watched = Recorded(recorded)
+    asked = await Walk(watched, pages, ["/en/"]).run()
+    assert asked == await Walk(plain, pages, ["/en/"]).run()
+    assert [one for one, _ in watched.known] == [url(name) for name in asked]
+    known = dict(watched.known)
+    first, second = sorted(known[url(name)][Column.PARTNER_VISITED] for name in ("/en/a", "/fr/a"))
+    assert (first, second) == (0.0, 1.0)

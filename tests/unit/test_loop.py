@@ -14,7 +14,8 @@ from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitem
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.summary import log, summarise
-from bitrawl.strategies.breadth_first import BreadthFirst, LanguageFilter
+from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.language_filter import LanguageFilter
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 
@@ -238,7 +239,7 @@ async def test_the_language_filter_follows_links_only_from_pages_in_the_language
         "http://a.org/revived": "lang=en",
     }
     pages["http://a.org/de"] += " <a href=/revived>"
-    crawl = job(pages, scorer=LanguageFilter(lambda language: language in ("en", "fr")))
+    crawl = job(pages, scorer=LanguageFilter([Language("en"), Language("fr")]))
     verdicts = await crawl.run()
     assert verdicts["a.org/only-de"] == "strategy"
     assert verdicts["a.org/revived"] == "page"

@@ -4,7 +4,8 @@ import pytest
 from table_site import Walk, moved, page, site, url
 
 from bitrawl.model import Language, Page
-from bitrawl.strategies.url_patterns import STRIKES, TRUSTED, UrlPatterns, pattern_of
+from bitrawl.strategies.url_patterns.scorer import MAX_EMPTY_SORTS, TRUSTED, UrlPatterns
+from bitrawl.strategies.url_patterns.url_pattern import pattern_of
 from bitrawl.url import Url
 
 EN, FR, DE = Language("en"), Language("fr"), Language("de")
@@ -136,7 +137,7 @@ async def test_candidates_of_a_trusted_pattern_are_fetched_first():
 
 
 async def test_a_site_is_left_when_the_queue_holds_no_pattern_five_times():
-    odd = 12 * STRIKES
+    odd = 12 * MAX_EMPTY_SORTS
     english = [f"/en/{'x' * number}n" for number in range(odd)]
     french = [f"/fr/{'y' * number}m" for number in range(odd)]
     pages = site(page("/en/", "en", english), page("/fr/", "fr", french))

@@ -34,7 +34,6 @@ def simulate(  # noqa: PLR0913 (flags)
         ),
     ] = None,
     strategies: Annotated[str, typer.Option(help="all, or names with commas.")] = "all",
-    seed: Annotated[int, typer.Option(help="For what a strategy leaves to chance.")] = 1,
     seeds: Annotated[
         Path | None, typer.Option(help="A file of URLs to begin with, one a line.", show_default="the home pages")
     ] = None,
@@ -60,7 +59,6 @@ def simulate(  # noqa: PLR0913 (flags)
     settings = Settings(
         languages=_languages(langs),
         strategies=_strategies(strategies),
-        seed=seed,
         alternates=not ignore_alternates,
         models=not no_models,
         stop=stop,

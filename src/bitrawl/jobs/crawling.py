@@ -12,7 +12,6 @@ from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Visit
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
-from bitrawl.strategies.breadth_first import Unlearning
 
 Started = Callable[[Parts], None]
 """Is handed the parts of a crawl before it begins: to stop it by, or to watch it."""
@@ -47,7 +46,7 @@ async def opened(
         config.write(job, folder.description)
         for word in ("ended", "mining"):
             parts.ledger.remember(word, "")
-        if not isinstance(parts.crawl.scorer, Unlearning):
+        if not isinstance(parts.crawl.scorer, assemble.STATELESS):
             parts.crawl.recall(parts.ledger.visits(), parts.queue.links())
         parts.crawl.frontier.wake(parts.queue.hosts())
         yield parts

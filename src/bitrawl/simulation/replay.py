@@ -66,7 +66,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     languages: tuple[Language, ...]
     strategies: tuple[Strategy, ...] = tuple(Strategy)
-    seed: int = 1
     alternates: bool = True  # False hides what pages and sitemaps declare as translations
     models: bool = True  # False goes without what was trained beforehand
     weights: dict[str, float] = {}  # of `adaptive`, in place of the package's
@@ -194,7 +193,7 @@ class Replay:
 
     def strategy(self, name: Strategy, settings: Settings) -> LinkScorer:
         """A fresh one, as the settings want it."""
-        return strategy(name, settings.languages, models=settings.models, seed=settings.seed, weights=settings.weights)
+        return strategy(name, settings.languages, models=settings.models, weights=settings.weights)
 
     async def _reference(self, seeds: tuple[Url, ...], settings: Settings) -> Run:
         """Breadth-first goes the same way whatever the languages."""

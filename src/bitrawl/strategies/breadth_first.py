@@ -1,44 +1,25 @@
-"""The two baselines of every paper: arrival, and arrival among pages in the languages asked for."""
+"""In the order of arrival: the baseline of every paper."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Visit
+from bitrawl.model import Advice, Link, LinkKind, Page, SiteKnowledge, Visit
 
-ARRIVAL = 0.5
-NO_ADVICE = Advice()
+FIRST = frozenset({LinkKind.SEED, LinkKind.INDEX, LinkKind.PROBE})  # visited before any link of a page
+ARRIVAL = 0.5  # judgement: any score below 1 will do, as all links have the same
 
 
-class Unlearning:
-    """What a strategy does that never changes its mind."""
+class BreadthFirst:
+    """Links have equal scores, so the queue keeps its own order: first come, first visited."""
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
+        return by_arrival(links)
 
     def learn(self, visit: Visit, site: SiteKnowledge) -> None:
-        """Nothing to learn."""
+        pass
 
     def advise(self, site: SiteKnowledge) -> Advice:  # noqa: ARG002
-        """Nothing to change."""
-        return NO_ADVICE
+        return Advice()
 
 
-class BreadthFirst(Unlearning):
-    """Equal scores: the queue's own order, first come, first visited."""
-
-    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
-        """As `protocols.LinkScorer`."""
-        return [_first_or(ARRIVAL, link) for link in links]
-
-
-class LanguageFilter(Unlearning):
-    """Links only from pages in the languages asked for, and from those without a language (García-Romero, section 5)."""
-
-    def __init__(self, wanted: Callable[[Language], bool]) -> None:
-        self._wanted = wanted
-
-    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
-        """As `protocols.LinkScorer`."""
-        if found_on is None or found_on.language == UNDETERMINED or self._wanted(found_on.language):
-            return [_first_or(ARRIVAL, link) for link in links]
-        return [0.0 for _ in links]
-
-
-def _first_or(score: float, link: Link) -> float:
-    return 1.0 if link.kind in (LinkKind.SEED, LinkKind.INDEX, LinkKind.PROBE) else score
+def by_arrival(links: Sequence[Link]) -> list[float]:
+    return [1.0 if link.kind in FIRST else ARRIVAL for link in links]

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Visit
 from bitrawl.protocols import UrlLanguageModel, UrlPairModel
-from bitrawl.strategies.breadth_first import NO_ADVICE
+from bitrawl.strategies.breadth_first import FIRST
+from bitrawl.strategies.language_filter import is_kept
 from bitrawl.url import Url
 
-FIRST = frozenset({LinkKind.SEED, LinkKind.INDEX, LinkKind.PROBE})
+# The paper has none of these three. They only put links after or before each other, so each is a judgement.
 HIGHEST = 0.999  # below the seeds
-LOWEST = 1e-6  # the paper queues every link of a page that it keeps, however unlikely
-UNSEEN = 1e-3  # of the language's probability: a sitemap's link is on no page, and comes after those that are
+LOWEST = 1e-6  # the paper queues every link of a page that it keeps, however unlikely; 0 would refuse it
+SITEMAP_FACTOR = 1e-3  # of the language's probability: a sitemap's link is on no page, and comes after those that are
 
 Floats = NDArray[np.float32]
 
@@ -37,23 +38,22 @@ class UrlModels:
         self._moved: dict[Url, float] = {}  # what led to a page that has moved: its priority, until the target has it
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
-        """As `protocols.LinkScorer`."""
         rest = list(dict.fromkeys(link.url for link in links if link.kind not in FIRST))
-        if found_on is not None and not self._is_kept(found_on.language):
+        if found_on is not None and not is_kept(found_on.language, self._languages):
             return [self._first_or(0.0, link) for link in links]
         self._raise(rest, found_on)
         return [self._first_or(self._best.get(link.url, 0.0), link) for link in links]
 
     def learn(self, visit: Visit, site: SiteKnowledge) -> None:  # noqa: ARG002
-        """As `protocols.LinkScorer`: a page that has moved keeps its place in the queue."""
+        """A page that has moved keeps its place in the queue."""
         self._best[visit.lease.link.url] = HIGHEST
         if isinstance(visit.outcome, Skip) and visit.outcome.reason is Reason.REDIRECT:
             self._moved[visit.lease.link.url] = visit.lease.score
 
     def advise(self, site: SiteKnowledge) -> Advice:  # noqa: ARG002
-        """As `protocols.LinkScorer`; what moved out of scope is forgotten."""
+        """Forget what moved out of scope."""
         self._moved.clear()
-        return NO_ADVICE
+        return Advice()
 
     def _first_or(self, score: float, link: Link) -> float:
         if link.kind in FIRST:
@@ -62,10 +62,6 @@ class UrlModels:
             return self._moved[link.source]
         return score
 
-    def _is_kept(self, language: Language) -> bool:
-        """A page without a language is kept, as `LanguageFilter` does: a language chooser has no text to tell by."""
-        return language == UNDETERMINED or any(same_language(language, wanted) for wanted in self._languages)
-
     def _raise(self, urls: Sequence[Url], found_on: Page | None) -> None:
         """Ask for the product only where it could raise a priority: links that stand on every page are soon visited."""
         unsure = [url for url in urls if self._best.get(url, 0.0) < HIGHEST]
@@ -73,7 +69,7 @@ class UrlModels:
             return
         chance = self._chance(unsure, UNDETERMINED if found_on is None else found_on.language)
         if found_on is None:
-            chance *= UNSEEN
+            chance *= SITEMAP_FACTOR
         raised = [place for place, url in enumerate(unsure) if max(chance[place], LOWEST) > self._best.get(url, 0.0)]
         if found_on is not None and raised and len(self._languages) > 1:  # one language has no translations
             chance[raised] *= self._pair_model.parallel([(found_on.url, unsure[place]) for place in raised])

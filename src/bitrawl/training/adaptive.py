@@ -5,7 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.strategies.adaptive.scorer import Column
+from bitrawl.model import Advice, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
+from bitrawl.strategies.adaptive.link_table import Column
+from bitrawl.strategies.adaptive.scorer import Adaptive
+from bitrawl.url import Url
 
 Floats = NDArray[np.float64]
 Trace = tuple[Floats, Floats]
@@ -44,3 +47,24 @@ def fit(sites: Sequence[Sequence[Trace]]) -> Floats:
 def named(weights: Floats) -> dict[str, float]:
     """As the model file has them."""
     return {column.name.lower(): round(float(weights[column]), 4) for column in Column}
+
+
+class Recorded:
+    """The adaptive strategy, which remembers what was known of each link when it was visited."""
+
+    def __init__(self, inner: Adaptive) -> None:
+        self.known: list[tuple[Url, NDArray[np.float32]]] = []  # in the order of the visits, by `Column`
+        self._inner = inner
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
+        return self._inner.score(links, found_on, site)
+
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:
+        link = visit.lease.link
+        features = self._inner.features(link.url, site)
+        if features is not None and link.kind is not LinkKind.PROBE and not isinstance(visit.outcome, Sitemap):
+            self.known.append((link.url, features))
+        self._inner.learn(visit, site)
+
+    def advise(self, site: SiteKnowledge) -> Advice:
+        return self._inner.advise(site)

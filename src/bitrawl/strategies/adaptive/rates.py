@@ -1,18 +1,19 @@
-"""How often links of a kind led to a page of a pair: rates of groups, each leaning on its parent's while it is young."""
+"""How often links of a kind led to a page of a pair: rates of groups, each close to its parent's until it has visits."""
 
 from array import array
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 
-LEAN = 3.0  # Visits that a parent's rate counts for.
+PARENT_VISITS = 3.0  # judgement: visits that a parent's rate counts for
 _ROOT = 0  # above all groups; its rate is the prior
 
 
-class Yields:
+class Rates:
     """Groups in a tree; a visit counts for a group and for all above it."""
 
     def __init__(self, prior: float) -> None:
@@ -38,40 +39,37 @@ class Yields:
         return number
 
     def count(self, group: int, visits: float, gain: float) -> None:
-        """So many visits more, and so much of them was gain; either may be negative, to take back what was believed."""
+        """Add visits and what they gained; either may be negative, to correct what was counted before."""
         while group != _ROOT:
             self._visits[group] += visits
             self._gains[group] += gain
             group = self._parents[group]
 
-    def rates(self) -> Floats:
-        """Of all groups, by number."""
-        return self.rates_of(np.arange(len(self._parents)))
+    def rate(self, group: int) -> float:
+        if group == _ROOT:
+            return self._prior
+        above = PARENT_VISITS * self.rate(self._parents[group])
+        return (self._gains[group] + above) / (self._visits[group] + PARENT_VISITS)
 
-    def rates_of(self, groups: NDArray[np.int64]) -> Floats:
+    def rates(self, groups: NDArray[np.integer[Any]]) -> Floats:
         """In the shape of what is asked for; the other groups cost next to nothing, however many they are."""
         asked = np.zeros(len(self._parents), bool)
         asked[groups] = True
         rates = np.empty(len(asked), np.float32)
         some = np.flatnonzero(asked)
-        rates[some] = self._leaning(some)
+        rates[some] = self._from_the_root(some)
         found: Floats = rates[groups]
         return found
 
-    def rate(self, group: int) -> float:
-        """Of one group."""
-        if group == _ROOT:
-            return self._prior
-        return (self._gains[group] + LEAN * self.rate(self._parents[group])) / (self._visits[group] + LEAN)
-
-    def _leaning(self, groups: NDArray[np.int64]) -> Floats:
-        """From the root down, a step at a time for all."""
+    def _from_the_root(self, groups: NDArray[np.int64]) -> Floats:
+        """As `rate`, a level at a time for all groups."""
         parents = np.frombuffer(self._parents, np.int64)
         visits, gains = (np.frombuffer(counts, np.float32) for counts in (self._visits, self._gains))
-        way = [groups]
-        while (above := parents[way[-1]]).any():
-            way.append(above)
+        levels = [groups]
+        while (above := parents[levels[-1]]).any():
+            levels.append(above)
         rates = np.full(len(groups), self._prior, np.float32)
-        for level in reversed(way):
-            np.copyto(rates, (gains[level] + LEAN * rates) / (visits[level] + LEAN), where=level != _ROOT)
+        for level in reversed(levels):
+            rate = (gains[level] + PARENT_VISITS * rates) / (visits[level] + PARENT_VISITS)
+            np.copyto(rates, rate, where=level != _ROOT)
         return rates

@@ -1,4 +1,4 @@
-"""When a site is left: its expected yield is too low for what it costs, or it is not bilingual at all."""
+"""When to leave a site: it is not bilingual at all, or the pairs still to be expected are too few for the fetches."""
 
 from collections.abc import Iterable
 
@@ -9,55 +9,55 @@ from bitrawl.model import Language
 
 Floats = NDArray[np.float32]
 
-HANDFUL = 8  # pages after which a site without a sign of a second language is left
-# When a site is left: pairs that a fetch of late brought, and that one of the best queued links promises, together below
-# WORTH. Swept on the site packs (weights left out; 2026-11), from their own seeds and from their home pages: with these
-# 0.3 to 0.4 % of the pairs come after that, 1.9 % on the worst site, and 53 to 58 % of the fetches. A window of 40 fetches
-# and a soonest of 60 loses 35 % of one site that begins slowly.
-WORTH = 0.02
-SOONEST = 120  # fetches
+MONOLINGUAL_AFTER = 8  # judgement: pages after which a site without a sign of a second language is left
+# A site is left when the pairs that a recent fetch completed, and those that a fetch of the best queued links can be
+# expected to complete, are together below MIN_PAIRS_PER_FETCH. Swept on the site packs (weights left out; 2026-11), from
+# their own seeds and from their home pages: with these 0.3 to 0.4 % of the pairs come after that, 1.9 % on the worst
+# site, and 53 to 58 % of the fetches. A window of 40 fetches and a minimum of 60 loses 35 % of one site that begins
+# slowly.
+MIN_PAIRS_PER_FETCH = 0.02
+MIN_FETCHES = 120
 RECENT = 80  # fetches, or a quarter of all
-PROMISING = 20  # queued links
+BEST = 20  # queued links
 
 
-class Patience:
-    """What fetches of one site brought, and which languages anything hinted at."""
+class Stopping:
+    """What fetches of one site brought, and which of the languages asked for it showed any sign of."""
 
     def __init__(self) -> None:
-        self._paid: list[int] = []  # pairs that each fetch completed
+        self._completed: list[int] = []  # pairs that each fetch completed
         self._pages = 0
         self._signs: set[Language] = set()
 
     def fetched(self) -> None:
         """One fetch more, whatever comes of it."""
-        self._paid.append(0)
+        self._completed.append(0)
 
-    def arrived(self, completed: int, language: Iterable[Language]) -> None:
+    def arrived(self, completed: int) -> None:
         """The last fetch brought a page, which completed so many pairs."""
-        self._paid[-1] = completed
+        self._completed[-1] = completed
         self._pages += 1
-        self.saw(language)
 
     def saw(self, languages: Iterable[Language]) -> None:
-        """Something of these languages asked for: a text, a declaration, an address."""
+        """Something hints at these languages: a text, a declaration, an address."""
         self._signs.update(languages)
 
-    def ended(self, pairs: int, promises: Floats) -> str:
-        """Why the site may be left, given the scores of what is queued; empty while it may not."""
-        if self._pages >= HANDFUL and len(self._signs) < 2:
+    def reason(self, pairs: int, expected: Floats) -> str:
+        """Why to leave the site, given the scores of what is queued; empty while there is no reason."""
+        if self._pages >= MONOLINGUAL_AFTER and len(self._signs) < 2:
             seen = ", ".join(sorted(self._signs)) or "none of the languages asked for"
             return f"{self._pages} pages, and nothing but {seen} in their texts, declarations and addresses"
-        fetches = len(self._paid)
-        if fetches < SOONEST:
+        fetches = len(self._completed)
+        if fetches < MIN_FETCHES:
             return ""
         window = max(RECENT, fetches // 4)
-        recent = sum(self._paid[-window:])
-        promise = float(largest(promises, PROMISING).sum())
-        if recent / window + promise / PROMISING >= WORTH:
+        recent = sum(self._completed[-window:])
+        best = float(largest(expected, BEST).sum())
+        if recent / window + best / BEST >= MIN_PAIRS_PER_FETCH:
             return ""
         return (
-            f"{pairs} pairs after {fetches} fetches; the last {window} completed {recent}, and the best {PROMISING} of"
-            f" {len(promises)} links left promise {promise:.1f}"
+            f"{pairs} pairs after {fetches} fetches; the last {window} completed {recent}, and the best {BEST} of"
+            f" {len(expected)} links left promise {best:.1f}"
         )
 
 

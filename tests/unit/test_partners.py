@@ -7,14 +7,14 @@ import pytest
 from table_site import page, url
 
 from bitrawl.model import Alternate, AlternateSource, Language, Page
-from bitrawl.strategies.adaptive.partners import Couples, Sketch, aligned_links, alike
-from bitrawl.url import Url
+from bitrawl.strategies.adaptive.partners import Partners, alike
+from bitrawl.strategies.visited_page import VisitedPage, aligned_links
 
 
-def couples(codes: str = "en fr", met: str = "") -> Couples:
-    made = Couples([Language(code) for code in codes.split()])
-    for name in met.split():
-        made.meet(url(name))
+def partners(codes: str = "en fr", known: str = "") -> Partners:
+    made = Partners([Language(code) for code in codes.split()])
+    for name in known.split():
+        made.add(url(name))
     return made
 
 
@@ -23,7 +23,7 @@ def declaring(made: Page, **others: str) -> Page:
     return msgspec.structs.replace(made, alternates=alternates)
 
 
-def found(known: Couples, *pages: Page) -> set[frozenset[str]]:
+def found(known: Partners, *pages: Page) -> set[frozenset[str]]:
     """The pairs after these visits, by the ends of their addresses."""
     for one in pages:
         known.arrived(one)
@@ -44,7 +44,7 @@ def found(known: Couples, *pages: Page) -> set[frozenset[str]]:
     ],
 )
 def test_addresses_that_differ_in_their_marks_are_put_side_by_side(english: str, french: str):
-    known = couples(met=f"{english} {french}")
+    known = partners(known=f"{english} {french}")
     assert list(known.candidates(url(english))) == [url(french)]
     assert list(known.candidates(url(french))) == [url(english)]
     assert found(known, page(english, "en"), page(french, "fr"))
@@ -55,7 +55,7 @@ def test_addresses_that_differ_in_their_marks_are_put_side_by_side(english: str,
     ("first", "second"), [("/en/a", "/fr/b"), ("/en/a", "/en/b"), ("/de/a", "/es/a"), ("/en/a?id=1", "/fr/a?id=2")]
 )
 def test_addresses_that_differ_in_more_are_not(first: str, second: str):
-    known = couples(met=f"{first} {second}")
+    known = partners(known=f"{first} {second}")
     assert not list(known.candidates(url(first)))
 
 
@@ -71,14 +71,14 @@ def test_addresses_that_differ_in_more_are_not(first: str, second: str):
 )
 def test_what_parts_two_pages(a: tuple[str, str, int], b: tuple[str, str, int], why: str):
     pages = [page(path, language, size=size) for path, language, size in (a, b)]
-    assert not found(couples(), *pages), why
-    assert not found(couples(), *reversed(pages)), why
+    assert not found(partners(), *pages), why
+    assert not found(partners(), *reversed(pages)), why
 
 
 def test_a_copy_of_the_same_text_is_no_translation_whatever_language_was_heard():
     one = page("/en/a", "en")
     copy = msgspec.structs.replace(page("/fr/a", "fr"), signature=one.signature ^ 0b101)
-    assert not found(couples(), one, copy)
+    assert not found(partners(), one, copy)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_copy_of_the_same_text_is_no_translation_whatever_language_was_heard()
 )
 def test_two_texts_may_be_translations_when_they_are_built_alike(prints: tuple[str, str], *, same: bool):
     a, b = (
-        Sketch(Language(code), 100, 2**40 * n, fp)
+        VisitedPage(Language(code), 100, 2**40 * n, fp)
         for code, n, fp in (("en", 1, prints[0]), ("fr", 2**20 - 2, prints[1]))
     )
     assert alike(a, b) is same
@@ -95,50 +95,50 @@ def test_two_texts_may_be_translations_when_they_are_built_alike(prints: tuple[s
 @pytest.mark.parametrize("backwards", [False, True], ids=["declared first", "declared last"])
 def test_a_declaration_puts_any_two_addresses_side_by_side(*, backwards: bool):
     pages = [declaring(page("/one", "en"), fr="/deux"), page("/deux", "fr")]
-    known = couples()
+    known = partners()
     assert found(known, *pages[:: -1 if backwards else 1]) == {frozenset(("/one", "/deux"))}
     assert known.is_declared(url("/one"))
     assert known.is_declared(url("/deux"))
 
 
 def test_a_declared_language_that_nobody_asked_for_is_not_listened_to():
-    known = couples()
+    known = partners()
     known.arrived(declaring(page("/one", "en"), de="/zwei", fr="/deux"))
     assert list(known.candidates(url("/one"))) == [url("/deux")]
     assert (known.claim(url("/zwei")), known.claim(url("/deux")), known.claim(url("/x"))) == ("de", "fr", "und")
 
 
 def test_a_page_that_is_declared_french_and_is_english_makes_no_pair():
-    known = couples(met="/fr/a /en/a")
+    known = partners(known="/fr/a /en/a")
     assert not found(known, declaring(page("/x", "fr"), fr="/y", en="/en/y"), page("/y", "en"), page("/en/y", "fr"))
 
 
 def test_a_page_has_one_partner_in_each_language():
-    known = couples(met="/en/a /fr/a /fr/a/ /de/a")
+    known = partners(known="/en/a /fr/a /fr/a/ /de/a")
     assert found(known, page("/en/a", "en"), page("/fr/a", "fr"), page("/fr/a/", "fr")) == {
         frozenset(("/en/a", "/fr/a"))
     }
-    three = couples("en fr de", met="/en/a /fr/a /de/a")
+    three = partners("en fr de", known="/en/a /fr/a /de/a")
     assert len(found(three, *(page(f"/{code}/a", code) for code in ("de", "fr", "en")))) == 3
 
 
 def test_other_spellings_of_an_address_are_twins_and_no_partners():
-    known = couples(met="/en/a /en/a/ /en/a/index.html /en/a.html /fr/a /en/b")
+    known = partners(known="/en/a /en/a/ /en/a/index.html /en/a.html /fr/a /en/b")
     assert set(known.twins(url("/en/a"))) == {url("/en/a/"), url("/en/a/index.html"), url("/en/a.html")}
     assert list(known.candidates(url("/en/a"))) == [url("/fr/a")]
 
 
 def test_what_was_said_of_an_address_that_redirects_is_said_of_its_target():
-    known = couples()
+    known = partners()
     known.arrived(declaring(page("/one", "en"), fr="/go"))
-    known.missed(url("/go"))
-    known.moved(url("/go"), url("/deux"))
+    known.failed(url("/go"))
+    known.redirect(url("/go"), url("/deux"))
     assert list(known.candidates(url("/one"))) == [url("/deux")]
     assert found(known, page("/deux", "fr")) == {frozenset(("/one", "/deux"))}
 
 
 def test_links_at_the_same_place_of_paired_pages_are_put_beside_each_other():
-    known = couples()
+    known = partners()
     english, french = page("/en/", "en", "/x1 /x2"), page("/fr/", "fr", "/y1 /y2")
     assert found(known, english, french)
     assert list(known.candidates(url("/x2"))) == [url("/y2")]
@@ -157,15 +157,16 @@ def test_links_at_the_same_place_of_paired_pages_are_put_beside_each_other():
     ],
 )
 def test_links_are_aligned_by_the_tags_around_them(tags_a: str, tags_b: str, pairs: Sequence[str]):
-    def places(tags: str) -> list[tuple[int, Url]]:
-        return [(n, url(f"/{n}")) for n, tag in enumerate(tags.split()) if tag == "a"]
+    def visited(tags: str) -> VisitedPage:
+        links = tuple((n, url(f"/{n}")) for n, tag in enumerate(tags.split()) if tag == "a")
+        return VisitedPage(Language("en"), tags=tuple(tags.split()), links=links)
 
-    aligned = aligned_links(tags_a.split(), places(tags_a), tags_b.split(), places(tags_b))
+    aligned = aligned_links(visited(tags_a), visited(tags_b))
     assert ["=".join(one.rpartition("/")[2] for one in pair) for pair in aligned] == pairs
 
 
 @pytest.mark.parametrize(
-    ("visited", "address", "waits"),
+    ("visited", "address", "expects"),
     [
         (page("/en/a", "en"), "/fr/a", True),
         (page("/a", "en"), "/fr/a", True),
@@ -174,24 +175,24 @@ def test_links_are_aligned_by_the_tags_around_them(tags_a: str, tags_b: str, pai
         (page("/en/a", "de"), "/fr/a", False),
     ],
 )
-def test_what_a_visited_page_waits_for(visited: Page, address: str, *, waits: bool):
-    known = couples(met=address)
+def test_which_address_a_visited_page_expects_its_partner_at(visited: Page, address: str, *, expects: bool):
+    known = partners(known=address)
     known.arrived(visited)
-    assert known.waits(visited.url, url(address)) is waits
+    assert known.expects(visited.url, url(address)) is expects
 
 
-def test_a_page_that_has_all_its_partners_waits_for_none():
-    known = couples(met="/en/a /fr/a")
+def test_a_page_that_has_all_its_partners_expects_no_other():
+    known = partners(known="/en/a /fr/a")
     found(known, page("/en/a", "en"), page("/fr/a", "fr"))
-    assert known.paired(url("/en/a"))
-    assert not known.waits(url("/en/a"), url("/fr/a/"))
-    assert not known.paired(url("/never"))
+    assert known.is_paired(url("/en/a"))
+    assert not known.expects(url("/en/a"), url("/fr/a/"))
+    assert not known.is_paired(url("/never"))
 
 
-def test_a_page_that_names_its_translations_is_silent_on_the_others():
-    known = couples(met="/fr/a /fr/b")
+def test_a_page_that_names_its_translations_leaves_out_the_others():
+    known = partners(known="/fr/a /fr/b")
     known.arrived(declaring(page("/en/a", "en"), fr="/fr/b"))
     known.arrived(page("/en/b", "en"))
-    assert known.silent(url("/en/a"), url("/fr/a"))
-    assert not known.silent(url("/en/a"), url("/fr/b"))
-    assert not known.silent(url("/en/b"), url("/fr/a"))
+    assert known.leaves_out(url("/en/a"), url("/fr/a"))
+    assert not known.leaves_out(url("/en/a"), url("/fr/b"))
+    assert not known.leaves_out(url("/en/b"), url("/fr/a"))

@@ -12,31 +12,30 @@ Liu et al., sections 2 to 5:
 No other link is followed. What the paper leaves open is decided in docs/decisions/paper-strategies.md.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
 from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
 
-from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, Reason, SiteKnowledge, Sitemap, Visit
-from bitrawl.strategies.adaptive.partners import aligned_links, comparable
-from bitrawl.strategies.home_pages import Homes
+from bitrawl.strategies.url_patterns.home_pages import Homes
+from bitrawl.strategies.url_patterns.url_pattern import UrlPattern, pattern_of
+from bitrawl.strategies.visited_page import VisitedPage, aligned_links, comparable
 from bitrawl.url import Url
 
 TRUSTED = 20  # pairs of a pattern, from which on its candidates are not verified (section 2.2)
 COMMON = 2  # candidates of a pattern in the queue (section 3)
-STRIKES = 5  # sorts in a row that find no such pattern (section 3)
-PERIOD = 10  # candidates from one sort of the queue to the next; the paper has no figure
-LOW = 5  # candidates being fetched, below which the next are let out: a connection more than a polite crawl has
+MAX_EMPTY_SORTS = 5  # in a row that find no such pattern (section 3)
+PERIOD = 10  # judgement: candidates from one sort of the queue to the next; the paper has no figure
+MIN_OPEN = 5  # judgement: candidates being fetched, below which the next are released: more than a polite crawl fetches
 MIN_LIKENESS = 0.8  # of two tag sequences; docs/decisions/paper-strategies.md has the sweep
-MAX_TAGS = 6000  # of a page that are compared: 5 MB and 9 ms for two sequences made by chance (2026-11)
+MAX_TAGS = 6000  # of a page that are compared: 5 MB and 9 ms for two random sequences (2026-11)
 
-HOME = 0.95
-FIRST = 0.9  # of the candidates; each that follows is a step behind
+# Judgement: scores only put links before or after each other. Home pages come first, then candidates in their order.
+HOME_SCORE = 0.95
+CANDIDATE_SCORE = 0.9  # of the first candidate; each that follows is a step behind
 STEP = 1e-7
 
 Pair = tuple[Url, Url]
@@ -50,15 +49,12 @@ class UrlPatterns:
         self._walks: dict[str, SiteWalk] = {}
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
-        """As `protocols.LinkScorer`."""
         return self._walk(site).score(links, found_on)
 
     def learn(self, visit: Visit, site: SiteKnowledge) -> None:
-        """As `protocols.LinkScorer`."""
         self._walk(site).learn(visit)
 
     def advise(self, site: SiteKnowledge) -> Advice:
-        """As `protocols.LinkScorer`."""
         return self._walk(site).advise()
 
     @property
@@ -84,20 +80,6 @@ class Candidate(NamedTuple):
     lang_b: Language
 
 
-class UrlPattern(NamedTuple):
-    """What turns one URL into another: tokens for tokens; for nothing they are deleted, instead of nothing inserted."""
-
-    pathname: tuple[tuple[str, str], ...]
-    basename: tuple[tuple[str, str], ...]
-
-
-def pattern_of(a: Url, b: Url) -> UrlPattern:
-    """Section 2.2: host and directories are parted by slashes, the file and its parameters by any of ._=&:-? ."""
-    path_a, base_a = _tokens(a)
-    path_b, base_b = _tokens(b)
-    return UrlPattern(_changes(path_a, path_b), _changes(base_a, base_b))
-
-
 class SiteWalk:
     """The queue of candidate pairs of one site, and what is known to order it."""
 
@@ -107,7 +89,7 @@ class SiteWalk:
         self._homes = Homes(languages)
         self._languages = tuple(languages)
         self._links: dict[Url, Link] = {}  # all that are in scope
-        self._seen: dict[Url, Sketch | None] = {}  # None for what brought no page
+        self._seen: dict[Url, VisitedPage | None] = {}  # None for what brought no page
         self._aliases: dict[Url, Url] = {}
         self._moving: dict[Url, float] = {}  # what redirects, with its score, until the loop names its target
         self._met: set[Pair] = set()  # every candidate, in the order of the alphabet
@@ -117,9 +99,9 @@ class SiteWalk:
         self._waiting: defaultdict[Url, set[Candidate]] = defaultdict(set)  # open ones by the page that they lack
         self._ready: list[Candidate] = []
         self._asked: dict[Url, float] = {}
-        self._let_out = 0
+        self._released = 0
         self._frequency: Counter[UrlPattern] = Counter()
-        self._strikes = 0
+        self._empty_sorts = 0
         self._leave = ""
 
     def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
@@ -131,7 +113,7 @@ class SiteWalk:
             elif link.kind is LinkKind.REDIRECT and link.source in self._moving:
                 self._move(link.source, link.url)
         if found_on is not None:
-            self._homes.hear(found_on.url, links)
+            self._homes.read_links(found_on.url, links)
         return [
             1.0 if link.kind in (LinkKind.SEED, LinkKind.PROBE) else self._asked.get(link.url, 0.0) for link in links
         ]
@@ -140,8 +122,7 @@ class SiteWalk:
         """What a visit brought; pairs are looked at in `advise`, when it is known which of the links are in scope."""
         url, outcome = visit.lease.link.url, visit.outcome
         if isinstance(outcome, Page):
-            language = next((one for one in self._languages if same_language(outcome.language, one)), UNDETERMINED)
-            self._seen[url] = Sketch.of(outcome, language)
+            self._seen[url] = VisitedPage.of(outcome, self._languages, max_tags=MAX_TAGS)
             self._homes.arrived(outcome)
             self._resolve(url)
         elif isinstance(outcome, Sitemap):
@@ -156,16 +137,16 @@ class SiteWalk:
         for url in list(self._moving):  # to where the job does not go
             self._miss(url)
         self._moving.clear()
-        wanted = [(url, HOME) for url in self._homes.versions()]
+        wanted = [(url, HOME_SCORE) for url in self._homes.versions()]
         for homes in (Candidate(*found) for found in self._homes.pairs()):
             if self._is_possible(homes):
                 self._accept(homes, pattern_of(homes.a, homes.b))
         self._examine()
-        while self._queue and len(self._open) < LOW:
+        while self._queue and len(self._open) < MIN_OPEN:
             wanted += self._release()
             self._examine()
         if not self._open and not self.pairs:
-            self._leave = self._homes.verdict()
+            self._leave = self._homes.why_none()
         fresh = [(url, score) for url, score in wanted if url not in self._asked]
         self._asked.update(fresh)
         return Advice(links=tuple(self._links[url] for url, _ in fresh), leave=self._leave)
@@ -213,12 +194,12 @@ class SiteWalk:
             candidate = self._ready.pop(0)
             self._open.remove(candidate)
             a, b = self._landed(candidate.a), self._landed(candidate.b)
-            sketch_a, sketch_b = self._seen[a], self._seen[b]
-            if sketch_a is None or sketch_b is None or not self._is_possible(candidate):
+            page_a, page_b = self._seen[a], self._seen[b]
+            if page_a is None or page_b is None or not self._is_possible(candidate):
                 continue
             self.examined += 1
             pattern = pattern_of(candidate.a, candidate.b)
-            if self._frequency[pattern] >= TRUSTED or verified(sketch_a, sketch_b):
+            if self._frequency[pattern] >= TRUSTED or verified(page_a, page_b):
                 self._accept(candidate._replace(a=a, b=b), pattern)
 
     def _is_possible(self, candidate: Candidate) -> bool:
@@ -235,7 +216,7 @@ class SiteWalk:
         a, b = self._seen[pair.a], self._seen[pair.b]
         if a is None or b is None:
             return
-        for first, second in aligned_links(a.tags, a.places, b.tags, b.places):
+        for first, second in aligned_links(a, b):
             key = (min(first, second), max(first, second))
             if first != second and key not in self._met and first in self._links and second in self._links:
                 self._met.add(key)
@@ -255,8 +236,8 @@ class SiteWalk:
                 self._ready.append(candidate)
             for url in missing:
                 self._waiting[url].add(candidate)
-                yield url, max(STEP, FIRST - STEP * self._let_out)
-            self._let_out += 1
+                yield url, max(STEP, CANDIDATE_SCORE - STEP * self._released)
+            self._released += 1
 
     def _worth(self) -> dict[UrlPattern, int]:
         """What sorts the queue: trusted patterns; where none fits, the module of section 3."""
@@ -265,34 +246,16 @@ class SiteWalk:
         if trusted:
             return trusted
         common = {pattern: count for pattern, count in queued.items() if count >= COMMON}
-        self._strikes = 0 if common else self._strikes + 1
-        if self._strikes >= STRIKES:
+        self._empty_sorts = 0 if common else self._empty_sorts + 1
+        if self._empty_sorts >= MAX_EMPTY_SORTS:
             self._leave = (
                 f"none of {len(self._queue)} candidate pairs fits a pattern that is trusted or frequent,"
-                f" {STRIKES} times in a row"
+                f" {MAX_EMPTY_SORTS} times in a row"
             )
         return common
 
 
-@dataclass(frozen=True, slots=True)
-class Sketch:
-    """What is remembered of a page: what verification and the alignment of links ask for."""
-
-    language: Language  # one of those asked for, or "und"
-    length: int
-    signature: int
-    tags: tuple[str, ...]
-    places: tuple[tuple[int, Url], ...]  # links by their place in the tag sequence
-
-    @classmethod
-    def of(cls, page: Page, language: Language) -> "Sketch":
-        """Without the text, and without what stands too far down to be aligned."""
-        length = sum(len(paragraph.text) for paragraph in page.paragraphs if not paragraph.boilerplate)
-        places = tuple((link.position, link.url) for link in page.links if 0 <= link.position < MAX_TAGS)
-        return cls(language, length, page.signature, page.tags[:MAX_TAGS], places)
-
-
-def verified(a: Sketch, b: Sketch) -> bool:
+def verified(a: VisitedPage, b: VisitedPage) -> bool:
     """Section 4 but for its dictionary: two languages, the ratio of lengths, the likeness of tag sequences.
 
     Two texts that are nearly the same are no translation, whatever language was told.
@@ -300,24 +263,3 @@ def verified(a: Sketch, b: Sketch) -> bool:
     if UNDETERMINED in (a.language, b.language) or a.language == b.language:
         return False
     return comparable(a, b) and Indel.normalized_similarity(a.tags, b.tags) >= MIN_LIKENESS
-
-
-_BASENAME = re.compile(r"[._=&:\-?]")
-
-
-def _tokens(url: Url) -> tuple[list[str], list[str]]:
-    """Of the pathname and of the basename; the scheme is in neither."""
-    address, mark, query = url.partition("://")[2].partition("?")
-    pathname, _, name = address.rpartition("/")
-    return pathname.split("/"), _BASENAME.split(f"{name}{mark}{query}")
-
-
-def _changes(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """What stands between the tokens that both have, as in table 3: {"zh/documents" -> "ga/search"}."""
-    found = []
-    start = low = 0
-    for same in Indel.opcodes(a, b).as_matching_blocks():  # the last is empty, at the end of both
-        if start < same.a or low < same.b:
-            found.append(("/".join(a[start : same.a]), "/".join(b[low : same.b])))
-        start, low = same.a + same.size, same.b + same.size
-    return tuple(found)

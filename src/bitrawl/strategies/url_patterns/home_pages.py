@@ -8,7 +8,7 @@ from bitrawl.model import UNDETERMINED, Language, Link, LinkKind, Page
 from bitrawl.url import Url
 from bitrawl.urls.marks import named_languages, skeleton
 
-MAX_HOMES = 20  # versions of the seeds that are asked for
+MAX_HOMES = 20  # judgement: versions of the seeds that are asked for
 
 
 class Homes:
@@ -43,7 +43,7 @@ class Homes:
             if not known:
                 self.expect(target)
 
-    def hear(self, url: Url, links: Sequence[Link]) -> None:
+    def read_links(self, url: Url, links: Sequence[Link]) -> None:
         """The links of a page: where it is a home page, those that lead to its versions."""
         if url not in self._found or not self._lacking():
             return
@@ -72,8 +72,8 @@ class Homes:
                 same = [(mine[0], next(iter(others.values())))]
             yield from ((*pair, first, second) for pair in same)
 
-    def verdict(self) -> str:
-        """Why there is nothing to walk; empty while there may be."""
+    def why_none(self) -> str:
+        """Why there are no two home pages to begin with; empty while there may be."""
         if self._expected or not self._found:
             return ""
         return "no home pages in two of the languages asked for"

@@ -1,0 +1,77 @@
+"""What a strategy remembers of a page that it has seen, and how it compares two of them at a glance.
+
+The pairs of the corpus are found later, from all pages and all evidence (pair/). Here two pages are compared after each
+visit, so it must be cheap.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from rapidfuzz.distance import Indel
+
+from bitrawl.languages import same_language
+from bitrawl.model import UNDETERMINED, Language, Page
+from bitrawl.url import Url
+
+MAX_COPY_DISTANCE = 6  # judgement: bits of 64 in which the signatures of a page and of its copy differ at most
+MIN_LENGTH_RATIO = 0.25  # judgement: a text in Chinese characters needs about a third of the letters of its translation
+MAX_FINGERPRINT = 600  # judgement: letters of a fingerprint that are kept
+
+
+class VisitedPage(msgspec.Struct, frozen=True):
+    """A page without its text."""
+
+    language: Language  # one of those asked for, or "und"
+    length: int = 0  # of the text, in characters
+    signature: int = 0
+    fingerprint: str = ""
+    tags: tuple[str, ...] = ()
+    links: tuple[tuple[int, Url], ...] = ()  # targets, each with its place in the tag sequence
+
+    @classmethod
+    def of(cls, page: Page, languages: Sequence[Language], *, max_tags: int) -> "VisitedPage":
+        """Without the tags and links that stand too far down to be compared."""
+        return cls(
+            wanted_language(page, languages),
+            sum(len(paragraph.text) for paragraph in page.paragraphs if not paragraph.boilerplate),
+            page.signature,
+            page.fingerprint[:MAX_FINGERPRINT],
+            page.tags[:max_tags],
+            tuple((link.position, link.url) for link in page.links if 0 <= link.position < max_tags),
+        )
+
+    def without_links(self) -> "VisitedPage":
+        """For a page whose links are not aligned any more: they are most of what is remembered."""
+        return msgspec.structs.replace(self, tags=(), links=())
+
+
+def wanted_language(page: Page, languages: Sequence[Language]) -> Language:
+    """Which of the languages asked for the page is in, or "und"."""
+    return next((wanted for wanted in languages if same_language(page.language, wanted)), UNDETERMINED)
+
+
+def comparable(a: VisitedPage, b: VisitedPage) -> bool:
+    """Whether two texts have similar lengths, and are not nearly the same: an untranslated copy is no translation."""
+    shorter, longer = sorted((a.length, b.length))
+    return (
+        shorter > 0
+        and shorter >= MIN_LENGTH_RATIO * longer
+        and (a.signature ^ b.signature).bit_count() > MAX_COPY_DISTANCE
+    )
+
+
+def aligned_links(a: VisitedPage, b: VisitedPage) -> Iterator[tuple[Url, Url]]:
+    """Targets of links that stand at the same place once the tag sequences are aligned (Liu et al., section 5)."""
+    letters = {tag: chr(number + 32) for number, tag in enumerate(dict.fromkeys([*a.tags, *b.tags]))}
+    first, second = ("".join([letters[tag] for tag in page.tags]) for page in (a, b))
+    targets_a, targets_b = dict(a.links), dict(b.links)
+    places = sorted(targets_a)
+    for block in Indel.opcodes(first, second):
+        if block.tag != "equal":
+            continue
+        shift = block.dest_start - block.src_start
+        for place in places[bisect_left(places, block.src_start) : bisect_left(places, block.src_end)]:
+            target = targets_b.get(place + shift)
+            if target is not None:
+                yield targets_a[place], target

@@ -1,0 +1,81 @@
+"""The table of links: rows that grow, named columns, states as columns, and which rows have changed."""
+
+import numpy as np
+from table_site import url
+
+from bitrawl.strategies.adaptive.link_state import LinkState
+from bitrawl.strategies.adaptive.link_table import FACTS, FIRST_ROWS, GROUPS, Column, LinkTable
+
+
+def table(count: int = 3, **queued: bool) -> LinkTable:
+    made = LinkTable()
+    for number in range(count):
+        facts, groups = {Column.DEPTH: float(number)}, {Column.BY_PLACE: number + 1}
+        made.add(url(f"/{number}"), facts, groups, queued=queued.get(f"n{number}", True))
+    return made
+
+
+def state(**known: bool) -> LinkState:
+    return LinkState(**{field: known.get(field, False) for field in LinkState.__struct_fields__})
+
+
+def test_facts_and_groups_together_are_all_columns_in_their_order():
+    assert (*FACTS, *GROUPS) == tuple(Column)
+
+
+def test_what_was_written_survives_growth():
+    count = 2 * FIRST_ROWS + 1
+    made = table(count)
+    rows = np.arange(count)
+    assert made.fact(rows, Column.DEPTH).tolist() == list(range(count))
+    assert made.groups(rows)[:, GROUPS.index(Column.BY_PLACE)].tolist() == list(range(1, count + 1))
+    assert made.queued().tolist() == list(range(count))
+    assert [made.gain(row) for row in (0, FIRST_ROWS, count - 1)] == [None] * 3
+    assert [made.rows[one] for one in made.urls] == list(range(count))
+
+
+def test_a_state_sets_its_own_columns_and_no_others():
+    made = table()
+    made.set_fact(np.array([1]), Column.FROM_WANTED, 1.0)
+    made.set_states(np.array([1, 2]), [state(beside=True, declared=True), state(silent=True)], [7, 8])
+    known = made.facts(np.arange(3))
+    assert {column for column in FACTS if known[1, column]} == {
+        Column.BESIDE,
+        Column.DECLARED,
+        Column.DEPTH,
+        Column.FROM_WANTED,
+    }
+    assert known[2, Column.SILENT] == 1.0
+    assert known[0].any() == 0
+    assert [made.group_numbers(row)[-1] for row in range(3)] == [0, 7, 8]
+    made.set_states(np.array([1]), [state()], [9])
+    assert made.facts(np.array([1]))[0, Column.BESIDE] == 0.0
+
+
+def test_rows_are_changed_when_they_are_new_or_marked_and_visited_ones_only_by_row():
+    made = table(n2=False)
+    assert made.take_changed().tolist() == [0, 1, 2]
+    assert made.take_changed().tolist() == []
+    made.visit(0)
+    made.mark_queued([url("/0"), url("/1"), url("/2"), url("/unknown")])
+    assert made.take_changed().tolist() == [1]
+    made.mark([2, 0])
+    assert made.take_changed().tolist() == [0, 2]
+    assert made.only_queued(np.arange(3)).tolist() == [1]
+
+
+def test_links_with_the_same_partners_link_texts_and_declarations_share_a_rate():
+    assert state(partner_visited=True).group == state(partner_visited=True, twin_queued=True).group
+    different = [
+        state(),
+        state(partner_visited=True),
+        state(partner_failed=True),
+        state(partner_queued=True),
+        state(partner_queued=True, beside=True),
+        state(partner_queued=True, silent=True),
+        state(partner_queued=True, same_anchor=True),
+        state(partner_queued=True, other_anchor=True),
+        state(partner_queued=True, declared=True),
+    ]
+    assert len({one.group for one in different}) == len(different)
+    assert state(partner_failed=True, partner_queued=True).group == state(partner_failed=True).group

@@ -1,0 +1,77 @@
+"""Rates of groups in a tree: what the young ones take from those above, and what counting does."""
+
+import numpy as np
+import pytest
+
+from bitrawl.strategies.adaptive.rates import Rates
+
+PRIOR = 0.3
+
+
+def counted(*visits: tuple[str, float]) -> Rates:
+    """Each visit of a path, written with slashes, and what it gained."""
+    rates = Rates(PRIOR)
+    for path, gain in visits:
+        rates.count(rates.group(path.split("/")), 1.0, gain)
+    return rates
+
+
+def rate(rates: Rates, path: str) -> float:
+    return rates.rate(rates.group(path.split("/")))
+
+
+def test_a_group_that_was_never_visited_has_its_parents_rate():
+    rates = counted(*[("a/x", 1.0)] * 10)
+    assert rate(counted(), "a/b/c") == pytest.approx(PRIOR)
+    assert rate(rates, "a/new") == pytest.approx(rate(rates, "a"))
+    assert rate(rates, "b") == pytest.approx(PRIOR)
+
+
+def test_a_path_names_one_group_whoever_asks():
+    rates = Rates(PRIOR)
+    assert rates.group(("a", "b")) == rates.group(["a", "b"])
+    assert len({rates.group(path) for path in (("a",), ("a", "b"), ("b",), ("b", "a"), ("a", "b", "c"))}) == 5
+
+
+@pytest.mark.parametrize(("gain", "sign"), [(1.0, 1), (0.0, -1)])
+def test_each_visit_moves_the_rate_towards_what_it_brought(gain: float, sign: int):
+    told = [rate(counted(*[("a", gain)] * visits), "a") for visits in range(30)]
+    assert told == sorted(told, reverse=sign < 0)
+    assert told[-1] == pytest.approx(gain, abs=0.1)
+
+
+def test_many_visits_of_its_own_outweigh_what_a_group_takes_from_above():
+    rates = counted(*[("a/good", 1.0), *[("a/bad", 0.0)] * 20] * 20)
+    assert rate(rates, "a/good") > 0.8
+    assert rate(rates, "a/new") < 0.2
+
+
+def test_what_was_believed_can_be_taken_back():
+    rates = counted(("a/x", 0.5), ("a/y", 1.0))
+    rates.count(rates.group(["a", "x"]), 0.0, -0.5)
+    plain = counted(("a/x", 0.0), ("a/y", 1.0))
+    assert [rate(rates, path) for path in ("a", "a/x", "a/y")] == [rate(plain, path) for path in ("a", "a/x", "a/y")]
+
+
+def test_the_rate_of_one_and_the_rates_of_all_are_the_same():
+    rates = counted(("a/x", 1.0), ("b", 0.0), ("a/x/1", 0.5), ("a/y/1", 0.0), ("c/d/e/f", 1.0), ("a", 1.0))
+    numbers = np.arange(rates.group(("c", "d", "e", "f")) + 1)
+    told = rates.rates(numbers).tolist()
+    assert told == pytest.approx([rates.rate(number) for number in numbers.tolist()], rel=1e-5)
+    assert all(0 < one < 1 for one in told)
+
+
+def test_rates_are_told_in_the_shape_in_which_they_are_asked_for():
+    rates = counted(("a/x", 1.0), ("b", 0.0), ("a/y/1", 0.5))
+    numbers = np.array([[rates.group(["a", "x"]), rates.group(["b"])], [rates.group(["a", "y", "1"])] * 2])
+    told = rates.rates(numbers)
+    assert told.shape == numbers.shape
+    assert told.ravel().tolist() == pytest.approx([rates.rate(number) for number in numbers.ravel()], rel=1e-5)
+    assert rates.rates(np.zeros((0, 5), np.int64)).shape == (0, 5)
+
+
+def test_groups_are_added_and_counted_after_they_were_asked_for():
+    rates = counted(("a", 1.0))
+    before = rates.rates(np.array([rates.group(["a"])]))
+    rates.count(rates.group(["a", "later"]), 1.0, 0.0)
+    assert rate(rates, "a") < before[0]
