@@ -1,6 +1,6 @@
 """One part of the line alone: the content of pages that the user has, or names."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
@@ -9,8 +9,8 @@ from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.loop import MAX_REDIRECTS
 from bitrawl.errors import ConfigError
 from bitrawl.model import Capture, Link, LinkKind, Page, Reason, Skip, Stage
-from bitrawl.page.template import TemplateCounter, relabel, template_of
 from bitrawl.protocols import Analyser, Fetcher
+from bitrawl.text.template import TemplateCounter, relabel
 from bitrawl.url import Url
 
 SUFFIXES = frozenset((".html", ".htm", ".xhtml"))
@@ -66,13 +66,6 @@ class Cleaner:
     async def _analysed(self, capture: Capture) -> Page | Skip:
         outcome = await self._analyser.analyse(capture)
         return outcome if isinstance(outcome, Page | Skip) else Skip(capture.url, Stage.ANALYSE, Reason.SITEMAP)
-
-
-def without_template(pages: Callable[[], Iterable[Page]]) -> Iterator[Page]:
-    """The pages of one site, known whole: what recurs on them is boilerplate. Asks for them twice."""
-    template = template_of(pages())
-    for page in pages():
-        yield relabel(page, template)
 
 
 def _content(path: Path) -> bytes:

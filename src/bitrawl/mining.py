@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Protocol
 
-from bitrawl.cleaning import without_template
 from bitrawl.corpus.duplicates import duplicates
 from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
 from bitrawl.pair.pairing import PairingResult
 from bitrawl.store.findings import PairFindings, Refusal, SiteFindings
+from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
 

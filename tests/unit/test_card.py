@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from bitrawl.corpus.card import METHODS, CardFacts, CorpusFacts, Origin, Side, card
-from bitrawl.pair.evidence import Method
+from bitrawl.model import Method
 
 EN_FR = CorpusFacts(
     name="en-fr",

@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from bitrawl import config
 from bitrawl.assemble.strategies import UrlModelNames, strategy
-from bitrawl.cleaning import Cleaner, without_template
+from bitrawl.cleaning import Cleaner
 from bitrawl.config import Job
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
@@ -36,6 +36,7 @@ from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.replay import Archives, Codec, ReplayFetcher, open_archives
 from bitrawl.store.robots import LedgerRobots
 from bitrawl.strategies.breadth_first import Unlearning
+from bitrawl.text.template import without_template
 
 MEGABYTE = 1_000_000
 MAX_WORKERS = 4  # more than that a polite crawl never needs

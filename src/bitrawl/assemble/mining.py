@@ -27,12 +27,11 @@ from bitrawl.corpus.export import Format
 from bitrawl.corpus.judging import Judge
 from bitrawl.errors import ConfigError
 from bitrawl.mining import Miner
-from bitrawl.model import UNDETERMINED, Language, Page, SegmentPair, Sitemap, Unpacker, Visit, pack
+from bitrawl.model import UNDETERMINED, Language, Method, Page, SegmentPair, Sitemap, Unpacker, Visit, pack
 from bitrawl.pair.content import Lexicons
-from bitrawl.pair.evidence import ALL, Method
+from bitrawl.pair.evidence import ALL
 from bitrawl.pair.pairing import Pairing, PairingResult, PairingSettings
-from bitrawl.pair.verification import Refusal as PairRefusal
-from bitrawl.pair.verification import Refused
+from bitrawl.pair.verification import Refusal, RefusalReason
 from bitrawl.protocols import Encoder
 from bitrawl.report.wording import counted
 from bitrawl.store.findings import Findings, Mined, SiteFindings
@@ -299,7 +298,7 @@ class _RecordedPairs:
         pairs, refusals = findings.recorded(site)
         self._result = PairingResult(
             pairs,
-            [Refused(no.url_a, no.url_b, UNDETERMINED, UNDETERMINED, PairRefusal(no.reason), 0.0) for no in refusals],
+            [Refusal(no.url_a, no.url_b, UNDETERMINED, UNDETERMINED, RefusalReason(no.reason), 0.0) for no in refusals],
         )
 
     def pairs(

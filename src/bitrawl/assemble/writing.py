@@ -12,7 +12,6 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import __version__, config, report
-from bitrawl.cleaning import without_template
 from bitrawl.config import Job
 from bitrawl.corpus.card import CardFacts, CorpusFacts, Origin, Side, card
 from bitrawl.corpus.export import Format, Item, exporting, files
@@ -24,6 +23,7 @@ from bitrawl.model import Language, Page, PagePair
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.summary import summarise
+from bitrawl.text.template import without_template
 from bitrawl.text.words import words
 from bitrawl.url import Url
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from bitrawl.languages import claimed_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.page.fingerprints import weight
 from bitrawl.page.head import Head
 from bitrawl.page.language_names import address_languages
 from bitrawl.protocols import LanguageIdentifier
+from bitrawl.text.weight import weight
 
 Verdict = tuple[Language, float]
 

@@ -12,7 +12,6 @@ import msgspec
 from bitrawl.assemble.crawling import codec
 from bitrawl.assemble.mining import pairing
 from bitrawl.assemble.strategies import strategy
-from bitrawl.cleaning import without_template
 from bitrawl.config import Job, Strategy
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
@@ -40,6 +39,7 @@ from bitrawl.simulation.measure import (
 )
 from bitrawl.store.analyses import Analyses
 from bitrawl.store.replay import Archives, ReplayFetcher, open_archives
+from bitrawl.text.template import without_template
 from bitrawl.url import Url
 
 KEPT_PAGES = 4000  # analysed pages in memory, at about 150 kB; of the others the cache on disk knows
