@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.web import LANGUAGES, Web
 from bitrawl.model import Capture
-from bitrawl.reading import page_reader
+from bitrawl.page.analyser import page_reader
 from bitrawl.url import Url
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "boilerplate" / "trafilatura" / "html"

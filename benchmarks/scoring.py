@@ -42,9 +42,9 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
+from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.protocols import LinkScorer
-from bitrawl.reading import page_reader
 from bitrawl.simulation.measure import replay as walk
 from bitrawl.simulation.replay import Replay, Settings
 from bitrawl.store.replay import Archives, open_archives

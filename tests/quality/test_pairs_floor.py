@@ -8,9 +8,9 @@ import pytest
 from bitrawl import demo
 from bitrawl.crawl.scope import Sites
 from bitrawl.model import Capture, Language, Method, Page, Sitemap
+from bitrawl.page.analyser import page_reader
 from bitrawl.pair.evidence import ALL
 from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.reading import page_reader
 
 LANGUAGES = [Language(code) for code in ("en", "es", "fr", "zh")]
 UNDECLARED = ALL - {Method.DECLARED, Method.URL, Method.MUTUAL}

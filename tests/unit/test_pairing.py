@@ -133,7 +133,7 @@ pages = [
     for n, page in enumerate(pages)
 ]
 result = Pairing().pairs(pages, [EN, FR])
-print(result.pairs, result.refusals, result.copies)
+print(result.pairs, result.refusals, result.patterns)
 """
 
 

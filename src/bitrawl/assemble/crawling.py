@@ -27,9 +27,9 @@ from bitrawl.crawl.sniff import media_type
 from bitrawl.crawl.traps import Traps
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.model import Link, LinkKind, Page, Reason, Skip, Visit
+from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.protocols import Fetcher, LinkScorer
-from bitrawl.reading import page_reader
 from bitrawl.store.archive import ArchivingFetcher, WarcArchive
 from bitrawl.store.ledger import Ledger, locked
 from bitrawl.store.queue import LedgerQueue

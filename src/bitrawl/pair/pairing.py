@@ -24,7 +24,6 @@ from bitrawl.pair.structure import letter_of
 from bitrawl.pair.url_pairs import UrlDetector, by_marks, same_language_versions
 from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, RefusalReason, shared_text
 from bitrawl.protocols import Encoder
-from bitrawl.url import Url
 from bitrawl.urls.patterns import Pattern
 
 Floats = NDArray[np.float64]
@@ -43,7 +42,6 @@ class PairingSettings:
     methods: frozenset[Method] = ALL
     threshold: float = THRESHOLD
     url_pairs: tuple[tuple[str, str], ...] = ()  # texts in URLs that stand for each other: ("en", "fr")
-    full_image_paths: bool = False
     keep_machine_translated: bool = False
     rounds: int = ROUNDS
 
@@ -55,7 +53,6 @@ class PairingResult:
     pairs: list[PagePair] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     patterns: dict[tuple[Language, Language], dict[Pattern, float]] = field(default_factory=dict)
-    copies: dict[Url, Url] = field(default_factory=dict)  # a page that repeats another, with that one
 
 
 class Pairing:
@@ -79,7 +76,7 @@ class Pairing:
     ) -> PairingResult:
         """All pairs of two of those languages. `pages` are of one site, relabelled or not."""
         settings = self._settings
-        whole = condense(list(pages), languages, sitemaps, full_paths=settings.full_image_paths)
+        whole = condense(list(pages), languages, sitemaps)
         rounds = Rounds(whole, settings, self._lexicons, self._encoder)
         scored: dict[PageNumbers, float] = {}
         for number in range(settings.rounds):
@@ -147,8 +144,7 @@ class Rounds:
         order = {language: place for place, language in enumerate(languages)}
         rows = {pair: row for row, pair in enumerate(self.candidates.pairs)}
         pairs = [self._page_pair(pair, score, rows[pair], order) for pair, score in matched.items()]
-        urls = {self.site.summaries[a].url: self.site.summaries[b].url for a, b in self._copies.items()}
-        return PairingResult(pairs, self._refusals(matched, scores, order), self._url.patterns, urls)
+        return PairingResult(pairs, self._refusals(matched, scores, order), self._url.patterns)
 
     def _page_pair(self, pair: PageNumbers, score: float, row: int, order: Mapping[Language, int]) -> PagePair:
         a, b = sorted((self.site.summaries[number] for number in pair), key=lambda summary: order[summary.language])

@@ -39,7 +39,7 @@ class PageSummary:
     tags: str  # the tag sequence, one character a tag
     numbers: tuple[int, ...]  # the digit sequences of its text, in order
     kept: dict[int, int]  # what a translation keeps, hashed, with how often
-    images: frozenset[str]
+    images: frozenset[str]  # their names, without folders
     links: tuple[tuple[int, int], ...]  # (place in the tag sequence, number of the page that it leads to)
     alternates: tuple[Alternate, ...]
     machine: bool  # translated by a machine
@@ -63,10 +63,8 @@ def is_prose(text: str) -> bool:
     return len(text) >= 20 and sum(map(str.isalpha, text)) + text.count(" ") >= 0.85 * len(text)
 
 
-def condense(
-    pages: Sequence[Page], languages: Sequence[Language], sitemaps: Iterable[Sitemap] = (), *, full_paths: bool = False
-) -> Site:
-    """The pages in one of those languages; `full_paths` takes images for the same only at the same address."""
+def condense(pages: Sequence[Page], languages: Sequence[Language], sitemaps: Iterable[Sitemap] = ()) -> Site:
+    """The pages in one of those languages."""
     spoken = [language_of(page, languages) for page in pages]
     counter = TemplateCounter()
     for page, language in zip(pages, spoken, strict=True):
@@ -79,7 +77,7 @@ def condense(
     alphabet: dict[str, str] = {}
     own = [language for language in spoken if language != UNDETERMINED]
     summaries = [
-        _Condenser(by_url, counter.template(), alphabet, full_paths).summary(number, page, language)
+        _Condenser(by_url, counter.template(), alphabet).summary(number, page, language)
         for number, (page, language) in enumerate(zip(kept, own, strict=True))
     ]
     groups = [group for sitemap in sitemaps for group in sitemap.alternates]
@@ -119,7 +117,6 @@ class _Condenser:
     by_url: dict[Url, int]
     template: Template
     alphabet: dict[str, str]  # the tags of the site, each a character
-    full_paths: bool
 
     def summary(self, number: int, page: Page, language: Language) -> PageSummary:
         own = [p for p in page.paragraphs if (language, p) not in self.template]
@@ -144,7 +141,7 @@ class _Condenser:
             tags="".join(map(self._letter, page.tags[:MAX_TAGS])),
             numbers=tuple(int(run[:18]) for run in _NUMBER.findall(whole)),
             kept=self._kept(page, whole),
-            images=frozenset(self._image(image.src) for image in page.images),
+            images=frozenset(image.src.partition("?")[0].rpartition("/")[2] for image in page.images),
             links=self._links(page, number),
             alternates=page.alternates,
             machine=bool(page.machine_translation),
@@ -155,9 +152,6 @@ class _Condenser:
         if letter is None:
             letter = self.alphabet[tag] = chr(0x100 + len(self.alphabet))
         return letter
-
-    def _image(self, src: Url) -> str:
-        return src if self.full_paths else src.partition("?")[0].rpartition("/")[2]
 
     def _links(self, page: Page, number: int) -> tuple[tuple[int, int], ...]:
         targets = ((link.position, self.by_url.get(link.url, -1)) for link in page.links[:MAX_LINKS])

@@ -20,9 +20,9 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import ConfigError
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, PagePair, Reason, Sitemap, Skip, Stage
+from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer
-from bitrawl.reading import page_reader
 from bitrawl.simulation.measure import (
     Counted,
     Diary,

@@ -105,10 +105,6 @@ class Lexicon:
                     explained_b[other] = min(1.0, explained_b.get(other, 0.0) + link[1])
         return _share(tokens_a, explained_a), _share(tokens_b, explained_b)
 
-    def coverages(self, pairs: Iterable[TokenPair]) -> Floats:
-        """One row of two a pair."""
-        return np.array([self.coverage(a, b) for a, b in pairs], np.float64).reshape(-1, 2)
-
     def _table(self) -> dict[int, tuple[float, float]]:
         if self._of_pair is None:
             keys = (self.links.a * len(self.ids_b) + self.links.b).tolist()
