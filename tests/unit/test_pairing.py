@@ -1,4 +1,5 @@
 import os
+import random
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ from small_site import EN, FR, WORDS, articles, page
 
 from bitrawl.model import Method
 from bitrawl.pair.evidence import ALL
-from bitrawl.pair.features import COLUMN, NAMES, Candidates
+from bitrawl.pair.features import COLUMN, NAMES, Candidates, best_rivals
 from bitrawl.pair.pairing import Pairing, PairingSettings, by_itself
 from bitrawl.pair.scoring import ScoreModel
 from bitrawl.pair.site import condense
@@ -119,6 +120,23 @@ def test_the_menu_is_left_out_on_both_sides_though_one_language_has_few_pages():
     summaries = condense(pages, [EN, FR]).summaries
     assert len(summaries) == 17
     assert all(len(summary.paragraphs) == 2 for summary in summaries)
+
+
+def test_rivals_are_the_other_candidates_of_either_page_whichever_is_numbered_first():
+    """Page 1 has the candidates (0, 1) and (1, 2): it is the second page of one and the first of the other."""
+    of_page = {(0, "fr"): 0, (1, "en"): 1, (2, "en"): 2}
+    groups = np.array([[of_page[0, "fr"], of_page[1, "en"]], [of_page[1, "en"], of_page[2, "en"]]])
+    assert best_rivals(groups, np.array([0.9, 0.4])).tolist() == [0.4, 0.9]
+    assert best_rivals(np.array([[0], [1]]), np.array([0.9])).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_the_order_of_the_pages_changes_no_score(convention):
+    pages, _ = articles(12, *CONVENTIONS[convention])
+    shuffled = random.Random(4).sample(pages, len(pages))
+    result, other = (Pairing().pairs(order, [EN, FR]) for order in (pages, shuffled))
+    assert result.pairs == other.pairs
+    assert result.refusals == other.refusals
 
 
 SCRIPT = """

@@ -46,7 +46,14 @@ def test_languages_are_counted_apart():
     pages = [page(i, "Imprimer", language=FRENCH) for i in range(12)] + [page(i) for i in range(12, 400)]
     template = template_of(pages)
     assert "Imprimer" not in kept(relabel(pages[0], template))
-    assert "Imprimer" in kept(relabel(page(999, "Imprimer"), template))
+    english = [page(i, "Imprimer") for i in range(12)] + [page(i) for i in range(12, 400)]
+    assert "Imprimer" in kept(relabel(english[0], template_of(english)))
+
+
+def test_template_of_one_language_is_template_on_a_page_that_nobody_translated():
+    french = [page(i, "Imprimer", language=FRENCH) for i in range(12)]
+    untranslated = page(999, "Imprimer")
+    assert "Imprimer" not in kept(relabel(untranslated, template_of([*french, untranslated])))
 
 
 def test_boilerplate_stays_boilerplate():

@@ -10,7 +10,7 @@ from bitrawl.model import Bead, Language, Page, Paragraph, Segment, SegmentPair
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.sentences import sentences
 
-# Tags before a paragraph's place in the tag sequence that tell where it stands.
+# Tags before a paragraph's place in the tag sequence that tell where it stands: judgement.
 _CONTEXT = 3
 _UNSPACED = frozenset(("zh", "ja", "th", "lo", "km", "my", "yue", "wuu"))
 

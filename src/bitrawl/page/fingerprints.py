@@ -11,9 +11,9 @@ from bitrawl.model import Paragraph, ParagraphKind
 from bitrawl.text.weight import weight
 
 SHINGLE = 8
-"""Characters of one SimHash feature: about a word and a half, or four words of Chinese."""
+"""Characters of one SimHash feature: about a word and a half, or four words of Chinese. A judgement."""
 
-_LONGEST = 20_000  # Characters that a signature looks at.
+_LONGEST = 20_000  # Characters that a signature looks at: judgement, it bounds the time.
 _KINDS = {kind: i for i, kind in enumerate(ParagraphKind)}
 _LETTERS = "abcdefghijklmABCDEFGHIJKLMnopqrstuvwxyzNOPQRSTUVWXYZ"
 _LENGTHS = len(_LETTERS) // len(_KINDS)

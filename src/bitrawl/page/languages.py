@@ -13,6 +13,7 @@ from bitrawl.text.weight import weight
 
 Verdict = tuple[Language, float]
 
+# Judgements, except where a line names its evidence.
 MIN_LETTERS = 24  # Fewer tell no language; about six words, or eight characters of Chinese.
 MAX_PAGE_TEXT = 6000  # Characters of the main text that the page's verdict is made from.
 CLEAR = 0.8  # A language that has this share of the paragraphs needs no second opinion.

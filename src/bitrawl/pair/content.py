@@ -15,6 +15,7 @@ from bitrawl.pair.site import PageSummary, Site
 from bitrawl.text.lexicon import Lexicon, TokenPair
 from bitrawl.text.words import words
 
+# Judgements, except where a line names its evidence.
 RAREST = 80  # Terms of a page that candidates are looked up by.
 MAX_HOLDERS = 40  # Pages of a language that hold a term: a more common one finds nobody.
 NEAREST = 5  # Candidates of a page in another language ...
@@ -25,6 +26,9 @@ MAX_LEARNED = 100  # Pages are alike: more of them make the lexicon better by li
 LEARNED = 400  # Words of each.
 MAX_LEXICONS = 8  # On a site in many languages: those of the two with most known pairs; bridges do the rest.
 LEARNED_TEXT = 5_000  # Characters of a page whose words are compared.
+TRANSLATIONS = 3  # Of a word, at most ...
+MIN_TRANSLATION = 0.1  # ... and how probable each has to be.
+LENGTH_FLOOR = 0.2  # What a candidate keeps of its rank, however its length differs.
 
 Floats = NDArray[np.float64]
 Vector = dict[int, float]
@@ -80,7 +84,7 @@ class KeptSpace:
         for number, score in scores.items():
             other = self._site.summaries[number]
             ratio = min(summary.weight, other.weight) / max(summary.weight, other.weight, 1)
-            by_language[other.language].append((score * (0.2 + ratio), number))
+            by_language[other.language].append((score * (LENGTH_FLOOR + ratio), number))
         for scored in by_language.values():
             for _, number in heapq.nlargest(self._nearest_few, scored):
                 yield page_numbers(summary.number, number)
@@ -245,7 +249,8 @@ class Bridge:
     def _translated(self, word: str) -> list[tuple[str, float]]:
         found = self._translations.get(word)
         if found is None:
-            found = [(other, p) for other, p in self._lexicon.translations(word)[:3] if p >= 0.1] or [(word, 1.0)]
+            known = self._lexicon.translations(word)[:TRANSLATIONS]
+            found = [(other, p) for other, p in known if p >= MIN_TRANSLATION] or [(word, 1.0)]
             self._translations[word] = found
         return found
 

@@ -12,9 +12,11 @@ from bitrawl.languages import same_language
 from bitrawl.pair.site import PageSummary, Site
 from bitrawl.urls.marks import named_languages, skeleton
 
+# Judgements, except where a line names its evidence.
 SAME = 0.8  # Papavassiliou: shared text from which on a page repeats another.
 LONGEST = 3  # Paragraphs by which copies are looked for: a print version has other menus and the same text.
-MAX_BUCKET = 20
+MAX_BUCKET = 20  # Pages that a page is compared with under one key: it bounds the time.
+NEAR = 0.75  # Ratio of the lengths of two pages that may repeat each other.
 
 Texts = dict[str, int]
 
@@ -73,6 +75,6 @@ def _repeats(summary: PageSummary, other: PageSummary, own: list[Texts]) -> bool
     a, b = own[summary.number], own[other.number]
     if not a or not b:
         return summary.paragraphs == other.paragraphs
-    near = 4 * min(summary.weight, other.weight) >= 3 * max(summary.weight, other.weight)
+    near = min(summary.weight, other.weight) >= NEAR * max(summary.weight, other.weight)
     shared = sum(weight for text, weight in a.items() if text in b)
     return near and shared >= SAME * max(sum(a.values()), sum(b.values()))

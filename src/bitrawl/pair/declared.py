@@ -10,8 +10,10 @@ from bitrawl.pair.site import PageSummary, Site
 # What one side alone declares is worth half; each further place that says so halves what is missing, and a
 # declaration that is returned is believed. Google ignores those that are not; about 31 % of the sites that have
 # hreflang have wrong ones.
+# The two numbers are judgements: the score weighs them against the rest.
 ONE_WAY = 0.5
 RECIPROCAL = 0.9
+MAX_RIVALS = 5  # Judgement: a page that exchanges links with more pages of a language has them in a menu.
 
 
 class DeclaredDetector:
@@ -89,7 +91,7 @@ class MutualDetector:
         evidence: Evidence = {}
         for a, b in mutual:
             rivals = max(count[a, site.summaries[b].language], count[b, site.summaries[a].language])
-            if rivals <= 5:
+            if rivals <= MAX_RIVALS:
                 evidence[a, b] = 1 / rivals
         return evidence
 

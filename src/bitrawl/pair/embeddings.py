@@ -18,6 +18,7 @@ from bitrawl.text.weight import weight
 Rows = NDArray[np.float32]
 Item = TypeVar("Item")
 
+# Judgements, except where a line names its evidence.
 ENCODED_TEXT = 5_000  # Characters of a page that are encoded: as many as the lexicon looks at.
 BATCH = 1_024  # Sentences that are encoded, and pages that are compared with all others, at a time.
 NEAREST = 5  # Candidates of a page in another language, and the neighbours that a similarity is measured against ...

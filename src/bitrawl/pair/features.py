@@ -22,6 +22,12 @@ from bitrawl.protocols import Encoder
 
 Floats = NDArray[np.float64]
 
+# Judgements.
+MANY_NUMBERS = 5  # Digit sequences of a page whose absence from the other says something ...
+FEW_SHARED = 0.3  # ... where less than this share of them is on both.
+SMALL = 300  # Weight of a page of which little can be measured.
+STRONG = 0.8  # Evidence that counts when it is asked how many pages of a site have some.
+
 # Evidence that is compared with that of the rivals: other candidates of either page in the other's language.
 RIVALLED = ("declared", "url", "kept", "lexicon", "parents", "structure")
 NAMES = (
@@ -147,7 +153,7 @@ class Surveyor:
         images = jaccard(site, pair, self._rare) if self._asked("images") else 0.0
         both = bool(a.images & self._rare.keys()) and bool(b.images & self._rare.keys())
         digit = digits(site, pair) if self._asked("digits") else 0.0
-        many = max(len(a.numbers), len(b.numbers)) >= 5
+        many = max(len(a.numbers), len(b.numbers)) >= MANY_NUMBERS
         measured = structure.measures(site, pair)
         combined = structure.selected(structure.combined(measured), methods)
         kept = self._kept.cosine(pair) if self._asked("kept") else 0.0
@@ -157,12 +163,12 @@ class Surveyor:
             images,
             float(both and not images and self._asked("images")),
             digit,
-            float(many and digit < 0.3 and self._asked("digits")),
+            float(many and digit < FEW_SHARED and self._asked("digits")),
             *measured,
             combined,
             kept,
             shared_text(a, b),
-            float(min(a.weight, b.weight) < 300),
+            float(min(a.weight, b.weight) < SMALL),
         ]
 
     def _fill_lexicon(self, pairs: Sequence[PageNumbers], rows: Floats, lexicon: LexiconSpace | None) -> None:
@@ -183,21 +189,21 @@ class Surveyor:
         groups = self._groups(pairs)
         for name in RIVALLED:
             values = rows[:, COLUMN[name]]
-            rows[:, COLUMN[f"{name}_margin"]] = values - np.maximum(*(best_rival(group, values) for group in groups))
+            rows[:, COLUMN[f"{name}_margin"]] = values - best_rivals(groups, values)
         languages = self._language_pairs(pairs)
         for name in ("url", "declared"):
             values = rows[:, COLUMN[name]]
             rows[:, COLUMN[f"{name}_absent"]] = (values == 0) * self._coverage(languages, values)
         bridged = rows[:, COLUMN["bridge"]]
-        rows[:, COLUMN["bridge_absent"]] = (bridged == 0) * np.maximum(*(best_rival(g, bridged) for g in groups))
+        rows[:, COLUMN["bridge_absent"]] = (bridged == 0) * best_rivals(groups, bridged)
 
-    def _groups(self, pairs: Sequence[PageNumbers]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each candidate, a number for its first page with the other's language, and for its second."""
+    def _groups(self, pairs: Sequence[PageNumbers]) -> NDArray[np.int64]:
+        """Two rows: for each candidate, a number for its first page with the other's language, and for its second."""
         ids: dict[tuple[int, str], int] = {}
         summaries = self._site.summaries
         first = [ids.setdefault((a, summaries[b].language), len(ids)) for a, b in pairs]
         second = [ids.setdefault((b, summaries[a].language), len(ids)) for a, b in pairs]
-        return np.array(first), np.array(second)
+        return np.array([first, second])
 
     def _language_pairs(self, pairs: Sequence[PageNumbers]) -> list[tuple[str, ...]]:
         summaries = self._site.summaries
@@ -210,12 +216,22 @@ class Surveyor:
             sizes[summary.language] = sizes.get(summary.language, 0) + 1
         counts: dict[tuple[str, ...], int] = {}
         for both, value in zip(languages, values, strict=True):
-            if value >= 0.8:
+            if value >= STRONG:
                 counts[both] = counts.get(both, 0) + 1
         return np.array([min(1.0, counts.get(both, 0) / min(sizes[x] for x in both)) for both in languages])
 
 
-def best_rival(groups: NDArray[np.int64], values: Floats) -> Floats:
+def best_rivals(groups: NDArray[np.int64], values: Floats) -> Floats:
+    """For each candidate, the highest value of the other candidates of either page in the other's language.
+
+    Both rows at once: a page is the first of some of its candidates and the second of others, as the pages happen to
+    be numbered.
+    """
+    rivals = _best_rival(groups.ravel(), np.tile(values, 2))
+    return np.maximum(rivals[: len(values)], rivals[len(values) :])
+
+
+def _best_rival(groups: NDArray[np.int64], values: Floats) -> Floats:
     """For each element, the highest value of the others in its group; 0 where it is alone."""
     order = np.lexsort((values, groups))
     sorted_groups, sorted_values = groups[order], values[order]

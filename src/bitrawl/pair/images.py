@@ -10,11 +10,12 @@ from rapidfuzz.distance import Indel
 from bitrawl.pair.evidence import Evidence, Known, PageNumbers
 from bitrawl.pair.site import PageSummary, Site
 
+# Judgements, except where a line names its evidence.
 COMMON_SHARE = 0.1  # Papavassiliou: an image on more than 10 % of the pages is common, whatever the density says.
-MAX_NUMBERS = 400
+MAX_NUMBERS = 400  # Of a page, that are compared: the time grows with the square.
 RARE = 3  # Pages of each language that have a number which is looked up.
 MIN_NUMBERS = 3  # Fewer digit sequences are alike by chance.
-_GRID = 512
+_GRID = 512  # Points at which a density is estimated.
 
 
 class ImageDetector:

@@ -29,10 +29,14 @@ from bitrawl.urls.patterns import Pattern
 Floats = NDArray[np.float64]
 Scorer = Callable[[Candidates], Floats]
 
+# Judgements; the scores are calibrated, so that 0.5 is where a pair is as likely right as wrong.
 ROUNDS = 4  # At the most ...
 GROWTH = 1.02  # ... and no further one when the last has made so few more pairs certain: it would find no more.
 THRESHOLD = 0.5
+LEAST = 0.01  # Score below which a candidate is forgotten.
 CERTAIN = 0.9  # Score from which on a pair is learned from.
+BOTH = 0.5  # What images and digits each have to say for the method that asks for both.
+HALF = 0.5  # Ratio of lengths below which a refused page is called a placeholder or an abstract.
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,8 @@ class Pairing:
     ) -> PairingResult:
         """All pairs of two of those languages. `pages` are of one site, relabelled or not."""
         settings = self._settings
-        whole = condense(list(pages), languages, sitemaps)
+        ordered = sorted(pages, key=lambda page: page.url)  # Whatever order they came in, the result is the same.
+        whole = condense(ordered, languages, sitemaps)
         rounds = Rounds(whole, settings, self._lexicons, self._encoder)
         scored: dict[PageNumbers, float] = {}
         for number in range(settings.rounds):
@@ -132,7 +137,7 @@ class Rounds:
         scores = {
             pair: float(value)
             for pair, value, passes in zip(self.candidates.pairs, values, translated, strict=True)
-            if passes and value >= 0.01
+            if passes and value >= LEAST
         }
         certain = match(self.site, scores, CERTAIN)
         self.known = Known(certain, self.site)
@@ -186,7 +191,9 @@ class Rounds:
             return RefusalReason.SHORT
         if not self._left_out.isdisjoint(pair) or score >= self._settings.threshold:
             return RefusalReason.CONFLICT
-        return RefusalReason.LENGTH if 2 * min(a.weight, b.weight) < max(a.weight, b.weight) else RefusalReason.UNLIKE
+        return (
+            RefusalReason.LENGTH if min(a.weight, b.weight) < HALF * max(a.weight, b.weight) else RefusalReason.UNLIKE
+        )
 
 
 def by_itself(methods: frozenset[Method]) -> Scorer:
@@ -211,7 +218,7 @@ def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) ->
     said = {
         Method.DECLARED: value("declared"),
         Method.URL: value("url"),
-        Method.IMAGES_AND_DIGITS: round((images + digits) / 2, 3) if min(images, digits) >= 0.5 else 0.0,
+        Method.IMAGES_AND_DIGITS: round((images + digits) / 2, 3) if min(images, digits) >= BOTH else 0.0,
         Method.IMAGES: images,
         Method.DIGITS: digits,
         Method.CONTENT: max(value("kept"), value("lexicon")),

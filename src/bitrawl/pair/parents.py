@@ -11,8 +11,10 @@ from bitrawl.model import Language
 from bitrawl.pair.evidence import Evidence, Known, PageNumbers, page_numbers
 from bitrawl.pair.site import PageSummary, Site
 
+# Judgements, except where a line names its evidence.
 MAX_ALIGNED = 1_500  # Tags of a page that are aligned: menus and the first screens of content.
 MAX_PARENTS = 4_000  # Known pairs that are aligned: on a site that large, each page is linked from many of them.
+MIN_SHARE = 0.2  # Of the votes of a page for pages of a language.
 COMMON_LINKS = 60  # A page that more others link to is in a menu, and tells no two pages from each other.
 _LINK = 0xF0000  # Characters for the links whose targets are known to be each other's translation.
 
@@ -32,7 +34,7 @@ class ParentDetector:
         evidence: Evidence = {}
         for (a, b), count in votes.items():
             total = max(totals[a, site.summaries[b].language], totals[b, site.summaries[a].language])
-            if 5 * count >= total:
+            if count >= MIN_SHARE * total:
                 evidence[a, b] = count / total * count / (count + 0.5)
         return evidence
 

@@ -13,11 +13,15 @@ from bitrawl.text.weight import weight
 from bitrawl.url import Url
 from bitrawl.urls.marks import named_languages
 
+# Judgements, except where a line names its evidence.
 MAX_TEXT = 30_000  # Characters of a page that are looked at: more of a long page says nothing new.
-MAX_LINKS = 1_000
-MAX_TAGS = 4_000
+MAX_LINKS = 1_000  # Of a page, in their order.
+MAX_TAGS = 4_000  # Of a page: comparing them costs the square of it.
+# Settled by looking at errors on the ten site packs and the bundled web (2026-11).
 CLAIMED_CONTENT = 0.2  # Share of the main text that is in what a page claims: the rest may be code or quotations ...
 CLAIMED_WHOLE = 0.6  # ... or of all its text: a title page is a list of links and an English licence.
+PROSE = 20  # Characters of running text, at the least: judgement ...
+PROSE_LETTERS = 0.85  # ... and the share of them that are letters and spaces.
 
 _NUMBER = re.compile(r"\d+")
 # What a translation keeps as it is: numbers, addresses, code, names in Latin letters.
@@ -60,11 +64,11 @@ class Site:
 
 def is_prose(text: str) -> bool:
     """Running text, not code, a table or a word or two: what a translator would have translated."""
-    return len(text) >= 20 and sum(map(str.isalpha, text)) + text.count(" ") >= 0.85 * len(text)
+    return len(text) >= PROSE and sum(map(str.isalpha, text)) + text.count(" ") >= PROSE_LETTERS * len(text)
 
 
 def condense(pages: Sequence[Page], languages: Sequence[Language], sitemaps: Iterable[Sitemap] = ()) -> Site:
-    """The pages in one of those languages."""
+    """The pages in one of those languages, numbered in their order."""
     spoken = [language_of(page, languages) for page in pages]
     counter = TemplateCounter()
     for page, language in zip(pages, spoken, strict=True):
@@ -119,7 +123,7 @@ class _Condenser:
     alphabet: dict[str, str]  # the tags of the site, each a character
 
     def summary(self, number: int, page: Page, language: Language) -> PageSummary:
-        own = [p for p in page.paragraphs if (language, p) not in self.template]
+        own = [p for p in page.paragraphs if p not in self.template]
         texts: list[str] = []
         room = MAX_TEXT
         for paragraph in own:

@@ -12,9 +12,12 @@ from bitrawl.pair.images import across
 from bitrawl.pair.site import Site
 
 Floats = NDArray[np.float64]
+# Judgements, except where a line names its evidence.
 MAX_BUCKET = 40  # Pages of one form: more than that are a form letter, and say nothing of each other.
 MIN_BLOCKS = 4  # A fingerprint of fewer paragraphs is anybody's.
 HIGH, MEDIUM, LOW = 0.85, 0.7, 0.5  # Similarity from which on a pair is h, m, l.
+COMPARED = 500  # Paragraphs of a page whose forms are compared.
+COMPARABLE = 0.2  # Ratio of lengths below which a page is a placeholder of the other.
 LENGTH_LIMIT = 0.4  # ILSP-FC: ratio of paragraphs and of lengths below which two pages are not compared.
 
 
@@ -43,7 +46,7 @@ def measures(site: Site, pair: PageNumbers) -> tuple[float, float, float, float]
     a, b = site.summaries[pair[0]], site.summaries[pair[1]]
     blocks = _ratio(len(a.fingerprint), len(b.fingerprint))
     lengths = _ratio(a.weight, b.weight)
-    prints = float(Levenshtein.normalized_similarity(a.fingerprint[:500], b.fingerprint[:500]))
+    prints = float(Levenshtein.normalized_similarity(a.fingerprint[:COMPARED], b.fingerprint[:COMPARED]))
     tags = float(Indel.normalized_similarity(a.tags, b.tags))
     return blocks, lengths, prints, tags
 
@@ -58,7 +61,7 @@ def combined(measured: tuple[float, float, float, float]) -> float:
     blocks, lengths, prints, tags = measured
     if min(blocks, lengths) < LENGTH_LIMIT:
         return 0.0
-    return (prints + tags) / 2 * min(1.0, 0.5 + lengths / 1.2)
+    return (prints + tags) / 2 * min(1.0, 0.5 + lengths / 1.2)  # held down below a ratio of 0.6: judgement
 
 
 def _ratio(a: int, b: int) -> float:
@@ -68,7 +71,7 @@ def _ratio(a: int, b: int) -> float:
 def comparable(site: Site, pair: PageNumbers) -> bool:
     """Whether the lengths are near enough for a translation at all: a placeholder is none, whoever declares it."""
     a, b = site.summaries[pair[0]], site.summaries[pair[1]]
-    return 5 * min(a.weight, b.weight) >= max(a.weight, b.weight)
+    return min(a.weight, b.weight) >= COMPARABLE * max(a.weight, b.weight)
 
 
 def selected(value: float, methods: frozenset[Method]) -> float:

@@ -10,7 +10,9 @@ from bitrawl.url import Url
 from bitrawl.urls.marks import is_marked, named_languages, skeleton
 from bitrawl.urls.patterns import Pattern, learn, reliability
 
+# Judgements: the score weighs them against the rest.
 MARKED = (0.5, 0.85, 0.95)  # What the same skeleton is worth when none, one, both of the URLs name their language.
+RELIABLE = 0.5  # Of the known pages that a pattern leads from, the share that it must lead to their partner.
 
 
 class UrlDetector:
@@ -78,7 +80,7 @@ def learned(site: Site, known: Known) -> dict[tuple[Language, Language], dict[Pa
             return number is not None and site.summaries[number].language == language
 
         worth = reliability(learn(pairs), pairs, exists)
-        patterns[languages] = {pattern: value for pattern, value in worth.items() if value >= 0.5}
+        patterns[languages] = {pattern: value for pattern, value in worth.items() if value >= RELIABLE}
     return patterns
 
 

@@ -50,24 +50,25 @@ class TemplateCounter:
         """What is known by now."""
         if sum(self._pages.values()) < MIN_PAGES:
             return Template({})
-        shares = {
-            place: count / self._pages[place[0]]
-            for place, count in self._counts.items()
-            if count - self._floor >= min(MIN_COUNT, max(MIN_COUNT_FEW, self._pages[place[0]]))
-        }
-        return Template({place: share for place, share in shares.items() if share >= LONG_SHARE})
+        shares: dict[int, float] = {}
+        for (language, key), count in self._counts.items():
+            pages = self._pages[language]
+            if count - self._floor >= min(MIN_COUNT, max(MIN_COUNT_FEW, pages)) and count >= LONG_SHARE * pages:
+                shares[key] = max(shares.get(key, 0.0), count / pages)
+        return Template(shares)
 
 
 class Template(msgspec.Struct, frozen=True):
-    """The texts that recur on a site, with the share of its pages that have them."""
+    """The texts that recur on a site, by hash, each with the share of a language's pages that have it.
 
-    shares: dict[tuple[str, int], float]
+    What is template in one language is so wherever it stands: a page that nobody translated stands in the frame of
+    the language that it was meant for.
+    """
 
-    def __contains__(self, paragraph_of: tuple[str, Paragraph]) -> bool:
-        """Whether that paragraph, of a page in that language, is template."""
-        language, paragraph = paragraph_of
-        share = self.shares.get((language, _key(paragraph)), 0.0)
-        return share >= _needed(paragraph)
+    shares: dict[int, float]
+
+    def __contains__(self, paragraph: Paragraph) -> bool:
+        return self.shares.get(_key(paragraph), 0.0) >= _needed(paragraph)
 
 
 def template_of(pages: Iterable[Page]) -> Template:
@@ -89,7 +90,7 @@ def relabel(page: Page, template: Template) -> Page:
     """Its paragraphs that are template become boilerplate; nothing that was boilerplate becomes content."""
     paragraphs = tuple(
         msgspec.structs.replace(paragraph, boilerplate=True)
-        if not paragraph.boilerplate and (page.language, paragraph) in template
+        if not paragraph.boilerplate and paragraph in template
         else paragraph
         for paragraph in page.paragraphs
     )

@@ -79,7 +79,7 @@ def lessons(labelled: Iterable[LabelledSite]) -> dict[str, list[Lesson]]:
     """For each site, one with every view."""
     made = {}
     for one in labelled:
-        site = condense(one.pages, one.languages, one.sitemaps)
+        site = condense(sorted(one.pages, key=lambda page: page.url), one.languages, one.sitemaps)
         made[one.name] = [Lesson.of(one, site, view) for view in VIEWS]
     return made
 
