@@ -27,9 +27,8 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import demo
-from bitrawl.model import Language, Page, Sitemap, Unpacker
-from bitrawl.pair.evidence import ALL, Method
-from bitrawl.pair.grouping import by_site
+from bitrawl.model import Language, Method, Page, Sitemap, Unpacker
+from bitrawl.pair.evidence import ALL, METHODS_OF
 from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.pair.scoring import MODEL, ScoreModel
 from bitrawl.store.ledger import VERSION, Ledger
@@ -41,18 +40,14 @@ CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) /
 UNCOUNTED = frozenset(("language", "partial", "short"))
 
 
-def _methods(letters: str) -> frozenset[Method]:
-    return frozenset(Method(letter) for letter in letters)
-
-
 VIEWS = {
     "all": ALL,
     "not a,u": CONTENT_ONLY,
-    "a": _methods("a"),
-    "u": _methods("u"),
-    "pid": _methods("pid"),
-    "hml": _methods("hml"),
-    "c": _methods("c"),
+    "a": METHODS_OF["declared"],
+    "u": METHODS_OF["url"],
+    "pid": METHODS_OF["images"] | METHODS_OF["digits"],
+    "hml": METHODS_OF["structure"],
+    "c": METHODS_OF["kept"],
 }
 
 
@@ -157,11 +152,12 @@ def demo_web() -> None:
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     true = {tuple(sorted((pair.url_a, pair.url_b))) for pair in demo.truth()}
     languages = sorted({Language(pair.lang_a) for pair in demo.truth()} | {Language(p.lang_b) for p in demo.truth()})
-    sitemaps = _sitemaps(ledger)
     for view, methods in (("all", ALL), ("not a,u", CONTENT_ONLY)):
         found = set()
-        for pages in by_site(ledger.pages()).values():
-            result = Pairing(PairingSettings(methods=methods)).pairs(pages, languages, sitemaps)
+        for known in ledger.sites():
+            result = Pairing(PairingSettings(methods=methods)).pairs(
+                ledger.pages(site=known.site), languages, ledger.sitemaps(known.site)
+            )
             found |= {tuple(sorted((pair.url_a, pair.url_b))) for pair in result.pairs}
         count = Count(len(found & true), len(found - true), len(true))
         print(f"bundled web, {view}: {_shown(count)} of {len(true)} pairs; wrong: {sorted(found - true)[:5]}")

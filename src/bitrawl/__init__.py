@@ -20,7 +20,7 @@ from bitrawl.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bitrawl.aio import JobProgress, JobResult
-    from bitrawl.align.texts import AlignedText
+    from bitrawl.align.texts import TextPair
     from bitrawl.jobs.opened import OpenedJob
     from bitrawl.model import Page
 
@@ -76,14 +76,16 @@ def open(folder: str | PathLike[str]) -> "OpenedJob":  # noqa: A001 - bitrawl.op
 def extract(html: str | bytes, url: str | None = None) -> "Page":
     """Read a page that you have: its paragraphs with kind, language and whether they are content, links, metadata.
 
-    The URL resolves relative links; without it links that are not whole are left out.
+    Relative links are resolved against the URL. The page is read in this process: one that you do not trust belongs into
+    `bitrawl clean`, which reads it in a child process with limits.
     """
     from bitrawl.page.analyser import read_html  # noqa: PLC0415
+    from bitrawl.url import Url  # noqa: PLC0415
 
-    return read_html(html, url)
+    return read_html(html) if url is None else read_html(html, Url.parse(url))
 
 
-def align(text_a: str, text_b: str, langs: Sequence[str]) -> "list[AlignedText]":
+def align(text_a: str, text_b: str, langs: Sequence[str]) -> "list[TextPair]":
     """Split two texts into sentences and align them, without a dictionary or a model."""
     from bitrawl.align.texts import align_texts  # noqa: PLC0415
     from bitrawl.languages import parse_language  # noqa: PLC0415

@@ -22,11 +22,11 @@ from bitrawl.crawl.sniff import media_type
 from bitrawl.crawl.traps import Traps
 from bitrawl.errors import ConfigError
 from bitrawl.mining import Doing, Miner
-from bitrawl.model import Language, Link, LinkKind, Reason, Visit
+from bitrawl.model import Language, Link, LinkKind, Method, Reason, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.pair.content import Lexicons
-from bitrawl.pair.evidence import ALL, Method
+from bitrawl.pair.evidence import ALL
 from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.protocols import Encoder, Fetcher, LinkScorer, UrlLanguageModel, UrlPairModel
 from bitrawl.store.archive import ArchivingFetcher, WarcArchive

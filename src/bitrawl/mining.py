@@ -13,10 +13,10 @@ from bitrawl.corpus.duplicates import duplicates
 from bitrawl.corpus.judging import Judge
 from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, PagePair, Sitemap
-from bitrawl.page.template import without_template
 from bitrawl.pair.pairing import Pairing, PairingResult
 from bitrawl.protocols import Encoder, LanguageIdentifier
 from bitrawl.store.findings import PairFindings, Refusal, SiteFindings
+from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
 

@@ -291,6 +291,23 @@ class Sitemap(msgspec.Struct, frozen=True):
     alternates: tuple[tuple[Alternate, ...], ...] = ()  # a group for each entry that has any, itself included
 
 
+class Method(StrEnum):
+    """How a pair of pages was found, the most reliable first; files have the letters: ILSP-FC's, and ours from c on."""
+
+    DECLARED = "a"
+    URL = "u"
+    IMAGES_AND_DIGITS = "p"
+    DIGITS = "d"
+    IMAGES = "i"
+    HIGH = "h"  # structure
+    MEDIUM = "m"
+    LOW = "l"
+    CONTENT = "c"
+    PARENTS = "t"
+    MUTUAL = "r"
+    BRIDGE = "b"
+
+
 class PagePair(msgspec.Struct, frozen=True):
     """Two pages held to be translations of each other."""
 
@@ -299,7 +316,7 @@ class PagePair(msgspec.Struct, frozen=True):
     lang_a: Language
     lang_b: Language
     score: float  # calibrated, 0–1
-    evidence: dict[str, float] = {}  # by method: a u p i d h m l c t, as docs/reference/pairs.md says
+    evidence: dict[str, float] = {}  # by the letter of the `Method`
 
 
 class Bead(msgspec.Struct, frozen=True, gc=False):

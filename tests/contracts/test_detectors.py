@@ -4,7 +4,7 @@ import pytest
 from small_site import EN, FR, alternate, articles, images, links, page
 
 from bitrawl.model import Language
-from bitrawl.pair.content import KeptDetector
+from bitrawl.pair.content import KeptSpace
 from bitrawl.pair.declared import DeclaredDetector, MutualDetector
 from bitrawl.pair.evidence import Known
 from bitrawl.pair.images import DigitDetector, ImageDetector
@@ -13,6 +13,15 @@ from bitrawl.pair.site import condense
 from bitrawl.pair.structure import StructureDetector
 from bitrawl.pair.url_pairs import UrlDetector
 
+
+class Kept:
+    """What translations keep has no detector of its own: the survey asks its candidates and its similarity."""
+
+    def propose(self, site, known):
+        space = KeptSpace(site)
+        return {pair: value for pair in space.candidates() if (value := space.cosine(pair))}
+
+
 DETECTORS = [
     DeclaredDetector,
     MutualDetector,
@@ -20,7 +29,7 @@ DETECTORS = [
     ImageDetector,
     DigitDetector,
     StructureDetector,
-    KeptDetector,
+    Kept,
     ParentDetector,
     BridgeDetector,
 ]
@@ -49,7 +58,7 @@ def pages(order=1):
 
 def evidence(detector, made):
     site = condense(made, [EN, FR, DE])
-    numbers = {sheet.url: sheet.number for sheet in site.sheets}
+    numbers = {summary.url: summary.number for summary in site.summaries}
     known = Known(
         {tuple(sorted((numbers[f"http://s.test/en/{n}"], numbers[f"http://s.test/fr/{n}"]))): 1.0 for n in range(4)}
         | {tuple(sorted((numbers["http://s.test/fr/0"], numbers["http://s.test/de/0"]))): 1.0},
@@ -69,14 +78,14 @@ def test_evidence_is_between_0_and_1_for_two_pages_in_two_languages(detector):
     for (a, b), value in found.items():
         assert 0 < value <= 1
         assert a < b
-        assert site.sheets[a].language != site.sheets[b].language
+        assert site.summaries[a].language != site.summaries[b].language
 
 
 @pytest.mark.parametrize("detector", DETECTORS)
 def test_the_order_of_the_pages_changes_nothing(detector):
     def by_url(made):
         site, found = evidence(detector, made)
-        return {frozenset((site.sheets[a].url, site.sheets[b].url)): value for (a, b), value in found.items()}
+        return {frozenset((site.summaries[a].url, site.summaries[b].url)): value for (a, b), value in found.items()}
 
     assert by_url(pages()) == pytest.approx(by_url(pages(-1)))
 

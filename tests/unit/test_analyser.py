@@ -17,7 +17,7 @@ from bitrawl.model import (
     Unpacker,
     pack,
 )
-from bitrawl.page.analyser import PageAnalyser
+from bitrawl.page.analyser import NOWHERE, PageAnalyser, read_html
 from bitrawl.page.language_names import LanguageNames
 from bitrawl.page.outline import Outline
 from bitrawl.url import Url
@@ -262,3 +262,27 @@ def test_html5libs_snippets_pass_through():
         body = json.loads(line)["html"].encode("utf-8", "surrogatepass")
         assert pack(reader.read(capture(body)))
         assert pack(reader.read(capture(body), index=True))
+
+
+def test_a_page_that_the_caller_has_is_read_without_a_fetch():
+    page = read_html(HTML, HERE)
+    assert page.language == "en"
+    assert page.title == "The harbour - Example"
+    assert any(
+        paragraph.text.startswith("The old harbour") for paragraph in page.paragraphs if not paragraph.boilerplate
+    )
+    assert "https://example.org/en/boats" in {link.url for link in page.links}
+    assert page == read_html(HTML.encode(), HERE)
+
+
+def test_a_text_is_decoded_already_whatever_its_markup_claims():
+    text = "Le port s’éveille avant le soleil, et les bateaux rentrent à l’aube."
+    page = read_html(f'<meta charset="iso-8859-7"><p>{text}</p>')
+    assert [paragraph.text for paragraph in page.paragraphs] == [text]
+
+
+@pytest.mark.parametrize("html", ["", b"", " \n", "<html></html>", "\ud800", b"\xff\xfe"])
+def test_html_without_text_is_an_empty_page(html):
+    page = read_html(html)
+    assert page.url == NOWHERE
+    assert "".join(paragraph.text for paragraph in page.paragraphs) in ("", "?")

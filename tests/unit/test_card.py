@@ -10,7 +10,7 @@ from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin, Side
 from bitrawl.corpus.checksums import FileFacts, file_facts
 from bitrawl.corpus.columns import DOCUMENTS, SENTENCES
 from bitrawl.corpus.dataset_header import licence, size_category
-from bitrawl.pair.evidence import Method
+from bitrawl.model import Method
 
 EN_FR = CorpusFacts(
     name="en-fr",

@@ -1,13 +1,14 @@
 from small_site import EN, FR, WORDS, articles, page
 
-from bitrawl.pair.content import KeptDetector, Lexicons, LexiconSpace, WordIndex
+from bitrawl.pair.content import KeptSpace, Lexicons, LexiconSpace, WordIndex
 from bitrawl.pair.evidence import Known
 from bitrawl.pair.site import condense
 
 
 def test_names_and_numbers_find_the_translation():
     pages, _ = articles(12, "http://s.test/e{}", "http://s.test/f{}")
-    evidence = KeptDetector().propose(condense(pages, [EN, FR]), Known())
+    space = KeptSpace(condense(pages, [EN, FR]))
+    evidence = {pair: space.cosine(pair) for pair in space.candidates()}
     for number in range(0, 24, 2):
         rivals = {pair: value for pair, value in evidence.items() if pair[0] == number}
         assert max(rivals, key=rivals.__getitem__) == (number, number + 1)

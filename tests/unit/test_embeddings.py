@@ -6,9 +6,10 @@ from prose_site import WordEncoder, prose
 from small_site import EN, FR, page
 
 from bitrawl.errors import ConfigError
+from bitrawl.model import Method
 from bitrawl.pair import embeddings
 from bitrawl.pair.embeddings import EmbeddingSpace, page_vectors
-from bitrawl.pair.evidence import ALL, Method
+from bitrawl.pair.evidence import ALL
 from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.pair.site import condense
 from bitrawl.text.encoder import Remembering, Transformer, load_encoder
@@ -55,14 +56,14 @@ def test_a_sentence_of_many_pages_says_less_of_each_than_its_own():
     common, own = "harbour boat winter bread", ["bridge church market", "garden morning child", "letter window street"]
     pages = [page(f"http://s.test/{n}", EN, [common, text]) for n, text in enumerate(own)]
     encoder = WordEncoder()
-    vectors = page_vectors(condense(pages, [EN]).sheets, encoder)
+    vectors = page_vectors(condense(pages, [EN]).summaries, encoder)
     assert ((vectors * encoder.encode(own)).sum(axis=1) > vectors @ encoder.encode([common])[0]).all()
 
 
 def test_each_sentence_of_a_site_is_encoded_once():
     pages, _ = prose(4)
     encoder = WordEncoder()
-    page_vectors(condense(pages + prose(4)[0], [EN, FR]).sheets, encoder)
+    page_vectors(condense(pages + prose(4)[0], [EN, FR]).summaries, encoder)
     assert len(encoder.asked) == len(set(encoder.asked))
 
 

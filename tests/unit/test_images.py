@@ -29,19 +29,18 @@ def illustrated(count=20):
 
 def test_a_rare_image_pairs_two_pages_and_the_logo_none():
     site = illustrated()
-    assert "logo.png" not in rare_images(site.sheets)
+    assert "logo.png" not in rare_images(site.summaries)
     evidence = ImageDetector().propose(site, Known())
     assert evidence == {(2 * number, 2 * number + 1): 1.0 for number in range(20)}
 
 
-def test_images_of_the_same_name_differ_by_their_path_when_full_paths_are_asked_for():
+def test_images_are_the_same_by_their_name_whatever_their_folder():
     pages = [
         page("http://s.test/1", EN, ["a"], images=images("en/x.png")),
         page("http://s.test/2", FR, ["b"], images=images("fr/x.png")),
     ]
-    assert condense(pages, [EN, FR]).sheets[0].images == condense(pages, [EN, FR]).sheets[1].images
-    strict = condense(pages, [EN, FR], full_paths=True)
-    assert strict.sheets[0].images != strict.sheets[1].images
+    a, b = condense(pages, [EN, FR]).summaries
+    assert a.images == b.images
 
 
 def test_digit_sequences_count_in_their_order():

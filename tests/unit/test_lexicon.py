@@ -63,7 +63,6 @@ def test_coverage_tells_a_translation_from_another_text():
     assert min(true) > 2 * max(false)
     assert lexicon.coverage(["2024", "ufo"], ["ufo", "2024"]) == (1.0, 1.0)
     assert lexicon.coverage([], ["le"]) == (0.0, 0.0)
-    assert lexicon.coverages([]).shape == (0, 2)
 
 
 @pytest.mark.parametrize("line", ["moss\tmousse", "mousse @ moss", "  mousse @ moss  "])

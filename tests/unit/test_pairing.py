@@ -1,12 +1,18 @@
+import os
+import random
+import subprocess
+import sys
+
 import numpy as np
 import pytest
-from small_site import EN, FR, alternate, articles, page
+from small_site import EN, FR, WORDS, articles, page
 
-from bitrawl.pair.evidence import ALL, Method
-from bitrawl.pair.features import COLUMN, NAMES, Candidates
-from bitrawl.pair.grouping import by_site
+from bitrawl.model import Method
+from bitrawl.pair.evidence import ALL
+from bitrawl.pair.features import COLUMN, NAMES, Candidates, best_rivals
 from bitrawl.pair.pairing import Pairing, PairingSettings, by_itself
 from bitrawl.pair.scoring import ScoreModel
+from bitrawl.pair.site import condense
 
 CONVENTIONS = {
     "folders": ("http://s.test/en/{}.html", "http://s.test/fr/{}.html"),
@@ -82,13 +88,6 @@ def test_pages_in_other_languages_are_ignored():
     assert Pairing().pairs(pages, [FR]).pairs == []
 
 
-def test_two_domains_are_one_site_when_they_declare_each_other():
-    a = page("http://one.test/", EN, ["a"], alternates=(alternate("http://deux.test/", "fr"),))
-    b = page("http://deux.test/", FR, ["b"], alternates=(alternate("http://one.test/", "en"),))
-    c = page("http://three.test/", FR, ["c"], alternates=(alternate("http://one.test/", "en"),))
-    assert sorted(len(pages) for pages in by_site([a, b, c]).values()) == [1, 2]
-
-
 def test_a_model_reads_back_what_it_wrote(tmp_path):
     model = ScoreModel.load()
     model.save(tmp_path / "model.json")
@@ -104,3 +103,64 @@ def test_a_method_alone_scores_by_what_it_says_itself():
     values = score(Candidates([(0, 1), (0, 2)], rows))
     assert values[0] > 0.85
     assert values[1] == 0
+
+
+def test_the_menu_is_left_out_on_both_sides_though_one_language_has_few_pages():
+    made, pairs = articles(12, "http://s.test/en/a{}.html", "http://s.test/fr/b{}.html", seed=3)
+    menus = {
+        EN: [f"The {word} page of our site and all that belongs to it" for word in list(WORDS)[:12]],
+        FR: [f"Tout ce que ce site dit de {word}, et encore bien plus" for word in list(WORDS.values())[:12]],
+    }
+    few = {url for _, url in sorted(pairs)[:5]}
+    pages = [
+        page(p.url, p.language, [p.paragraphs[0].text, *menus[p.language], p.paragraphs[1].text])
+        for p in made
+        if p.language == EN or p.url in few
+    ]
+    summaries = condense(pages, [EN, FR]).summaries
+    assert len(summaries) == 17
+    assert all(len(summary.paragraphs) == 2 for summary in summaries)
+
+
+def test_rivals_are_the_other_candidates_of_either_page_whichever_is_numbered_first():
+    """Page 1 has the candidates (0, 1) and (1, 2): it is the second page of one and the first of the other."""
+    of_page = {(0, "fr"): 0, (1, "en"): 1, (2, "en"): 2}
+    groups = np.array([[of_page[0, "fr"], of_page[1, "en"]], [of_page[1, "en"], of_page[2, "en"]]])
+    assert best_rivals(groups, np.array([0.9, 0.4])).tolist() == [0.4, 0.9]
+    assert best_rivals(np.array([[0], [1]]), np.array([0.9])).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_the_order_of_the_pages_changes_no_score(convention):
+    pages, _ = articles(12, *CONVENTIONS[convention])
+    shuffled = random.Random(4).sample(pages, len(pages))
+    result, other = (Pairing().pairs(order, [EN, FR]) for order in (pages, shuffled))
+    assert result.pairs == other.pairs
+    assert result.refusals == other.refusals
+
+
+SCRIPT = """
+import sys
+from small_site import EN, FR, articles, images
+import msgspec
+from bitrawl.pair.pairing import Pairing
+
+pages, _ = articles(14, "http://s.test/en/a{}.html", "http://s.test/fr/b{}.html", seed=5)
+pages = [
+    msgspec.structs.replace(page, images=images(*(f"{(n // 2 * k) % 23}.png" for k in range(1, 9))))
+    for n, page in enumerate(pages)
+]
+result = Pairing().pairs(pages, [EN, FR])
+print(result.pairs, result.refusals, result.patterns)
+"""
+
+
+def test_the_same_pages_give_the_same_pairs_whatever_the_seed_of_hashes():
+    def said(seed: str) -> str:
+        path = os.pathsep.join(entry for entry in sys.path if entry)
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": path}
+        command = [sys.executable, "-c", SCRIPT]
+        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+
+    assert said("1") == said("2")
+    assert "PagePair" in said("3")

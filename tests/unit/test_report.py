@@ -15,6 +15,7 @@ from bitrawl.model import (
     Lease,
     Link,
     LinkKind,
+    Method,
     Page,
     PagePair,
     Reason,
@@ -24,8 +25,7 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.pair.evidence import Method
-from bitrawl.pair.verification import Refusal as WhyNot
+from bitrawl.pair.verification import RefusalReason as WhyNot
 from bitrawl.report import gather, render, write
 from bitrawl.report.job import brief
 from bitrawl.report.job.diagnosis import diagnose

@@ -1,7 +1,8 @@
 import pytest
 from small_site import EN, FR, articles, page
 
-from bitrawl.pair.evidence import Known, Method
+from bitrawl.model import Method
+from bitrawl.pair.evidence import Known
 from bitrawl.pair.site import condense
 from bitrawl.pair.structure import StructureDetector, comparable, letter_of, measures, selected, similarity
 

@@ -1,5 +1,5 @@
 from bitrawl.model import Language, Page, Paragraph, ParagraphKind
-from bitrawl.page.template import TemplateCounter, relabel, template_of
+from bitrawl.text.template import TemplateCounter, relabel, template_of, without_template
 from bitrawl.url import Url
 
 ENGLISH, FRENCH = Language("en"), Language("fr")
@@ -46,7 +46,14 @@ def test_languages_are_counted_apart():
     pages = [page(i, "Imprimer", language=FRENCH) for i in range(12)] + [page(i) for i in range(12, 400)]
     template = template_of(pages)
     assert "Imprimer" not in kept(relabel(pages[0], template))
-    assert "Imprimer" in kept(relabel(page(999, "Imprimer"), template))
+    english = [page(i, "Imprimer") for i in range(12)] + [page(i) for i in range(12, 400)]
+    assert "Imprimer" in kept(relabel(english[0], template_of(english)))
+
+
+def test_template_of_one_language_is_template_on_a_page_that_nobody_translated():
+    french = [page(i, "Imprimer", language=FRENCH) for i in range(12)]
+    untranslated = page(999, "Imprimer")
+    assert "Imprimer" not in kept(relabel(untranslated, template_of([*french, untranslated])))
 
 
 def test_boilerplate_stays_boilerplate():
@@ -61,3 +68,27 @@ def test_memory_is_bounded_and_what_recurs_survives_forgetting():
         counter.add(page(i, "On every page", f"and this one only on {i}"))
         assert len(counter._counts) <= 100
     assert kept(relabel(page(1_001, "On every page"), counter.template())) == ["Paragraph 1001 is only here."]
+
+
+def test_a_language_with_few_pages_has_its_template_once_the_site_has_enough():
+    english = [page(i, "Print this page") for i in range(12)]
+    french = [page(i, "Imprimer cette page", language=FRENCH) for i in range(12, 16)]
+    template = template_of([*english, *french])
+    assert kept(relabel(french[0], template)) == ["Paragraph 12 is only here."]
+
+
+def test_what_only_some_of_a_few_pages_have_is_no_template():
+    english = [page(i) for i in range(12)]
+    french = [page(i, *["Imprimer"] * (i < 15), language=FRENCH) for i in range(12, 16)]
+    assert "Imprimer" in kept(relabel(french[0], template_of([*english, *french])))
+
+
+def test_two_pages_of_a_language_have_no_template():
+    english = [page(i) for i in range(12)]
+    french = [page(i, "Imprimer", language=FRENCH) for i in range(12, 14)]
+    assert "Imprimer" in kept(relabel(french[0], template_of([*english, *french])))
+
+
+def test_without_template_labels_the_pages_of_a_site():
+    pages = [page(i, "Subscribe to our letter") for i in range(20)]
+    assert [kept(found) for found in without_template(lambda: iter(pages))][3] == ["Paragraph 3 is only here."]

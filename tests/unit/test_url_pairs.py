@@ -1,7 +1,7 @@
 import pytest
 from small_site import EN, FR, page
 
-from bitrawl.pair.evidence import Known, pair_of
+from bitrawl.pair.evidence import Known, page_numbers
 from bitrawl.pair.site import condense
 from bitrawl.pair.url_pairs import UrlDetector, by_marks, by_replacements, same_language_versions
 from bitrawl.url import Url
@@ -65,4 +65,4 @@ def test_the_users_replacement_is_certain():
 
 def test_a_page_in_the_wrong_language_is_known_by_its_address():
     site = site_of(("http://s.test/en/x", EN), ("http://s.test/fr/x", EN))
-    assert same_language_versions(site) == {pair_of(0, 1)}
+    assert same_language_versions(site) == {page_numbers(0, 1)}

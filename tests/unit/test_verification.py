@@ -4,7 +4,7 @@ from small_site import EN, FR, alternate, articles, page
 from bitrawl.pair.copies import copies
 from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.pair.site import condense, language_of
-from bitrawl.pair.verification import Refusal, shared_text
+from bitrawl.pair.verification import RefusalReason, shared_text
 
 TEXT = ["The harbour opens before the winter and the boat sees the storm.", "A second paragraph of running text."]
 OTHER = ["Le port ouvre avant l'hiver et le bateau voit la tempête.", "Un deuxième paragraphe de texte courant."]
@@ -22,14 +22,14 @@ def declared(a, b):
 def test_a_page_in_the_wrong_language_is_refused():
     one = page("http://s.test/en/x", EN, TEXT, **declared("fr", "http://s.test/fr/x"))
     other = page("http://s.test/fr/x", EN, ["Another text in English, not the same at all.", "It goes on and on."])
-    assert reasons(one, other) == ([Refusal.WRONG_LANGUAGE], [])
+    assert reasons(one, other) == ([RefusalReason.WRONG_LANGUAGE], [])
 
 
 def test_an_untranslated_copy_is_refused():
     one = page("http://s.test/en/x", EN, TEXT, **declared("fr", "http://s.test/fr/x"))
-    assert reasons(one, page("http://s.test/fr/x", EN, TEXT)) == ([Refusal.UNTRANSLATED], [])
+    assert reasons(one, page("http://s.test/fr/x", EN, TEXT)) == ([RefusalReason.UNTRANSLATED], [])
     mostly = page("http://s.test/fr/x", FR, [*TEXT, "Et un peu de français."])
-    assert reasons(one, mostly) == ([Refusal.UNTRANSLATED], [])
+    assert reasons(one, mostly) == ([RefusalReason.UNTRANSLATED], [])
 
 
 def test_a_page_declared_the_translation_of_two_others_is_paired_once_at_most():
@@ -50,14 +50,14 @@ def test_a_machines_translation_is_left_out_unless_asked_for():
     marked = [page(str(p.url), p.language, [q.text for q in p.paragraphs], machine_translation=("gtranslate",)) if "fr" in p.url else p for p in pages]  # fmt: skip
     refused, kept = reasons(*marked)
     assert kept == []
-    assert set(refused) == {Refusal.MACHINE}
+    assert set(refused) == {RefusalReason.MACHINE}
     assert len(reasons(*marked, keep_machine_translated=True)[1]) == len(pairs)
 
 
 def test_shared_text_is_a_share_of_the_longer_page():
     site = condense([page("http://s.test/1", EN, TEXT), page("http://s.test/2", FR, [TEXT[0], *OTHER])], [EN, FR])
-    assert 0.2 < shared_text(*site.sheets) < 0.6
-    assert shared_text(site.sheets[0], site.sheets[0]) == 1.0
+    assert 0.2 < shared_text(*site.summaries) < 0.6
+    assert shared_text(site.summaries[0], site.summaries[0]) == 1.0
 
 
 def test_the_original_of_a_copy_is_the_one_whose_address_names_its_language():
@@ -79,4 +79,4 @@ def test_a_page_is_in_the_language_that_it_claims_when_enough_of_its_text_is(tex
 
 def test_a_page_with_hardly_any_text_of_its_own_is_refused():
     one = page("http://s.test/en/x", EN, TEXT, **declared("fr", "http://s.test/fr/x"))
-    assert reasons(one, page("http://s.test/fr/x", FR, ["Bientôt"])) == ([Refusal.SHORT], [])
+    assert reasons(one, page("http://s.test/fr/x", FR, ["Bientôt"])) == ([RefusalReason.SHORT], [])

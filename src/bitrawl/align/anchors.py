@@ -15,6 +15,7 @@ from bitrawl.align.evidence import LengthModel, Translation, length_gains, lexic
 Floats = NDArray[np.float64]
 Point = tuple[int, int]
 
+# Judgements.
 _RARE = 3  # occurrences of a word that may anchor
 _NEAR, _STRAY = 40, 12  # An anchor is believed when another within so many sentences agrees with it so closely.
 _WIDTH = 400  # blocks

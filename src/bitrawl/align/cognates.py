@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+# Judgements.
 _STEM = 4  # letters that must agree, from the first
 _LEAST_LIKE = 0.6  # share of the longer word
 # What a look-alike is worth as a translation before anything is learned.

@@ -17,7 +17,7 @@ from bitrawl.text.lexicon import Lexicon, TokenPair
 Floats = NDArray[np.float64]
 Rows = NDArray[np.float32]
 
-# Priors of beads beside 1-1, in nats: for each sentence more, and for a sentence alone.
+# Priors of beads beside 1-1, in nats: for each sentence more, and for a sentence alone. All judgements.
 _PER_SENTENCE = 2.0
 _SKIP = -4.0
 _APART = 0.1  # Between the cosines of strangers and of translations, at least: else there is nothing to go by.
@@ -25,7 +25,7 @@ _STEEPEST = 40.0  # Log-odds for a cosine higher by 1.
 _NEIGHBOURS = 16  # strangers of a sentence
 SHAPES: tuple[Shape, ...] = ((1, 1), DELETION, INSERTION, (1, 2), (2, 1), (2, 2), (1, 3), (3, 1))
 _COUNTS = sorted({count for shape in SHAPES for count in shape if count})
-_WIDTH = 320
+_WIDTH = 320  # nodes to a row, as in lexical.py
 _SURE = 0.5  # probability of a bead that the lexicon learns from
 
 

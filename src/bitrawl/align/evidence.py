@@ -54,7 +54,7 @@ class LengthModel(NamedTuple):
         return scale
 
 
-_SHORT = 5.0  # characters: so much varies even where there is next to nothing to translate
+_SHORT = 5.0  # characters; judgement: so much varies even where there is next to nothing to translate
 
 
 def length_gains(a: Floats, b: Floats, model: LengthModel, band: Band, shapes: Iterable[Shape]) -> dict[Shape, Floats]:
@@ -115,7 +115,7 @@ def _gains(a: Bags, b: Bags, translation: Translation, spread: "_Spread", band: 
     return _scattered(b, band, word, last, gain) + unexplained
 
 
-_LEAST_LEFT = 1e-3
+_LEAST_LEFT = 1e-3  # Judgement: keeps the logarithm finite.
 
 
 def _summed(values: Floats, k: int) -> Floats:

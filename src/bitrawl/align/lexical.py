@@ -25,9 +25,10 @@ PRIOR: Mapping[Shape, float] = {
     (3, 1): 0.015, (2, 3): 0.005, (3, 2): 0.005, (1, 4): 0.005, (4, 1): 0.005, (3, 3): 0.002, (1, 5): 0.002,
     (5, 1): 0.002,
 }  # fmt: skip
+# Judgements, except where a line names its evidence.
 PRIOR_WEIGHT = 5.0  # beads a document: many pages have no more than a few
-LEAST_PRIOR = 1e-3
-PASSES = 8
+LEAST_PRIOR = 1e-3  # Of a shape that was hardly seen.
+PASSES = 8  # At the most.
 STEADY = 0.002  # share of beads that still change when another pass is not worth its time
 # Weight of the words beside the lengths, below 1 because words do not come independently: it is what makes
 # probabilities honest. Swept 0.3–1.0 on Text+Berg and MAC dev (2026-11): F1 flat from 0.45 to 0.8.

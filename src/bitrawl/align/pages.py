@@ -1,6 +1,7 @@
 """From pairs of pages to pairs of segments: main text only, split into sentences, each with its place."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from bitrawl.align.documents import Document, Text
@@ -9,7 +10,7 @@ from bitrawl.model import Bead, Language, Page, Paragraph, Segment, SegmentPair
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.sentences import sentences
 
-# Tags before a paragraph's place in the tag sequence that tell where it stands.
+# Tags before a paragraph's place in the tag sequence that tell where it stands: judgement.
 _CONTEXT = 3
 _UNSPACED = frozenset(("zh", "ja", "th", "lo", "km", "my", "yue", "wuu"))
 
@@ -78,11 +79,12 @@ def page_sentences(page: Page, language: Language) -> list[Sentence]:
         sentence
         for number, paragraph in enumerate(page.paragraphs)
         if not paragraph.boilerplate
-        for sentence in _placed(paragraph.text, number, language)
+        for sentence in placed(paragraph.text, paragraph=number, language=language)
     ]
 
 
-def _placed(text: str, paragraph: int, language: Language) -> Iterator[Sentence]:
+def placed(text: str, *, paragraph: int, language: Language) -> Iterator[Sentence]:
+    """The sentences of a paragraph, with its number."""
     end = 0
     for sentence in sentences(text, language):
         begin = text.index(sentence, end)
@@ -107,12 +109,14 @@ def _markup(page: Page, paragraph: Paragraph) -> list[str]:
     return [f"<{paragraph.kind}>", *(f"<{tag}>" for tag in tags)]
 
 
-def _segment(found: Sequence[Sentence], numbers: Sequence[int], language: Language) -> Segment:
-    """As it stands on the page, where all of it is in one paragraph."""
+def joined(found: Sequence[Sentence], language: Language) -> str:
+    """One text of sentences in a row: as it stands on the page, where all of it is in one paragraph."""
     between = "" if language.split("-")[0] in _UNSPACED else " "
-    first = found[numbers[0]]
-    text, paragraph = first.text, first.paragraph
-    for sentence in (found[number] for number in numbers[1:]):
-        text += (sentence.space if sentence.paragraph == paragraph else between) + sentence.text
-        paragraph = sentence.paragraph
-    return Segment(text, first.paragraph, numbers[0])
+    text = found[0].text if found else ""
+    for before, sentence in pairwise(found):
+        text += (sentence.space if sentence.paragraph == before.paragraph else between) + sentence.text
+    return text
+
+
+def _segment(found: Sequence[Sentence], numbers: Sequence[int], language: Language) -> Segment:
+    return Segment(joined([found[n] for n in numbers], language), found[numbers[0]].paragraph, numbers[0])

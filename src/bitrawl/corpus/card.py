@@ -10,23 +10,24 @@ from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.checksums import FileFacts
 from bitrawl.corpus.dataset_header import dataset_header
 from bitrawl.languages import language_name
+from bitrawl.model import Method
 
 _MOST_ROWS = 50  # of a table (judgement): the rest is summed up
 _LONGEST_CELL = 200  # characters (judgement): what a page says of its licence may be a whole text
 
-METHODS = {
-    "a": "declared translations: hreflang, sitemaps, language switchers",
-    "u": "URLs that differ in a language mark or by a pattern of the site",
-    "p": "shared images and digits",
-    "d": "shared digits",
-    "i": "shared images",
-    "h": "like structure, high similarity",
-    "m": "like structure, medium similarity",
-    "l": "like structure, low similarity",
-    "c": "content: a lexicon learned from the job's own certain pairs, cognates and numbers",
-    "t": "the same place on pages that are translations of each other",
-    "r": "links to each other",
-    "b": "both translations of the same page in a third language",
+METHODS: dict[str, str] = {
+    Method.DECLARED: "declared translations: hreflang, sitemaps, language switchers",
+    Method.URL: "URLs that differ in a language mark or by a pattern of the site",
+    Method.IMAGES_AND_DIGITS: "shared images and digits",
+    Method.DIGITS: "shared digits",
+    Method.IMAGES: "shared images",
+    Method.HIGH: "like structure, high similarity",
+    Method.MEDIUM: "like structure, medium similarity",
+    Method.LOW: "like structure, low similarity",
+    Method.CONTENT: "content: a lexicon learned from the job's own certain pairs, cognates and numbers",
+    Method.PARENTS: "the same place on pages that are translations of each other",
+    Method.MUTUAL: "links to each other",
+    Method.BRIDGE: "both translations of the same page in a third language",
 }
 
 

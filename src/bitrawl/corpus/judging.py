@@ -15,6 +15,7 @@ from bitrawl.corpus.characters import one_line
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, SegmentPair
 from bitrawl.protocols import LanguageIdentifier
+from bitrawl.text.weight import weight
 from bitrawl.text.words import words
 
 MEASURES = ("length_ratio", "language_a", "language_b", "coverage_a", "coverage_b", "words_a", "words_b")
@@ -43,9 +44,6 @@ _LINKED = re.compile(r"[\"'(<]*\w+://")
 # Of 3,120 units of wet-styleguide, a manual of HTML, 178 are above it: read by hand (2026-11), all but about 20 are code,
 # and those are of the kind 'Add disabled="disabled" to a field.'; of 11,298 of debian-handbook four are, three rightly.
 _CODE = 0.4
-# A character of these says as much as about three of an alphabet (judgement); so lengths of translations become
-# comparable.
-_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 class Flag(StrEnum):
@@ -151,15 +149,15 @@ class ThresholdFilter:
 
 def length_ratio(a: str, b: str) -> float:
     """Of the shorter to the longer, in characters; those of scripts without an alphabet count three."""
-    shorter, longer = sorted((_weight(a), _weight(b)))
+    shorter, longer = sorted((weight(a), weight(b)))
     return shorter / (longer or 1)
 
 
 def code_share(text: str) -> float:
     """How much of a text is markup or program, by the tokens that look so."""
     tokens = (token for token in _TOKEN.findall(text) if _MARKED.search(token) and not _LINKED.match(token))
-    code = sum(_weight("".join(token.split())) for token in tokens)
-    return code / _weight("".join(text.split())) if code else 0.0
+    code = sum(weight("".join(token.split())) for token in tokens)
+    return code / weight("".join(text.split())) if code else 0.0
 
 
 def same_numbers(numbers_a: Sequence[str], a: str, numbers_b: Sequence[str], b: str) -> bool:
@@ -204,10 +202,6 @@ def _letters(text: str) -> float:
 
 def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold())) or text
-
-
-def _weight(text: str) -> int:
-    return len(text) + (0 if text.isascii() else 2 * len(_DENSE.findall(text)))
 
 
 def _counted(numbers: Iterable[str]) -> Counter[str]:

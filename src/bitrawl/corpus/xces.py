@@ -10,13 +10,10 @@ from bitrawl.corpus.characters import xml
 from bitrawl.corpus.naming import CorpusHeader, compressed, paragraph_id
 from bitrawl.files import replacing, replacing_folder
 from bitrawl.languages import same_language
-from bitrawl.model import UNDETERMINED, Language, Metadata, Page, PagePair, Paragraph, ParagraphKind
+from bitrawl.model import UNDETERMINED, Language, Metadata, Method, Page, PagePair, Paragraph, ParagraphKind
 from bitrawl.text.words import words
 from bitrawl.url import Url
 from bitrawl.version import __version__
-
-METHODS = "aupdihmlctrb"
-"""By reliability, ILSP-FC's order first: the first that speaks for a pair ends the name of its file."""
 
 MIN_WORDS = 3
 """A shorter paragraph is out of interest: the default of ILSP-FC's -len."""
@@ -56,7 +53,7 @@ def document_name(url: Url, language: Language, header: CorpusHeader) -> str:
 
 def alignment_name(pair: PagePair, header: CorpusHeader) -> str:
     """`en-3f2a9c0d1e5b_fr-0c77d02b9a41_a.xml`, ending with the letter of the most reliable method."""
-    method = next((letter for letter in METHODS if pair.evidence.get(letter)), "x")
+    method = next((method for method in Method if pair.evidence.get(method)), "x")
     return f"{_stem(pair.url_a, pair.lang_a, header)}_{_stem(pair.url_b, pair.lang_b, header)}_{method}.xml"
 
 

@@ -21,11 +21,11 @@ from bitrawl.corpus.judging import ThresholdFilter
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, TranslationUnit
-from bitrawl.page.template import without_template
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.summary import summarise
 from bitrawl.store.unit_merger import merged
+from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.version import __version__
 

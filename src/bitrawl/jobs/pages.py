@@ -12,8 +12,8 @@ from bitrawl.crawl.loop import MAX_REDIRECTS
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Capture, Link, LinkKind, Page, Reason, Skip, Stage
-from bitrawl.page.template import TemplateCounter, relabel, without_template
 from bitrawl.protocols import Analyser, Fetcher
+from bitrawl.text.template import TemplateCounter, relabel, without_template
 from bitrawl.url import Url
 
 SUFFIXES = frozenset((".html", ".htm", ".xhtml"))

@@ -15,7 +15,7 @@ from bitrawl.jobs.export import write_corpus
 from bitrawl.mining import Doing
 from bitrawl.model import UNDETERMINED, Unpacker, pack
 from bitrawl.pair.pairing import PairingResult
-from bitrawl.pair.verification import Refusal, Refused
+from bitrawl.pair.verification import Refusal, RefusalReason
 from bitrawl.store.findings import Findings, SiteFindings
 from bitrawl.store.ledger import Ledger
 
@@ -110,5 +110,6 @@ def _recorded(findings: Findings, site: str) -> PairingResult:
     """What pairing found of a site the last time."""
     pairs, refusals = findings.recorded(site)
     return PairingResult(
-        pairs, [Refused(no.url_a, no.url_b, UNDETERMINED, UNDETERMINED, Refusal(no.reason), 0.0) for no in refusals]
+        pairs,
+        [Refusal(no.url_a, no.url_b, UNDETERMINED, UNDETERMINED, RefusalReason(no.reason), 0.0) for no in refusals],
     )

@@ -19,7 +19,7 @@ from bitrawl.text.language_names import language_code
 from bitrawl.url import Url
 from bitrawl.urls.marks import address_languages
 
-MAX_ALTERNATES = 1000
+MAX_ALTERNATES = 1000  # Of one page; judgement: more than there are locales.
 MAX_RUN = 400  # Wikipedia's longest lists of languages have 350.
 
 _TAG = re.compile(r"x-default|[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
@@ -46,6 +46,7 @@ _ADDRESS_IN = ("data-href", "data-url", "data-link", "data-target-url")
 _NO_LANGUAGE = frozenset(("und", "mul", "zxx", "mis"))
 _PLAIN = frozenset((AlternateSource.LINK, AlternateSource.HEADER, AlternateSource.JSON_LD))
 _TOO_FAR = frozenset(("body", "html", "main", "article"))
+# Judgements.
 _MAX_WORDS = 500  # Characters of class, id and role that are read.
 _LEVELS = 6  # Elements above a link that are searched for the words of a switcher.
 _JSON_KEYS = ("workTranslation", "translationOfWork")

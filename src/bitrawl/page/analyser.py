@@ -1,12 +1,27 @@
 """From a capture to a page, one parse: each aspect is a module of its own, and is told here once."""
 
+import codecs
 import re
+from functools import cache
+from threading import Lock
 from typing import Protocol
 
 import msgspec
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from bitrawl.model import Capture, Link, LinkKind, Page, Paragraph, ParagraphKind, Reason, Sitemap, Skip, Stage
+from bitrawl.model import (
+    UNDETERMINED,
+    Capture,
+    Link,
+    LinkKind,
+    Page,
+    Paragraph,
+    ParagraphKind,
+    Reason,
+    Sitemap,
+    Skip,
+    Stage,
+)
 from bitrawl.page.alternates import header_alternates, read_alternates
 from bitrawl.page.boilerplate import THRESHOLD, BoilerplateClassifier
 from bitrawl.page.decode import Decoded, decode
@@ -23,9 +38,11 @@ from bitrawl.page.outline import TEXT, Block, Outline, normalise, outline
 from bitrawl.page.sitemap import read_sitemap
 from bitrawl.protocols import LanguageIdentifier
 from bitrawl.text.language import NgramLanguageIdentifier
+from bitrawl.url import Url
 
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
-MAX_PARAGRAPHS = 20_000
+MAX_PARAGRAPHS = 20_000  # Judgement: it bounds what one page may cost.
+NOWHERE = Url.known("http://localhost/")  # The address of a page that has none.
 
 _BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n\s*")
 
@@ -148,12 +165,31 @@ class PageAnalyser:
         )
 
 
+def page_reader() -> PageAnalyser:
+    """With the models of the package; importable by itself, so that a child process loads nothing else."""
+    return PageAnalyser(NgramLanguageIdentifier(), BoilerplateClassifier.load())
+
+
+def read_html(html: str | bytes, url: Url = NOWHERE) -> Page:
+    """A page that the caller has, read in this process: a hostile one may take long. Without text it is an empty page.
+
+    The charset of bytes is found as for a fetched page; a text has none to find, whatever its markup claims. Links are
+    resolved against `url`. Models are loaded at the first call, and kept.
+    """
+    body = html if isinstance(html, bytes) else codecs.BOM_UTF8 + html.encode("utf-8", "replace")
+    reader, turn = _shared_reader()
+    with turn:
+        found = reader.read(Capture(url, 200, (), body, at=0.0, media_type="text/html"))
+    return found if isinstance(found, Page) else Page(url, UNDETERMINED)
+
+
+@cache
+def _shared_reader() -> tuple[PageAnalyser, Lock]:
+    """The lock is there because a reader is not thread-safe."""
+    return page_reader(), Lock()
+
+
 def _decoded(capture: Capture) -> Decoded:
     return decode(
         capture.body, capture.header("content-type"), tld=capture.url.host.partition(":")[0].rpartition(".")[2]
     )
-
-
-def page_reader() -> PageAnalyser:
-    """With the models of the package: made once in each child process."""
-    return PageAnalyser(NgramLanguageIdentifier(), BoilerplateClassifier.load())

@@ -17,13 +17,14 @@ THRESHOLD = 0.5
 
 Weights = NDArray[np.float32]
 
+# Judgements, except where a line names its evidence.
 MAX_REMEMBERED = 20_000  # scores of names; a site has some hundreds
 MAX_NAME = 40  # longer ones are hashes
 POSSIBLE = 0.005  # Of 8,001 paragraphs that the second stage keeps, the first holds 6 less possible than that.
 CLIP = 5.0  # standard deviations
 PROSE = 100  # Characters from which on a paragraph is running text ...
 SPOKEN = 0.2  # ... if no more of them than this share is linked.
-MOSTLY = 0.5
+MOSTLY = 0.5  # Share of the paragraphs of an element that are content, for the rest between them to be so too.
 BARELY = 0.1  # logits: content, but of no great certainty
 LINKED = 0.5  # A page of which nothing passes keeps its best paragraphs, but never a menu.
 

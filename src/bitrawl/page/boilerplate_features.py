@@ -19,12 +19,13 @@ Ints = NDArray[np.int64]
 NameScores = Callable[[Containers], list[float]]
 """How much each element's tag, class, id and role speak for main text, in logits."""
 
+# Judgements; docs/decisions/boilerplate.md has what the features together reach.
 WIDE = 1.5  # A Chinese character says as much as two and a half Latin letters.
 PROSE = 40  # Letters from which on a paragraph without many links begins to count as prose; from twice as many, fully.
-PROSE_LINKS = 0.35
+PROSE_LINKS = 0.35  # Share of linked letters that prose has at the most.
 LEVELS = 3  # ancestors looked at
 WINDOWS = (3, 8)  # paragraphs on either side
-CONTEXT_WINDOWS = (2, 8)
+CONTEXT_WINDOWS = (2, 8)  # the same, for the probabilities of the first stage
 # Kinds of characters, a bit each.
 _STOP, _FULL_STOP, _AFTER, _COMMA, _COLON, _DIGIT, _WIDE, _SPACE, _LOWER, _ODD = (1 << i for i in range(10))
 _COUNTED = _STOP | _FULL_STOP | _COMMA | _DIGIT | _WIDE | _SPACE | _ODD

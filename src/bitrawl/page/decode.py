@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from chardetng_py import EncodingDetector
 
-PRESCAN = (
-    4096  # HTML asks for the meta within 1024 bytes; pages that keep to it are a habit of browsers, not of authors.
-)
+# Bytes; judgement: HTML asks for the meta within 1024, and authors do not keep to it.
+PRESCAN = 4096
 DETECT = 65536  # Bytes that a detector sees: more changes no verdict, and costs time.
 
 # Labels of the Encoding standard that Python's codecs do not know, once a leading "x-" is gone and "iso88592" has

@@ -7,7 +7,7 @@ nested span take 4 s.
 import re
 
 MAX_DEPTH = 512  # of elements that bound paragraphs; Blink's and WebKit's own limit
-MAX_INLINE_DEPTH = 4000  # of others, which old pages often leave open
+MAX_INLINE_DEPTH = 4000  # of others, which old pages often leave open: judgement
 FEW_TAGS = 8000  # A page with fewer of them cannot nest deep enough to matter.
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9\-]*)")

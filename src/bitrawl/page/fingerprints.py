@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Paragraph, ParagraphKind
+from bitrawl.text.weight import weight
 
 SHINGLE = 8
-"""Characters of one SimHash feature: about a word and a half, or four words of Chinese."""
+"""Characters of one SimHash feature: about a word and a half, or four words of Chinese. A judgement."""
 
-_LONGEST = 20_000  # Characters that a signature looks at.
+_LONGEST = 20_000  # Characters that a signature looks at: judgement, it bounds the time.
 _KINDS = {kind: i for i, kind in enumerate(ParagraphKind)}
 _LETTERS = "abcdefghijklmABCDEFGHIJKLMnopqrstuvwxyzNOPQRSTUVWXYZ"
 _LENGTHS = len(_LETTERS) // len(_KINDS)
-# A character of these says as much as about three of an alphabet; so lengths of translations become comparable.
-_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -33,11 +32,6 @@ def structure(paragraphs: Iterable[Paragraph]) -> str:
         for p in paragraphs
         if not p.boilerplate and p.text
     )
-
-
-def weight(text: str) -> int:
-    """Its length in characters of an alphabet, so that a text and its translation weigh about the same."""
-    return len(text) + (0 if text.isascii() else 2 * len(_DENSE.findall(text)))
 
 
 def digest(text: str) -> str:

@@ -13,8 +13,9 @@ from bitrawl.errors import UrlError
 from bitrawl.model import Capture
 from bitrawl.url import Url
 
+# Judgements.
 MAX_JSON = 512 * 1024  # Characters of one JSON-LD script; longer ones are shop catalogues.
-MAX_RECORDS = 2000
+MAX_RECORDS = 2000  # JSON-LD records of one page.
 
 # Possessive, because whitespace could be split in quadratically many ways.
 _LINK_VALUE = re.compile(r'<([^<>]*+)>((?:\s*+;\s*+[\w!#$&+\-.^`|~*]++\s*+(?:=\s*+(?:"[^"]*+"|[^\s",;]*+))?+)*+)')

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 from bitrawl.languages import claimed_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.page.fingerprints import weight
 from bitrawl.page.head import Head
 from bitrawl.protocols import LanguageIdentifier
+from bitrawl.text.weight import weight
 from bitrawl.urls.marks import address_languages
 
 Verdict = tuple[Language, float]
 
+# Judgements, except where a line names its evidence.
 MIN_LETTERS = 24  # Fewer tell no language; about six words, or eight characters of Chinese.
 MAX_PAGE_TEXT = 6000  # Characters of the main text that the page's verdict is made from.
 CLEAR = 0.8  # A language that has this share of the paragraphs needs no second opinion.

@@ -11,9 +11,10 @@ from bitrawl.page.head import Attributes, Head
 from bitrawl.page.outline import Block, Outline, normalise
 from bitrawl.url import Url
 
+# Judgements: they bound what one page may cost.
 MAX_LINKS = 5000  # of one page
 MAX_ANCHORS = 20_000  # looked at; a page has more only to catch crawlers
-MAX_IMAGES = 1000
+MAX_IMAGES = 1000  # of one page
 ANCHOR_LENGTH = 200  # Characters of an anchor's text that are kept.
 FARTHEST = 10_000  # Characters of a block that are searched for an anchor's text, from the end of the anchor before.
 CONTEXT = 80  # Characters kept of the text on either side of an anchor.

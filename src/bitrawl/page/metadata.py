@@ -11,7 +11,7 @@ from bitrawl.model import Capture, Metadata
 from bitrawl.page.head import Head
 from bitrawl.url import Url
 
-MAX_TEXT = 2000  # Characters of a description or a list of keywords that are kept.
+MAX_TEXT = 2000  # Characters of a description or a list of keywords that are kept: judgement.
 
 _DATES = (
     *("article:published_time", "og:published_time", "datepublished", "dc.date.issued", "dcterms.issued"),

@@ -11,12 +11,12 @@ from bitrawl.url import Url
 
 MAX_BYTES = 50 * 1024 * 1024  # sitemaps.org, for the expanded file
 MAX_ENTRIES = 50_000  # sitemaps.org
-MAX_LINKS = 4 * MAX_ENTRIES  # with the alternates of all entries
+MAX_LINKS = 4 * MAX_ENTRIES  # with the alternates of all entries: judgement
 MAX_ALTERNATES = 500  # of one entry: more than there are locales on the web's largest sites
 MAX_DEPTH = 50  # A sitemap nests three deep, a feed six.
 
 _GZIP = b"\x1f\x8b"
-_CHUNK = 1 << 16
+_CHUNK = 1 << 16  # bytes expanded at a time
 # An ampersand that is no reference: the most common fault of sitemaps made by hand.
 _LONE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});)")
 _ENTRIES = frozenset(("url", "sitemap", "item", "entry"))

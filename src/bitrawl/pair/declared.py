@@ -4,14 +4,16 @@ from collections import defaultdict
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource
-from bitrawl.pair.evidence import Evidence, Known, Pair, pair_of
-from bitrawl.pair.site import Sheet, Site
+from bitrawl.pair.evidence import Evidence, Known, PageNumbers, page_numbers
+from bitrawl.pair.site import PageSummary, Site
 
 # What one side alone declares is worth half; each further place that says so halves what is missing, and a
 # declaration that is returned is believed. Google ignores those that are not; about 31 % of the sites that have
 # hreflang have wrong ones.
+# The two numbers are judgements: the score weighs them against the rest.
 ONE_WAY = 0.5
 RECIPROCAL = 0.9
+MAX_RIVALS = 5  # Judgement: a page that exchanges links with more pages of a language has them in a menu.
 
 
 class DeclaredDetector:
@@ -22,7 +24,7 @@ class DeclaredDetector:
         said = declarations(site)
         evidence: Evidence = {}
         for a, b in said:
-            pair = pair_of(a, b)
+            pair = page_numbers(a, b)
             sources = said[a, b] | said.get((b, a), set())
             floor = RECIPROCAL if (b, a) in said else ONE_WAY
             evidence[pair] = 1 - (1 - floor) * 0.5 ** (len(sources) - 1)
@@ -32,25 +34,27 @@ class DeclaredDetector:
 def declarations(site: Site) -> dict[tuple[int, int], set[AlternateSource]]:
     """Who declares whom, and where: only pages in another language, and only as what they are."""
     said: dict[tuple[int, int], set[AlternateSource]] = defaultdict(set)
-    for sheet in site.sheets:
-        for alternate in sheet.alternates:
-            _declare(site, said, sheet, alternate)
+    for summary in site.summaries:
+        for alternate in summary.alternates:
+            _declare(site, said, summary, alternate)
     for group in site.groups:
-        members = [site.sheets[site.by_url[m.url]] for m in group if m.url in site.by_url]
-        for sheet in members:
+        members = [site.summaries[site.by_url[m.url]] for m in group if m.url in site.by_url]
+        for summary in members:
             for alternate in group:
-                _declare(site, said, sheet, alternate)
+                _declare(site, said, summary, alternate)
     return _without_hubs(site, said)
 
 
-def _declare(site: Site, said: dict[tuple[int, int], set[AlternateSource]], sheet: Sheet, alternate: Alternate) -> None:
+def _declare(
+    site: Site, said: dict[tuple[int, int], set[AlternateSource]], summary: PageSummary, alternate: Alternate
+) -> None:
     number = site.by_url.get(alternate.url)
-    if number is None or number == sheet.number:
+    if number is None or number == summary.number:
         return
-    other = site.sheets[number]
+    other = site.summaries[number]
     claimed = claimed_language(alternate.language)
-    if other.language != sheet.language and (claimed == UNDETERMINED or same_language(claimed, other.language)):
-        said[sheet.number, number].add(alternate.source)
+    if other.language != summary.language and (claimed == UNDETERMINED or same_language(claimed, other.language)):
+        said[summary.number, number].add(alternate.source)
 
 
 def _without_hubs(
@@ -59,9 +63,11 @@ def _without_hubs(
     """Without those that lead where many others of the same language lead: a switcher to the home page."""
     claims: dict[tuple[int, str], int] = defaultdict(int)
     for a, b in said:
-        claims[b, site.sheets[a].language] += 1
+        claims[b, site.summaries[a].language] += 1
     return {
-        (a, b): sources for (a, b), sources in said.items() if claims[b, site.sheets[a].language] == 1 or (b, a) in said
+        (a, b): sources
+        for (a, b), sources in said.items()
+        if claims[b, site.summaries[a].language] == 1 or (b, a) in said
     }
 
 
@@ -70,35 +76,35 @@ class MutualDetector:
 
     def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
         """1 for the only page of that language that a page exchanges links with, less for one of several."""
-        sheets = site.sheets
-        targets = [{target for _, target in sheet.links} for sheet in sheets]
-        mutual: list[Pair] = [
+        summaries = site.summaries
+        targets = [{target for _, target in summary.links} for summary in summaries]
+        mutual: list[PageNumbers] = [
             (a, b)
             for a, linked in enumerate(targets)
             for b in sorted(linked)
-            if a < b and a in targets[b] and sheets[a].language != sheets[b].language
+            if a < b and a in targets[b] and summaries[a].language != summaries[b].language
         ]
         count: dict[tuple[int, str], int] = defaultdict(int)
         for a, b in mutual:
-            count[a, site.sheets[b].language] += 1
-            count[b, site.sheets[a].language] += 1
+            count[a, site.summaries[b].language] += 1
+            count[b, site.summaries[a].language] += 1
         evidence: Evidence = {}
         for a, b in mutual:
-            rivals = max(count[a, site.sheets[b].language], count[b, site.sheets[a].language])
-            if rivals <= 5:
+            rivals = max(count[a, site.summaries[b].language], count[b, site.summaries[a].language])
+            if rivals <= MAX_RIVALS:
                 evidence[a, b] = 1 / rivals
         return evidence
 
 
-def claims(site: Site) -> set[Pair]:
+def claims(site: Site) -> set[PageNumbers]:
     """Pages that one declares a translation of the other, though both are in one language."""
-    found: set[Pair] = set()
-    for sheet in site.sheets:
-        for alternate in sheet.alternates:
+    found: set[PageNumbers] = set()
+    for summary in site.summaries:
+        for alternate in summary.alternates:
             number = site.by_url.get(alternate.url)
             claimed = claimed_language(alternate.language)
-            if number is None or number == sheet.number or claimed == UNDETERMINED:
+            if number is None or number == summary.number or claimed == UNDETERMINED:
                 continue
-            if site.sheets[number].language == sheet.language and not same_language(claimed, sheet.language):
-                found.add(pair_of(sheet.number, number))
+            if site.summaries[number].language == summary.language and not same_language(claimed, summary.language):
+                found.add(page_numbers(summary.number, number))
     return found

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language
-from bitrawl.pair.evidence import Pair, pair_of
-from bitrawl.pair.site import Sheet, Site, weight
+from bitrawl.pair.evidence import PageNumbers, page_numbers
+from bitrawl.pair.site import PageSummary, Site
 from bitrawl.protocols import Encoder
 from bitrawl.text.sentences import sentences
+from bitrawl.text.weight import weight
 
 Rows = NDArray[np.float32]
 Item = TypeVar("Item")
 
+# Judgements, except where a line names its evidence.
 ENCODED_TEXT = 5_000  # Characters of a page that are encoded: as many as the lexicon looks at.
 BATCH = 1_024  # Sentences that are encoded, and pages that are compared with all others, at a time.
 NEAREST = 5  # Candidates of a page in another language, and the neighbours that a similarity is measured against ...
@@ -33,23 +35,23 @@ class EmbeddingSpace:
 
     def __init__(self, site: Site, encoder: Encoder) -> None:
         self._site = site
-        self._vectors = centred(site.sheets, page_vectors(site.sheets, encoder))
+        self._vectors = centred(site.summaries, page_vectors(site.summaries, encoder))
         self._nearest: dict[tuple[int, Language], list[tuple[float, int]]] = {}
         numbers: dict[Language, list[int]] = defaultdict(list)
-        for sheet in site.sheets:
-            if self._vectors[sheet.number].any():
-                numbers[sheet.language].append(sheet.number)
+        for summary in site.summaries:
+            if self._vectors[summary.number].any():
+                numbers[summary.language].append(summary.number)
         for language, own in numbers.items():
             for other, theirs in numbers.items():
                 if other != language:
                     self._nearest.update(((n, other), near) for n, near in _nearest(self._vectors, own, theirs))
         self._few = max(2, min(NEAREST, ALL_NEAREST // max(len(numbers) - 1, 1)))
 
-    def candidates(self) -> set[Pair]:
+    def candidates(self) -> set[PageNumbers]:
         """The nearest few of each page in each other language."""
-        return {pair_of(n, other) for (n, _), near in self._nearest.items() for _, other in near[: self._few]}
+        return {page_numbers(n, other) for (n, _), near in self._nearest.items() for _, other in near[: self._few]}
 
-    def similarity(self, pair: Pair) -> float:
+    def similarity(self, pair: PageNumbers) -> float:
         """How much of the way from its pages' neighbours to identity the pair has come, squared: 0 to 1.
 
         Encoders differ in what cosine they give to strangers. The neighbours take that out, after the margin of Artetxe
@@ -64,45 +66,47 @@ class EmbeddingSpace:
 
     def _neighbourhood(self, number: int, partner: int) -> float:
         """The mean cosine of the page's nearest in the partner's language, the partner left out."""
-        near = self._nearest.get((number, self._site.sheets[partner].language), ())
+        near = self._nearest.get((number, self._site.summaries[partner].language), ())
         others = [value for value, other in near if other != partner][:NEAREST]
         return float(np.mean(others)) if others else ALONE
 
 
-def page_vectors(sheets: Sequence[Sheet], encoder: Encoder) -> Rows:
+def page_vectors(summaries: Sequence[PageSummary], encoder: Encoder) -> Rows:
     """A row of length 1 for each page, in order; zeros where it has no text.
 
     Sentences count by their length and by how few pages of their language have them; each is encoded once.
     """
-    texts = [_sentences(sheet) for sheet in sheets]
-    holders = Counter((sheet.language, text) for sheet, own in zip(sheets, texts, strict=True) for text in set(own))
-    sizes = Counter(sheet.language for sheet in sheets)
+    texts = [_sentences(summary) for summary in summaries]
+    holders = Counter(
+        (summary.language, text) for summary, own in zip(summaries, texts, strict=True) for text in set(own)
+    )
+    sizes = Counter(summary.language for summary in summaries)
     places: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    for row, (sheet, own) in enumerate(zip(sheets, texts, strict=True)):
+    for row, (summary, own) in enumerate(zip(summaries, texts, strict=True)):
         for text in own:
-            rarity = math.log(1 + sizes[sheet.language] / holders[sheet.language, text])
+            rarity = math.log(1 + sizes[summary.language] / holders[summary.language, text])
             places[text].append((row, weight(text) * rarity))
-    vectors = np.zeros((len(sheets), 1), np.float32)
+    vectors = np.zeros((len(summaries), 1), np.float32)
     for batch in _batches(list(places)):
         encoded = encoder.encode(batch)
         if vectors.shape[1] != encoded.shape[1]:
-            vectors = np.zeros((len(sheets), encoded.shape[1]), np.float32)
+            vectors = np.zeros((len(summaries), encoded.shape[1]), np.float32)
         for text, vector in zip(batch, encoded, strict=True):
             for row, worth in places[text]:
                 vectors[row] += worth * vector
     return _unit(vectors)
 
 
-def centred(sheets: Sequence[Sheet], vectors: Rows) -> Rows:
+def centred(summaries: Sequence[PageSummary], vectors: Rows) -> Rows:
     """Without what all pages of a language have in common: the site's subject, the language, the encoder's own bias.
 
     A mean of sentences has more of that than a sentence, where it adds up and the rest does not.
     """
-    if len(sheets) < CENTRED:
+    if len(summaries) < CENTRED:
         return vectors
     rows = defaultdict(list)
-    for row, sheet in enumerate(sheets):
-        rows[sheet.language].append(row)
+    for row, summary in enumerate(summaries):
+        rows[summary.language].append(row)
     means = {language: vectors[own].mean(axis=0) for language, own in rows.items()}
     middle = np.mean(list(means.values()), axis=0)
     moved = np.array(vectors)
@@ -117,12 +121,12 @@ def _unit(vectors: Rows) -> Rows:
     return unit
 
 
-def _sentences(sheet: Sheet) -> list[str]:
+def _sentences(summary: PageSummary) -> list[str]:
     room, found = ENCODED_TEXT, []
-    for paragraph in sheet.paragraphs:
+    for paragraph in summary.paragraphs:
         if room <= 0:
             break
-        found += sentences(paragraph[:room], sheet.language)
+        found += sentences(paragraph[:room], summary.language)
         room -= len(paragraph)
     return found
 

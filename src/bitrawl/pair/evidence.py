@@ -1,48 +1,43 @@
-"""What detectors say: a number between 0 and 1 for two pages, under the letter of the method."""
+"""What detectors say: a number between 0 and 1 for two pages, by method."""
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Protocol
 
-from bitrawl.model import Language
+from bitrawl.model import Language, Method
 from bitrawl.pair.site import Site
 
-Pair = tuple[int, int]
-"""Two sheets of a site by their numbers, the smaller first."""
+PageNumbers = tuple[int, int]
+"""Two pages of a site by their numbers, the smaller first."""
 
-Evidence = dict[Pair, float]
-
-
-class Method(StrEnum):
-    """The letters that ILSP-FC's users know, and three of ours (c, t and those after them)."""
-
-    DECLARED = "a"
-    URL = "u"
-    IMAGES_AND_DIGITS = "p"
-    DIGITS = "d"
-    IMAGES = "i"
-    HIGH = "h"  # structure
-    MEDIUM = "m"
-    LOW = "l"
-    CONTENT = "c"
-    PARENTS = "t"
-    MUTUAL = "r"
-    BRIDGE = "b"
+Evidence = dict[PageNumbers, float]
 
 
 ALL = frozenset(Method)
+
+METHODS_OF: Mapping[str, frozenset[Method]] = {
+    "declared": frozenset({Method.DECLARED}),
+    "url": frozenset({Method.URL}),
+    "images": frozenset({Method.IMAGES, Method.IMAGES_AND_DIGITS}),
+    "digits": frozenset({Method.DIGITS, Method.IMAGES_AND_DIGITS}),
+    "structure": frozenset({Method.HIGH, Method.MEDIUM, Method.LOW}),
+    "kept": frozenset({Method.CONTENT}),
+    "parents": frozenset({Method.PARENTS}),
+    "mutual": frozenset({Method.MUTUAL}),
+    "bridge": frozenset({Method.BRIDGE}),
+}
+"""What is measured, and the methods that ask for it."""
 
 
 class Known:
     """The pairs that are held for certain so far: what detectors that learn from pairs learn from."""
 
-    def __init__(self, pairs: Mapping[Pair, float] | None = None, site: Site | None = None) -> None:
+    def __init__(self, pairs: Mapping[PageNumbers, float] | None = None, site: Site | None = None) -> None:
         self.pairs = dict(pairs or {})
         self.partners: dict[int, dict[Language, int]] = {}
         if site is not None:
             for a, b in self.pairs:
-                self.partners.setdefault(a, {})[site.sheets[b].language] = b
-                self.partners.setdefault(b, {})[site.sheets[a].language] = a
+                self.partners.setdefault(a, {})[site.summaries[b].language] = b
+                self.partners.setdefault(b, {})[site.summaries[a].language] = a
 
     def __bool__(self) -> bool:
         return bool(self.pairs)
@@ -56,6 +51,6 @@ class Detector(Protocol):
         ...
 
 
-def pair_of(a: int, b: int) -> Pair:
+def page_numbers(a: int, b: int) -> PageNumbers:
     """In the order that evidence is kept in."""
     return (a, b) if a < b else (b, a)

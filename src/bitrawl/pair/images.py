@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from rapidfuzz.distance import Indel
 
-from bitrawl.pair.evidence import Evidence, Known, Pair
-from bitrawl.pair.site import Sheet, Site
+from bitrawl.pair.evidence import Evidence, Known, PageNumbers
+from bitrawl.pair.site import PageSummary, Site
 
+# Judgements, except where a line names its evidence.
 COMMON_SHARE = 0.1  # Papavassiliou: an image on more than 10 % of the pages is common, whatever the density says.
-MAX_NUMBERS = 400
+MAX_NUMBERS = 400  # Of a page, that are compared: the time grows with the square.
 RARE = 3  # Pages of each language that have a number which is looked up.
 MIN_NUMBERS = 3  # Fewer digit sequences are alike by chance.
-_GRID = 512
+_GRID = 512  # Points at which a density is estimated.
 
 
 class ImageDetector:
@@ -22,29 +23,30 @@ class ImageDetector:
 
     def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
         """All pairs that share a rare image."""
-        rare = rare_images(site.sheets)
+        rare = rare_images(site.summaries)
         holders: dict[str, list[int]] = defaultdict(list)
-        for sheet in site.sheets:
-            for image in sheet.images & rare.keys():
-                holders[image].append(sheet.number)
+        for summary in site.summaries:
+            for image in summary.images & rare.keys():
+                holders[image].append(summary.number)
         pairs = {(a, b) for numbers in holders.values() for a, b in across(site, numbers)}
         return {pair: jaccard(site, pair, rare) for pair in pairs}
 
 
-def rare_images(sheets: Sequence[Sheet]) -> dict[str, float]:
+def rare_images(summaries: Sequence[PageSummary]) -> dict[str, float]:
     """The images below the threshold, with what each is worth: one that two pages have says more than one of ten."""
-    counts = Counter(image for sheet in sheets for image in sheet.images)
-    languages = len({sheet.language for sheet in sheets})
-    limit = min(density_threshold(list(counts.values())), max(COMMON_SHARE * len(sheets), languages))
+    counts = Counter(image for summary in summaries for image in summary.images)
+    languages = len({summary.language for summary in summaries})
+    limit = min(density_threshold(sorted(counts.values())), max(COMMON_SHARE * len(summaries), languages))
     return {image: 1 / math.log2(1 + count) for image, count in counts.items() if 1 < count <= limit}
 
 
-def jaccard(site: Site, pair: Pair, rare: Mapping[str, float]) -> float:
+def jaccard(site: Site, pair: PageNumbers, rare: Mapping[str, float]) -> float:
     """Of the rare images of two pages, by weight; 0 where one has none."""
-    a, b = (site.sheets[number].images & rare.keys() for number in pair)
+    a, b = (site.summaries[number].images & rare.keys() for number in pair)
     if not a or not b:
         return 0.0
-    return sum(rare[image] for image in a & b) / sum(rare[image] for image in a | b)
+    # Exact sums: a set of texts has another order in each process.
+    return math.fsum(rare[image] for image in a & b) / math.fsum(rare[image] for image in a | b)
 
 
 def density_threshold(frequencies: Sequence[int]) -> float:
@@ -72,10 +74,10 @@ class DigitDetector:
     def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
         """Pairs that share two numbers which few pages have."""
         holders: dict[int, list[int]] = defaultdict(list)
-        for sheet in site.sheets:
-            for number in set(sheet.numbers):
-                holders[number].append(sheet.number)
-        languages = len({sheet.language for sheet in site.sheets})
+        for summary in site.summaries:
+            for number in set(summary.numbers):
+                holders[number].append(summary.number)
+        languages = len({summary.language for summary in site.summaries})
         shared = Counter(
             pair for numbers in holders.values() if len(numbers) <= RARE * languages for pair in across(site, numbers)
         )
@@ -83,18 +85,18 @@ class DigitDetector:
         return {pair: value for pair, value in likeness if value > 0}
 
 
-def digits(site: Site, pair: Pair) -> float:
+def digits(site: Site, pair: PageNumbers) -> float:
     """What share of the digit sequences of two pages stands in the same order on both; 0 for too few."""
-    a, b = (site.sheets[number].numbers[:MAX_NUMBERS] for number in pair)
+    a, b = (site.summaries[number].numbers[:MAX_NUMBERS] for number in pair)
     if min(len(a), len(b)) < MIN_NUMBERS or 3 * min(len(a), len(b)) < max(len(a), len(b)):
         return 0.0
     return float(Indel.normalized_similarity(a, b))
 
 
-def across(site: Site, numbers: Sequence[int]) -> Iterable[Pair]:
-    """The pairs of those sheets that are in two languages; `numbers` ascend."""
+def across(site: Site, numbers: Sequence[int]) -> Iterable[PageNumbers]:
+    """The pairs of those summaries that are in two languages; `numbers` ascend."""
     for place, a in enumerate(numbers):
-        language = site.sheets[a].language
+        language = site.summaries[a].language
         for b in numbers[place + 1 :]:
-            if site.sheets[b].language != language:
+            if site.summaries[b].language != language:
                 yield a, b

@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 
 from bitrawl.model import Language
-from bitrawl.pair.evidence import Pair
+from bitrawl.pair.evidence import PageNumbers
 from bitrawl.pair.site import Site
 
 
-def match(site: Site, scores: Mapping[Pair, float], threshold: float) -> dict[Pair, float]:
+def match(site: Site, scores: Mapping[PageNumbers, float], threshold: float) -> dict[PageNumbers, float]:
     """Greedy by score; equal scores in the order of the pages, so that the same pages give the same pairs."""
     taken: set[tuple[int, Language]] = set()
-    matched: dict[Pair, float] = {}
+    matched: dict[PageNumbers, float] = {}
     for (a, b), score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
         if score < threshold:
             break
-        ends = ((a, site.sheets[b].language), (b, site.sheets[a].language))
+        ends = ((a, site.summaries[b].language), (b, site.summaries[a].language))
         if taken.isdisjoint(ends):
             taken.update(ends)
             matched[a, b] = score

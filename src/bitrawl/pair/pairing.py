@@ -11,29 +11,32 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.model import Language, Page, PagePair, Sitemap
+from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.pair.content import Lexicons
 from bitrawl.pair.copies import copies
 from bitrawl.pair.declared import DeclaredDetector, claims
-from bitrawl.pair.evidence import ALL, Known, Method, Pair
+from bitrawl.pair.evidence import ALL, METHODS_OF, Known, PageNumbers
 from bitrawl.pair.features import Candidates, Surveyor
 from bitrawl.pair.matching import match
 from bitrawl.pair.scoring import ScoreModel
 from bitrawl.pair.site import Site, condense
 from bitrawl.pair.structure import letter_of
 from bitrawl.pair.url_pairs import UrlDetector, by_marks, same_language_versions
-from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, Refused, shared_text
+from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, RefusalReason, shared_text
 from bitrawl.protocols import Encoder
-from bitrawl.url import Url
 from bitrawl.urls.patterns import Pattern
 
 Floats = NDArray[np.float64]
 Scorer = Callable[[Candidates], Floats]
 
+# Judgements; the scores are calibrated, so that 0.5 is where a pair is as likely right as wrong.
 ROUNDS = 4  # At the most ...
 GROWTH = 1.02  # ... and no further one when the last has made so few more pairs certain: it would find no more.
 THRESHOLD = 0.5
+LEAST = 0.01  # Score below which a candidate is forgotten.
 CERTAIN = 0.9  # Score from which on a pair is learned from.
+BOTH = 0.5  # What images and digits each have to say for the method that asks for both.
+HALF = 0.5  # Ratio of lengths below which a refused page is called a placeholder or an abstract.
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,6 @@ class PairingSettings:
     methods: frozenset[Method] = ALL
     threshold: float = THRESHOLD
     url_pairs: tuple[tuple[str, str], ...] = ()  # texts in URLs that stand for each other: ("en", "fr")
-    full_image_paths: bool = False
     keep_machine_translated: bool = False
     rounds: int = ROUNDS
 
@@ -53,9 +55,8 @@ class PairingResult:
     """The pairs, what was refused and why, and what was learned of the site's URLs."""
 
     pairs: list[PagePair] = field(default_factory=list)
-    refusals: list[Refused] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
     patterns: dict[tuple[Language, Language], dict[Pattern, float]] = field(default_factory=dict)
-    copies: dict[Url, Url] = field(default_factory=dict)  # a page that repeats another, with that one
 
 
 class Pairing:
@@ -79,9 +80,10 @@ class Pairing:
     ) -> PairingResult:
         """All pairs of two of those languages. `pages` are of one site, relabelled or not."""
         settings = self._settings
-        whole = condense(list(pages), languages, sitemaps, full_paths=settings.full_image_paths)
+        ordered = sorted(pages, key=lambda page: page.url)  # Whatever order they came in, the result is the same.
+        whole = condense(ordered, languages, sitemaps)
         rounds = Rounds(whole, settings, self._lexicons, self._encoder)
-        scored: dict[Pair, float] = {}
+        scored: dict[PageNumbers, float] = {}
         for number in range(settings.rounds):
             before = len(rounds.known.pairs)
             weights = self._model.later if number else self._model.first
@@ -107,9 +109,9 @@ class Rounds:
         self._settings = settings
         self._copies = copies(site)
         self._left_out = set(self._copies)
-        self._left_out.update(sheet.number for sheet in site.sheets if sheet.weight < MIN_WEIGHT)
+        self._left_out.update(summary.number for summary in site.summaries if summary.weight < MIN_WEIGHT)
         if not settings.keep_machine_translated:
-            self._left_out.update(sheet.number for sheet in site.sheets if sheet.machine)
+            self._left_out.update(summary.number for summary in site.summaries if summary.machine)
         self._url = UrlDetector(settings.url_pairs)
         self._surveyor = Surveyor(
             site, settings.methods, url=self._url, lexicons=lexicons, encoder=encoder, left_out=self._left_out
@@ -122,91 +124,81 @@ class Rounds:
         self.candidates = self._surveyor.survey(self.known)
         return self.candidates
 
-    def step(self, probabilities: Scorer) -> dict[Pair, float]:
+    def step(self, probabilities: Scorer) -> dict[PageNumbers, float]:
         """One round: the score of each candidate that passes verification; certain pairs become known."""
         candidates = self.survey()
         if not candidates.pairs:
             return {}
         return self.settle(probabilities(candidates))
 
-    def settle(self, values: Floats) -> dict[Pair, float]:
+    def settle(self, values: Floats) -> dict[PageNumbers, float]:
         """Verification and matching, given the scores of the candidates."""
         translated = self.candidates.column("shared") < MAX_SHARED
         scores = {
             pair: float(value)
             for pair, value, passes in zip(self.candidates.pairs, values, translated, strict=True)
-            if passes and value >= 0.01
+            if passes and value >= LEAST
         }
         certain = match(self.site, scores, CERTAIN)
         self.known = Known(certain, self.site)
         return scores
 
-    def result(self, scores: Mapping[Pair, float], languages: Sequence[Language]) -> PairingResult:
+    def result(self, scores: Mapping[PageNumbers, float], languages: Sequence[Language]) -> PairingResult:
         """What the last round leaves."""
         matched = match(self.site, scores, self._settings.threshold)
         order = {language: place for place, language in enumerate(languages)}
         rows = {pair: row for row, pair in enumerate(self.candidates.pairs)}
         pairs = [self._page_pair(pair, score, rows[pair], order) for pair, score in matched.items()]
-        urls = {self.site.sheets[a].url: self.site.sheets[b].url for a, b in self._copies.items()}
-        return PairingResult(pairs, self._refusals(matched, scores, order), self._url.patterns, urls)
+        return PairingResult(pairs, self._refusals(matched, scores, order), self._url.patterns)
 
-    def _page_pair(self, pair: Pair, score: float, row: int, order: Mapping[Language, int]) -> PagePair:
-        a, b = sorted((self.site.sheets[number] for number in pair), key=lambda sheet: order[sheet.language])
+    def _page_pair(self, pair: PageNumbers, score: float, row: int, order: Mapping[Language, int]) -> PagePair:
+        a, b = sorted((self.site.summaries[number] for number in pair), key=lambda summary: order[summary.language])
         evidence = evidence_of(self.candidates, row, self._settings.methods)
         return PagePair(a.url, b.url, a.language, b.language, round(score, 4), evidence)
 
     def _refusals(
-        self, matched: Mapping[Pair, float], scores: Mapping[Pair, float], order: Mapping[Language, int]
-    ) -> list[Refused]:
+        self, matched: Mapping[PageNumbers, float], scores: Mapping[PageNumbers, float], order: Mapping[Language, int]
+    ) -> list[Refusal]:
         """Of what pages declare and of what URLs say, all that did not become a pair."""
         site, methods = self.site, self._settings.methods
-        proposed: set[Pair] = set()
+        proposed: set[PageNumbers] = set()
         if Method.DECLARED in methods:
             proposed |= DeclaredDetector().propose(site, Known()).keys() | claims(site)
         if Method.URL in methods:
             proposed |= by_marks(site).keys() | same_language_versions(site)
         refused = []
         for pair in sorted(proposed - matched.keys()):
-            a, b = sorted((site.sheets[n] for n in pair), key=lambda sheet: (order[sheet.language], sheet.number))
+            a, b = sorted(
+                (site.summaries[n] for n in pair), key=lambda summary: (order[summary.language], summary.number)
+            )
             score = scores.get(pair, 0.0)
-            refused.append(Refused(a.url, b.url, a.language, b.language, self._reason(pair, score), score))
+            refused.append(Refusal(a.url, b.url, a.language, b.language, self._reason(pair, score), score))
         return refused
 
-    def _reason(self, pair: Pair, score: float) -> Refusal:
-        a, b = (self.site.sheets[number] for number in pair)
+    def _reason(self, pair: PageNumbers, score: float) -> RefusalReason:
+        a, b = (self.site.summaries[number] for number in pair)
         if a.machine or b.machine:
-            return Refusal.MACHINE
+            return RefusalReason.MACHINE
         if (
             shared_text(a, b) >= MAX_SHARED
             or self._copies.get(a.number) == b.number
             or self._copies.get(b.number) == a.number
         ):
-            return Refusal.UNTRANSLATED
+            return RefusalReason.UNTRANSLATED
         if a.language == b.language:
-            return Refusal.WRONG_LANGUAGE
+            return RefusalReason.WRONG_LANGUAGE
         if min(a.weight, b.weight) < MIN_WEIGHT:
-            return Refusal.SHORT
+            return RefusalReason.SHORT
         if not self._left_out.isdisjoint(pair) or score >= self._settings.threshold:
-            return Refusal.CONFLICT
-        return Refusal.LENGTH if 2 * min(a.weight, b.weight) < max(a.weight, b.weight) else Refusal.UNLIKE
-
-
-SPOKEN = {
-    "declared": "a",
-    "url": "u",
-    "images": "pi",
-    "digits": "pd",
-    "structure": "hml",
-    "parents": "t",
-    "mutual": "r",
-    "bridge": "b",
-}
-"""What is measured, and the methods that it is the voice of."""
+            return RefusalReason.CONFLICT
+        return (
+            RefusalReason.LENGTH if min(a.weight, b.weight) < HALF * max(a.weight, b.weight) else RefusalReason.UNLIKE
+        )
 
 
 def by_itself(methods: frozenset[Method]) -> Scorer:
     """The strongest evidence of the selected methods as the score; the others break ties."""
-    names = [name for name, letters in SPOKEN.items() if not methods.isdisjoint(map(Method, letters))]
+    names = [name for name, asking in METHODS_OF.items() if not methods.isdisjoint(asking)]
 
     def score(candidates: Candidates) -> Floats:
         said = np.array([candidates.column(name) for name in names] or [np.zeros(len(candidates.pairs))])
@@ -226,7 +218,7 @@ def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) ->
     said = {
         Method.DECLARED: value("declared"),
         Method.URL: value("url"),
-        Method.IMAGES_AND_DIGITS: round((images + digits) / 2, 3) if min(images, digits) >= 0.5 else 0.0,
+        Method.IMAGES_AND_DIGITS: round((images + digits) / 2, 3) if min(images, digits) >= BOTH else 0.0,
         Method.IMAGES: images,
         Method.DIGITS: digits,
         Method.CONTENT: max(value("kept"), value("lexicon")),

@@ -8,11 +8,13 @@ from functools import cached_property
 from rapidfuzz.distance import Indel
 
 from bitrawl.model import Language
-from bitrawl.pair.evidence import Evidence, Known, Pair, pair_of
-from bitrawl.pair.site import Sheet, Site
+from bitrawl.pair.evidence import Evidence, Known, PageNumbers, page_numbers
+from bitrawl.pair.site import PageSummary, Site
 
+# Judgements, except where a line names its evidence.
 MAX_ALIGNED = 1_500  # Tags of a page that are aligned: menus and the first screens of content.
 MAX_PARENTS = 4_000  # Known pairs that are aligned: on a site that large, each page is linked from many of them.
+MIN_SHARE = 0.2  # Of the votes of a page for pages of a language.
 COMMON_LINKS = 60  # A page that more others link to is in a menu, and tells no two pages from each other.
 _LINK = 0xF0000  # Characters for the links whose targets are known to be each other's translation.
 
@@ -22,24 +24,24 @@ class ParentDetector:
 
     def propose(self, site: Site, known: Known) -> Evidence:
         """The share of the votes of both pages that they give each other; one vote alone is worth two thirds."""
-        votes: Counter[Pair] = Counter()
+        votes: Counter[PageNumbers] = Counter()
         for a, b in list(known.pairs)[:MAX_PARENTS]:
             votes.update(set(aligned_links(site, known, a, b)))
         totals: Counter[tuple[int, Language]] = Counter()
         for (a, b), count in votes.items():
-            totals[a, site.sheets[b].language] += count
-            totals[b, site.sheets[a].language] += count
+            totals[a, site.summaries[b].language] += count
+            totals[b, site.summaries[a].language] += count
         evidence: Evidence = {}
         for (a, b), count in votes.items():
-            total = max(totals[a, site.sheets[b].language], totals[b, site.sheets[a].language])
-            if 5 * count >= total:
+            total = max(totals[a, site.summaries[b].language], totals[b, site.summaries[a].language])
+            if count >= MIN_SHARE * total:
                 evidence[a, b] = count / total * count / (count + 0.5)
         return evidence
 
 
-def aligned_links(site: Site, known: Known, a: int, b: int) -> Iterable[Pair]:
+def aligned_links(site: Site, known: Known, a: int, b: int) -> Iterable[PageNumbers]:
     """The targets of links that stand at the same place once the tag sequences are aligned."""
-    first, second = site.sheets[a], site.sheets[b]
+    first, second = site.summaries[a], site.summaries[b]
     tags_a, tags_b = _anchored(first, second, known), _anchored(second, first, known)
     targets_a, targets_b = _targets(site, first), _targets(site, second)
     for block in Indel.opcodes(tags_a, tags_b):
@@ -49,21 +51,21 @@ def aligned_links(site: Site, known: Known, a: int, b: int) -> Iterable[Pair]:
         for place in range(block.src_start, block.src_end):
             x, y = targets_a.get(place), targets_b.get(place + shift)
             if x is not None and y is not None:
-                yield pair_of(x, y)
+                yield page_numbers(x, y)
 
 
-def _anchored(sheet: Sheet, other: Sheet, known: Known) -> str:
+def _anchored(summary: PageSummary, other: PageSummary, known: Known) -> str:
     """The tag sequence, with a character of its own for each link whose target is paired in the other's language."""
-    tags = list(sheet.tags[:MAX_ALIGNED])
-    for place, target in sheet.links:
+    tags = list(summary.tags[:MAX_ALIGNED])
+    for place, target in summary.links:
         partner = known.partners.get(target, {}).get(other.language)
         if partner is not None and place < len(tags):
             tags[place] = chr(_LINK + min(target, partner) % 0x10000)
     return "".join(tags)
 
 
-def _targets(site: Site, sheet: Sheet) -> dict[int, int]:
-    return {place: target for place, target in sheet.links if site.sheets[target].language == sheet.language}
+def _targets(site: Site, summary: PageSummary) -> dict[int, int]:
+    return {place: target for place, target in summary.links if site.summaries[target].language == summary.language}
 
 
 class Relatives:
@@ -76,10 +78,10 @@ class Relatives:
     @cached_property
     def _neighbours(self) -> list[dict[int, float]]:
         """Of each page those that it links to or is linked from, rare ones worth more; outgoing as -1 - number."""
-        sheets = self._site.sheets
-        targets = [{t for _, t in sheet.links if sheets[t].language == sheet.language} for sheet in sheets]
+        summaries = self._site.summaries
+        targets = [{t for _, t in summary.links if summaries[t].language == summary.language} for summary in summaries]
         degree = Counter(target for linked in targets for target in linked)
-        found: list[dict[int, float]] = [{} for _ in sheets]
+        found: list[dict[int, float]] = [{} for _ in summaries]
         for number, linked in enumerate(targets):
             for target in linked:
                 if degree[target] <= COMMON_LINKS:
@@ -88,11 +90,11 @@ class Relatives:
                     found[target][number] = 1 / math.log2(2 + len(linked))
         return found
 
-    def similarity(self, pair: Pair) -> float:
+    def similarity(self, pair: PageNumbers) -> float:
         """Weighted Jaccard's coefficient over the neighbours that are paired; -1 where neither has any."""
         a, b = pair
-        first = self._mapped(a, self._site.sheets[b].language)
-        second = self._paired(b, self._site.sheets[a].language)
+        first = self._mapped(a, self._site.summaries[b].language)
+        second = self._paired(b, self._site.summaries[a].language)
         if not first and not second:
             return -1.0
         both = sum(min(value, second[key]) for key, value in first.items() if key in second)
@@ -120,16 +122,18 @@ class BridgeDetector:
 
     def propose(self, site: Site, known: Known) -> Evidence:
         """1 - 2^-n for n such bridges; bridges that lead elsewhere count against."""
-        votes: Counter[Pair] = Counter()
+        votes: Counter[PageNumbers] = Counter()
         reached: dict[tuple[int, Language], Counter[int]] = defaultdict(Counter)
         for number, partners in known.partners.items():
             for third in partners.values():
                 for language, end in known.partners.get(third, {}).items():
-                    if end != number and language != site.sheets[number].language and end != third:
+                    if end != number and language != site.summaries[number].language and end != third:
                         reached[number, language][end] += 1
         for (number, language), ends in reached.items():
             total = ends.total()
             for end, count in ends.items():
-                if site.sheets[end].language == language:
-                    votes[pair_of(number, end)] = max(votes[pair_of(number, end)], count) if 2 * count >= total else 0
+                if site.summaries[end].language == language:
+                    votes[page_numbers(number, end)] = (
+                        max(votes[page_numbers(number, end)], count) if 2 * count >= total else 0
+                    )
         return {pair: 1 - 0.5**count for pair, count in votes.items() if count}

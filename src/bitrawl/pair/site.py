@@ -8,19 +8,21 @@ from zlib import crc32
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Alternate, Language, Page, Sitemap
+from bitrawl.text.template import Template, TemplateCounter
+from bitrawl.text.weight import weight
 from bitrawl.url import Url
 from bitrawl.urls.marks import named_languages
 
+# Judgements, except where a line names its evidence.
 MAX_TEXT = 30_000  # Characters of a page that are looked at: more of a long page says nothing new.
-MAX_LINKS = 1_000
-MAX_TAGS = 4_000
-TEMPLATE_PAGES = 10  # As in page/template.py: fewer pages of a language say nothing ...
-TEMPLATE_SHARE = 0.3  # ... and what stands on so many of them is the site's, not the page's.
+MAX_LINKS = 1_000  # Of a page, in their order.
+MAX_TAGS = 4_000  # Of a page: comparing them costs the square of it.
+# Settled by looking at errors on the ten site packs and the bundled web (2026-11).
 CLAIMED_CONTENT = 0.2  # Share of the main text that is in what a page claims: the rest may be code or quotations ...
 CLAIMED_WHOLE = 0.6  # ... or of all its text: a title page is a list of links and an English licence.
+PROSE = 20  # Characters of running text, at the least: judgement ...
+PROSE_LETTERS = 0.85  # ... and the share of them that are letters and spaces.
 
-# A character of these says as much as about three of an alphabet.
-_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]")
 _NUMBER = re.compile(r"\d+")
 # What a translation keeps as it is: numbers, addresses, code, names in Latin letters.
 _KEPT = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_@.:/+\-]*[A-Za-z0-9_]|\d")
@@ -28,20 +30,20 @@ _KINDS = {"title": 0, "heading": 1, "listitem": 2, "text": 3}
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class PageSummary:
     """What of a page is needed to pair it."""
 
     number: int
     url: Url
     language: Language
     paragraphs: tuple[str, ...]  # its own text, without the site's template
-    prose: dict[int, int]  # hashes of the paragraphs that are running text, with their weights
+    prose: dict[str, int]  # the paragraphs that are running text, with their weights
     weight: int  # of its own text, in characters of an alphabet
     fingerprint: str  # one character for each paragraph: kind and length
     tags: str  # the tag sequence, one character a tag
     numbers: tuple[int, ...]  # the digit sequences of its text, in order
     kept: dict[int, int]  # what a translation keeps, hashed, with how often
-    images: frozenset[str]
+    images: frozenset[str]  # their names, without folders
     links: tuple[tuple[int, int], ...]  # (place in the tag sequence, number of the page that it leads to)
     alternates: tuple[Alternate, ...]
     machine: bool  # translated by a machine
@@ -49,34 +51,28 @@ class Sheet:
 
 @dataclass(slots=True)
 class Site:
-    """The sheets of one site, and where to find them."""
+    """The summaries of one site, and where to find them."""
 
-    sheets: list[Sheet]
+    summaries: list[PageSummary]
     by_url: dict[Url, int]
     groups: list[tuple[Alternate, ...]] = field(default_factory=list)  # what the sitemaps declare
-    strangers: int = 0  # pages in no language that was asked for
 
-    def of_language(self, language: Language) -> list[Sheet]:
+    def of_language(self, language: Language) -> list[PageSummary]:
         """In the order of their numbers."""
-        return [sheet for sheet in self.sheets if sheet.language == language]
-
-
-def weight(text: str) -> int:
-    """Its length in characters of an alphabet, so that a text and its translation weigh about the same."""
-    return len(text) + (0 if text.isascii() else 2 * len(_DENSE.findall(text)))
+        return [summary for summary in self.summaries if summary.language == language]
 
 
 def is_prose(text: str) -> bool:
     """Running text, not code, a table or a word or two: what a translator would have translated."""
-    return len(text) >= 20 and sum(map(str.isalpha, text)) + text.count(" ") >= 0.85 * len(text)
+    return len(text) >= PROSE and sum(map(str.isalpha, text)) + text.count(" ") >= PROSE_LETTERS * len(text)
 
 
-def condense(
-    pages: Sequence[Page], languages: Sequence[Language], sitemaps: Iterable[Sitemap] = (), *, full_paths: bool = False
-) -> Site:
-    """The pages in one of those languages; `full_paths` takes images for the same only at the same address."""
+def condense(pages: Sequence[Page], languages: Sequence[Language], sitemaps: Iterable[Sitemap] = ()) -> Site:
+    """The pages in one of those languages, numbered in their order."""
     spoken = [language_of(page, languages) for page in pages]
-    template = _template(pages, spoken)
+    counter = TemplateCounter()
+    for page, language in zip(pages, spoken, strict=True):
+        counter.add(page, language)
     kept = [page for page, language in zip(pages, spoken, strict=True) if language != UNDETERMINED]
     by_url = {page.url: number for number, page in enumerate(kept)}
     for number, page in enumerate(kept):
@@ -84,26 +80,12 @@ def condense(
             by_url.setdefault(page.canonical, number)
     alphabet: dict[str, str] = {}
     own = [language for language in spoken if language != UNDETERMINED]
-    sheets = [
-        _Condenser(by_url, template, alphabet, full_paths).sheet(number, page, language)
+    summaries = [
+        _Condenser(by_url, counter.template(), alphabet).summary(number, page, language)
         for number, (page, language) in enumerate(zip(kept, own, strict=True))
     ]
     groups = [group for sitemap in sitemaps for group in sitemap.alternates]
-    return Site(sheets, by_url, groups, strangers=len(pages) - len(kept))
-
-
-Template = frozenset[tuple[Language, int]]
-
-
-def _template(pages: Sequence[Page], spoken: Sequence[Language]) -> Template:
-    counts: Counter[tuple[Language, int]] = Counter()
-    total = Counter(spoken)
-    for page, language in zip(pages, spoken, strict=True):
-        counts.update({(language, hash(p.text)) for p in page.paragraphs})
-    needed = {language: max(TEMPLATE_SHARE * count, 5) for language, count in total.items()}
-    return frozenset(
-        key for key, count in counts.items() if total[key[0]] >= TEMPLATE_PAGES and count >= needed[key[0]]
-    )
+    return Site(summaries, by_url, groups)
 
 
 def language_of(page: Page, languages: Sequence[Language]) -> Language:
@@ -139,10 +121,9 @@ class _Condenser:
     by_url: dict[Url, int]
     template: Template
     alphabet: dict[str, str]  # the tags of the site, each a character
-    full_paths: bool
 
-    def sheet(self, number: int, page: Page, language: Language) -> Sheet:
-        own = [p for p in page.paragraphs if (language, hash(p.text)) not in self.template]
+    def summary(self, number: int, page: Page, language: Language) -> PageSummary:
+        own = [p for p in page.paragraphs if p not in self.template]
         texts: list[str] = []
         room = MAX_TEXT
         for paragraph in own:
@@ -153,18 +134,18 @@ class _Condenser:
         weights = [weight(text) for text in texts]
         shape = "".join(chr(48 + 16 * _KINDS[p.kind] + w.bit_length()) for p, w in zip(own, weights, strict=False))
         whole = " ".join(texts)
-        return Sheet(
+        return PageSummary(
             number=number,
             url=page.url,
             language=language,
             paragraphs=tuple(texts),
-            prose={hash(text): w for text, w in zip(texts, weights, strict=True) if is_prose(text)},
+            prose={text: w for text, w in zip(texts, weights, strict=True) if is_prose(text)},
             weight=sum(weights),
             fingerprint=shape,
             tags="".join(map(self._letter, page.tags[:MAX_TAGS])),
             numbers=tuple(int(run[:18]) for run in _NUMBER.findall(whole)),
             kept=self._kept(page, whole),
-            images=frozenset(self._image(image.src) for image in page.images),
+            images=frozenset(image.src.partition("?")[0].rpartition("/")[2] for image in page.images),
             links=self._links(page, number),
             alternates=page.alternates,
             machine=bool(page.machine_translation),
@@ -175,9 +156,6 @@ class _Condenser:
         if letter is None:
             letter = self.alphabet[tag] = chr(0x100 + len(self.alphabet))
         return letter
-
-    def _image(self, src: Url) -> str:
-        return src if self.full_paths else src.partition("?")[0].rpartition("/")[2]
 
     def _links(self, page: Page, number: int) -> tuple[tuple[int, int], ...]:
         targets = ((link.position, self.by_url.get(link.url, -1)) for link in page.links[:MAX_LINKS])

@@ -6,14 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Indel, Levenshtein
 
-from bitrawl.pair.evidence import Evidence, Known, Method, Pair
+from bitrawl.model import Method
+from bitrawl.pair.evidence import Evidence, Known, PageNumbers
 from bitrawl.pair.images import across
 from bitrawl.pair.site import Site
 
 Floats = NDArray[np.float64]
-MAX_BUCKET = 40  # Sheets of one form: more than that are a form letter, and say nothing of each other.
+# Judgements, except where a line names its evidence.
+MAX_BUCKET = 40  # Pages of one form: more than that are a form letter, and say nothing of each other.
 MIN_BLOCKS = 4  # A fingerprint of fewer paragraphs is anybody's.
 HIGH, MEDIUM, LOW = 0.85, 0.7, 0.5  # Similarity from which on a pair is h, m, l.
+COMPARED = 500  # Paragraphs of a page whose forms are compared.
+COMPARABLE = 0.2  # Ratio of lengths below which a page is a placeholder of the other.
 LENGTH_LIMIT = 0.4  # ILSP-FC: ratio of paragraphs and of lengths below which two pages are not compared.
 
 
@@ -23,10 +27,10 @@ class StructureDetector:
     def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
         """Only what is at least of low similarity."""
         buckets: dict[str, list[int]] = defaultdict(list)
-        for sheet in site.sheets:
-            if len(sheet.fingerprint) >= MIN_BLOCKS:
-                buckets[sheet.tags].append(sheet.number)
-                buckets[coarse(sheet.fingerprint)].append(sheet.number)
+        for summary in site.summaries:
+            if len(summary.fingerprint) >= MIN_BLOCKS:
+                buckets[summary.tags].append(summary.number)
+                buckets[coarse(summary.fingerprint)].append(summary.number)
         pairs = {pair for numbers in buckets.values() if len(numbers) <= MAX_BUCKET for pair in across(site, numbers)}
         likeness = ((pair, similarity(site, pair)) for pair in pairs)
         return {pair: value for pair, value in likeness if value >= LOW}
@@ -37,17 +41,17 @@ def coarse(fingerprint: str) -> str:
     return "".join(chr((ord(letter) - 48) // 16 * 2 + 65 + ((ord(letter) - 48) % 16 > 6)) for letter in fingerprint)
 
 
-def measures(site: Site, pair: Pair) -> tuple[float, float, float, float]:
+def measures(site: Site, pair: PageNumbers) -> tuple[float, float, float, float]:
     """Ratio of fingerprint lengths, of text weights, similarity of fingerprints, and of tag sequences."""
-    a, b = site.sheets[pair[0]], site.sheets[pair[1]]
+    a, b = site.summaries[pair[0]], site.summaries[pair[1]]
     blocks = _ratio(len(a.fingerprint), len(b.fingerprint))
     lengths = _ratio(a.weight, b.weight)
-    prints = float(Levenshtein.normalized_similarity(a.fingerprint[:500], b.fingerprint[:500]))
+    prints = float(Levenshtein.normalized_similarity(a.fingerprint[:COMPARED], b.fingerprint[:COMPARED]))
     tags = float(Indel.normalized_similarity(a.tags, b.tags))
     return blocks, lengths, prints, tags
 
 
-def similarity(site: Site, pair: Pair) -> float:
+def similarity(site: Site, pair: PageNumbers) -> float:
     """One number for the four measures; 0 where lengths differ too much to compare."""
     return combined(measures(site, pair))
 
@@ -57,17 +61,17 @@ def combined(measured: tuple[float, float, float, float]) -> float:
     blocks, lengths, prints, tags = measured
     if min(blocks, lengths) < LENGTH_LIMIT:
         return 0.0
-    return (prints + tags) / 2 * min(1.0, 0.5 + lengths / 1.2)
+    return (prints + tags) / 2 * min(1.0, 0.5 + lengths / 1.2)  # held down below a ratio of 0.6: judgement
 
 
 def _ratio(a: int, b: int) -> float:
     return min(a, b) / max(a, b) if a and b else 0.0
 
 
-def comparable(site: Site, pair: Pair) -> bool:
+def comparable(site: Site, pair: PageNumbers) -> bool:
     """Whether the lengths are near enough for a translation at all: a placeholder is none, whoever declares it."""
-    a, b = site.sheets[pair[0]], site.sheets[pair[1]]
-    return 5 * min(a.weight, b.weight) >= max(a.weight, b.weight)
+    a, b = site.summaries[pair[0]], site.summaries[pair[1]]
+    return min(a.weight, b.weight) >= COMPARABLE * max(a.weight, b.weight)
 
 
 def selected(value: float, methods: frozenset[Method]) -> float:

@@ -4,13 +4,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from bitrawl.model import Language
-from bitrawl.pair.evidence import Evidence, Known, Pair, pair_of
+from bitrawl.pair.evidence import Evidence, Known, PageNumbers, page_numbers
 from bitrawl.pair.site import Site
 from bitrawl.url import Url
 from bitrawl.urls.marks import is_marked, named_languages, skeleton
 from bitrawl.urls.patterns import Pattern, learn, reliability
 
+# Judgements: the score weighs them against the rest.
 MARKED = (0.5, 0.85, 0.95)  # What the same skeleton is worth when none, one, both of the URLs name their language.
+RELIABLE = 0.5  # Of the known pages that a pattern leads from, the share that it must lead to their partner.
 
 
 class UrlDetector:
@@ -33,8 +35,8 @@ class UrlDetector:
 def by_marks(site: Site) -> Evidence:
     """Pages of the same skeleton; several of one language share what it is worth."""
     buckets: dict[str, dict[Language, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for sheet in site.sheets:
-        buckets[skeleton(sheet.url, sheet.language)][sheet.language].append(sheet.number)
+    for summary in site.summaries:
+        buckets[skeleton(summary.url, summary.language)][summary.language].append(summary.number)
     evidence: Evidence = {}
     for by_language in buckets.values():
         languages = list(by_language)
@@ -43,24 +45,24 @@ def by_marks(site: Site) -> Evidence:
                 rivals = max(len(by_language[first]), len(by_language[second]))
                 for a in by_language[first]:
                     for b in by_language[second]:
-                        marks = sum(is_marked(site.sheets[n].url, site.sheets[n].language) for n in (a, b))
-                        evidence[pair_of(a, b)] = MARKED[marks] / rivals
+                        marks = sum(is_marked(site.summaries[n].url, site.summaries[n].language) for n in (a, b))
+                        evidence[page_numbers(a, b)] = MARKED[marks] / rivals
     return evidence
 
 
-def same_language_versions(site: Site) -> set[Pair]:
+def same_language_versions(site: Site) -> set[PageNumbers]:
     """Pages in one language, of which one has the address of another language's version of the other."""
     buckets: dict[str, list[int]] = defaultdict(list)
-    for sheet in site.sheets:
-        buckets[skeleton(sheet.url, sheet.language)].append(sheet.number)
-    found: set[Pair] = set()
-    for sheet in site.sheets:
-        for language in named_languages(sheet.url):
-            if language == sheet.language:
+    for summary in site.summaries:
+        buckets[skeleton(summary.url, summary.language)].append(summary.number)
+    found: set[PageNumbers] = set()
+    for summary in site.summaries:
+        for language in named_languages(summary.url):
+            if language == summary.language:
                 continue
-            for number in buckets.get(skeleton(sheet.url, language), ()):
-                if number != sheet.number and site.sheets[number].language == sheet.language:
-                    found.add(pair_of(sheet.number, number))
+            for number in buckets.get(skeleton(summary.url, language), ()):
+                if number != summary.number and site.summaries[number].language == summary.language:
+                    found.add(page_numbers(summary.number, number))
     return found
 
 
@@ -68,17 +70,17 @@ def learned(site: Site, known: Known) -> dict[tuple[Language, Language], dict[Pa
     """For each two languages, in the order of the pairs, the patterns with their reliability."""
     by_languages: dict[tuple[Language, Language], list[tuple[Url, Url]]] = defaultdict(list)
     for pair in known.pairs:
-        a, b = sorted((site.sheets[number] for number in pair), key=lambda sheet: sheet.language)
+        a, b = sorted((site.summaries[number] for number in pair), key=lambda summary: summary.language)
         by_languages[a.language, b.language].append((a.url, b.url))
     patterns = {}
     for languages, pairs in by_languages.items():
 
         def exists(url: Url, language: Language = languages[1]) -> bool:
             number = site.by_url.get(url)
-            return number is not None and site.sheets[number].language == language
+            return number is not None and site.summaries[number].language == language
 
         worth = reliability(learn(pairs), pairs, exists)
-        patterns[languages] = {pattern: value for pattern, value in worth.items() if value >= 0.5}
+        patterns[languages] = {pattern: value for pattern, value in worth.items() if value >= RELIABLE}
     return patterns
 
 
@@ -86,12 +88,12 @@ def by_patterns(site: Site, patterns: dict[tuple[Language, Language], dict[Patte
     """Where a pattern leads from a page of the first language to one of the second."""
     evidence: Evidence = {}
     for (first, second), worth in patterns.items():
-        for sheet in site.of_language(first) if worth else ():
+        for summary in site.of_language(first) if worth else ():
             for pattern, value in worth.items():
-                for url in pattern.apply(sheet.url):
+                for url in pattern.apply(summary.url):
                     number = site.by_url.get(url)
-                    if number is not None and site.sheets[number].language == second:
-                        pair = pair_of(sheet.number, number)
+                    if number is not None and site.summaries[number].language == second:
+                        pair = page_numbers(summary.number, number)
                         evidence[pair] = max(value, evidence.get(pair, 0.0))
     return evidence
 
@@ -100,11 +102,11 @@ def by_replacements(site: Site, replacements: Sequence[tuple[str, str]]) -> Evid
     """The user's, both ways, as ILSP-FC's -u_r: any text for any other, at each place where it stands."""
     evidence: Evidence = {}
     for old, new in [*replacements, *((new, old) for old, new in replacements)]:
-        for sheet in site.sheets if old else ():
-            parts = sheet.url.split(old)
+        for summary in site.summaries if old else ():
+            parts = summary.url.split(old)
             for cut in range(1, len(parts)):
                 changed = Url.known(old.join(parts[:cut]) + new + old.join(parts[cut:]))
                 number = site.by_url.get(changed)
-                if number is not None and site.sheets[number].language != sheet.language:
-                    evidence[pair_of(sheet.number, number)] = 1.0
+                if number is not None and site.summaries[number].language != summary.language:
+                    evidence[page_numbers(summary.number, number)] = 1.0
     return evidence

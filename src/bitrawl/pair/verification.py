@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bitrawl.model import Language
-from bitrawl.pair.site import Sheet
+from bitrawl.pair.site import PageSummary
 from bitrawl.url import Url
 
 # Share of the running text that is the same on both. Chosen on the ten site packs (2026-11), none held out: 0.4
@@ -17,7 +17,7 @@ MAX_SHARED = 0.4
 MIN_WEIGHT = 100
 
 
-class Refusal(StrEnum):
+class RefusalReason(StrEnum):
     """Why two pages that some evidence calls translations are not a pair."""
 
     WRONG_LANGUAGE = "wrong-language"  # both are in one language: one of them is not in the one it claims
@@ -30,18 +30,18 @@ class Refusal(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Refusal:
     """Two pages that are declared translations, or have the URLs of such, and are not taken for a pair."""
 
     url_a: Url
     url_b: Url
     lang_a: Language
     lang_b: Language
-    reason: Refusal
+    reason: RefusalReason
     score: float = 0.0
 
 
-def shared_text(a: Sheet, b: Sheet) -> float:
+def shared_text(a: PageSummary, b: PageSummary) -> float:
     """What share of the running text of the page with more of it stands on the other word for word."""
     most = max(sum(a.prose.values()), sum(b.prose.values()))
     if not most:

@@ -3,21 +3,24 @@
 from collections.abc import Iterable
 
 from bitrawl.languages import language_name
-from bitrawl.model import Reason
+from bitrawl.model import Method, Reason
 
-METHODS = {
-    "a": ("declared", "the pages name each other as translations (hreflang, language switchers, sitemaps)"),
-    "u": ("addresses", "the two URLs differ only in what names a language, or by a pattern learned on the site"),
-    "p": ("images and digits", "the same rare images and the same sequence of numbers"),
-    "i": ("images", "the same rare images"),
-    "d": ("digits", "the same sequence of numbers"),
-    "h": ("structure (high)", "built alike, paragraph by paragraph: very similar"),
-    "m": ("structure (medium)", "built alike: similar"),
-    "l": ("structure (low)", "built alike: somewhat similar"),
-    "c": ("content", "the words of one are translations of the other's, by the lexicon that the job has learned"),
-    "t": ("paired parents", "linked from the same place of two pages that are a pair themselves"),
-    "r": ("mutual links", "the pages link to each other"),
-    "b": ("bridge", "both are translations of the same page in a third language"),
+METHODS: dict[str, tuple[str, str]] = {
+    Method.DECLARED: ("declared", "the pages name each other as translations (hreflang, language switchers, sitemaps)"),
+    Method.URL: ("addresses", "the two URLs differ only in what names a language, or by a pattern learned on the site"),
+    Method.IMAGES_AND_DIGITS: ("images and digits", "the same rare images and the same sequence of numbers"),
+    Method.IMAGES: ("images", "the same rare images"),
+    Method.DIGITS: ("digits", "the same sequence of numbers"),
+    Method.HIGH: ("structure (high)", "built alike, paragraph by paragraph: very similar"),
+    Method.MEDIUM: ("structure (medium)", "built alike: similar"),
+    Method.LOW: ("structure (low)", "built alike: somewhat similar"),
+    Method.CONTENT: (
+        "content",
+        "the words of one are translations of the other's, by the lexicon that the job has learned",
+    ),
+    Method.PARENTS: ("paired parents", "linked from the same place of two pages that are a pair themselves"),
+    Method.MUTUAL: ("mutual links", "the pages link to each other"),
+    Method.BRIDGE: ("bridge", "both are translations of the same page in a third language"),
 }
 """By the letter of the evidence: its name, and what it says of two pages."""
 

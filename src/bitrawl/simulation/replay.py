@@ -33,7 +33,6 @@ from bitrawl.model import (
 )
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
-from bitrawl.page.template import without_template
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer
 from bitrawl.simulation.measure import (
     Counted,
@@ -51,6 +50,7 @@ from bitrawl.simulation.measure import (
 )
 from bitrawl.store.analyses import Analyses
 from bitrawl.store.replay import Archives, ReplayFetcher, open_archives
+from bitrawl.text.template import without_template
 from bitrawl.url import Url
 
 KEPT_PAGES = 4000  # analysed pages in memory, at about 150 kB; of the others the cache on disk knows

@@ -12,7 +12,7 @@ from bitrawl.text.remembered import RememberedRows
 
 Rows = NDArray[np.float32]
 
-REMEMBERED = 50_000  # Texts: 150 MB of vectors with the 768 numbers of LaBSE.
+REMEMBERED = 50_000  # Texts; judgement: 150 MB of vectors with the 768 numbers of LaBSE.
 
 
 def load_encoder(model: str) -> Encoder:

@@ -24,23 +24,24 @@ Floats = NDArray[np.float32]
 # Bytes. A text longer than two windows is judged by its beginning and its middle. On the tuning half of
 # benchmarks/language.py (2026-11) 90 is as good as whole sentences, 70 costs 0.1 points, 50 costs 0.4.
 WINDOW = 70
-LONG, WINDOWS_OF_LONG = 2000, 8  # a page's whole text, in characters
+LONG, WINDOWS_OF_LONG = 2000, 8  # a page's whole text, in characters: judgement
 SHORTEST_NGRAM, LONGEST_NGRAM = 2, 5  # bytes
 # Scored at a time: larger and numpy's intermediate arrays leave the cache, smaller and its calls dominate.
 CHUNK = 4000
-BUCKET_BITS, SLOT_BITS = 15, 17
+BUCKET_BITS, SLOT_BITS = 15, 17  # the layout of the model's file
 
 _GAP, _END = b"\x01", b"\x00"  # between windows and after a text; no n-gram of the model has them
 _ADDRESS = re.compile(r"(?:\b[a-z]{2,8}://|\bwww\.)\S+|[\w.+-]{1,64}@\S+")
 _COMPOSITE = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang",), "Hans": ("Hani",), "Hant": ("Hani",)}
-# Fewer letters are in no language: "OK". A character of the scripts without an alphabet says more.
+# Judgement: fewer letters are in no language: "OK". A character of the scripts without an alphabet says more.
 _MIN_LETTERS, _MIN_IDEOGRAPHS = 3, 2
 _IDEOGRAPHIC = frozenset({"Hani", "Hira", "Kana", "Hang"})
 # What a claim multiplies the odds of its language by; a judgement, held by tests/unit/test_language.py: enough for
 # "Contact", nothing against a sentence, for untranslated pages behind a foreign claim are what must be noticed.
 _CLAIM_ODDS = 12.0
-# The same for a claim of a language beyond the model, and the most that it can be believed.
+# A judgement, too: the same for a claim of a language beyond the model, and the most that it can be believed.
 _UNKNOWN_ODDS, _MOST_UNKNOWN = 6.0, 0.5
+# Judgements, except where a line names its evidence.
 _FEW = 3  # languages of the model in a script: with so few rivals a claim is not contradicted by them
 _LONE_SCRIPT = 0.8  # Confidence in the usual language of a script where the model does not have that language.
 # How far n-grams alone may rule out a standard of Serbo-Croatian against another. Swept 0.02–0.4 with the weights of

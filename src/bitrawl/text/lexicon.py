@@ -17,11 +17,11 @@ TokenPair = tuple[Tokens, Tokens]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-ROUNDS = 5
-# Tokens of a text that are learned from as one bag. A longer pair, a page or a chapter, is cut at proportional places:
+ROUNDS = 5  # Judgement.
+# Judgement: tokens of a text that are learned from as one bag. A longer pair, a page or a chapter, is cut at proportional places:
 # in a translation what stands in the middle is found near the middle.
 WINDOW = 60
-# A link that is weaker both ways is forgotten; users of a lexicon have higher thresholds of their own.
+# Judgement: a link that is weaker both ways is forgotten; users of a lexicon have higher thresholds of their own.
 LEAST = 0.005
 # Pseudo-count of a word that translates nothing. 0.1 or 0.3 is the same to the aligner (Text+Berg, MAC dev, 2026-11).
 EMPTY = 0.1
@@ -104,10 +104,6 @@ class Lexicon:
                     explained_a[word] = min(1.0, explained_a.get(word, 0.0) + link[0])
                     explained_b[other] = min(1.0, explained_b.get(other, 0.0) + link[1])
         return _share(tokens_a, explained_a), _share(tokens_b, explained_b)
-
-    def coverages(self, pairs: Iterable[TokenPair]) -> Floats:
-        """One row of two a pair."""
-        return np.array([self.coverage(a, b) for a, b in pairs], np.float64).reshape(-1, 2)
 
     def _table(self) -> dict[int, tuple[float, float]]:
         if self._of_pair is None:

@@ -8,7 +8,7 @@ from bitrawl.model import Language
 
 # sentencex takes all between an opening quotation mark or bracket and the next closing one for one sentence; an inch
 # mark, or a quotation that goes on in the next paragraph, swallows the rest of the text. Beyond this many characters
-# the marks are taken for letters instead.
+# the marks are taken for letters instead: a judgement.
 _LONG_QUOTATION = 300
 _QUOTES = re.compile(r"""["“”„‟«»‹›()\[\]]""")
 _NEUTRAL = "’"

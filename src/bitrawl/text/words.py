@@ -19,7 +19,7 @@ _UNSPACED = (
 _NUMBER = r"\d+(?:[.,'’\u00a0\u202f ]\d{3})+(?![\d])(?:[.,]\d+(?![.,]?\d))?|\d+(?:[.,]\d+)*"
 _THOUSANDS = re.compile(r"[.,'’\u00a0\u202f ](?=\d{3}(?!\d))")
 _LAST_CODE_POINT = 0x12000  # beyond it are no marks that words are written with, or in no living script
-# Where Snowball has no stemmer, a word is its beginning: endings are what most languages inflect. Hangul and other
+# Judgement: where Snowball has no stemmer, a word is its beginning: endings are what most languages inflect. Hangul and other
 # syllabaries say in two letters what an alphabet says in five.
 _PREFIX, _SYLLABIC_PREFIX = 5, 2
 _SYLLABIC = re.compile("[\u1200-\u137f\uac00-\ud7af]")

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.model import Language, Page, Sitemap
-from bitrawl.pair.evidence import ALL, Method, Pair, pair_of
+from bitrawl.model import Language, Method, Page, Sitemap
+from bitrawl.pair.evidence import ALL, PageNumbers, page_numbers
 from bitrawl.pair.features import Candidates
 from bitrawl.pair.pairing import PairingSettings, Rounds
 from bitrawl.pair.scoring import TERMS, ScoreModel, Weights, expanded
@@ -44,8 +44,8 @@ class Lesson:
 
     rounds: Rounds
     first: Candidates
-    true: set[Pair]
-    doubtful: set[Pair]
+    true: set[PageNumbers]
+    doubtful: set[PageNumbers]
 
     @classmethod
     def of(cls, labelled: LabelledSite, site: Site, methods: frozenset[Method]) -> "Lesson":
@@ -69,17 +69,17 @@ class Lesson:
         return self.rounds.survey()
 
 
-def numbered(site: Site, pairs: Iterable[tuple[Url, Url]]) -> set[Pair]:
+def numbered(site: Site, pairs: Iterable[tuple[Url, Url]]) -> set[PageNumbers]:
     """Those of which both pages are there."""
     known = [(site.by_url.get(a), site.by_url.get(b)) for a, b in pairs]
-    return {pair_of(a, b) for a, b in known if a is not None and b is not None and a != b}
+    return {page_numbers(a, b) for a, b in known if a is not None and b is not None and a != b}
 
 
 def lessons(labelled: Iterable[LabelledSite]) -> dict[str, list[Lesson]]:
     """For each site, one with every view."""
     made = {}
     for one in labelled:
-        site = condense(one.pages, one.languages, one.sitemaps)
+        site = condense(sorted(one.pages, key=lambda page: page.url), one.languages, one.sitemaps)
         made[one.name] = [Lesson.of(one, site, view) for view in VIEWS]
     return made
 
