@@ -32,7 +32,8 @@ from bitrawl.pair.evidence import ALL, Method
 from bitrawl.pair.grouping import by_site
 from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.pair.scoring import MODEL, ScoreModel
-from bitrawl.store.ledger import VERSION, Ledger
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.schema import VERSION
 from bitrawl.training.pairs import CONTENT_ONLY, LabelledSite, fit, fit_without_each, lessons
 from bitrawl.url import Url
 
@@ -113,7 +114,7 @@ def labelled(folder: Path) -> LabelledSite:
 
 def _sitemaps(ledger: Ledger) -> tuple[Sitemap, ...]:
     unpack: Unpacker[Sitemap] = Unpacker(Sitemap)
-    rows = ledger.connection.execute("SELECT sitemap FROM sitemaps")
+    rows = ledger.database.query("SELECT sitemap FROM sitemaps")
     return tuple(unpack(ledger._decompress(blob)) for (blob,) in rows)  # noqa: SLF001
 
 

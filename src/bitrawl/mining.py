@@ -10,7 +10,7 @@ from bitrawl.corpus.duplicates import duplicates
 from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
 from bitrawl.pair.pairing import PairingResult
-from bitrawl.store.findings import PairFindings, Refusal, SiteFindings
+from bitrawl.store.findings import PairFindings, RefusedPair, SiteFindings
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
 
@@ -53,7 +53,7 @@ class Miner:
             site,
             len(clean),
             tuple(self._aligned(result.pairs, {page.url: page for page in used})),
-            tuple(Refusal(no.url_a, no.url_b, no.reason) for no in result.refusals),
+            tuple(RefusedPair(no.url_a, no.url_b, no.reason) for no in result.refusals),
             {str(url): str(first) for url, first in repeated.items()},
             Counter(page.metadata.licence for page in used if page.metadata.licence),
             _patterns(result.pairs),

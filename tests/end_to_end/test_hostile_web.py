@@ -21,7 +21,7 @@ async def crawl(folder: Path, seeds: list[str], **job: object) -> dict[str, str]
     ending = await run(config.resolve(asked | job), folder, visits.append)
     assert ending is Ending.DONE
     ledger = Ledger(folder / "job.sqlite", read_only=True)
-    rows = ledger.connection.execute("SELECT url, state, reason FROM links").fetchall()
+    rows = ledger.database.query("SELECT url, state, reason FROM links").fetchall()
     ledger.close()
     return {url: reason or ("queued", "leased", "page")[state] for url, state, reason in rows}
 

@@ -23,8 +23,10 @@ from bitrawl import config
 from bitrawl.assemble import mining
 from bitrawl.cli import app
 from bitrawl.errors import BitrawlError
+from bitrawl.store.database import locked
 from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import VERSION, Ledger, locked
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.schema import VERSION
 from bitrawl.store.summary import summarise
 
 COUNT = 12
@@ -149,8 +151,8 @@ def test_to_align_again_gives_the_same_corpus_and_pairs_nothing(mined: Path):
     before = contents(mined)
     ledger = Ledger(mined / "job.sqlite")
     pairs, _ = Findings(ledger).recorded("s.test")
-    ledger.connection.execute("DELETE FROM segments")
-    ledger.connection.commit()
+    with ledger.transaction():
+        ledger.database.query("DELETE FROM segments")
     ledger.close()
     done("align", mined)
     assert contents(mined) == before
@@ -263,7 +265,7 @@ def test_the_size_of_the_corpus_is_told(mined: Path):
     assert f"en-fr: {units} units written" in said
     assert f"corpus     {mined / 'corpus'}" in said
     assert "score" in done("export", mined, "--min-score", "1").partition("refused: ")[2]
-    assert ">units written<" in (mined / "report.html").read_text("utf-8")
+    assert ">units in the corpus<" in (mined / "report.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("formats", ["TMX,tsv", "tmx, TSV", "tsv;tmx"])

@@ -31,7 +31,8 @@ from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.protocols import Fetcher, LinkScorer
 from bitrawl.reading import page_reader
 from bitrawl.store.archive import ArchivingFetcher, WarcArchive
-from bitrawl.store.ledger import Ledger, locked
+from bitrawl.store.database import locked
+from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.replay import Archives, Codec, ReplayFetcher, open_archives
 from bitrawl.store.robots import LedgerRobots

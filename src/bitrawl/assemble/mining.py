@@ -35,7 +35,7 @@ from bitrawl.pair.verification import Refusal as PairRefusal
 from bitrawl.pair.verification import Refused
 from bitrawl.protocols import Encoder
 from bitrawl.report.wording import counted
-from bitrawl.store.findings import Findings, Mined, SiteFindings
+from bitrawl.store.findings import Findings, MinedFrom, SiteFindings
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
@@ -186,7 +186,7 @@ class _Mill:
         """What has not been mined as it is now and with these settings, and the corpus."""
         for known in list(self._ledger.sites()):
             earlier = self._findings.mined(known.site)
-            if (known.pages or earlier) and (again or earlier != Mined(known.pages, self._settings)):
+            if (known.pages or earlier) and (again or earlier != MinedFrom(known.pages, self._settings)):
                 await self._grind(known.site)
         await self._write()
 
@@ -205,7 +205,7 @@ class _Mill:
         packed = await loop.run_in_executor(self._pool, _mine_site, self._job, self._folder, site, self._keep_pairs)
         found = self._unpack(packed)
         # Pairs that are kept were made of those pages, with those settings: mining sees by it what it has to do.
-        made = earlier if self._keep_pairs and earlier else Mined(found.pages, self._settings)
+        made = earlier if self._keep_pairs and earlier else MinedFrom(found.pages, self._settings)
         self._findings.replace(msgspec.structs.replace(found, pages=made.pages, settings=made.settings))
         self._unwritten = True
 

@@ -20,9 +20,10 @@ from bitrawl.corpus.files import drafting
 from bitrawl.corpus.judging import Refusal, accepted
 from bitrawl.corpus.units import Head, TranslationUnit, merged
 from bitrawl.languages import same_language
-from bitrawl.model import Language, Page, PagePair
+from bitrawl.model import Language, Page, PagePair, Reason
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
+from bitrawl.store.statistics import FetchTimes, fetch_times
 from bitrawl.store.summary import summarise
 from bitrawl.text.words import words
 from bitrawl.url import Url
@@ -176,23 +177,22 @@ class _Tally:
 
 def _facts(mined: _Mined, tallies: Sequence[_Tally], now: float) -> CardFacts:
     job, ledger, findings = mined
-    skips = summarise(ledger).skips
+    summary, times = summarise(ledger), fetch_times(ledger)
     origin = Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL
-    first, last = ledger.connection.execute("SELECT coalesce(min(at), 0), coalesce(max(at), 0) FROM fetches").fetchone()
     if origin is not Origin.CRAWL:
-        first = last = 0.0  # when the archives were read; when they were made the ledger does not know
+        times = FetchTimes(0.0, 0.0)  # when the archives were read; when they were made the ledger does not know
     return CardFacts(
         at=now,
         versions={"bitrawl": __version__, "python": platform.python_version()},
         corpora=tuple(tally.facts() for tally in tallies),
         origin=origin,
-        first_fetch=first,
-        last_fetch=last,
+        first_fetch=times.first,
+        last_fetch=times.last,
         sites=Counter(url.site for url in set().union(*(urls for tally in tallies for urls in tally.urls))),
         thresholds=msgspec.to_builtins(job.judge),
         licences=findings.licences(),
-        opt_outs=skips.get("robots: opt-out", 0),
-        robots=skips.get("robots: robots", 0),
+        opt_outs=summary.skipped_for(Reason.OPT_OUT),
+        robots=summary.skipped_for(Reason.ROBOTS),
         duplicate_pages=len(findings.duplicates()),
         machine_translated=findings.refusals().get("machine-translated", 0),
         job=config.text_of(job),
