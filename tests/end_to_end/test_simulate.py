@@ -19,8 +19,8 @@ from bitrawl.cli.simulate import simulate
 from bitrawl.config import Strategy
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
 from bitrawl.report.simulation import harvest
-from bitrawl.simulation.measure import Truth, in_order, read_pairs, write_pairs
 from bitrawl.simulation.replay import Settings, opened_replay
+from bitrawl.simulation.truth import Truth, in_order, read_pairs, write_pairs
 from bitrawl.store.analyses import Analyses
 from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.url import Url
@@ -64,10 +64,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def command(archives: list[Path], truth: Path, cache: Path) -> list[str]:
-    seeds = [flag for url in demo.seeds() for flag in ("--seed-url", str(url))]
+def command(archives: list[Path], truth: Path, cache: Path, tmp_path: Path) -> list[str]:
+    """With a folder of archives, and seeds with https where the archives have http, after a byte order mark."""
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("\n".join(str(url).replace("http:", "https:") for url in demo.seeds()), encoding="utf-8-sig")
     known = ["--langs", "en,fr", "--truth", str(truth), "--cache", str(cache), "--one-site", ",".join(ONE_SITE[0])]
-    return [*map(str, archives), *known, *seeds, "--quiet"]
+    return [str(archives[0].parent), *known, "--seeds-file", str(seeds), "--quiet"]
 
 
 def rows(path: Path) -> Iterator[dict[str, str]]:
@@ -76,8 +78,10 @@ def rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def test_every_strategy_is_measured_on_every_site(command: list[str], tmp_path: Path):
-    result = CliRunner().invoke(app, [*command, "--out", str(tmp_path)])
+    result = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])
+    tmp_path /= "out"
     assert result.exit_code == 0, result.output
+    assert "warning" not in result.stderr
     found = list(rows(tmp_path / "simulate.csv"))
     sites = {row["site"] for row in found}
     assert len(found) == len(sites) * len(Strategy)
@@ -162,7 +166,7 @@ async def test_alternates_can_be_hidden_without_losing_the_links(archives: list[
             declared.clear()
             made = replay.prepared(seeds, Settings(languages=LANGUAGES, alternates=alternates))(Spy())  # type: ignore[arg-type]
             await made.crawl.run()
-            reached.append({page for page in made.diary.kept if page})
+            reached.append({page for page in made.ledger.kept if page})
             assert any(link.kind is LinkKind.ALTERNATE for link in seen) is alternates
             assert any(link.hreflang for link in seen) is alternates
             assert bool(declared) is alternates
@@ -186,6 +190,24 @@ def test_what_cannot_be_simulated_is_refused_with_the_fix(command: list[str], fl
     result = CliRunner().invoke(app, [*command, *flags])
     assert result.exit_code != 0
     assert told in str(result.exception)
+
+
+def test_a_wrong_truth_an_absent_language_and_a_missing_seed_are_told(
+    archives: list[Path], cache: Path, tmp_path: Path
+):
+    seeds, truth = tmp_path / "seeds.txt", tmp_path / "truth.tsv"
+    home = next(iter(demo.seeds()))
+    seeds.write_text(f"{home}\nhttp://missing.test/\n")
+    truth.write_text("url_a\turl_b\tlang_a\tlang_b\nhttp://other.test/en\thttp://other.test/fi\ten\tfi\n")
+    flags = ["--langs", "en,fi", "--seeds-file", str(seeds), "--truth", str(truth), "--strategies", "breadth-first"]
+    result = CliRunner().invoke(app, [*map(str, archives), *flags, "--cache", str(cache), "--quiet"])
+    assert result.exit_code == 0, result.output
+    assert "the seed http://missing.test/ is not in the archives" in result.stderr
+    assert f"none of the 1 pairs of {truth} is in the archives" in result.stderr
+    assert "no page in Finnish was found;" in result.stderr
+    seeds.write_text("http://missing.test/\n")
+    refused = CliRunner().invoke(app, [*map(str, archives), *flags, "--cache", str(cache), "--quiet"])
+    assert "none of the seeds is in the archives" in str(refused.exception)
 
 
 def test_what_is_kept_comes_back_as_it_was(archives: list[Path], tmp_path: Path):
