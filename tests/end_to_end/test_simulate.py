@@ -232,6 +232,24 @@ def test_a_hostile_name_is_shown_and_not_run():
     assert "<script>" not in harvest.svg(panel) + harvest.render("t", "l", [panel])
 
 
+def test_a_curve_knows_where_its_strategy_stops():
+    assert harvest.curve("some", (0, 1, 2), 2).stop == (2, 1)
+    assert harvest.curve("some", (0, 1, 2), 4).stop is None
+    assert harvest.curve("some", (0, 1, 2)).stop is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "pieces"),
+    [
+        ((), [[(0, 0), (10, 0), (10, 10)]]),
+        ((6, 8), [[(0, 0), (6, 0)], [(10, 4), (10, 10)]]),
+        ((12, 100), [[(0, 0), (10, 0), (10, 2)]]),
+    ],
+)
+def test_a_line_is_dashed_round_its_corners(pattern: tuple[int, ...], pieces: list[list[tuple[float, float]]]):
+    assert list(harvest.dashed([(0, 0), (10, 0), (10, 10)], pattern)) == pieces
+
+
 def test_a_long_curve_is_drawn_with_few_points_and_its_ends():
     drawn = harvest.curve("some", tuple(range(10_000)))
     assert len(drawn.points) <= harvest.MOST_POINTS + 3

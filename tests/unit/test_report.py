@@ -30,7 +30,7 @@ from bitrawl.report import brief, gather, render, write
 from bitrawl.report.job.counting import SpreadSample
 from bitrawl.report.job.diagnosis import diagnose
 from bitrawl.report.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES
-from bitrawl.report.plots import Series, histogram, lines
+from bitrawl.report.plots import COLOURS, Series, histogram, lines
 from bitrawl.report.wording import METHODS, REFUSALS, SKIPS, duration, share
 from bitrawl.store.findings import Findings, PairFindings, RefusedPair, SiteFindings
 from bitrawl.store.ledger import Ledger
@@ -426,6 +426,22 @@ def test_every_column_and_point_says_its_figure():
     chart = histogram("t", [0] * 19 + [7], x="x", y="y")
     assert "<title>0.95 to 1.00: 7 (100 %)</title>" in chart
     assert len(re.findall("<title>", lines("t", [Series("one", ((0, 0), (5, 3)))], x="x", y="y"))) == 2
+
+
+def test_curves_are_told_apart_without_colour():
+    drawn = lines("t", [Series(str(n), ((0, 0), (5, n))) for n in range(COLOURS)], x="x", y="y")
+    dashes = re.findall(r'<polyline class="line c\d" points="[^"]*"(?: stroke-dasharray="([^"]*)")?', drawn)
+    assert len(dashes) == len(set(dashes)) == COLOURS
+    legend = drawn[drawn.index('class="legend"') :]
+    assert [legend.count(f'"{pattern}"') for pattern in dashes if pattern] == [1] * (COLOURS - 1)
+
+
+def test_a_ring_marks_where_a_curve_stops():
+    drawn = lines("t", [Series("one", ((0, 0), (5, 3)), (4, 3)), Series("two", ((0, 0), (5, 3)))], x="x", y="y")
+    assert drawn.count('<circle class="stop c0"') == 1
+    assert "<title>one stops after 4, with 3</title>" in drawn
+    assert "where it stops" in drawn
+    assert "where it stops" not in lines("t", [Series("one", ()), Series("two", ())], x="x", y="y")
 
 
 @pytest.mark.parametrize(

@@ -144,10 +144,10 @@ def _warn(message: str) -> None:
 
 
 def _show(trials: SiteTrials) -> None:
-    table = Table(box=SIMPLE)
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("", no_wrap=True)
     for figures in trials.figures:
-        table.add_column(figures.strategy, justify="right")
+        table.add_column(figures.strategy.replace("-", "-\n"), justify="right")  # Five of them fit a terminal.
     for line in zip(MEASURES, *map(cells, trials.figures), strict=True):
         table.add_row(*line)
     console.print(headline(trials), markup=False)

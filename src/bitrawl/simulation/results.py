@@ -108,11 +108,18 @@ def panel(trials: SiteTrials) -> harvest.Panel:
     return harvest.Panel(
         trials.site,
         headline(trials),
-        (*(harvest.curve(one.strategy, one.curve) for one in trials.figures), best),
+        (*(harvest.curve(one.strategy, one.curve, _end(one)) for one in trials.figures), best),
         tuple(one.strategy for one in trials.figures),
         tuple(zip(MEASURES, *map(cells, trials.figures), strict=True)),
         tuple(remarks(trials)),
     )
+
+
+def _end(figures: Figures) -> int | None:
+    """Fetches until the strategy would stop, or has nothing left to fetch; None when it goes on to the end."""
+    if figures.stopped_at is not None:
+        return figures.stopped_at
+    return figures.fetched if figures.fetched < len(figures.curve) else None
 
 
 def _lines(trials: SiteTrials) -> Iterable[tuple[object, ...]]:
