@@ -48,6 +48,7 @@ def test_what_was_found_of_a_site_is_told_as_it_was_found(ledger: Ledger):
     assert findings.patterns("t.test") == {}
     assert list(findings.licences().items()) == [("CC BY", 9), ("CC0", 5)]
     assert findings.recorded("never.test") == ([], [])
+    assert findings.counts() == {"en-fr": (2, 0)}
 
 
 def test_new_findings_of_a_site_take_the_place_of_the_old_and_of_no_others(ledger: Ledger):

@@ -9,6 +9,7 @@ import pytest
 import bitrawl
 from bitrawl.errors import StoreError
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Stage, Visit
+from bitrawl.store.database import is_locked
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.recent_links import RecentLinks
@@ -33,6 +34,20 @@ def test_a_job_that_was_only_crawled_has_no_findings_and_says_so(tmp_path: Path)
     assert not findings.begun()
     assert findings.mined("example.org") is None
     assert list(findings.pairs(Language("en"), Language("fr"))) == []
+    ledger.close()
+
+
+def test_why_a_link_is_no_page_can_be_asked(tmp_path: Path):
+    ledger = Ledger(tmp_path / "job.sqlite")
+    visit(ledger, URL)
+    missing = Url.parse("https://example.org/missing")
+    link, skip = Link(missing, LinkKind.PAGE), Skip(missing, Stage.FETCH, Reason.HTTP_STATUS, "Not Found", 404)
+    with ledger.transaction():
+        ledger.refuse([(link, Skip(missing, Stage.SCOPE, Reason.OFF_SITE))])
+        ledger.record(Visit(Lease(link, 1.0), skip, 404))
+    assert ledger.skip_of(missing) == skip
+    assert ledger.skip_of(URL) is None
+    assert ledger.skip_of(Url.parse("https://example.org/unknown")) is None
     ledger.close()
 
 
@@ -75,6 +90,18 @@ def test_a_snapshot_is_one_moment_of_a_job_that_goes_on(tmp_path: Path):
     assert summarise(reader).pages == 2
     reader.close()
     writer.close()
+
+
+def test_a_job_that_runs_is_told_from_one_that_does_not(tmp_path: Path):
+    path = tmp_path / "job.sqlite"
+    assert not is_locked(path)
+    writer = Ledger(path)
+    reader = Ledger(path, read_only=True)
+    assert is_locked(path)
+    writer.close()
+    assert not is_locked(path)
+    reader.close()
+    Ledger(path).close()
 
 
 def test_what_is_known_of_a_site_grows_with_each_visit():

@@ -1,4 +1,4 @@
-"""What all strategies ask of an archive again and again, worked out once."""
+"""What every strategy asks of an archive, worked out once and remembered."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,15 @@ from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.store.analyses import Analyses
 from bitrawl.url import Url
 
-KEPT_PAGES = 4000  # analysed pages in memory, at about 150 kB; of the others the cache on disk knows
+KEPT_PAGES = 4000  # analysed pages in memory, about 150 kB each; the others are read from the cache on disk
 KEPT_BYTES = 256_000_000  # of bodies in memory; the others are read from the archive again; judgement
-_MISHAPS = frozenset({Reason.ANALYSIS_TIMEOUT, Reason.ANALYSIS_CRASH})  # of a busy machine, perhaps: never kept on disk
+_MISHAPS = frozenset(
+    {Reason.ANALYSIS_TIMEOUT, Reason.ANALYSIS_CRASH}
+)  # They may be due to a busy machine: never kept on disk.
 
 
 class RememberedScope(Scope):
-    """The same verdicts, each reached once: the links of an archive are the same for all strategies.
+    """Decides on each link once: the links of an archive are the same for all strategies.
 
     On apisix, 1,653 fetches with 132,000 links, a replay takes 1.1 s of CPU and not 1.5 (2026-11).
     """
@@ -24,7 +26,7 @@ class RememberedScope(Scope):
         self._known: dict[tuple[Url, Url | None, LinkKind, str], Skip | None] = {}
 
     def refusal(self, link: Link) -> Skip | None:
-        """As `Scope` says; only where there are parameters does it matter where a link was found."""
+        """As `Scope` decides. Where a link was found matters only if it has parameters."""
         key = (link.url, link.source if "?" in link.url else None, link.kind, link.rel)
         if key not in self._known:
             self._known[key] = super().refusal(link)
@@ -32,7 +34,7 @@ class RememberedScope(Scope):
 
 
 class RememberedAnswers:
-    """Answers that are wanted again for each strategy, in memory as far as they fit."""
+    """Keeps answers in memory, as far as they fit: each strategy asks for them again."""
 
     def __init__(self, inner: Fetcher) -> None:
         self._inner = inner
@@ -52,7 +54,7 @@ class RememberedAnswers:
 
 
 class RememberedAnalyses:
-    """Each page is analysed once: then it comes from memory, or from the cache on disk."""
+    """Analyses each page once. After that it comes from memory, or from the cache on disk."""
 
     def __init__(self, inner: Analyser, analyses: Analyses) -> None:
         self._inner = inner

@@ -24,7 +24,7 @@ ALMOST_ALL = 0.95  # judgement: the last pairs of a site are often out of reach
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """How good that way was; None where a strategy does not say, or where it never came so far."""
+    """How good a run was; None where the strategy does not say, or never got there."""
 
     strategy: str
     fetched: int
@@ -38,8 +38,8 @@ class Figures(msgspec.Struct, frozen=True):
     precision: float | None
     stopped_at: int | None
     stop_reason: str
-    stop_lost: int | None  # pairs that came after it; when it did stop, that breadth-first has and it has not
-    stop_saved: int | None  # fetches that came after it; when it did stop, that breadth-first makes beyond
+    stop_lost: int | None  # pairs that were completed after it; if the replay ended there, that breadth-first has more
+    stop_saved: int | None  # fetches made after it; if the replay ended there, that breadth-first makes more
     apart: dict[str, int]
     faults: int
     curve: tuple[int, ...]  # pairs complete after each fetch, along the whole x axis
@@ -59,7 +59,7 @@ class SiteTrials(msgspec.Struct, frozen=True):
 
 
 def measure(run: Run, truth: Truth, reference: Run) -> Figures:
-    """By the truth, along the x axis of `reference`: exhaustive breadth-first on the same site."""
+    """Compares a run with the truth. `reference` is exhaustive breadth-first on the same site, the x axis."""
     length = len(reference.kept)
     curve = harvest(run.kept, truth.pairs, length)
     reachable = frozenset(_complete(reference.kept, truth.pairs))
@@ -91,7 +91,7 @@ def measure(run: Run, truth: Truth, reference: Run) -> Figures:
 
 
 def harvest(kept: Sequence[Url | None], pairs: Iterable[UrlPair], length: int) -> tuple[int, ...]:
-    """Pairs complete after each fetch; where the fetches end before `length`, it stays as it is."""
+    """Pairs complete after each fetch. After the last fetch the number stays the same, up to `length`."""
     gains = [0] * length
     for at in _complete(kept, pairs).values():
         if at < length:
@@ -100,10 +100,10 @@ def harvest(kept: Sequence[Url | None], pairs: Iterable[UrlPair], length: int) -
 
 
 def best_harvest(pairs: Iterable[UrlPair], length: int) -> tuple[int, ...]:
-    """The same for an order that knows everything, whether a link leads there or not.
+    """The same for the best possible order, whether links lead there or not.
 
-    Pair pages two by two; where a page has several partners, the page with the most of them comes first and they
-    follow, as each of them completes a pair alone.
+    It fetches the pages of pairs two by two. Of pages with several partners, that with the most comes first, followed by
+    its partners: each of them completes a pair.
     """
     gains: list[int] = []
     fetched: set[Url] = set()

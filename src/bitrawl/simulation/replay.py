@@ -40,7 +40,7 @@ _UNKEPT = frozenset({"noai", "noindex", "tdm-reservation"})  # directives with w
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What to replay an archive with."""
+    """How to replay an archive."""
 
     languages: tuple[Language, ...]
     strategies: tuple[Strategy, ...] = tuple(Strategy)
@@ -48,21 +48,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     alternates: bool = True  # False hides what pages and sitemaps declare as translations
     models: bool = True  # False goes without what was trained beforehand
     weights: dict[str, float] = {}  # of `adaptive`, in place of the package's
-    stop: bool = False  # leave a site when the strategy says so, and not only note where
+    stop: bool = False  # end a replay where the strategy leaves the site; otherwise only note it
 
 
 class ReplayClock:
-    """Time that passes only where somebody sleeps, so that a replay never depends on the machine."""
+    """A clock that only `sleep` moves, so that a replay never depends on the machine."""
 
     def __init__(self) -> None:
         self._now = 0.0
 
     def now(self) -> float:
-        """Seconds since the replay began."""
+        """In seconds since the replay began."""
         return self._now
 
     async def sleep(self, seconds: float) -> None:
-        """At once."""
+        """Returns at once."""
         self._now += seconds
 
 
@@ -96,7 +96,7 @@ class Replay:
         self._references: dict[tuple[tuple[Url, ...], bool], Run] = {}
 
     def home_pages(self) -> list[Url]:
-        """Where to begin when nobody says it."""
+        """Where a replay starts unless you name seeds."""
         return home_pages(self._archives)
 
     def archived(self, seeds: Iterable[Url]) -> dict[Url, Url | None]:
@@ -126,7 +126,7 @@ class Replay:
         return sorted(pairs, key=lambda pair: (pair.url_a, pair.url_b))
 
     async def _sitemaps(self, origins: Iterable[str]) -> list[Sitemap]:
-        """Where they are by custom, and those that these name."""
+        """The sitemap.xml of each origin, and the sitemaps that it names."""
         found: dict[Url, Sitemap] = {}
         waiting = [Url.parse(f"{origin}/sitemap.xml") for origin in origins]
         while waiting:
@@ -140,10 +140,10 @@ class Replay:
     async def trials(
         self, settings: Settings, truth: Truth, seeds: Sequence[Url], tell: Callable[[str, str], None] = lambda *_: None
     ) -> list[SiteTrials]:
-        """Every strategy on every site of the seeds; `tell` hears of each before it begins."""
+        """Every strategy on every site of the seeds; `tell` is called with the site and the strategy before each begins."""
         sites: dict[str, list[Url]] = {}
         for seed in seeds:
-            sites.setdefault(self._sites.of(seed.host), []).append(seed)
+            sites.setdefault(self._sites.of(seed.host), []).append(self._archives.archived_as(seed) or seed)
         if not sites:
             raise ConfigError("the archives hold no page to begin with; name other seeds with --seeds-file")
         return [
@@ -175,7 +175,7 @@ class Replay:
         return strategy(name, settings.languages, models=settings.models, seed=settings.seed, weights=settings.weights)
 
     async def _reference(self, seeds: tuple[Url, ...], settings: Settings) -> Run:
-        """Breadth-first goes the same way whatever the languages."""
+        """Exhaustive breadth-first, which does not depend on the languages."""
         key = (seeds, settings.alternates)
         if key not in self._references:
             scorer = strategy(Strategy.BREADTH_FIRST, settings.languages)
@@ -184,7 +184,7 @@ class Replay:
         return self._references[key]
 
     def prepared(self, seeds: Sequence[Url], settings: Settings) -> Callable[[LinkScorer], Replayed]:
-        """What makes a crawl of those seeds for any strategy."""
+        """A function that makes a crawl of those seeds for any strategy."""
         analyser: Analyser = self._analyser if settings.alternates else _WithoutAlternates(self._analyser)
         scope = self._scopes.setdefault(tuple(seeds), RememberedScope(self._sites, seeds))
 
@@ -215,7 +215,7 @@ class Replay:
 
 
 class _WithoutAlternates:
-    """As if no page and no sitemap declared a translation: the links remain, as links like any other."""
+    """Hides that pages and sitemaps declare translations. Their links remain, as ordinary links."""
 
     def __init__(self, inner: Analyser) -> None:
         self._inner = inner

@@ -39,11 +39,11 @@ class Run(msgspec.Struct, frozen=True):
 
     strategy: str
     kept: tuple[Url | None, ...]  # one for each fetch: the page that came of it
-    apart: dict[str, int]  # fetches that are no pages: robots, sitemap, probe
+    apart: dict[str, int]  # our own requests by kind, which are not in `kept`
     faults: int = 0  # visits that ended by a bug of ours
     languages: dict[str, int] = {}  # pages by language
     stop: Stop | None = None
-    stopped: bool = False  # there, and not only noted
+    stopped: bool = False  # The replay ended there; otherwise it went on.
     examined: int | None = None  # candidate pairs that the strategy verified or trusted; None when it looks at none
     reported: frozenset[UrlPair] | None = None  # pairs that it holds to be translations
 
@@ -59,7 +59,7 @@ class ReplayLedger:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Nothing to protect: all is in memory."""
+        """Does nothing: all is in memory."""
         yield
 
     def record(self, visit: Visit, *, final: bool = True) -> None:
@@ -72,7 +72,7 @@ class ReplayLedger:
             self.learn(self.knowledge(site).after(visit))
 
     def refuse(self, skips: Iterable[tuple[Link, Skip]]) -> None:
-        """They cost no fetch."""
+        """Does nothing: a refused link costs no fetch."""
 
     def knowledge(self, site: str) -> SiteKnowledge:
         return self._sites.get(site) or SiteKnowledge(site)
@@ -89,7 +89,7 @@ class ReplayLedger:
 
 
 class CountingFetcher:
-    """A fetcher that knows how often it was asked for what."""
+    """Counts requests by the kind of their link."""
 
     def __init__(self, inner: Fetcher) -> None:
         self._inner = inner
@@ -112,10 +112,10 @@ Prepare = Callable[[LinkScorer], Replayed]
 
 
 async def run_trial(name: str, scorer: LinkScorer, prepare: Prepare) -> Run:
-    """To the end of the site, or to where the strategy leaves it, as the loop's settings say.
+    """Runs to the end of the site, or to where the strategy leaves it, as the settings of the loop say.
 
-    What a strategy may tell beyond the protocol: `examined` counts the candidate pairs that it looked at, `pairs` are
-    those that it believes. Both are read where it leaves the site, as a crawl would, also when the replay goes on.
+    A strategy may have two attributes beyond the protocol: `examined`, the number of candidate pairs that it looked at,
+    and `pairs`, those that it believes. Both are read where it leaves the site, also if the replay goes on.
     """
     made = prepare(scorer)
     crawl, ledger = made.crawl, made.ledger
@@ -158,11 +158,11 @@ class _Claims(msgspec.Struct, frozen=True):
 
 
 def _is_fetch(visit: Visit) -> bool:
-    """Not what is listed apart, and not what was refused before anything was asked."""
+    """Neither our own requests, nor what was refused before anything was requested."""
     outcome = visit.outcome
     if visit.lease.link.kind in OWN_REQUESTS:
         return False
     if not isinstance(outcome, Skip) or visit.status:
         return True
-    # A bug that shows while a visit is concluded concludes it a second time.
+    # A bug while a visit is recorded makes the loop record it a second time.
     return outcome.stage not in (Stage.ROBOTS, Stage.FRONTIER) and outcome.reason is not Reason.INTERNAL

@@ -19,10 +19,10 @@ _COLUMNS = ("url_a", "url_b", "lang_a", "lang_b")
 
 
 class Truth(msgspec.Struct, frozen=True):
-    """The pairs of a site, and those that nobody can judge."""
+    """The true pairs of a site, and those that nobody can judge."""
 
     pairs: frozenset[UrlPair]
-    uncounted: frozenset[UrlPair] = frozenset()  # neither right nor wrong when reported
+    uncounted: frozenset[UrlPair] = frozenset()  # a strategy that believes them is neither right nor wrong
 
     def of(self, site: str, site_of: Callable[[str], str]) -> "Truth":
         """Only the pairs with a page of that site."""
@@ -40,9 +40,9 @@ def in_order(pair: tuple[Url, Url]) -> UrlPair:
 
 
 def read_pairs(path: Path, languages: Sequence[Language]) -> frozenset[UrlPair]:
-    """A TSV file with a header (url_a, url_b, lang_a, lang_b): those pairs that are of two of the languages."""
+    """The pairs of two of the languages, from a TSV file with the columns url_a, url_b, lang_a, lang_b."""
     try:
-        with path.open(encoding="utf-8", newline="") as lines:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
             rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
@@ -60,7 +60,7 @@ def read_pairs(path: Path, languages: Sequence[Language]) -> frozenset[UrlPair]:
 
 
 def write_pairs(path: Path, pairs: Sequence[PagePair]) -> None:
-    """So that `read_pairs` reads them."""
+    """In the format that `read_pairs` reads."""
     rows = [_COLUMNS, *((pair.url_a, pair.url_b, pair.lang_a, pair.lang_b) for pair in pairs)]
     with drafting(path) as file:
         file.write("".join("\t".join(row) + "\n" for row in rows).encode())

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from bitrawl.errors import DiskFullError, StoreError
 from bitrawl.store.schema import LAST_TABLE, LEASED, QUEUED, SCHEMA, VERSION
 
+LOCK_ATTEMPTS = 5  # judgement
 Values = Sequence[str | float | bytes | None]
 
 
@@ -89,6 +91,21 @@ def locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def is_locked(path: Path) -> bool:
+    """Whether a process writes into the database's folder now: a job that runs, not one that was killed."""
+    try:
+        descriptor = os.open(path.with_suffix(".lock"), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _opened(path: Path) -> sqlite3.Connection:
     """For reading."""
     if not path.exists():
@@ -154,10 +171,15 @@ def _lock(path: Path) -> int:
     except OSError as error:
         message = f"{path.parent} cannot be written: {error.strerror}; choose another --out"
         raise StoreError(message) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        message = f"another bitrawl is working in {path.parent}; wait for it or choose another --out"
-        raise StoreError(message) from error
+    for attempt in range(LOCK_ATTEMPTS):  # `is_locked` holds it for some microseconds
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if attempt + 1 < LOCK_ATTEMPTS:
+                time.sleep(0.01)
+                continue
+            os.close(descriptor)
+            message = f"another bitrawl is working in {path.parent}; wait for it or choose another --out"
+            raise StoreError(message) from error
+        break
     return descriptor

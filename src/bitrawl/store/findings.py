@@ -1,4 +1,4 @@
-"""What was mined of each site: duplicates, pairs, refusals and segments, replaced site by site as the crawl goes on."""
+"""What was mined of each site: pairs, segments, refused pairs and duplicates, replaced as the site grows."""
 
 from collections.abc import Iterator
 
@@ -55,7 +55,7 @@ class Findings:
         self._segment: Unpacker[SegmentPair] = Unpacker(SegmentPair)
 
     def replace(self, found: SiteFindings) -> None:
-        """The site's findings, in place of its earlier ones: all of them, or none."""
+        """Replace the findings of a site, all of them or none."""
         with self._ledger.transaction():
             self._query("DELETE FROM segments WHERE pair IN (SELECT id FROM pairs WHERE site = ?)", (found.site,))
             for table in ("pairs", "refusals", "duplicates", "licences", "patterns", "mined"):
@@ -73,7 +73,7 @@ class Findings:
             self._query("INSERT INTO mined VALUES (?, ?, ?)", (found.site, found.pages, found.settings))
 
     def mined(self, site: str) -> MinedFrom | None:
-        """None when it has not been."""
+        """What the site was mined from; None if it has not been mined."""
         row = self._query("SELECT pages, settings FROM mined WHERE site = ?", (site,)).fetchone()
         return MinedFrom(*row) if row else None
 
@@ -102,12 +102,20 @@ class Findings:
         for (blob,) in rows:
             yield self._segment(blob)
 
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """By languages ("en-fr") how many pairs of pages and of segments were found."""
+        rows = self._query(
+            "SELECT lang_a || '-' || lang_b, count(*),"
+            " sum((SELECT count(*) FROM segments WHERE segments.pair = pairs.id)) FROM pairs GROUP BY 1 ORDER BY 1"
+        )
+        return {languages: (pairs, segments) for languages, pairs, segments in rows}
+
     def refusals(self) -> dict[str, int]:
         """How many pairs were refused, by reason."""
         return dict(self._query("SELECT reason, count(*) FROM refusals GROUP BY 1 ORDER BY 2 DESC").fetchall())
 
     def duplicates(self) -> dict[str, str]:
-        """Pages that repeat another, and which."""
+        """Duplicate pages, each with the page that it repeats."""
         return dict(self._query("SELECT url, repeats FROM duplicates").fetchall())
 
     def licences(self) -> dict[str, int]:

@@ -61,12 +61,12 @@ class Ledger:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All that is read inside belongs to one moment of a job that may go on: the sums add up."""
+        """All that is read inside is of one moment, also while the job goes on: the sums add up."""
         with self.database.snapshot():
             yield
 
     def record(self, visit: Visit, *, final: bool = True) -> None:
-        """A fetch: its line in the log and, when it is final, the end of its link and the page if it is one."""
+        """Write a fetch to the log and, if it is final, end its link and keep its page."""
         link, outcome = visit.lease.link, visit.outcome
         page = outcome if isinstance(outcome, Page) else None
         skip = _as_skip(outcome)
@@ -89,7 +89,7 @@ class Ledger:
         self.learn(self.knowledge(site).after(visit))
 
     def refuse(self, skips: Iterable[tuple[Link, Skip]]) -> None:
-        """Links that are not followed; those already known keep the verdict that they have."""
+        """Write links that are not followed; links that are known already stay as they are."""
         rows = []
         for link, skip in skips:
             if self.recent.has(link.url, 0.0):
@@ -111,7 +111,7 @@ class Ledger:
         return self._sites[site]
 
     def learn(self, knowledge: SiteKnowledge) -> None:
-        """Something more is known of a site."""
+        """Replace what is known of a site."""
         self._sites[knowledge.site] = knowledge
         self.database.query("INSERT OR REPLACE INTO sites VALUES (?, ?)", (knowledge.site, pack(knowledge)))
 
@@ -122,7 +122,7 @@ class Ledger:
             yield self._unpack_page(self._decompress(blob))
 
     def visits(self) -> Iterator[Visit]:
-        """What came of each link that has its verdict, in the order of the visits: what a strategy learns from."""
+        """What came of each link that is done, in the order of the visits: what a strategy learns from."""
         rows = self.database.query(
             "SELECT links.link, links.url, stage, reason, detail, status, page, sitemap"
             " FROM (SELECT url, max(seq) AS last, status FROM fetches GROUP BY url) AS done"
@@ -145,7 +145,7 @@ class Ledger:
             yield self._unpack_sitemap(self._decompress(blob))
 
     def signatures(self) -> Iterator[tuple[Url, int]]:
-        """Of all pages, in the order of their visit: what the trap rules remember."""
+        """Of all pages, in the order of their visit, for the trap rules."""
         for url, signed in self.database.query("SELECT url, signature FROM pages ORDER BY id"):
             yield Url.known(url), signed % (1 << 64)
 
@@ -155,8 +155,17 @@ class Ledger:
             yield self._unpack_site(blob)
 
     def answered(self) -> bool:
-        """Whether any host has ever answered."""
+        """Whether any host has ever answered, also with an error."""
         return self.database.one("SELECT 1 FROM fetches WHERE status > 0 LIMIT 1") is not None
+
+    def skip_of(self, url: Url) -> Skip | None:
+        """Why that link is no page; None where it is one, is queued or is not known."""
+        row = self.database.one(
+            "SELECT stage, reason, detail, (SELECT status FROM fetches WHERE url = links.url ORDER BY seq DESC LIMIT 1)"
+            " FROM links WHERE url = ? AND state = ?",
+            (url, SKIPPED),
+        )
+        return Skip(url, Stage(row[0]), Reason(row[1]), row[2] or "", row[3] or 0) if row else None
 
     def last_places(self) -> list[WarcPlace]:
         """The last record of each archive file that is certainly whole."""
@@ -164,12 +173,12 @@ class Ledger:
         return [WarcPlace(*row) for row in rows]
 
     def remember(self, key: str, value: str | float) -> None:
-        """A fact about the whole job."""
+        """Keep a fact about the whole job."""
         with self.transaction():
             self.database.query("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def recall(self, key: str) -> str | float | None:
-        """What `remember` was told; None for nothing."""
+        """What `remember` has kept; None for an unknown key."""
         row = self.database.one("SELECT value FROM meta WHERE key = ?", (key,))
         return row[0] if row else None
 

@@ -58,7 +58,7 @@ def open_archives(paths: Iterable[Path], codec: Codec) -> "Archives":
 
 
 def read_capture(folder: Path, place: WarcPlace, codec: Codec) -> Capture | Skip:
-    """What a job has archived, by the place that its ledger remembers; raises `ArchiveError` when it is not there."""
+    """What a job has archived at a place that its ledger knows; raises `ArchiveError` if it is not there."""
     record = _Record.at_place(folder / place.file, place.offset)
     return _answer(record.capture(place), codec)
 
@@ -99,13 +99,13 @@ def _homes(archives: "Archives", urls: Sequence[Url]) -> list[Url]:
 
 
 class ReplayFetcher:
-    """Archives in the place of the web; what they do not hold does not exist."""
+    """Archives in place of the web: a page that they do not hold does not exist."""
 
     def __init__(self, archives: "Archives") -> None:
         self._archives = archives
 
     async def fetch(self, link: Link) -> Capture | Skip:
-        """Never raises for what the records hold. An error status is final here: asking again brings the same.
+        """Never raises, whatever the records hold. An error status is final: asking again would bring the same.
 
         A seed that is archived only under the other scheme, http or https, redirects there, as most of the web does.
         """
@@ -241,7 +241,7 @@ class _Index:
 
 
 class _Unpacked:
-    """Copies of archives that are compressed as a whole, in a folder that goes with the job."""
+    """Unpacked copies of archives that are compressed as a whole, in a temporary folder."""
 
     def __init__(self) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -315,7 +315,7 @@ class _Record(msgspec.Struct, frozen=True):
 
 
 def _answer(capture: Capture, codec: Codec) -> Capture | Skip:
-    """As the live fetcher answers, save that nothing is transient; the payload is dropped, being archived already."""
+    """As the live fetcher answers, except that nothing is transient. The payload is dropped: it is archived already."""
     if capture.status in _REDIRECTS and capture.header("Location").strip():
         return msgspec.structs.replace(capture, body=capture.payload, payload=b"")
     if not 200 <= capture.status < 300 or capture.status == 206:
@@ -467,7 +467,7 @@ def _headers(head: bytes) -> Headers:
 
 
 def _dechunked(payload: bytes) -> bytes:
-    """Without the chunks' sizes; as it is when it was never chunked, as archives often only claim."""
+    """Without the sizes of the chunks. Many archives only claim that a payload is chunked: then it stays as it is."""
     pieces, position = [], 0
     while match := _CHUNK.match(payload, position):
         size = int(match[1], 16)
