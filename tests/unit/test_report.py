@@ -401,8 +401,9 @@ def test_the_size_of_the_corpus_is_told(good: Path, counts: dict[str, object], s
 
 def test_a_report_can_be_written_while_the_job_is_open(job: Job):
     job.pages("en", 2)
-    assert write(job.folder).exists()
-    job.end()
+    assert "<td>running</td>" in write(job.folder).read_text("utf-8")
+    job.end(why="")
+    assert "<td>interrupted (resume" in write(job.folder).read_text("utf-8")
 
 
 def test_a_folder_without_a_job_is_refused_with_advice(tmp_path: Path):

@@ -76,8 +76,13 @@ OWN = "(state IN ({}, {}) AND kind IN ('{}'))".format(PAGE, SKIPPED, "', '".join
 def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
     """The whole job; `hosts` of them, the busiest first."""
     query = ledger.database.query
-    states = dict(query(f"SELECT state, count(*) FROM links WHERE NOT {OWN} GROUP BY state").fetchall())
-    own = query(f"SELECT count(*) FROM links WHERE {OWN}").fetchone()[0]
+    states: dict[int, int] = {}
+    own = 0
+    for is_own, state, count in query(f"SELECT {OWN}, state, count(*) FROM links GROUP BY 1, 2"):
+        if is_own:
+            own += count
+        else:
+            states[state] = count
     skips = query(
         f"SELECT stage || ': ' || reason, count(*) FROM links WHERE state = ? AND NOT {OWN} GROUP BY 1", (SKIPPED,)
     )

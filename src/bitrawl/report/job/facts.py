@@ -13,6 +13,7 @@ from bitrawl.languages import same_language
 from bitrawl.model import Language, PagePair, SegmentPair
 from bitrawl.report.job.counting import BINS, Bins, Histogram, Points, Reservoir, SpreadSample, Steps
 from bitrawl.store import statistics
+from bitrawl.store.database import is_locked
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.statistics import FetchOrder, RefusalCount, SkipCount
@@ -154,6 +155,7 @@ class Facts(msgspec.Struct, frozen=True):
     mined: MiningFacts
     corpora: dict[str, CorpusCount] = {}  # by name: "en-fr"; empty before the first is written
     files: dict[str, int] = {}  # of the folder corpus/, by name: bytes, 0 for a folder
+    running: bool = False  # A process works in the folder now.
 
     @property
     def languages(self) -> dict[str, int]:
@@ -179,7 +181,8 @@ def gather(folder: Path) -> Facts:
             mined = _mined(ledger, asked.judge, crawled.summary.fetches)
     finally:
         ledger.close()
-    return Facts(str(folder), asked, crawled, mined, _corpora(corpus / "summary.json"), _files(corpus))
+    running = is_locked(folder / "job.sqlite")
+    return Facts(str(folder), asked, crawled, mined, _corpora(corpus / "summary.json"), _files(corpus), running)
 
 
 def _asked(path: Path) -> Asked:

@@ -133,7 +133,7 @@ def _why(diagnosis: Diagnosis | None) -> Html:
 def _asked(facts: Facts) -> Html:
     asked, crawled = facts.asked, facts.crawled
     summary = crawled.summary
-    ended = summary.ended or "still running, or interrupted (resume with the same command)"
+    unfinished = "running" if facts.running else "interrupted (resume with the same command)"
     began, finished = _date(crawled.began), _date(crawled.finished)
     when = f"from {began} to {finished}" if began != finished else began
     pages, queued = counted(summary.pages, "page"), number(summary.queued)
@@ -145,7 +145,7 @@ def _asked(facts: Facts) -> Html:
         ("strategy", asked.strategy),
         ("budget", ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in asked.budget.items())),
         ("fetched", f"{size(summary.bytes)}, {when}" if crawled.began else "nothing"),
-        ("state", ended),
+        ("state", summary.ended or unfinished),
         ("links", f"{number(summary.links)} = {pages} + {number(summary.skipped)} skipped + {queued} queued"),
         (
             "own requests",
