@@ -299,7 +299,7 @@ def test_what_a_job_without_pairs_says_to_try_can_be_pasted(tmp_path: Path):
     keep(folder, pages)
     (folder / "job.toml").write_text('langs = ["en", "de"]\nseeds = ["http://127.0.0.1:1/"]\n', "utf-8")
     said = done("pair", folder)
-    command = re.search(r"There are pages in French \(4\), which was not asked for\..*: bitrawl (mine .*)", said)[1]
+    command = re.search(r"that you did not ask for: French \(4\)\..*: bitrawl (mine .*)", said)[1]
     assert bitrawl(*shlex.split(command), "--quiet", "--delay", "0").exit_code == 1  # begun: no host answers
     assert config.read(folder / "job.toml")["langs"] == ["en", "de", "fr"]
 
