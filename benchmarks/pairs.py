@@ -31,7 +31,8 @@ from bitrawl.model import Language, Method, Page, Sitemap, Unpacker
 from bitrawl.pair.evidence import ALL, METHODS_OF
 from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.pair.scoring import MODEL, ScoreModel
-from bitrawl.store.ledger import VERSION, Ledger
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.schema import VERSION
 from bitrawl.training.pairs import CONTENT_ONLY, LabelledSite, fit, fit_without_each, lessons
 from bitrawl.url import Url
 
@@ -108,7 +109,7 @@ def labelled(folder: Path) -> LabelledSite:
 
 def _sitemaps(ledger: Ledger) -> tuple[Sitemap, ...]:
     unpack: Unpacker[Sitemap] = Unpacker(Sitemap)
-    rows = ledger.connection.execute("SELECT sitemap FROM sitemaps")
+    rows = ledger.database.query("SELECT sitemap FROM sitemaps")
     return tuple(unpack(ledger._decompress(blob)) for (blob,) in rows)  # noqa: SLF001
 
 

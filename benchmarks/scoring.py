@@ -45,8 +45,8 @@ from bitrawl.model import (
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.protocols import LinkScorer
-from bitrawl.simulation.measure import replay as walk
 from bitrawl.simulation.replay import Replay, Settings
+from bitrawl.simulation.trial import run_trial
 from bitrawl.store.replay import Archives, open_archives
 from bitrawl.url import Url
 from bitrawl.urls.language.model import LinearUrlLanguageModel
@@ -168,7 +168,7 @@ async def measure(
         replay = Replay(archive, analyser, Sites())  # type: ignore[arg-type] # as `InlineAnalyser`
         scorer = TimedScorer(replay.strategy(name, settings))
         warm(analyser, scorer)
-        await walk(name, scorer, replay.prepared(seeds, settings))
+        await run_trial(name, scorer, replay.prepared(seeds, settings))
         analysed, scored = analyser.watch.seconds, scorer.watch.seconds
         yield Cost(site, name, analyser.pages, analysed, scored, scorer.links, len(scorer.urls))
 

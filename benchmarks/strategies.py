@@ -36,9 +36,10 @@ import numpy as np
 
 from bitrawl.config import Strategy
 from bitrawl.model import Language
-from bitrawl.simulation.measure import Figures, Truth, in_order, read_pairs
-from bitrawl.simulation.measure import replay as walk
+from bitrawl.simulation.measure import Figures
 from bitrawl.simulation.replay import Settings, opened_replay
+from bitrawl.simulation.trial import run_trial
+from bitrawl.simulation.truth import Truth, in_order, read_pairs
 from bitrawl.strategies.adaptive.scorer import Adaptive
 from bitrawl.training.adaptive import Recorded, Trace, fit, named
 from bitrawl.url import Url
@@ -155,7 +156,7 @@ async def traces(name: str) -> list[Trace]:
                 scorer = replay.strategy(Strategy.ADAPTIVE, settings)
                 assert isinstance(scorer, Adaptive)
                 recorded = Recorded(scorer)
-                await walk(Strategy.ADAPTIVE, recorded, replay.prepared(seeds, settings))
+                await run_trial(Strategy.ADAPTIVE, recorded, replay.prepared(seeds, settings))
                 known = [
                     (columns, url in paired) for url, columns in recorded.known if url in paired or url not in unsure
                 ]

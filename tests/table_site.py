@@ -9,7 +9,7 @@ from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Paragraph, Sitemap, Skip
 from bitrawl.protocols import LinkScorer
-from bitrawl.simulation.measure import Diary
+from bitrawl.simulation.trial import ReplayLedger
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 
@@ -65,7 +65,7 @@ class Walk:
         if sitemap is not None:
             table[sitemap.url] = "<urlset>"
         self._web = FakeWeb(table | {capture.url: capture for capture in redirects})
-        self.diary = Diary(sites.of)
+        self.diary = ReplayLedger(sites.of)
         self._first = [url(seed) for seed in seeds]
         self._crawl = Crawl(
             Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0)),

@@ -15,7 +15,7 @@ from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, PagePair, Sitemap
 from bitrawl.pair.pairing import Pairing, PairingResult
 from bitrawl.protocols import Encoder, LanguageIdentifier
-from bitrawl.store.findings import PairFindings, Refusal, SiteFindings
+from bitrawl.store.findings import PairFindings, RefusedPair, SiteFindings
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
@@ -87,7 +87,7 @@ class Miner:
             site,
             len(clean),
             tuple(self._align_and_judge(site, paired.pairs, kept)),
-            tuple(Refusal(no.url_a, no.url_b, no.reason) for no in paired.refusals),
+            tuple(RefusedPair(no.url_a, no.url_b, no.reason) for no in paired.refusals),
             {str(url): str(first) for url, first in repeated.items()},
             Counter(page.metadata.licence for page in kept.values() if page.metadata.licence),
             _patterns(paired.pairs),

@@ -28,6 +28,10 @@ class LinkKind(StrEnum):
     PROBE = "probe"  # an address that cannot exist: what the host answers is its soft 404
 
 
+OWN_REQUESTS = (LinkKind.ROBOTS, LinkKind.INDEX, LinkKind.PROBE)
+"""What we ask for on our own account: counted apart, and never as links that were skipped."""
+
+
 class Link(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What is known of a page before it is fetched."""
 
@@ -184,6 +188,20 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     languages: dict[str, int] = {}
     missing: dict[str, int] = {}  # by host, the signature of what it answers to an address that cannot exist
     left: str = ""  # why the strategy held the site to be exhausted, empty while it does not
+
+    def after(self, visit: "Visit") -> "SiteKnowledge":
+        """With what one more visit brought, of those that ended their link."""
+        page = visit.outcome if isinstance(visit.outcome, Page) else None
+        languages = self.languages
+        if page is not None:
+            languages = {**languages, page.language: languages.get(page.language, 0) + 1}
+        return msgspec.structs.replace(
+            self,
+            pages=self.pages + (page is not None),
+            fetched=self.fetched + 1,
+            bytes=self.bytes + visit.bytes,
+            languages=languages,
+        )
 
 
 class RobotsRecord(msgspec.Struct, frozen=True):

@@ -135,7 +135,7 @@ def test_the_report_shows_the_patterns_that_the_site_follows(mined: tuple[Path, 
     assert all(pattern.startswith("en-fr ") for pattern in patterns)
     drawn = (folder / "report.html").read_text()
     assert next(iter(patterns)).split()[0] in drawn
-    assert "how addresses of pairs differ" in drawn
+    assert "how the URLs of pairs differ" in drawn
 
 
 async def test_a_site_that_was_left_stays_left_until_all_of_it_is_asked_for(tmp_path: Path):

@@ -22,7 +22,7 @@ async def crawl(folder: Path, seeds: list[str], **job: object) -> dict[str, str]
     asked["scope"] = {"sitemaps": False, "probe": False}
     ending = await crawling.crawl(config.resolve(asked | job), JobFolder(folder), observe=visits.append)
     ledger = Ledger(folder / "job.sqlite", read_only=True)
-    rows = ledger.connection.execute("SELECT url, state, reason FROM links").fetchall()
+    rows = ledger.database.query("SELECT url, state, reason FROM links").fetchall()
     ledger.close()
     verdicts = {url: reason or ("queued", "leased", "page")[state] for url, state, reason in rows}
     assert ending is (Ending.DONE if "page" in verdicts.values() else Ending.FAILED)

@@ -21,8 +21,8 @@ from bitrawl.jobs.crawling import crawl as run_crawl
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
 from bitrawl.report.simulation import harvest
-from bitrawl.simulation.measure import Truth, in_order, read_pairs, write_pairs
 from bitrawl.simulation.replay import Settings, opened_replay
+from bitrawl.simulation.truth import Truth, in_order, read_pairs, write_pairs
 from bitrawl.store.analyses import Analyses
 from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.url import Url
@@ -66,10 +66,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def command(archives: list[Path], truth: Path, cache: Path) -> list[str]:
-    seeds = [flag for url in demo.seeds() for flag in ("--seed-url", str(url))]
+def command(archives: list[Path], truth: Path, cache: Path, tmp_path: Path) -> list[str]:
+    """With a folder of archives, and seeds with https where the archives have http, after a byte order mark."""
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("\n".join(str(url).replace("http:", "https:") for url in demo.seeds()), encoding="utf-8-sig")
     known = ["--langs", "en,fr", "--truth", str(truth), "--cache", str(cache), "--one-site", ",".join(ONE_SITE[0])]
-    return [*map(str, archives), *known, *seeds, "--quiet"]
+    return [str(archives[0].parent), *known, "--seeds-file", str(seeds), "--quiet"]
 
 
 def rows(path: Path) -> Iterator[dict[str, str]]:
@@ -78,8 +80,10 @@ def rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def test_every_strategy_is_measured_on_every_site(command: list[str], tmp_path: Path):
-    result = CliRunner().invoke(app, [*command, "--out", str(tmp_path)])
+    result = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])
+    tmp_path /= "out"
     assert result.exit_code == 0, result.output
+    assert "warning" not in result.stderr
     found = list(rows(tmp_path / "simulate.csv"))
     sites = {row["site"] for row in found}
     assert len(found) == len(sites) * len(Strategy)
@@ -164,7 +168,7 @@ async def test_alternates_can_be_hidden_without_losing_the_links(archives: list[
             declared.clear()
             made = replay.prepared(seeds, Settings(languages=LANGUAGES, alternates=alternates))(Spy())  # type: ignore[arg-type]
             await made.crawl.run()
-            reached.append({page for page in made.diary.kept if page})
+            reached.append({page for page in made.ledger.kept if page})
             assert any(link.kind is LinkKind.ALTERNATE for link in seen) is alternates
             assert any(link.hreflang for link in seen) is alternates
             assert bool(declared) is alternates
@@ -190,6 +194,24 @@ def test_what_cannot_be_simulated_is_refused_with_the_fix(command: list[str], fl
     assert told in str(result.exception)
 
 
+def test_a_wrong_truth_an_absent_language_and_a_missing_seed_are_told(
+    archives: list[Path], cache: Path, tmp_path: Path
+):
+    seeds, truth = tmp_path / "seeds.txt", tmp_path / "truth.tsv"
+    home = next(iter(demo.seeds()))
+    seeds.write_text(f"{home}\nhttp://missing.test/\n")
+    truth.write_text("url_a\turl_b\tlang_a\tlang_b\nhttp://other.test/en\thttp://other.test/fi\ten\tfi\n")
+    flags = ["--langs", "en,fi", "--seeds-file", str(seeds), "--truth", str(truth), "--strategies", "breadth-first"]
+    result = CliRunner().invoke(app, [*map(str, archives), *flags, "--cache", str(cache), "--quiet"])
+    assert result.exit_code == 0, result.output
+    assert "the seed http://missing.test/ is not in the archives" in result.stderr
+    assert f"none of the 1 pairs of {truth} is in the archives" in result.stderr
+    assert "no page in Finnish was found;" in result.stderr
+    seeds.write_text("http://missing.test/\n")
+    refused = CliRunner().invoke(app, [*map(str, archives), *flags, "--cache", str(cache), "--quiet"])
+    assert "none of the seeds is in the archives" in str(refused.exception)
+
+
 def test_what_is_kept_comes_back_as_it_was(archives: list[Path], tmp_path: Path):
     url = Url.parse("http://site.test/")
     link = Link(Url.parse("http://site.test/a"), LinkKind.SITEMAP)
@@ -210,6 +232,24 @@ def test_what_is_kept_comes_back_as_it_was(archives: list[Path], tmp_path: Path)
 def test_a_hostile_name_is_shown_and_not_run():
     panel = harvest.Panel("<script>", "", (harvest.curve("<b>", (0, 1, 1)),), ("<i>",), (("<u>", "1"),))
     assert "<script>" not in harvest.svg(panel) + harvest.render("t", "l", [panel])
+
+
+def test_a_curve_knows_where_its_strategy_stops():
+    assert harvest.curve("some", (0, 1, 2), 2).stop == (2, 1)
+    assert harvest.curve("some", (0, 1, 2), 4).stop is None
+    assert harvest.curve("some", (0, 1, 2)).stop is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "pieces"),
+    [
+        ((), [[(0, 0), (10, 0), (10, 10)]]),
+        ((6, 8), [[(0, 0), (6, 0)], [(10, 4), (10, 10)]]),
+        ((12, 100), [[(0, 0), (10, 0), (10, 2)]]),
+    ],
+)
+def test_a_line_is_dashed_round_its_corners(pattern: tuple[int, ...], pieces: list[list[tuple[float, float]]]):
+    assert list(harvest.dashed([(0, 0), (10, 0), (10, 10)], pattern)) == pieces
 
 
 def test_a_long_curve_is_drawn_with_few_points_and_its_ends():

@@ -7,12 +7,14 @@ from table_site import Walk, page, site, url
 
 from bitrawl.model import Language, Page
 from bitrawl.protocols import LinkScorer
-from bitrawl.simulation.measure import Figures, Pair, Run, Stop, Truth, in_order, measure
+from bitrawl.simulation.measure import Figures, measure
+from bitrawl.simulation.trial import Run, Stop
+from bitrawl.simulation.truth import Truth, UrlPair, in_order
 from bitrawl.strategies.adaptive.scorer import Adaptive
 from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.url import Url
 
-Site = tuple[dict[Url, Page], frozenset[Pair]]
+Site = tuple[dict[Url, Page], frozenset[UrlPair]]
 SECTIONS = ("news", "people", "history", "shop", "archive")
 TRANSLATED = SECTIONS[:3]
 LANGUAGES = [Language("en"), Language("fr")]
@@ -59,7 +61,7 @@ async def walked(scorer: LinkScorer, made: Site, *, exhaustive: bool = True) -> 
     return Run("", kept, {}, stop=stop, stopped=stop is not None, reported=_pairs(scorer), examined=_examined(scorer))
 
 
-def _pairs(scorer: LinkScorer) -> frozenset[Pair] | None:
+def _pairs(scorer: LinkScorer) -> frozenset[UrlPair] | None:
     return frozenset(map(in_order, scorer.pairs)) if isinstance(scorer, Adaptive) else None
 
 

@@ -12,7 +12,7 @@ from bitrawl.mining import Miner
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Reason, Skip, Stage, Visit
 from bitrawl.pair.pairing import PairingResult
 from bitrawl.report import gather, render
-from bitrawl.store.findings import Findings, PairFindings, Refusal, SiteFindings
+from bitrawl.store.findings import Findings, PairFindings, RefusedPair, SiteFindings
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
@@ -31,7 +31,7 @@ def pair(a: str, b: str, langs: str = "en fr") -> PagePair:
 
 
 PAIR = pair("http://s.test/en/1", "http://s.test/fr/1")
-REFUSAL = Refusal(Url.parse("http://s.test/en/2"), Url.parse("http://s.test/fr/2"), "untranslated")
+REFUSAL = RefusedPair(Url.parse("http://s.test/en/2"), Url.parse("http://s.test/fr/2"), "untranslated")
 
 
 def site(name: str, **more: object) -> SiteFindings:
@@ -48,6 +48,7 @@ def test_what_was_found_of_a_site_is_told_as_it_was_found(ledger: Ledger):
     assert findings.patterns("t.test") == {}
     assert list(findings.licences().items()) == [("CC BY", 9), ("CC0", 5)]
     assert findings.recorded("never.test") == ([], [])
+    assert findings.counts() == {"en-fr": (2, 0)}
 
 
 def test_new_findings_of_a_site_take_the_place_of_the_old_and_of_no_others(ledger: Ledger):

@@ -78,7 +78,7 @@ class Job:
         return self.verdicts()
 
     def verdicts(self) -> dict[str, str]:
-        rows = self.ledger.connection.execute("SELECT url, state, reason FROM links")
+        rows = self.ledger.database.query("SELECT url, state, reason FROM links")
         return {
             url.removeprefix("http://"): reason or ("queued", "leased", "page")[state] for url, state, reason in rows
         }

@@ -16,7 +16,15 @@ from bitrawl.crawl.sniff import media_type
 from bitrawl.errors import ArchiveError
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage
 from bitrawl.store.archive import WarcArchive
-from bitrawl.store.replay import Archives, Codec, ReplayFetcher, open_archives, read_capture
+from bitrawl.store.replay import (
+    Archives,
+    Codec,
+    ReplayFetcher,
+    home_pages,
+    open_archives,
+    read_capture,
+    warc_files,
+)
 from bitrawl.url import Url
 
 SHARED = Path(__file__).parents[2].parent / "shared"
@@ -367,3 +375,58 @@ async def test_a_site_pack_is_a_web(name):
     assert all(isinstance(seed, Capture) for seed in seeds)
     assert isinstance(absent, Skip)
     assert absent.reason is Reason.NOT_ARCHIVED
+
+
+@pytest.mark.parametrize(("asked", "there"), [("http", "https"), ("https", "http")])
+async def test_a_seed_is_found_under_the_other_scheme_and_other_links_are_not(opened, asked: str, there: str):
+    archives = opened(record(f"{there}://a.test/x", http()))
+    url, archived = Url.parse(f"{asked}://a.test/x"), Url.parse(f"{there}://a.test/x")
+    assert archives.archived_as(url) == archives.archived_as(archived) == archived
+    assert archives.archived_as(Url.parse(f"{asked}://a.test/y")) is None
+    fetcher = ReplayFetcher(archives)
+    moved = await fetcher.fetch(Link(url, LinkKind.SEED))
+    assert isinstance(moved, Capture)
+    assert (moved.status, moved.header("Location")) == (301, archived)
+    followed = await fetcher.fetch(Link(archived, LinkKind.REDIRECT))
+    assert isinstance(followed, Capture)
+    assert followed.body == PAGE
+    other = await fetcher.fetch(Link(url, LinkKind.PAGE))
+    assert isinstance(other, Skip)
+    assert other.reason is Reason.NOT_ARCHIVED
+
+
+def test_a_seed_that_is_archived_as_it_stands_stays(opened):
+    archives = opened(record("http://a.test/", http()), record("https://a.test/", http()))
+    for scheme in ("http", "https"):
+        assert archives.archived_as(Url.parse(f"{scheme}://a.test/")) == f"{scheme}://a.test/"
+
+
+def test_a_folder_stands_for_the_archives_in_it(tmp_path: Path):
+    for name in ("b.warc.gz", "a.warc", "c.WARC.GZ", "notes.txt", "d.warc.gz.new"):
+        (tmp_path / name).touch()
+    single = tmp_path / "notes.txt"
+    assert [path.name for path in warc_files([single, tmp_path, tmp_path])] == [
+        "notes.txt",
+        "a.warc",
+        "b.warc.gz",
+        "c.WARC.GZ",
+    ]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ArchiveError, match="empty holds no WARC file"):
+        warc_files([tmp_path / "empty"])
+
+
+@pytest.mark.parametrize(
+    ("archived", "homes"),
+    [
+        (["http://a.test/", "http://a.test/en/"], ["http://a.test/"]),
+        (
+            ["http://a.test/en/x", "http://a.test/en/index.html", "http://a.test/fr/index.html"],
+            ["http://a.test/en/index.html", "http://a.test/fr/index.html"],
+        ),
+        (["http://a.test/en/xyz", "http://a.test/en/x"], ["http://a.test/en/x"]),
+        (["http://a.test/", "http://b.test/"], ["http://a.test/", "http://b.test/"]),
+    ],
+)
+def test_the_home_pages_of_an_archive_are_its_roots_or_what_comes_next(opened, archived: list[str], homes: list[str]):
+    assert home_pages(opened(*(record(url, http()) for url in archived))) == homes

@@ -26,13 +26,13 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.pair.verification import RefusalReason as WhyNot
-from bitrawl.report import gather, render, write
-from bitrawl.report.job import brief
+from bitrawl.report import brief, gather, render, write
+from bitrawl.report.job.counting import SpreadSample
 from bitrawl.report.job.diagnosis import diagnose
 from bitrawl.report.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES
-from bitrawl.report.plots import Series, histogram, lines
+from bitrawl.report.plots import COLOURS, Series, histogram, lines
 from bitrawl.report.wording import METHODS, REFUSALS, SKIPS, duration, share
-from bitrawl.store.findings import Findings, PairFindings, Refusal, SiteFindings
+from bitrawl.store.findings import Findings, PairFindings, RefusedPair, SiteFindings
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
@@ -54,13 +54,15 @@ class Job:
         self.ledger = Ledger(folder / "job.sqlite")
         self._seq = 0
 
-    def visit(self, url: Url, outcome: Page | Skip, *, took: float = 0.1, kind: LinkKind = LinkKind.PAGE) -> None:
+    def visit(
+        self, url: Url, outcome: Page | Skip, *, took: float = 0.1, kind: LinkKind = LinkKind.PAGE, status: int = 200
+    ) -> None:
         self._seq += 1
         link = Link(url, kind)
         with self.ledger.transaction():
             self.ledger.refuse([(link, Skip(url, Stage.SCOPE, Reason.OFF_SITE))])
             if isinstance(outcome, Page) or outcome.stage is not Stage.SCOPE:
-                self.ledger.record(Visit(Lease(link, 1.0), outcome, 200, 1000, at=1e9 + self._seq, took=took))
+                self.ledger.record(Visit(Lease(link, 1.0), outcome, status, 1000, at=1e9 + self._seq, took=took))
 
     def pages(self, language: str, count: int, title: str = "A title") -> None:
         for number in range(count):
@@ -73,7 +75,7 @@ class Job:
             self.visit(url, Skip(url, stage, reason, HOSTILE), kind=kind)
 
     def mined(self, pairs: list[PairFindings], refusals: int = 0, duplicates: int = 0) -> None:
-        refused = Refusal(address("en", 0), address("fr", 1), "untranslated")
+        refused = RefusedPair(address("en", 0), address("fr", 1), "untranslated")
         copies = {str(address("en", n)): str(address("en", 0)) for n in range(1, duplicates + 1)}
         found = SiteFindings("example.org", 10, tuple(pairs), (refused,) * refusals, copies)
         Findings(self.ledger).replace(found)
@@ -171,7 +173,7 @@ def test_curves_end_at_the_whole_whatever_the_number_of_fetches(job: Job):
 def test_samples_are_few_and_always_the_same(job: Job):
     job.pages("en", 50)
     job.pages("fr", 50)
-    job.mined([pair(n) for n in range(50)])
+    job.mined([pair(n, ((f"A {n}.", f"B {n}."),)) for n in range(50)])
     folder = job.end()
     samples = gather(folder).mined
     assert (len(samples.pair_samples), len(samples.segment_samples)) == (PAIR_SAMPLES, SEGMENT_SAMPLES)
@@ -212,6 +214,74 @@ def test_only_web_addresses_are_linked(good: Path):
     assert all(href.startswith(("http://", "https://", "#")) for href in hrefs)
 
 
+def test_the_files_of_the_corpus_are_linked_relative_to_the_report(good: Path):
+    (good / "corpus" / "en-fr.xces").mkdir(parents=True)
+    for name in ("en-fr.tmx", "card.md", "a b#.txt", "en-fr.tsv.new"):
+        (good / "corpus" / name).write_text("x" * 1234)
+    text = render(gather(good))
+    hrefs = [value for name, value in Reader(text).attributes if name == "href" and value.startswith("corpus/")]
+    assert hrefs == ["corpus/a%20b%23.txt", "corpus/card.md", "corpus/en-fr.tmx", "corpus/en-fr.xces"]
+    assert "1.2 kB" in text
+
+
+def test_samples_are_of_all_sites_and_scores_and_no_two_are_alike():
+    sample: SpreadSample[tuple[str, float, int]] = SpreadSample(30)
+    for number in range(5000):
+        sample.offer(("large", 0.95, number), "large", 0.95)
+    for number, score in enumerate((0.05, 0.5, 0.95)):
+        sample.offer(("small", score, number), "small", score)
+        sample.offer(("large", score, number), "large", score)
+        sample.offer(("large", score, number), "large", score)
+    drawn = sample.items(lambda item: item)
+    assert len(drawn) == len(set(drawn)) == 30
+    assert {(site, score) for site, score, _ in drawn} == {
+        (s, p) for s in ("large", "small") for p in (0.05, 0.5, 0.95)
+    }
+
+
+@pytest.mark.parametrize(("threshold", "samples"), [(0.9, 2), (0.91, 0)])
+def test_samples_are_of_what_the_thresholds_let_into_the_corpus(job: Job, threshold: float, samples: int):
+    job.pages("en", 3)
+    job.pages("fr", 3)
+    job.mined([pair(0, (("One.", "Un."), ("Two.", "Deux.")))])
+    with (job.folder / "job.toml").open("a", encoding="utf-8") as file:
+        file.write(f"[judge]\nscore = {threshold}\n")
+    assert len(gather(job.end()).mined.segment_samples) == samples
+
+
+def test_our_own_requests_are_no_links_that_were_skipped(job: Job):
+    job.pages("en", 2)
+    job.skips(Reason.HTTP_STATUS, Stage.FETCH, 3, LinkKind.INDEX)
+    job.skips(Reason.PROBE, Stage.ANALYSE, 2, LinkKind.PROBE)
+    job.skips(Reason.ROBOTS, Stage.ROBOTS, 1)
+    job.skips(Reason.REDIRECT, Stage.FETCH, 2)
+    facts = gather(job.end())
+    summary = facts.crawled.summary
+    assert (summary.links, summary.pages, summary.skipped, summary.queued, summary.own_requests) == (5, 2, 3, 0, 5)
+    assert summary.skip_reasons == {Reason.REDIRECT: 2, Reason.ROBOTS: 1}
+    assert (summary.skipped_for(Reason.ROBOTS), summary.skipped_for(Reason.PROBE)) == (1, 0)
+    assert sum(one.count for one in facts.crawled.skips) == summary.skipped
+    assert "3 links skipped: 2 redirect, 1 robots" in brief(facts)
+    text = "".join(Reader(render(facts)).text)
+    assert "5 = 2 pages + 3 skipped + 0 queued" in text
+    assert "5 (sitemaps" in text
+
+
+def test_errors_have_their_status_codes_beside_them(job: Job):
+    for number, status in enumerate((404, 404, 410)):
+        url = address("en", number)
+        job.visit(url, Skip(url, Stage.FETCH, Reason.HTTP_STATUS, status=status), status=status)
+    facts = gather(job.end())
+    assert [one.statuses for one in facts.crawled.skips] == [{404: 2, 410: 1}]
+    assert "HTTP 404 × 2, 410 × 1" in render(facts)
+    assert "http-status (404 × 2, 410 × 1)" in "\n".join(brief(facts))
+
+
+def test_a_host_keeps_its_case(job: Job):
+    job.pages("en", 1)
+    assert "www.example.org left" in render(gather(job.end("www.example.org left: nothing new")))
+
+
 def test_texts_of_the_web_have_a_direction_of_their_own(job: Job):
     job.pages("en", 3)
     job.pages("fr", 3)
@@ -230,7 +300,7 @@ def test_a_job_that_was_only_crawled_has_a_report(job: Job):
     facts = gather(job.end())
     assert not facts.mined.begun
     assert diagnose(facts) is None
-    assert "not yet searched for pairs" in render(facts)
+    assert "have not been paired yet" in render(facts)
 
 
 def nothing(job: Job) -> None:
@@ -264,7 +334,7 @@ def few_pairs(job: Job) -> None:
 @pytest.mark.parametrize(
     ("happened", "headline", "said"),
     [
-        (nothing, "No page was found.", ["4 links were skipped: robots", "Ask the site's owner"]),
+        (nothing, "No page was found.", ["4 links were skipped: robots", "Ask the site's owner for permission"]),
         (
             no_french,
             "No page in French was found.",
@@ -295,17 +365,17 @@ def test_one_language_asks_for_no_pairs(tmp_path: Path):
     job.mined([])
     facts = gather(job.end())
     assert diagnose(facts) is None
-    assert "Pairs of pages" not in render(facts)
+    assert "Page pairs" not in render(facts)
 
 
 def test_the_terminal_tells_it_in_a_few_lines(good: Path):
     assert brief(gather(good)) == [
         "20 pages of 23 answers (23.0 kB, 1 min 15 s): 10 English, 10 French",
-        "9 pairs of pages: 9 en-fr",
-        "by method: 8 declared, 8 content, 1 addresses",
-        "18 pairs of segments, 100 % of them flagged: 18 url",
-        "4 pages repeat another",
-        "2 pairs refused: 2 untranslated",
+        "9 page pairs: 9 en-fr",
+        "by method: 8 declared, 8 content, 1 URLs",
+        "18 segment pairs, 100 % of them flagged: 18 url",
+        "4 duplicate pages",
+        "2 page pairs refused: 2 untranslated",
         "3 links skipped: 3 robots",
     ]
 
@@ -315,7 +385,7 @@ def test_the_terminal_tells_it_in_a_few_lines(good: Path):
     [
         (
             {"units": 3120, "occurrences": 3130, "refused": {"flag": 584, "language": 127}},
-            "en-fr: 3,120 units written (10 repetitions merged); 711 refused: 584 flag, 127 language",
+            "en-fr: 3,120 units written (10 duplicates merged); 711 refused: 584 flag, 127 language",
         ),
         ({"units": 1, "occurrences": 1}, "en-fr: 1 unit written"),
         ({"documents": 2, "paragraphs": 31, "words": 1}, "en-fr: 2 documents written, with 31 paragraphs, 1 word"),
@@ -331,8 +401,9 @@ def test_the_size_of_the_corpus_is_told(good: Path, counts: dict[str, object], s
 
 def test_a_report_can_be_written_while_the_job_is_open(job: Job):
     job.pages("en", 2)
-    assert write(job.folder).exists()
-    job.end()
+    assert "<td>running</td>" in write(job.folder).read_text("utf-8")
+    job.end(why="")
+    assert "<td>interrupted (resume" in write(job.folder).read_text("utf-8")
 
 
 def test_a_folder_without_a_job_is_refused_with_advice(tmp_path: Path):
@@ -356,6 +427,22 @@ def test_every_column_and_point_says_its_figure():
     chart = histogram("t", [0] * 19 + [7], x="x", y="y")
     assert "<title>0.95 to 1.00: 7 (100 %)</title>" in chart
     assert len(re.findall("<title>", lines("t", [Series("one", ((0, 0), (5, 3)))], x="x", y="y"))) == 2
+
+
+def test_curves_are_told_apart_without_colour():
+    drawn = lines("t", [Series(str(n), ((0, 0), (5, n))) for n in range(COLOURS)], x="x", y="y")
+    dashes = re.findall(r'<polyline class="line c\d" points="[^"]*"(?: stroke-dasharray="([^"]*)")?', drawn)
+    assert len(dashes) == len(set(dashes)) == COLOURS
+    legend = drawn[drawn.index('class="legend"') :]
+    assert [legend.count(f'"{pattern}"') for pattern in dashes if pattern] == [1] * (COLOURS - 1)
+
+
+def test_a_ring_marks_where_a_curve_stops():
+    drawn = lines("t", [Series("one", ((0, 0), (5, 3)), (4, 3)), Series("two", ((0, 0), (5, 3)))], x="x", y="y")
+    assert drawn.count('<circle class="stop c0"') == 1
+    assert "<title>one stops after 4, with 3</title>" in drawn
+    assert "where it stops" in drawn
+    assert "where it stops" not in lines("t", [Series("one", ()), Series("two", ())], x="x", y="y")
 
 
 @pytest.mark.parametrize(

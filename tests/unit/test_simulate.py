@@ -12,21 +12,10 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
-from bitrawl.simulation.measure import (
-    Counted,
-    Diary,
-    Replayed,
-    Run,
-    Stop,
-    Truth,
-    best_harvest,
-    harvest,
-    in_order,
-    landed,
-    measure,
-    read_pairs,
-    replay,
-)
+from bitrawl.simulation.measure import best_harvest, harvest, measure
+from bitrawl.simulation.replay import landed
+from bitrawl.simulation.trial import CountingFetcher, Replayed, ReplayLedger, Run, Stop, run_trial
+from bitrawl.simulation.truth import Truth, in_order, read_pairs
 from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
@@ -205,9 +194,9 @@ RULES = "User-agent: *\nDisallow: /d\n"
 def prepared(made: list[Replayed], *, exhaustive: bool = True) -> Callable[[object], Replayed]:
     def prepare(scorer: object) -> Replayed:
         clock, sites = FakeClock(), Sites()
-        web = Counted(FakeWeb({url(name): "<p>text" for name in "abcdef"} | {url("robots.txt"): RULES}))
+        web = CountingFetcher(FakeWeb({url(name): "<p>text" for name in "abcdef"} | {url("robots.txt"): RULES}))
         robots = RobotsFetcher(web, InMemoryRobots(), clock, pause=0.0)
-        diary = Diary(sites.of)
+        diary = ReplayLedger(sites.of)
         crawl = Crawl(
             Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0)),
             fetcher=robots,
@@ -226,14 +215,14 @@ def prepared(made: list[Replayed], *, exhaustive: bool = True) -> Callable[[obje
 
 
 async def test_what_is_missing_costs_a_fetch_and_what_robots_forbids_does_not():
-    found = await replay("breadth-first", BreadthFirst(), prepared([]))
+    found = await run_trial("breadth-first", BreadthFirst(), prepared([]))
     assert found.kept == kept("abc.ef")  # z is missing; d is forbidden
     assert found.apart == {"robots": 2, "index": 1, "probe": 0}
     assert (found.stop, found.examined, found.reported, found.faults) == (None, None, None, 0)
 
 
 async def test_where_a_strategy_would_stop_is_noted_and_the_replay_goes_on():
-    found = await replay("enough", Enough(2), prepared([]))
+    found = await run_trial("enough", Enough(2), prepared([]))
     assert found.stop == Stop(2, "enough of site.test")
     assert len(found.kept) == 6
     assert found.examined
@@ -242,7 +231,7 @@ async def test_where_a_strategy_would_stop_is_noted_and_the_replay_goes_on():
 
 
 async def test_it_stops_there_when_asked_to():
-    found = await replay("enough", Enough(2), prepared([], exhaustive=False))
+    found = await run_trial("enough", Enough(2), prepared([], exhaustive=False))
     assert found.kept == kept("ab")
     assert found.stopped
 
@@ -253,15 +242,15 @@ async def test_a_bug_in_a_strategy_is_counted_and_not_hidden():
             if visit.lease.link.url == url("c"):
                 raise KeyError(visit.lease.link.url)
 
-    found = await replay("broken", Broken(), prepared([]))
+    found = await run_trial("broken", Broken(), prepared([]))
     assert found.faults == 1
     assert found.kept == kept("abc.e")  # the links of c are lost with it
 
 
-async def test_the_diary_knows_the_site_as_the_ledger_would():
+async def test_a_replay_knows_the_site_as_a_crawl_would():
     made: list[Replayed] = []
-    await replay("breadth-first", BreadthFirst(), prepared(made))
-    known = made[0].diary.knowledge("site.test")
+    await run_trial("breadth-first", BreadthFirst(), prepared(made))
+    known = made[0].ledger.knowledge("site.test")
     assert known.pages == 5
     assert known.fetched == 8  # the forbidden page and the missing sitemap are verdicts too
     assert known.languages == {"und": 5}

@@ -12,11 +12,12 @@ from bitrawl.cli.console import err
 from bitrawl.cli.console import out as console
 from bitrawl.config import Strategy, seeds_from
 from bitrawl.errors import ConfigError
-from bitrawl.languages import parse_language
+from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
-from bitrawl.simulation.measure import SiteTrials, Truth, in_order, read_pairs, write_pairs
+from bitrawl.simulation.measure import SiteTrials
 from bitrawl.simulation.replay import Replay, Settings, opened_replay
-from bitrawl.simulation.results import MEASURES, cells, headline, remarks, write
+from bitrawl.simulation.results import MEASURES, cells, headline, missing_languages, remarks, write
+from bitrawl.simulation.truth import Truth, UrlPair, in_order, read_pairs, write_pairs
 from bitrawl.url import Url
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
@@ -24,37 +25,49 @@ app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 @app.command()
 def simulate(  # noqa: PLR0913 (flags)
-    archives: Annotated[list[Path], typer.Argument(help="WARC files that stand for the web.", metavar="WARC...")],
+    archives: Annotated[
+        list[Path], typer.Argument(help="WARC files, or folders of them, to replay.", metavar="WARC...")
+    ],
     *,
-    langs: Annotated[str, typer.Option(help="Languages, any ISO 639 or BCP 47 codes: en,fr")],
+    langs: Annotated[str, typer.Option(help="Languages to pair, as ISO 639 or BCP 47 codes: en,fr")],
     truth: Annotated[
         Path | None,
         typer.Option(
-            help="The true pairs: a TSV file with url_a, url_b, lang_a, lang_b.", show_default="what is found"
+            help="A TSV file of the true pairs, with the columns url_a, url_b, lang_a, lang_b.",
+            show_default="pairs that bitrawl finds in the whole archive",
         ),
     ] = None,
-    strategies: Annotated[str, typer.Option(help="all, or names with commas.")] = "all",
-    seeds: Annotated[
-        Path | None, typer.Option(help="A file of URLs to begin with, one a line.", show_default="the home pages")
+    strategies: Annotated[str, typer.Option(help="Strategies to compare, separated by commas, or all.")] = "all",
+    seeds_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of URLs to start from, one per line.", metavar="FILE", show_default="the home pages found"
+        ),
     ] = None,
-    seed_url: Annotated[list[str] | None, typer.Option(help="A URL to begin with.")] = None,
-    one_site: Annotated[list[str] | None, typer.Option(help="Hosts that are one site: example.org,exemple.org")] = None,
+    one_site: Annotated[
+        list[str] | None, typer.Option(help="Treat these hosts as one site: example.org,exemple.org")
+    ] = None,
     ignore_alternates: Annotated[
-        bool, typer.Option("--ignore-alternates", help="As if nothing were declared a translation.")
+        bool, typer.Option("--ignore-alternates", help="Ignore translations that pages and sitemaps declare.")
     ] = False,
     no_models: Annotated[
-        bool, typer.Option("--no-models", help="Without models that were trained beforehand.")
+        bool, typer.Option("--no-models", help="Do not use the trained models of the package.")
     ] = False,
-    stop: Annotated[bool, typer.Option("--stop", help="Leave a site where a strategy would leave it.")] = False,
-    out: Annotated[Path | None, typer.Option(help="A folder for the CSV files, the plots and the report.")] = None,
-    cache: Annotated[Path | None, typer.Option(help="A folder for analysed pages: the next run is quick.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="End each replay where the strategy would leave the site.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write CSV files, plots and a report into this folder.")] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="Keep analysed pages in this folder, so that the next run is quick.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Replay archived sites under several strategies, and compare how soon each completes the pairs.
 
     Example: [bold]bitrawl simulate site.warc.gz --langs en,fr --truth truth.tsv --out simulated[/]
 
-    Nothing is fetched from the web; what the archives do not hold is missing. The same command gives the same figures.
+    Nothing is fetched from the web: a page that the archives do not hold is missing. The same command always gives the
+    same figures.
     """
     settings = Settings(
         languages=_languages(langs),
@@ -63,16 +76,18 @@ def simulate(  # noqa: PLR0913 (flags)
         models=not no_models,
         stop=stop,
     )
-    begin = [Url.parse(raw) for raw in [*(_lines(seeds) if seeds else []), *(seed_url or [])]]
+    seeds = [Url.parse(raw) for raw in _lines(seeds_file)] if seeds_file else []
     hosts = [group.split(",") for group in one_site or []]
 
     async def run() -> list[SiteTrials]:
         async with opened_replay(archives, cache=cache, one_site=hosts) as replay:
-            return await _trials(replay, settings, truth, begin, out=out, quiet=quiet)
+            return await _trials(replay, settings, truth, seeds, out=out, quiet=quiet)
 
     results = asyncio.run(run())
     for trials in results:
         _show(trials)
+    for language in missing_languages(results, settings.languages):
+        _warn(f"no page in {language_name(language)} was found; check --langs")
     if out is not None:
         write(out, results)
         console.print(f"written to {out}", markup=False)
@@ -84,10 +99,12 @@ async def _trials(
     with err.status("", spinner="line") as status:
         if quiet:
             status.stop()
+        seeds = _archived(replay, seeds)
         if truth is not None:
             pairs = await replay.landed(read_pairs(truth, settings.languages))
+            _check_truth(replay, truth, pairs)
         else:
-            status.update("pairing the whole archive, as there is no --truth")
+            status.update("pairing the whole archive, because there is no --truth")
             found = await replay.found_pairs(settings.languages)
             pairs = frozenset(in_order((pair.url_a, pair.url_b)) for pair in found)
             if out is not None:
@@ -100,11 +117,38 @@ async def _trials(
         )
 
 
+def _archived(replay: Replay, seeds: list[Url]) -> list[Url]:
+    """The seeds as they are archived, with a warning for each that is not."""
+    found = replay.archived(seeds)
+    for seed, archived in found.items():
+        if archived is None:
+            _warn(f"the seed {seed} is not in the archives")
+    known = list(dict.fromkeys(archived for archived in found.values() if archived is not None))
+    if seeds and not known:
+        raise ConfigError("none of the seeds is in the archives; without --seeds-file, the home pages found are used")
+    return known
+
+
+def _check_truth(replay: Replay, path: Path, pairs: frozenset[UrlPair]) -> None:
+    """Warn where most of the pairs cannot be found at all."""
+    held = replay.holds(pairs)
+    if not pairs:
+        _warn(f"{path} has no pair of these languages; check --langs")
+    elif not held:
+        _warn(f"none of the {len(pairs)} pairs of {path} is in the archives; is it the truth file of another site?")
+    elif held < len(pairs) / 2:
+        _warn(f"only {held} of the {len(pairs)} pairs of {path} are in the archives")
+
+
+def _warn(message: str) -> None:
+    err.print(f"warning: {message}", markup=False, soft_wrap=True)
+
+
 def _show(trials: SiteTrials) -> None:
-    table = Table(box=SIMPLE)
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("", no_wrap=True)
     for figures in trials.figures:
-        table.add_column(figures.strategy, justify="right")
+        table.add_column(figures.strategy.replace("-", "-\n"), justify="right")  # Five of them fit a terminal.
     for line in zip(MEASURES, *map(cells, trials.figures), strict=True):
         table.add_row(*line)
     console.print(headline(trials), markup=False)
@@ -116,7 +160,7 @@ def _show(trials: SiteTrials) -> None:
 def _languages(raw: str) -> tuple[Language, ...]:
     languages = tuple(dict.fromkeys(parse_language(code) for code in raw.split(",") if code.strip()))
     if len(languages) < 2:
-        raise ConfigError("pairs are of two languages; write them as --langs en,fr")
+        raise ConfigError("a pair needs two languages; write them as --langs en,fr")
     return languages
 
 

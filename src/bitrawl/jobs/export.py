@@ -20,9 +20,10 @@ from bitrawl.corpus.export import Item, exporting, file_names
 from bitrawl.corpus.judging import ThresholdFilter
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.languages import same_language
-from bitrawl.model import Language, Page, TranslationUnit
+from bitrawl.model import Language, Page, Reason, TranslationUnit
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
+from bitrawl.store.statistics import FetchTimes, fetch_times
 from bitrawl.store.summary import summarise
 from bitrawl.store.unit_merger import merged
 from bitrawl.text.template import without_template
@@ -127,23 +128,22 @@ def _in_language(page: Page, language: Language) -> Page:
 
 def _facts(mined: _Mined, written: Sequence[_Written], now: float) -> CardFacts:
     job, ledger, findings = mined
-    skips = summarise(ledger).skips
+    skips, times = summarise(ledger), fetch_times(ledger)
     origin = Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL
-    first, last = ledger.connection.execute("SELECT coalesce(min(at), 0), coalesce(max(at), 0) FROM fetches").fetchone()
     if origin is not Origin.CRAWL:
-        first = last = 0.0  # when the archives were read; when they were made the ledger does not know
+        times = FetchTimes(0.0, 0.0)  # when the archives were read; when they were made the ledger does not know
     return CardFacts(
         at=now,
         versions={"bitrawl": __version__, "python": platform.python_version()},
         corpora=tuple(one.facts for one in written),
         origin=origin,
-        first_fetch=first,
-        last_fetch=last,
+        first_fetch=times.first,
+        last_fetch=times.last,
         sites=Counter(url.site for url in set().union(*(one.urls for one in written))),
         thresholds=msgspec.to_builtins(job.judge),
         licences=findings.licences(),
-        opt_outs=skips.get("robots: opt-out", 0),
-        robots=skips.get("robots: robots", 0),
+        opt_outs=skips.skipped_for(Reason.OPT_OUT),
+        robots=skips.skipped_for(Reason.ROBOTS),
         duplicate_pages=len(findings.duplicates()),
         machine_translated=findings.refusals().get("machine-translated", 0),
         job=config.public_text_of(job),

@@ -10,7 +10,8 @@ from bitrawl import config
 from bitrawl.assemble import check
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.store.ledger import Ledger, is_locked, locked
+from bitrawl.store.database import is_locked, locked
+from bitrawl.store.ledger import Ledger
 
 _WRITTEN = ("job.toml", "job.sqlite", "job.sqlite-wal", "job.sqlite-shm", "report.html", "warc", "rejected", "corpus")
 

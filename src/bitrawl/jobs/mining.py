@@ -23,7 +23,7 @@ from bitrawl.jobs.worker import MiningWorkers, Watch
 from bitrawl.mining import Doing, Step
 from bitrawl.model import Page, Visit
 from bitrawl.protocols import Clock
-from bitrawl.store.findings import Findings, Mined
+from bitrawl.store.findings import Findings, MinedFrom
 from bitrawl.store.ledger import Ledger
 from bitrawl.version import __version__
 
@@ -201,7 +201,7 @@ class _Mining:
 
     def _is_stale(self, site: str, pages: int) -> bool:
         earlier = self._findings.mined(site)
-        return bool(pages or earlier) and earlier != Mined(pages, self._settings)
+        return bool(pages or earlier) and earlier != MinedFrom(pages, self._settings)
 
     async def _mine(self, site: str) -> None:
         earlier = self._findings.mined(site)
@@ -209,7 +209,7 @@ class _Mining:
             return  # It has no pairs to align again.
         found = await self._workers.mine(site, self._tell, known_pairs=self._known_pairs)
         # Known pairs were made of those pages, with those settings: the next run sees by it what it has to do.
-        made = earlier if self._known_pairs and earlier else Mined(found.pages, self._settings)
+        made = earlier if self._known_pairs and earlier else MinedFrom(found.pages, self._settings)
         self._findings.replace(msgspec.structs.replace(found, pages=made.pages, settings=made.settings))
         self._unwritten = True
 

@@ -1,4 +1,4 @@
-"""Small charts as SVG that a page can hold: no scripts, colours by the page's style, figures when pointed at."""
+"""Small charts as inline SVG: no scripts, colours from the style of the page, figures when you point at them."""
 
 from collections.abc import Sequence
 from math import ceil, floor, log10
@@ -10,10 +10,15 @@ from bitrawl.report.wording import number, share
 
 WIDTH, HEIGHT = 520, 250
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 24, 42  # margins, for the axes
-COLOURS = 8
-"""Series are drawn in the colours c0 to c7 of the page's style; more than that would not be told apart."""
+DASHES = ((), (9, 4), (2, 3), (12, 3, 2, 3), (5, 2), (12, 3, 2, 3, 2, 3), (16, 5), (1, 5))
+"""Strokes and gaps of the lines, in pixels: lines can be told apart without colour. The first is solid."""
 
-MOST_BARS = 16
+COLOURS = len(DASHES)
+"""Lines have the colours c0 to c7 of the page's style. More than that could not be told apart."""
+
+STROKE = 2.2
+RING = 5  # radius of the ring that marks where a line stops
+MOST_BARS = 16  # judgement
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -21,6 +26,7 @@ class Series(msgspec.Struct, frozen=True):
 
     name: str
     points: tuple[tuple[int, int], ...]
+    stop: tuple[int, int] | None = None  # a point on the line that gets a ring
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -29,11 +35,11 @@ class Bar(msgspec.Struct, frozen=True):
     label: str
     value: int
     note: str = ""  # what the label means, under it
-    part: int | None = None  # of the value, drawn fuller than the rest
+    part: int | None = None  # of the value, drawn solid; the rest is pale
 
 
 def lines(title: str, series: Sequence[Series], *, x: str, y: str) -> Html:
-    """Lines from the origin, with a legend; `x` and `y` say what the axes count."""
+    """Lines from the origin, with a legend; `x` and `y` say what the axes count. A ring marks where a line stops."""
     drawn = series[:COLOURS]
     right = max((point[0] for one in drawn for point in one.points), default=0)
     top = max((point[1] for one in drawn for point in one.points), default=0)
@@ -43,10 +49,36 @@ def lines(title: str, series: Sequence[Series], *, x: str, y: str) -> Html:
         [_axes(frame, along, ticks(top), x, y)]
         + [_line(frame, one, place, f"{x}, {y}") for place, one in enumerate(drawn)]
     )
-    legend = joined(
-        fill('<li class="c{place}">{name}</li>', place=place, name=one.name) for place, one in enumerate(drawn)
-    )
-    return _figure(title, body, fill('<ul class="legend">{legend}</ul>', legend=legend) if len(drawn) > 1 else Html())
+    return _figure(title, body, _legend(drawn) if len(drawn) > 1 else Html())
+
+
+def _legend(series: Sequence[Series]) -> Html:
+    items = [
+        fill(
+            '<li><svg width="30" height="10" aria-hidden="true">{line}</svg> {name}</li>',
+            line=stroke(place, 0, 30, 5),
+            name=one.name,
+        )
+        for place, one in enumerate(series)
+    ]
+    if any(one.stop for one in series):
+        ring = fill('<circle class="stop" cx="15" cy="5" r="{r}"/>', r=RING - 1)
+        items.append(
+            fill('<li><svg width="30" height="10" aria-hidden="true">{ring}</svg> where it stops</li>', ring=ring)
+        )
+    return fill('<ul class="legend">{items}</ul>', items=joined(items))
+
+
+def stroke(place: int, left: float, right: float, y: float) -> Html:
+    """A piece of the line with that number, for a legend."""
+    return fill(
+        '<line class="line c{place}" x1="{left}" x2="{right}" y1="{y}" y2="{y}"{dashes}/>',
+        place=place, left=left, right=right, y=y, dashes=_dashes(place),
+    )  # fmt: skip
+
+
+def _dashes(place: int) -> Html:
+    return fill(' stroke-dasharray="{dashes}"', dashes=" ".join(map(str, DASHES[place]))) if DASHES[place] else Html()
 
 
 def histogram(title: str, counts: Sequence[int], *, x: str, y: str) -> Html:
@@ -164,7 +196,26 @@ def _line(frame: _Frame, series: Series, place: int, axes: str) -> Html:
         for (x, y), (fetched, count) in zip(at, series.points, strict=True)
     )
     path = " ".join(f"{x},{y}" for x, y in at)
-    return fill('<polyline class="line c{place}" points="{path}"/>{dots}', place=place, path=path, dots=dots)
+    return fill(
+        '<polyline class="line c{place}" points="{path}"{dashes}/>{dots}{ring}',
+        place=place,
+        path=path,
+        dashes=_dashes(place),
+        dots=dots,
+        ring=_ring(frame, series, place) if series.stop else Html(),
+    )
+
+
+def _ring(frame: _Frame, series: Series, place: int) -> Html:
+    x, y = series.stop or (0, 0)
+    return fill(
+        '<circle class="stop c{place}" cx="{x}" cy="{y}" r="{r}"><title>{title}</title></circle>',
+        place=place,
+        x=_short(frame.x(x)),
+        y=_short(frame.y(y)),
+        r=RING,
+        title=f"{series.name} stops after {number(x)}, with {number(y)}",
+    )
 
 
 def ticks(top: float, most: int = 5) -> list[float]:

@@ -1,4 +1,4 @@
-"""How the report looks, by day and by night."""
+"""The style of the reports, light and dark, wide and narrow."""
 
 STYLE = """
 :root {
@@ -29,7 +29,9 @@ a { color: var(--accent); text-decoration: none; overflow-wrap: anywhere; }
 a:hover { text-decoration: underline; }
 code { font: .88em ui-monospace, "SFMono-Regular", Menlo, Consolas, monospace; }
 nav { margin: 1.2rem 0 0; font-size: .92rem; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 14px; margin: 1.8rem 0; }
+.tiles { display: grid; gap: 14px; margin: 1.8rem 0; grid-template-columns: repeat(4, 1fr); }
+.tiles.of-5, .tiles.of-6 { grid-template-columns: repeat(3, 1fr); } .tiles.of-3 { grid-template-columns: repeat(3, 1fr); }
+.tiles.of-5 .tile:last-child, .tiles.of-7 .tile:last-child { grid-column: span 2; }
 .tile, figure, .card { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; }
 .tile { padding: 14px 18px; }
 .tile b { display: block; font-size: 1.75rem; font-weight: 650; line-height: 1.2; font-variant-numeric: tabular-nums; }
@@ -41,13 +43,16 @@ nav { margin: 1.2rem 0 0; font-size: .92rem; display: flex; flex-wrap: wrap; gap
 .why em { font-style: normal; font-weight: 600; }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(440px, 100%), 1fr)); gap: 18px;
   align-items: start; }
+.two > * { min-width: 0; }
+.stack > * + * { margin-top: 18px; }
 figure { margin: 0; max-width: 660px; padding: 14px 16px 12px; }
 figcaption { font-weight: 600; margin-bottom: 6px; }
-figure svg { width: 100%; height: auto; display: block; overflow: visible; }
+figure > svg { width: 100%; height: auto; display: block; overflow: visible; }
 svg text { font-size: 12px; fill: var(--quiet); font-variant-numeric: tabular-nums; }
 svg .axis { font-style: italic; }
 .grid { stroke: var(--rule); stroke-width: 1; }
 .line { fill: none; stroke: var(--c); stroke-width: 2.2; stroke-linejoin: round; }
+.stop { fill: var(--card); stroke: var(--c, var(--quiet)); stroke-width: 2.2; }
 .dot { fill: transparent; }
 .dot:hover { fill: var(--c); }
 rect { fill: var(--c); }
@@ -57,8 +62,7 @@ rect.pale { opacity: .4; }
 .c4 { --c: var(--c4); } .c5 { --c: var(--c5); } .c6 { --c: var(--c6); } .c7 { --c: var(--c7); }
 .legend { list-style: none; margin: 6px 0 0; padding: 0; display: flex; flex-wrap: wrap; gap: 2px 16px;
   font-size: .85rem; }
-.legend li::before { content: ""; display: inline-block; width: 14px; height: 3px; border-radius: 2px;
-  background: var(--c); margin-inline-end: 6px; vertical-align: middle; }
+.legend svg { display: inline-block; width: 30px; height: 10px; margin-inline-end: 2px; overflow: visible; }
 .card { padding: 10px 18px 14px; overflow-x: auto; }
 .card h3 { margin: .3rem 0 .5rem; }
 h3 + p { margin-top: 0; }
@@ -73,7 +77,7 @@ th[scope=row] { font-weight: 500; }
 .space { margin-top: 18px; }
 .bars th { width: 42%; } .bars td.bar { width: 38%; padding-top: 10px; }
 .bars svg { display: block; }
-.facts th { width: 9.5rem; color: var(--quiet); font-weight: 500; }
+.facts th { width: 9.5rem; color: var(--quiet); font-weight: 500; } .facts td { overflow-wrap: anywhere; }
 .sides { table-layout: fixed; } .sides td { width: 50%; padding-inline-end: 18px; overflow-wrap: anywhere; }
 .sides tr.about td { border-top: 0; padding-top: 0; font-size: .82rem; color: var(--quiet); }
 .tag { display: inline-block; border: 1px solid var(--rule); border-radius: 99px; padding: 0 8px; margin-inline-end: 5px;
@@ -81,5 +85,23 @@ th[scope=row] { font-weight: 500; }
 .tag.bad { border-color: var(--warn-edge); }
 footer { margin-top: 3.5rem; border-top: 1px solid var(--rule); padding-top: 1rem; color: var(--quiet);
   font-size: .88rem; }
+.files th { font-weight: 400; }
+@media (max-width: 640px) {
+  main { padding: 24px 14px 48px; }
+  h1 { font-size: 1.55rem; overflow-wrap: anywhere; }
+  .tiles, .tiles.of-3, .tiles.of-5, .tiles.of-6 { grid-template-columns: 1fr 1fr; gap: 10px; }
+  .tile:last-child:nth-child(odd) { grid-column: span 2; }
+  .tile b { font-size: 1.45rem; }
+  .card table:not(.bars):not(.facts) th[scope=row] { min-width: 8rem; }
+  .card { padding: 8px 12px 10px; }
+  .card table { min-width: 36rem; }
+  .card table.facts, .card table.bars, .card table.files, .card table.sides { min-width: 0; }
+  .sides td { display: block; width: auto; padding-inline-end: 0; } .sides td + td { border-top: 0; padding-top: 0; }
+  .tag { white-space: normal; }
+  .facts th { width: 6.5rem; }
+  .bars th { width: 46%; } .bars td.bar { width: 24%; }
+  figure { padding: 12px 10px 10px; }
+  figure > svg text { font-size: 16px; }
+}
 @media print { body { background: #fff; } figure, .card, .tile { break-inside: avoid; } nav { display: none; } }
 """

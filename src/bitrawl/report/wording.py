@@ -1,130 +1,139 @@
-"""The sentences of the report: what a reason, a method, a language or a figure is called, and what to try."""
+"""The words of the report: names and sentences for reasons, methods, languages and figures, and what to try."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from bitrawl.languages import language_name
 from bitrawl.model import Method, Reason
 
 METHODS: dict[str, tuple[str, str]] = {
-    Method.DECLARED: ("declared", "the pages name each other as translations (hreflang, language switchers, sitemaps)"),
-    Method.URL: ("addresses", "the two URLs differ only in what names a language, or by a pattern learned on the site"),
-    Method.IMAGES_AND_DIGITS: ("images and digits", "the same rare images and the same sequence of numbers"),
-    Method.IMAGES: ("images", "the same rare images"),
-    Method.DIGITS: ("digits", "the same sequence of numbers"),
-    Method.HIGH: ("structure (high)", "built alike, paragraph by paragraph: very similar"),
-    Method.MEDIUM: ("structure (medium)", "built alike: similar"),
-    Method.LOW: ("structure (low)", "built alike: somewhat similar"),
+    Method.DECLARED: ("declared", "the pages or a sitemap declare it: hreflang, language switchers"),
+    Method.URL: ("URLs", "the URLs differ only in a language mark, or by a pattern learned on the site"),
+    Method.IMAGES_AND_DIGITS: (
+        "images and digits",
+        "both pages have the same rare images and the same sequence of numbers",
+    ),
+    Method.IMAGES: ("images", "both pages have the same rare images"),
+    Method.DIGITS: ("digits", "both pages have the same sequence of numbers"),
+    Method.HIGH: ("structure (high)", "the paragraphs and their order are nearly the same"),
+    Method.MEDIUM: ("structure (medium)", "the paragraphs and their order are similar"),
+    Method.LOW: ("structure (low)", "the paragraphs and their order are somewhat similar"),
     Method.CONTENT: (
         "content",
-        "the words of one are translations of the other's, by the lexicon that the job has learned",
+        "the words of one page translate those of the other, by the lexicon that this job has learned",
     ),
-    Method.PARENTS: ("paired parents", "linked from the same place of two pages that are a pair themselves"),
+    Method.PARENTS: ("paired parents", "two pages that are a pair link to them from the same place"),
     Method.MUTUAL: ("mutual links", "the pages link to each other"),
-    Method.BRIDGE: ("bridge", "both are translations of the same page in a third language"),
+    Method.BRIDGE: ("third language", "both are translations of the same page in a third language"),
 }
 """By the letter of the evidence: its name, and what it says of two pages."""
 
 SKIPS: dict[str, str] = {
-    Reason.OFF_SITE: "The link leads to a site that is not one of the seeds'.",
-    Reason.OFF_HOST: "The link leads to another host of the site, and --same-host was given.",
-    Reason.NOT_UNDER: "The address is not below a path given with --under.",
-    Reason.EXCLUDED: "An --exclude pattern matches.",
-    Reason.NOT_INCLUDED: "There are --include patterns, and none matches.",
-    Reason.DEPTH: "Further from the seeds than --max-depth.",
+    Reason.OFF_SITE: "The link leads to a site that has no seed.",
+    Reason.OFF_HOST: "The link leads to another host of the site, and you gave --same-host.",
+    Reason.NOT_UNDER: "The URL is not below a path that you gave with --under.",
+    Reason.EXCLUDED: "The URL matches an --exclude pattern.",
+    Reason.NOT_INCLUDED: "The URL matches none of the --include patterns.",
+    Reason.DEPTH: "The link is further from the seeds than --max-depth.",
     Reason.NOFOLLOW: "The link says rel=nofollow.",
-    Reason.STRATEGY: "The strategy does not follow links from the page where it was found.",
-    Reason.TRAP: "The address looks like one of endlessly many, or pages of its kind brought nothing new.",
+    Reason.STRATEGY: "The strategy does not follow links of the page where this one was found.",
+    Reason.TRAP: "The URL looks like one of an endless series, or similar URLs brought nothing new.",
     Reason.ROBOTS: "robots.txt forbids it.",
-    Reason.ROBOTS_UNREACHABLE: "robots.txt could not be had: then one has to stay away.",
-    Reason.NOINDEX: "The page asks not to be indexed. Its links are followed.",
-    Reason.OPT_OUT: "The page or its host reserves text and data mining.",
-    Reason.REDIRECT: "It moved. The new address is a link of its own.",
-    Reason.TOO_MANY_REDIRECTS: "One redirect led to the next, too often.",
+    Reason.ROBOTS_UNREACHABLE: "robots.txt could not be fetched, so nothing on this host may be crawled.",
+    Reason.NOINDEX: "The page asks not to be indexed. Its links were followed.",
+    Reason.OPT_OUT: "The page or its host does not allow text and data mining.",
+    Reason.REDIRECT: "The page has moved. Its new URL is counted as a link of its own.",
+    Reason.TOO_MANY_REDIRECTS: "There were too many redirects in a row.",
     Reason.NOT_ARCHIVED: "The archives given to --replay do not hold it.",
-    Reason.PRIVATE_ADDRESS: "Its host is not on the public internet.",
-    Reason.DNS: "The host's name cannot be resolved.",
-    Reason.CONNECTION: "No connection, or it broke off.",
-    Reason.TLS: "The certificate is not valid, or no encrypted connection came about.",
+    Reason.PRIVATE_ADDRESS: "The host is not on the public internet.",
+    Reason.DNS: "The name of the host could not be resolved.",
+    Reason.CONNECTION: "The host refused the connection, or broke it off.",
+    Reason.TLS: "The certificate is not valid, or no encrypted connection was possible.",
     Reason.PROXY: "The proxy could not be reached, or refused the request. The host was not asked.",
     Reason.TIMEOUT: "The answer took too long.",
-    Reason.HTTP_ERROR: "What came is no HTTP.",
-    Reason.HTTP_STATUS: "The server answered with an error, mostly “not found”.",
-    Reason.SERVER_ERROR: "The server said “not now”, at each attempt.",
+    Reason.HTTP_ERROR: "The answer is not valid HTTP.",
+    Reason.HTTP_STATUS: "The server answered with an error.",
+    Reason.SERVER_ERROR: "The server answered with a temporary error, at each attempt.",
     Reason.RATE_LIMITED: "The server asked for fewer requests.",
-    Reason.TOO_LARGE: "Larger than fetch.megabytes.",
-    Reason.BOMB: "The compressed body expands beyond all measure.",
-    Reason.CONTENT_ENCODING: "A compression that is not known, or broken.",
-    Reason.CONTENT_TYPE: "Not a page: an image, a program, a document of another kind.",
-    Reason.SITEMAP: "A sitemap: read for its links.",
-    Reason.PROBE: "An address that we made up, to see how the host answers when there is nothing.",
-    Reason.SOFT_404: "It has the text that the host shows for addresses that do not exist.",
-    Reason.EMPTY: "Neither text nor links.",
-    Reason.ANALYSIS_TIMEOUT: "Reading it took too long; it is kept in rejected/.",
-    Reason.ANALYSIS_CRASH: "The process that read it died; it is kept in rejected/.",
-    Reason.ANALYSIS_ERROR: "The page reader failed on it; it is kept in rejected/.",
-    Reason.INTERNAL: "A bug of ours. Please report it.",
+    Reason.TOO_LARGE: "The answer is larger than fetch.megabytes.",
+    Reason.BOMB: "The compressed answer would expand to an unreasonable size.",
+    Reason.CONTENT_ENCODING: "The compression is unknown or broken.",
+    Reason.CONTENT_TYPE: "Not a web page: an image, an archive or another kind of file.",
+    Reason.SITEMAP: "A sitemap. Its links were followed.",
+    Reason.PROBE: "A URL that we made up, to see how the host answers for missing pages.",
+    Reason.SOFT_404: "The page has the same text that the host shows for missing pages.",
+    Reason.EMPTY: "The page has neither text nor links.",
+    Reason.ANALYSIS_TIMEOUT: "Analysing the page took too long. It is kept in rejected/.",
+    Reason.ANALYSIS_CRASH: "The process that analysed the page died. The page is kept in rejected/.",
+    Reason.ANALYSIS_ERROR: "Analysing the page failed. It is kept in rejected/.",
+    Reason.INTERNAL: "This is a bug in bitrawl. Please report it.",
 }
 """Why a link is no page; docs/reference/skips.md says more of each."""
 
 HARMLESS: frozenset[str] = frozenset({Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT})
-"""Skips by which nothing is lost."""
+"""Skips that lose nothing."""
 
 ADVICE: dict[str, str] = {
-    Reason.OFF_SITE: "Add the other site as a seed; or, where it is the same site under another name, join the hosts"
+    Reason.OFF_SITE: "Add the other site as a seed. If it is the same site under another name, join the hosts"
     " with --one-site.",
     Reason.OFF_HOST: "Leave out --same-host, or add a page of the other host as a seed.",
     Reason.NOT_UNDER: "Add --under for the path of the other language too.",
     Reason.EXCLUDED: "Loosen --exclude.",
-    Reason.NOT_INCLUDED: "Loosen --include: it must match the pages of both languages.",
+    Reason.NOT_INCLUDED: "Loosen --include. It must match the pages of both languages.",
     Reason.DEPTH: "Raise --max-depth.",
     Reason.STRATEGY: "Try --strategy breadth-first.",
-    Reason.TRAP: "Look at these addresses in the ledger: if they are real pages, give some of them as seeds.",
-    Reason.ROBOTS: "Ask the site's owner; robots.txt is not optional.",
-    Reason.ROBOTS_UNREACHABLE: "Try again later: the same command goes on.",
-    Reason.OPT_OUT: "Where your law allows it, --ignore-opt-outs keeps them.",
-    Reason.NOT_ARCHIVED: "Bring archives that hold these pages.",
-    Reason.PRIVATE_ADDRESS: "If these are your own machines, --allow-private opens them.",
-    Reason.DNS: "Check the spelling of the seeds, and your connection.",
-    Reason.CONNECTION: "Check your network connection; then run the same command again.",
-    Reason.TLS: "Check the address in a browser; the plain http:// one may work.",
-    Reason.PROXY: "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password;"
-    " then run the same command again.",
+    Reason.TRAP: "Look at these URLs. If they are real pages, add some of them as seeds.",
+    Reason.ROBOTS: "Ask the site's owner for permission. bitrawl always obeys robots.txt.",
+    Reason.ROBOTS_UNREACHABLE: "Try again later. The same command resumes the job.",
+    Reason.OPT_OUT: "If the law allows it where you are, keep them with --ignore-opt-outs.",
+    Reason.NOT_ARCHIVED: "Add archives that hold these pages.",
+    Reason.PRIVATE_ADDRESS: "If these are your own machines, allow them with --allow-private.",
+    Reason.DNS: "Check the spelling of the seeds and your network connection.",
+    Reason.CONNECTION: "Check your network connection, then run the same command again.",
+    Reason.TLS: "Open the URL in a browser. The http:// URL may work instead.",
+    Reason.PROXY: "Check --proxy, or HTTP_PROXY and HTTPS_PROXY in your environment, and its user name and password."
+    " Then run the same command again.",
     Reason.TIMEOUT: "Raise fetch.timeout in the job file, or try again later.",
-    Reason.HTTP_STATUS: "Check the seeds in a browser; some sites refuse all robots: a --contact in the User-Agent"
+    Reason.HTTP_STATUS: "Open the seeds in a browser. Some sites refuse all crawlers; a --contact in the User-Agent"
     " may help.",
     Reason.SERVER_ERROR: "Try again later, with a longer --delay.",
     Reason.RATE_LIMITED: "Try again later, with a longer --delay.",
     Reason.TOO_LARGE: "Raise fetch.megabytes in the job file.",
-    Reason.CONTENT_TYPE: "Begin at a page of the site, not at a file.",
-    Reason.SOFT_404: "If these are real pages, --no-probe keeps them.",
-    Reason.EMPTY: "A site that is drawn by scripts alone has no text to read.",
+    Reason.CONTENT_TYPE: "Start from a page of the site, not from a file.",
+    Reason.SOFT_404: "If these are real pages, keep them with --no-probe.",
+    Reason.EMPTY: "The site may draw its pages with scripts. bitrawl does not run scripts.",
     Reason.ANALYSIS_TIMEOUT: "Raise analysis.seconds in the job file.",
-    Reason.ANALYSIS_CRASH: "Please report it, with a file from rejected/.",
-    Reason.ANALYSIS_ERROR: "Please report it, with a file from rejected/.",
+    Reason.ANALYSIS_CRASH: "Please report it, and attach a file from rejected/.",
+    Reason.ANALYSIS_ERROR: "Please report it, and attach a file from rejected/.",
     Reason.INTERNAL: "Please report it.",
 }
-"""What to try when many links were lost to a reason; one that needs no advice has none."""
+"""What to try when many links were skipped for a reason. Reasons that need no advice are absent."""
 
 REFUSALS = {
-    "wrong-language": "Both are in the same language: one is not in the language that it claims.",
-    "untranslated": "Mostly the same text on both: the original under another address.",
-    "short": "One has hardly any text of its own.",
-    "length": "One has too little text to be a translation of the other.",
-    "conflict": "One of them is the translation of another page, with more evidence.",
-    "unlike": "All evidence together is too weak.",
-    "machine-translated": "One says of itself that a machine translated it.",
+    "wrong-language": "Both pages are in the same language. One claims to be in another.",
+    "untranslated": "Both pages have mostly the same text: the original, not translated.",
+    "short": "One page has hardly any text of its own.",
+    "length": "One page has too little text to be a translation of the other.",
+    "conflict": "One of the pages has a better partner.",
+    "unlike": "All of the evidence together is too weak.",
+    "machine-translated": "One page says that it was translated by a machine.",
 }
-"""Why two pages that something held to be a pair are none."""
+"""Why two pages that some evidence proposed as a pair were refused."""
 
 
 def method_name(letter: str) -> str:
-    """The letter itself where it is none of ours."""
+    """The letter itself where it is unknown."""
     return METHODS.get(letter, (letter, ""))[0]
 
 
 def language_pair(a: str, b: str) -> str:
     """English–French."""
     return f"{language_name(a)}–{language_name(b)}"
+
+
+def answered(statuses: Mapping[int, int], most: int = 3) -> str:
+    """404 × 12, 403 × 2."""
+    shown = [f"{status} × {number(count)}" for status, count in list(statuses.items())[:most]]
+    return ", ".join([*shown, "…"] if len(statuses) > most else shown)
 
 
 def number(count: float) -> str:
@@ -138,7 +147,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """In per cent; what is not nothing is not shown as 0, nor what is not all as 100."""
+    """In per cent. Only nothing is shown as 0 %, and only everything as 100 %."""
     percent = 100 * part / whole if whole else 0.0
     if 0 < percent < 1:
         return "under 1 %"

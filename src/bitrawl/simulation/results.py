@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bitrawl import files
+from bitrawl.languages import same_language
+from bitrawl.model import OWN_REQUESTS, Language
 from bitrawl.report.simulation import harvest
-from bitrawl.simulation.measure import APART, MARKS, Figures, SiteTrials
+from bitrawl.simulation.measure import MARKS, Figures, SiteTrials
 
 MEASURES = (
     *(f"pairs at {mark} %" for mark in MARKS),
@@ -44,7 +46,7 @@ COLUMNS = (
     "stop_reason",
     "stop_lost",
     "stop_saved",
-    *(f"apart_{kind}" for kind in APART),
+    *(f"apart_{kind}" for kind in OWN_REQUESTS),
     "faults",
 )
 
@@ -76,8 +78,14 @@ def headline(trials: SiteTrials) -> str:
 def remarks(trials: SiteTrials) -> list[str]:
     """What the figures of a site do not say."""
     reasons = [f"{one.strategy} would stop: {one.stop_reason}" for one in trials.figures if one.stop_reason]
-    bugs = [f"{one.strategy}: {one.faults} visits failed by a bug, see the log" for one in trials.figures if one.faults]
+    bugs = [f"{one.strategy}: a bug ended {one.faults} visits, see the log" for one in trials.figures if one.faults]
     return reasons + bugs
+
+
+def missing_languages(results: Iterable[SiteTrials], languages: Sequence[Language]) -> list[Language]:
+    """Those in which no site has a page, as far as breadth-first reaches."""
+    found = {Language(code) for trials in results for code in trials.languages}
+    return [language for language in languages if not any(same_language(code, language) for code in found)]
 
 
 def write(folder: Path, results: Sequence[SiteTrials]) -> None:
@@ -86,8 +94,8 @@ def write(folder: Path, results: Sequence[SiteTrials]) -> None:
     heads = ("site", "strategy", "fetches", "pairs")
     _write_csv(folder / "curves.csv", heads, (line for trials in results for line in _curves(trials)))
     panels = [panel(trials) for trials in results]
-    lead = "Archived sites, replayed under several strategies: how soon each completes the pairs."
-    files.write(folder / "simulate.html", harvest.render("Strategies, side by side", lead, panels))
+    lead = "Archived sites were replayed under several strategies, to compare how soon each completes the pairs."
+    files.write(folder / "simulate.html", harvest.render("Strategies compared", lead, panels))
     for one, trials in zip(panels, results, strict=True):
         name = re.sub(r"[^\w.-]", "_", trials.site)  # a port, or an address in brackets
         files.write(folder / f"{name}.svg", harvest.svg(one))
@@ -100,11 +108,18 @@ def panel(trials: SiteTrials) -> harvest.Panel:
     return harvest.Panel(
         trials.site,
         headline(trials),
-        (*(harvest.curve(one.strategy, one.curve) for one in trials.figures), best),
+        (*(harvest.curve(one.strategy, one.curve, _end(one)) for one in trials.figures), best),
         tuple(one.strategy for one in trials.figures),
         tuple(zip(MEASURES, *map(cells, trials.figures), strict=True)),
         tuple(remarks(trials)),
     )
+
+
+def _end(figures: Figures) -> int | None:
+    """Fetches until the strategy would stop, or has nothing left to fetch; None when it goes on to the end."""
+    if figures.stopped_at is not None:
+        return figures.stopped_at
+    return figures.fetched if figures.fetched < len(figures.curve) else None
 
 
 def _lines(trials: SiteTrials) -> Iterable[tuple[object, ...]]:

@@ -1,4 +1,4 @@
-"""What pages and sitemaps were found to say, kept so that an archive that is replayed again is not read again."""
+"""Analysed pages and sitemaps of an archive, kept on disk so that the next replay need not analyse them again."""
 
 import hashlib
 import sqlite3
@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS outcomes (
 
 
 class Analyses:
-    """One SQLite file for a set of archives as they are now, read by this version of the package."""
+    """One SQLite file for a set of archives as they are now, analysed by this version of the package."""
 
     def __init__(self, folder: Path, archives: Sequence[Path]) -> None:
         path = folder / f"{_identity(archives)}.sqlite"
@@ -44,14 +44,14 @@ class Analyses:
         self._connection.close()
 
     def get(self, url: Url, *, index: bool) -> Page | Sitemap | Skip | None:
-        """None for what has not been read."""
+        """None for a page that has not been analysed."""
         row = self._connection.execute(
             "SELECT kind, outcome FROM outcomes WHERE url = ? AND asked_as_index = ?", (url, index)
         ).fetchone()
         return self._unpack[row[0]](self._decompress(row[1])) if row else None
 
     def put(self, url: Url, outcome: Page | Sitemap | Skip, *, index: bool) -> None:
-        """Replaces what was said of it before."""
+        """Replaces an earlier outcome."""
         row = (url, index, type(outcome).__name__, self._compress(pack(outcome)))
         try:
             self._connection.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", row)
@@ -60,7 +60,7 @@ class Analyses:
 
 
 def _identity(archives: Sequence[Path]) -> str:
-    """Changes with the files and with the version, so that nothing stale is ever taken."""
+    """Changes with the files and the version, so that nothing stale is ever used."""
     digest = hashlib.blake2b(__version__.encode(), digest_size=12)
     for path in archives:
         try:

@@ -75,7 +75,7 @@ class WarcArchive:
         self.close()
 
     def close(self) -> None:
-        """Nothing is buffered: this only gives back the file handle."""
+        """Nothing is buffered: this only closes the file."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -147,14 +147,14 @@ class WarcArchive:
 
 
 class ArchivingFetcher:
-    """Whatever the inner fetcher brings home is archived first: redirects, errors' bodies and robots.txt too."""
+    """Archives every answer of the inner fetcher, also redirects, errors and robots.txt, before passing it on."""
 
     def __init__(self, inner: Fetcher, archive: WarcArchive) -> None:
         self._inner = inner
         self._archive = archive
 
     async def fetch(self, link: Link) -> Capture | Skip:
-        """The capture comes with its place, and without what only the archive needs."""
+        """The capture has its place in the archive, and no longer the parts that only the archive needs."""
         answer = await self._inner.fetch(link)
         if isinstance(answer, Skip):
             return answer
@@ -184,7 +184,7 @@ def repair(path: Path, start: int = 0) -> bool:
 
 
 def _end_of_last_member(path: Path, start: int) -> int | None:
-    """None when what stands there is no gzip."""
+    """None if the file is not gzip there."""
     with path.open("rb") as file:
         file.seek(start)
         end = start

@@ -1,4 +1,4 @@
-"""What was mined of each site: duplicates, pairs, refusals and segments, replaced site by site as the crawl goes on."""
+"""What was mined of each site: pairs, segments, refused pairs and duplicates, replaced as the site grows."""
 
 from collections.abc import Iterator
 
@@ -8,34 +8,9 @@ from bitrawl.model import Language, PagePair, SegmentPair, Unpacker, pack
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS pairs (
-    id INTEGER PRIMARY KEY,
-    site TEXT NOT NULL, lang_a TEXT NOT NULL, lang_b TEXT NOT NULL, score REAL NOT NULL, pair BLOB NOT NULL
-);
-CREATE INDEX IF NOT EXISTS pair_sites ON pairs (site);
-CREATE INDEX IF NOT EXISTS pair_languages ON pairs (lang_a, lang_b, site, id);
-CREATE TABLE IF NOT EXISTS segments (
-    id INTEGER PRIMARY KEY, pair INTEGER NOT NULL REFERENCES pairs, segment BLOB NOT NULL
-);
-CREATE INDEX IF NOT EXISTS segment_pairs ON segments (pair, id);
-CREATE TABLE IF NOT EXISTS duplicates (url TEXT PRIMARY KEY, site TEXT NOT NULL, repeats TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS refusals (
-    site TEXT NOT NULL, url_a TEXT NOT NULL, url_b TEXT NOT NULL, reason TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS refusal_sites ON refusals (site);
-CREATE TABLE IF NOT EXISTS licences (site TEXT NOT NULL, licence TEXT NOT NULL, pages INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS patterns (site TEXT NOT NULL, pattern TEXT NOT NULL, pairs INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS mined (site TEXT PRIMARY KEY, pages INTEGER NOT NULL, settings TEXT NOT NULL) WITHOUT ROWID;
-"""
 
-_EMPTY = "".join(
-    f"{made};" for made in SCHEMA.replace("CREATE TABLE", "CREATE TEMP TABLE").split(";") if "TEMP" in made
-)
-
-
-class Refusal(msgspec.Struct, frozen=True):
-    """Two pages that something held to be a pair, and why they are none."""
+class RefusedPair(msgspec.Struct, frozen=True):
+    """Two pages that some evidence proposed as a pair, and why they were refused."""
 
     url_a: Url
     url_b: Url
@@ -55,15 +30,15 @@ class SiteFindings(msgspec.Struct, frozen=True):
     site: str
     pages: int  # that it was mined from
     pairs: tuple[PairFindings, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[RefusedPair, ...] = ()
     duplicates: dict[str, str] = {}  # from the page that repeats to the one that it repeats
     licences: dict[str, int] = {}  # pages of the corpus by what they say of their licence
-    patterns: dict[str, int] = {}  # how the addresses of pairs differ, and how many pairs show it
+    patterns: dict[str, int] = {}  # how the URLs of pairs differ, and how many pairs show it
     settings: str = ""  # a fingerprint of those that it was mined with
 
 
-class Mined(msgspec.Struct, frozen=True):
-    """What a site's findings are made of: they are as good as new when both are the same again."""
+class MinedFrom(msgspec.Struct, frozen=True):
+    """What a site's findings were made from: where both are the same again, there is nothing to mine."""
 
     pages: int = 0
     settings: str = ""
@@ -74,37 +49,33 @@ class Findings:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._query = ledger.connection.execute
+        self._query = ledger.database.query
+        self._query_many = ledger.database.query_many
         self._pair: Unpacker[PagePair] = Unpacker(PagePair)
         self._segment: Unpacker[SegmentPair] = Unpacker(SegmentPair)
-        if not ledger.read_only:
-            ledger.connection.executescript(SCHEMA)
-        elif not self._query("SELECT 1 FROM sqlite_master WHERE name = 'mined'").fetchone():
-            # Only crawled so far: empty tables of this connection stand for those that nobody has made.
-            ledger.connection.executescript(_EMPTY)
 
     def replace(self, found: SiteFindings) -> None:
-        """The site's findings, in place of its earlier ones: all of them, or none."""
+        """Replace the findings of a site, all of them or none."""
         with self._ledger.transaction():
             self._query("DELETE FROM segments WHERE pair IN (SELECT id FROM pairs WHERE site = ?)", (found.site,))
             for table in ("pairs", "refusals", "duplicates", "licences", "patterns", "mined"):
                 self._query(f"DELETE FROM {table} WHERE site = ?", (found.site,))
             for one in found.pairs:
                 self._add(found.site, one)
-            rows = [(found.site, no.url_a, no.url_b, no.reason) for no in found.refusals]
-            self._ledger.connection.executemany("INSERT INTO refusals VALUES (?, ?, ?, ?)", rows)
+            refused = [(found.site, pair.url_a, pair.url_b, pair.reason) for pair in found.refusals]
+            self._query_many("INSERT INTO refusals VALUES (?, ?, ?, ?)", refused)
             copies = [(url, found.site, repeats) for url, repeats in found.duplicates.items()]
-            self._ledger.connection.executemany("INSERT OR REPLACE INTO duplicates VALUES (?, ?, ?)", copies)
-            said = [(found.site, licence, pages) for licence, pages in found.licences.items()]
-            self._ledger.connection.executemany("INSERT INTO licences VALUES (?, ?, ?)", said)
+            self._query_many("INSERT OR REPLACE INTO duplicates VALUES (?, ?, ?)", copies)
+            stated = [(found.site, licence, pages) for licence, pages in found.licences.items()]
+            self._query_many("INSERT INTO licences VALUES (?, ?, ?)", stated)
             shown = [(found.site, pattern, pairs) for pattern, pairs in found.patterns.items()]
-            self._ledger.connection.executemany("INSERT INTO patterns VALUES (?, ?, ?)", shown)
+            self._query_many("INSERT INTO patterns VALUES (?, ?, ?)", shown)
             self._query("INSERT INTO mined VALUES (?, ?, ?)", (found.site, found.pages, found.settings))
 
-    def mined(self, site: str) -> Mined | None:
-        """None when it has not been."""
+    def mined(self, site: str) -> MinedFrom | None:
+        """What the site was mined from; None if it has not been mined."""
         row = self._query("SELECT pages, settings FROM mined WHERE site = ?", (site,)).fetchone()
-        return Mined(*row) if row else None
+        return MinedFrom(*row) if row else None
 
     def begun(self) -> bool:
         """Whether any site has been mined."""
@@ -144,7 +115,7 @@ class Findings:
         return dict(self._query("SELECT reason, count(*) FROM refusals GROUP BY 1 ORDER BY 2 DESC").fetchall())
 
     def duplicates(self) -> dict[str, str]:
-        """Pages that repeat another, and which."""
+        """Duplicate pages, each with the page that it repeats."""
         return dict(self._query("SELECT url, repeats FROM duplicates").fetchall())
 
     def licences(self) -> dict[str, int]:
@@ -152,17 +123,17 @@ class Findings:
         return dict(self._query("SELECT licence, sum(pages) FROM licences GROUP BY 1 ORDER BY 2 DESC, 1").fetchall())
 
     def patterns(self, site: str) -> dict[str, int]:
-        """How the addresses of a site's pairs differ, the most frequent first."""
+        """How the URLs of a site's pairs differ, the most frequent first."""
         rows = self._query("SELECT pattern, pairs FROM patterns WHERE site = ? ORDER BY 2 DESC, 1", (site,))
         return dict(rows.fetchall())
 
-    def recorded(self, site: str) -> tuple[list[PagePair], list[Refusal]]:
+    def recorded(self, site: str) -> tuple[list[PagePair], list[RefusedPair]]:
         """The pairs of a site as they were found, and those that were refused."""
         pairs = self._query("SELECT pair FROM pairs WHERE site = ? ORDER BY id", (site,))
         refusals = self._query("SELECT url_a, url_b, reason FROM refusals WHERE site = ?", (site,))
         return (
             [self._pair(blob) for (blob,) in pairs],
-            [Refusal(Url.known(a), Url.known(b), reason) for a, b, reason in refusals],
+            [RefusedPair(Url.known(a), Url.known(b), reason) for a, b, reason in refusals],
         )
 
     def _add(self, site: str, found: PairFindings) -> None:
@@ -170,4 +141,4 @@ class Findings:
         row = (site, pair.lang_a, pair.lang_b, pair.score, pack(pair))
         number = self._query("INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?)", row).lastrowid
         segments = [(number, pack(segment)) for segment in found.segments]
-        self._ledger.connection.executemany("INSERT INTO segments VALUES (NULL, ?, ?)", segments)
+        self._query_many("INSERT INTO segments VALUES (NULL, ?, ?)", segments)

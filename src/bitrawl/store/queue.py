@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from bitrawl.model import Lease, Link, Reason, Unpacker, pack
-from bitrawl.store.ledger import LEASED, QUEUED, SKIPPED, Ledger
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.schema import LEASED, QUEUED, SKIPPED
 from bitrawl.url import Url
 
 # A known link is raised while it is queued, and revived when only a strategy had refused it.
@@ -21,65 +22,62 @@ class LedgerQueue:
 
     def __init__(self, ledger: Ledger, site_of: Callable[[str], str]) -> None:
         self._ledger = ledger
+        self._database = ledger.database
         self._site_of = site_of
         self._unpack: Unpacker[Link] = Unpacker(Link)
 
     def put(self, scored: Iterable[tuple[Link, float]]) -> set[str]:
-        """As `protocols.Queue`."""
         rows = []
         for link, score in scored:
-            if not self._ledger.met.again(link.url, score):
+            if not self._ledger.recent.has(link.url, score):
                 host = link.url.host
                 rows.append((link.url, host, self._site_of(host), link.kind, score, pack(link)))
         with self._ledger.transaction():
-            self._ledger.connection.executemany(PUT, rows)
+            self._database.query_many(PUT, rows)
         return {row[1] for row in rows}
 
     def pop(self, host: str) -> Lease | None:
-        """As `protocols.Queue`. The lease is written with the next transaction: a crash before it leaves a queued link."""
-        row = self._ledger.connection.execute(
+        """The lease is written with the next transaction: a crash before it leaves a queued link."""
+        row = self._database.query(
             f"SELECT id, link, score, attempt FROM links WHERE host = ? AND state = {QUEUED}"
             " ORDER BY attempt, score DESC, id LIMIT 1",
             (host,),
         ).fetchone()
         if row is None:
             return None
-        self._ledger.connection.execute("UPDATE links SET state = ? WHERE id = ?", (LEASED, row[0]))
+        self._database.query("UPDATE links SET state = ? WHERE id = ?", (LEASED, row[0]))
         return Lease(self._unpack(row[1]), row[2], row[3])
 
     def best(self, host: str) -> float:
-        """As `protocols.Queue`."""
-        row = self._ledger.connection.execute(
+        row = self._database.query(
             f"SELECT score FROM links WHERE host = ? AND state = {QUEUED} ORDER BY attempt, score DESC, id LIMIT 1",
             (host,),
         ).fetchone()
         return -1.0 if row is None else float(row[0])
 
     def give_back(self, lease: Lease) -> None:
-        """As `protocols.Queue`."""
         with self._ledger.transaction():
-            self._ledger.connection.execute(
+            self._database.query(
                 "UPDATE links SET state = ?, attempt = ? WHERE url = ?", (QUEUED, lease.attempt + 1, lease.link.url)
             )
 
     def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
-        """As `protocols.Queue`."""
         rows = [(score, url) for url, score in scores]
         for score, url in rows:
-            self._ledger.met.lowered(url, score)
+            self._ledger.recent.lower(url, score)
         with self._ledger.transaction():
-            self._ledger.connection.executemany(f"UPDATE links SET score = ? WHERE url = ? AND state = {QUEUED}", rows)
+            self._database.query_many(f"UPDATE links SET score = ? WHERE url = ? AND state = {QUEUED}", rows)
 
     def hosts(self) -> set[str]:
         """All that have work: what a resumed run begins with."""
-        rows = self._ledger.connection.execute(f"SELECT DISTINCT host FROM links WHERE state = {QUEUED}")
+        rows = self._database.query(f"SELECT DISTINCT host FROM links WHERE state = {QUEUED}")
         return {row[0] for row in rows}
 
     def links(self) -> Iterator[Link]:
         """All that wait, in the order of their arrival."""
-        for (blob,) in self._ledger.connection.execute(f"SELECT link FROM links WHERE state = {QUEUED} ORDER BY id"):
+        for (blob,) in self._database.query(f"SELECT link FROM links WHERE state = {QUEUED} ORDER BY id"):
             yield self._unpack(blob)
 
     def __len__(self) -> int:
         """How many links wait; a look at each of them."""
-        return int(self._ledger.connection.execute(f"SELECT count(*) FROM links WHERE state = {QUEUED}").fetchone()[0])
+        return int(self._database.query(f"SELECT count(*) FROM links WHERE state = {QUEUED}").fetchone()[0])

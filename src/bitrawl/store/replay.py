@@ -11,6 +11,7 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -21,13 +22,16 @@ import numpy.typing as npt
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from bitrawl.errors import ArchiveError, UrlError
-from bitrawl.model import Capture, Link, Reason, Skip, Stage, WarcPlace
+from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, WarcPlace
 from bitrawl.url import Url
 
-MAX_BLOCK = 64 << 20  # bytes of one record; what is larger is no page
+MAX_BLOCK = 64 << 20  # bytes of one record; what is larger is no page; judgement
+MOST_HOMES = 50  # home pages of a host; judgement
 Headers = tuple[tuple[str, str], ...]
 
+_INDEX_PAGE = re.compile(r"/(?:(?:index|default|home)\b[^/]*)?$")
 _OFFSET_BITS = 44  # 16 TiB in a file, a million files
+_SUFFIXES = (".warc", ".warc.gz")
 _STARTS = (b"\x1f\x8b", b"WARC/")  # what a record can be read from, alone
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})")
@@ -54,20 +58,63 @@ def open_archives(paths: Iterable[Path], codec: Codec) -> "Archives":
 
 
 def read_capture(folder: Path, place: WarcPlace, codec: Codec) -> Capture | Skip:
-    """What a job has archived, by the place that its ledger remembers; raises `ArchiveError` when it is not there."""
+    """What a job has archived at a place that its ledger knows; raises `ArchiveError` if it is not there."""
     record = _Record.at_place(folder / place.file, place.offset)
     return _answer(record.capture(place), codec)
 
 
+def warc_files(paths: Iterable[Path]) -> list[Path]:
+    """The files as given, and for a folder the *.warc and *.warc.gz files in it, sorted by name."""
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        try:
+            found = sorted(entry for entry in path.iterdir() if entry.name.lower().endswith(_SUFFIXES))
+        except OSError as error:
+            raise ArchiveError(f"{path} cannot be read: {error.strerror}") from error
+        if not found:
+            raise ArchiveError(f"{path} holds no WARC file; their names end in .warc or .warc.gz")
+        files += found
+    return list(dict.fromkeys(files))
+
+
+def home_pages(archives: "Archives") -> list[Url]:
+    """Each host's root where it is archived, else its uppermost index pages, else its shortest URL."""
+    hosts: dict[str, list[Url]] = {}
+    for url in archives.urls():
+        hosts.setdefault(url.host, []).append(url)
+    return [home for urls in hosts.values() for home in _homes(archives, urls)]
+
+
+def _homes(archives: "Archives", urls: Sequence[Url]) -> list[Url]:
+    root = Url.parse(f"{urls[0].origin}/")
+    if isinstance(archives.answer(root), Capture):
+        return [root]
+    # Of ten archived sites seven have no root, and the shortest URL of one of them is 404.html (2026-11).
+    depth = min(url.path.count("/") for url in urls)
+    index = sorted(url for url in urls if url.path.count("/") == depth and _INDEX_PAGE.search(url.path))
+    return index[:MOST_HOMES] or [min(urls, key=lambda url: (len(url), url))]
+
+
 class ReplayFetcher:
-    """Archives in the place of the web; what they do not hold does not exist."""
+    """Archives in place of the web: a page that they do not hold does not exist."""
 
     def __init__(self, archives: "Archives") -> None:
         self._archives = archives
 
     async def fetch(self, link: Link) -> Capture | Skip:
-        """Never raises for what the records hold. An error status is final here: asking again brings the same."""
-        return self._archives.answer(link.url)
+        """Never raises, whatever the records hold. An error status is final: asking again would bring the same.
+
+        A seed that is archived only under the other scheme, http or https, redirects there, as most of the web does.
+        """
+        answer = self._archives.answer(link.url)
+        if isinstance(answer, Skip) and answer.reason is Reason.NOT_ARCHIVED and link.kind is LinkKind.SEED:
+            elsewhere = self._archives.archived_as(link.url)
+            if elsewhere is not None and elsewhere != link.url:
+                return Capture(link.url, HTTPStatus.MOVED_PERMANENTLY, (("Location", elsewhere),), b"", 0.0)
+        return answer
 
 
 class Archives:
@@ -117,6 +164,12 @@ class Archives:
         except ArchiveError as error:
             return Skip(url, Stage.FETCH, Reason.HTTP_ERROR, detail=str(error))
         return capture if isinstance(capture, Skip) else _answer(capture, self._codec)
+
+    def archived_as(self, url: Url) -> Url | None:
+        """The URL itself, or the same with the other of http and https where only that is archived; None for neither."""
+        scheme, _, rest = url.partition("://")
+        other = Url.parse(f"{'http' if scheme == 'https' else 'https'}://{rest}")
+        return next((known for known in (url, other) if self._find(known) is not None), None)
 
     def urls(self) -> Iterator[Url]:
         """All pages, in the order of the files: good answers that are, or may be, HTML."""
@@ -188,7 +241,7 @@ class _Index:
 
 
 class _Unpacked:
-    """Copies of archives that are compressed as a whole, in a folder that goes with the job."""
+    """Unpacked copies of archives that are compressed as a whole, in a temporary folder."""
 
     def __init__(self) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -262,7 +315,7 @@ class _Record(msgspec.Struct, frozen=True):
 
 
 def _answer(capture: Capture, codec: Codec) -> Capture | Skip:
-    """As the live fetcher answers, save that nothing is transient; the payload is dropped, being archived already."""
+    """As the live fetcher answers, except that nothing is transient. The payload is dropped: it is archived already."""
     if capture.status in _REDIRECTS and capture.header("Location").strip():
         return msgspec.structs.replace(capture, body=capture.payload, payload=b"")
     if not 200 <= capture.status < 300 or capture.status == 206:
@@ -414,7 +467,7 @@ def _headers(head: bytes) -> Headers:
 
 
 def _dechunked(payload: bytes) -> bytes:
-    """Without the chunks' sizes; as it is when it was never chunked, as archives often only claim."""
+    """Without the sizes of the chunks. Many archives only claim that a payload is chunked: then it stays as it is."""
     pieces, position = [], 0
     while match := _CHUNK.match(payload, position):
         size = int(match[1], 16)

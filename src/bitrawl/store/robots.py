@@ -12,13 +12,9 @@ class LedgerRobots:
         self._unpack: Unpacker[RobotsRecord] = Unpacker(RobotsRecord)
 
     def load(self, origin: str) -> RobotsRecord | None:
-        """The last one saved for that origin."""
-        row = self._ledger.connection.execute("SELECT record FROM robots WHERE origin = ?", (origin,)).fetchone()
+        row = self._ledger.database.one("SELECT record FROM robots WHERE origin = ?", (origin,))
         return self._unpack(row[0]) if row else None
 
     def save(self, record: RobotsRecord) -> None:
-        """Replaces the one before."""
         with self._ledger.transaction():
-            self._ledger.connection.execute(
-                "INSERT OR REPLACE INTO robots VALUES (?, ?)", (record.origin, pack(record))
-            )
+            self._ledger.database.query("INSERT OR REPLACE INTO robots VALUES (?, ?)", (record.origin, pack(record)))

@@ -1,10 +1,13 @@
-"""A job in figures: what `status` shows, while it runs or after."""
+"""What `bitrawl status` and `bitrawl log` show of a job, while it runs or after."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
 
-from bitrawl.store.ledger import LEASED, PAGE, QUEUED, SKIPPED, Ledger
+from bitrawl.model import OWN_REQUESTS, Reason
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.schema import LEASED, PAGE, QUEUED, SKIPPED
 
 
 class HostSummary(msgspec.Struct, frozen=True):
@@ -17,7 +20,11 @@ class HostSummary(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """Each link is queued, a page, or skipped for a reason: the sums add up."""
+    """Each link is queued, a page, or skipped for a reason: `links` is the sum of the three.
+
+    What we asked for on our own account (sitemaps, and addresses that cannot exist) is no link of anybody: those that
+    are done are counted in `own_requests` and nowhere else.
+    """
 
     links: int
     queued: int  # waiting, or in flight
@@ -31,6 +38,19 @@ class Summary(msgspec.Struct, frozen=True):
     ended: str  # why the last run ended; empty while it runs or when it was killed
     seconds: float  # crawled, over all runs
     mining: str = ""  # what is being mined; empty when nothing is
+    own_requests: int = 0
+
+    @property
+    def skip_reasons(self) -> dict[Reason, int]:
+        """Links by the reason for which they were skipped, whatever the stage; the most frequent first."""
+        counts: Counter[Reason] = Counter()
+        for key, count in self.skips.items():
+            counts[Reason(key.rpartition(" ")[2])] += count
+        return dict(counts.most_common())
+
+    def skipped_for(self, reason: Reason) -> int:
+        """How many links were skipped for that reason."""
+        return self.skip_reasons.get(reason, 0)
 
 
 class LogLine(msgspec.Struct, frozen=True):
@@ -46,14 +66,26 @@ class LogLine(msgspec.Struct, frozen=True):
     at: float
     took: float
     attempt: int
-    outcome: str  # "page", or the reason of a skip
+    outcome: str  # "page", or why it was skipped
+
+
+# Done, and not asked for by anybody but us. One that still waits is queued like any other link.
+OWN = "(state IN ({}, {}) AND kind IN ('{}'))".format(PAGE, SKIPPED, "', '".join(OWN_REQUESTS))
 
 
 def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
     """The whole job; `hosts` of them, the busiest first."""
-    query = ledger.connection.execute
-    states = dict(query("SELECT state, count(*) FROM links GROUP BY state").fetchall())
-    skips = query("SELECT stage || ': ' || reason, count(*) FROM links WHERE state = ? GROUP BY 1", (SKIPPED,))
+    query = ledger.database.query
+    states: dict[int, int] = {}
+    own = 0
+    for is_own, state, count in query(f"SELECT {OWN}, state, count(*) FROM links GROUP BY 1, 2"):
+        if is_own:
+            own += count
+        else:
+            states[state] = count
+    skips = query(
+        f"SELECT stage || ': ' || reason, count(*) FROM links WHERE state = ? AND NOT {OWN} GROUP BY 1", (SKIPPED,)
+    )
     languages = query("SELECT language, count(*) FROM pages GROUP BY 1 ORDER BY 2 DESC, 1").fetchall()
     fetches, size = query("SELECT count(*), coalesce(sum(bytes), 0) FROM fetches").fetchone()
     return Summary(
@@ -69,6 +101,7 @@ def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
         ended=str(ledger.recall("ended") or ""),
         seconds=float(ledger.recall("seconds") or 0),
         mining=str(ledger.recall("mining") or ""),
+        own_requests=own,
     )
 
 
@@ -80,7 +113,7 @@ FROM fetches JOIN links USING (url) GROUP BY links.host ORDER BY 2 DESC, 1 LIMIT
 
 def log(ledger: Ledger, *, after: int = 0) -> Iterator[LogLine]:
     """The fetches in order, those with a greater number than `after`."""
-    rows = ledger.connection.execute(
+    rows = ledger.database.query(
         "SELECT seq, url, status, language, kind, score, bytes, at, took, attempt, outcome FROM fetches"
         " WHERE seq > ? ORDER BY seq",
         (after,),

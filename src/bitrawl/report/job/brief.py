@@ -6,14 +6,14 @@ from bitrawl.languages import language_name
 from bitrawl.report.job.diagnosis import diagnose
 from bitrawl.report.job.facts import CorpusCount, Facts
 from bitrawl.report.markup import shortened
-from bitrawl.report.wording import HARMLESS, counted, duration, method_name, number, share, size
+from bitrawl.report.wording import counted, duration, method_name, number, share, size
 
-_MOST = 6  # things named in a line
-_WIDTH = 30  # characters of a flag
+_MOST = 6  # things named in a line; judgement
+_WIDTH = 30  # characters of a flag; judgement
 
 
 def brief(facts: Facts) -> list[str]:
-    """What was found, what was left out and, where that is little, why; plain text, a line each."""
+    """What was found, what was left out and, if little was found, why: lines of plain text."""
     return [*_found(facts), *_left_out(facts), *_why(facts)]
 
 
@@ -25,7 +25,7 @@ def _found(facts: Facts) -> Iterator[str]:
     if not mined.begun:
         return
     yield (
-        f"{counted(mined.pairs, 'pair of pages', 'pairs of pages')}"
+        f"{counted(mined.pairs, 'page pair')}"
         f"{_listed({f'{one.lang_a}-{one.lang_b}': one.pairs for one in mined.language_pairs})}"
     )
     if mined.methods:
@@ -33,7 +33,7 @@ def _found(facts: Facts) -> Iterator[str]:
     if mined.pairs:
         flags = {shortened(flag.partition(",")[0], _WIDTH): count for flag, count in mined.flags.items()}
         flagged = f", {share(mined.flagged, mined.segments)} of them flagged" if mined.flagged else ""
-        yield f"{counted(mined.segments, 'pair of segments', 'pairs of segments')}{flagged}{_listed(flags)}"
+        yield f"{counted(mined.segments, 'segment pair')}{flagged}{_listed(flags)}"
     for name, written in facts.corpora.items():
         if len(facts.corpora) == 1 or written.units:
             yield f"{name}: {_written(written)}"
@@ -43,7 +43,7 @@ def _written(corpus: CorpusCount) -> str:
     if corpus.documents:
         inside = f"{counted(corpus.paragraphs, 'paragraph')}, {counted(corpus.words, 'word')}"
         return f"{counted(corpus.documents, 'document')} written, with {inside}"
-    merged = f" ({counted(corpus.merged, 'repetition')} merged)" if corpus.merged else ""
+    merged = f" ({counted(corpus.merged, 'duplicate')} merged)" if corpus.merged else ""
     refused = f"; {number(sum(corpus.refused.values()))} refused{_listed(corpus.refused)}" if corpus.refused else ""
     return f"{counted(corpus.units, 'unit')} written{merged}{refused}"
 
@@ -51,13 +51,13 @@ def _written(corpus: CorpusCount) -> str:
 def _left_out(facts: Facts) -> Iterator[str]:
     mined = facts.mined
     if mined.duplicates:
-        yield f"{counted(mined.duplicates, 'page repeats', 'pages repeat')} another"
+        yield counted(mined.duplicates, "duplicate page")
     if mined.refusals:
         refused = {refusal.reason: refusal.count for refusal in mined.refusals}
-        yield f"{counted(sum(refused.values()), 'pair', 'pairs')} refused{_listed(refused)}"
-    skips = [(one.reason, one.count - one.tried) for one in facts.crawled.skips if one.reason not in HARMLESS]
-    if skipped := {reason: count for reason, count in skips if count}:
-        yield f"{counted(sum(skipped.values()), 'link', 'links')} skipped{_listed(skipped)}"
+        yield f"{counted(sum(refused.values()), 'page pair')} refused{_listed(refused)}"
+    if reasons := facts.crawled.summary.skip_reasons:
+        skipped = counted(facts.crawled.summary.skipped, "link")
+        yield f"{skipped} skipped{_listed({str(reason): count for reason, count in reasons.items()})}"
 
 
 def _why(facts: Facts) -> Iterator[str]:

@@ -1,17 +1,16 @@
-"""Counting what streams by, in memory that does not grow with it: curves, histograms, samples, the order of fetches."""
+"""Counting what streams by, in memory that does not grow with it: curves, histograms, samples."""
 
 import random
-from array import array
 from collections import Counter
+from collections.abc import Callable, Hashable
+from itertools import chain, zip_longest
 from typing import Generic, TypeVar
 
-import numpy as np
-
-from bitrawl.store.ledger import Ledger
-
-BINS = 20  # of a histogram from 0 to 1
-STEPS = 60  # of a curve: as many as there are places to point at
-SEED = 20261  # The same job shows the same samples.
+BINS = 20  # of a histogram from 0 to 1; judgement
+STEPS = 60  # points of a curve: about 8 pixels apart, so that each can be pointed at
+SEED = 20261  # Any number: the same job shows the same samples.
+BANDS = 5  # of scores, from each of which a sample has its part; judgement
+MOST_GROUPS = 200  # whose items are told apart in a sample: bounds the memory to 30,000 items; judgement
 
 Histogram = tuple[int, ...]
 """Counts of values between 0 and 1, in `BINS` bins of the same width."""
@@ -21,7 +20,7 @@ Points = tuple[tuple[int, int], ...]
 
 
 class Steps:
-    """The log cut into equal steps, in which things are counted as they happen."""
+    """The fetches of a job cut into equal steps, in which things are counted as they happen."""
 
     def __init__(self, fetches: int) -> None:
         self._fetches = fetches
@@ -29,7 +28,7 @@ class Steps:
         self._counts: dict[str, Counter[int]] = {}
 
     def add(self, name: str, seq: int) -> None:
-        """One more of that name, at that place in the log."""
+        """Count one more of that name, at the fetch with that number."""
         step = (seq - 1) * self._steps // max(self._fetches, 1)
         self._counts.setdefault(name, Counter())[min(step, self._steps - 1)] += 1
 
@@ -46,45 +45,58 @@ class Steps:
         return tuple(points)
 
 
-class Order:
-    """When each page was fetched: 16 bytes a page, whatever its address."""
-
-    def __init__(self, ledger: Ledger, fetches: int) -> None:
-        self._last = fetches
-        keys, seqs = array("q"), array("q")
-        for url, seq in ledger.connection.execute("SELECT url, seq FROM fetches WHERE outcome = 'page' ORDER BY seq"):
-            keys.append(hash(url))
-            seqs.append(seq)
-        unsorted = np.frombuffer(keys, dtype=np.int64)
-        order = np.argsort(unsorted, kind="stable")
-        self._keys, self._seqs = unsorted[order], np.frombuffer(seqs, dtype=np.int64)[order]
-
-    def __call__(self, url: str) -> int:
-        """Its first place in the log; the log's end for a page that is not in it."""
-        key = hash(url)
-        place = int(np.searchsorted(self._keys, key))
-        return int(self._seqs[place]) if place < len(self._keys) and self._keys[place] == key else self._last
-
-
 Item = TypeVar("Item")
 
 
 class Reservoir(Generic[Item]):
-    """So many of a stream of any length, each with the same chance (Vitter's algorithm R)."""
+    """A sample of a stream of any length, in which each item has the same chance (Vitter's algorithm R)."""
 
     def __init__(self, size: int) -> None:
         self.items: list[Item] = []
         self._size = size
-        self._met = 0
+        self._offered = 0
         self._random = random.Random(SEED)  # noqa: S311 (nothing secret)
 
     def offer(self, item: Item) -> None:
-        """The next of the stream."""
-        self._met += 1
+        self._offered += 1
         if len(self.items) < self._size:
             self.items.append(item)
-        elif (place := self._random.randrange(self._met)) < self._size:
+        elif (place := self._random.randrange(self._offered)) < self._size:
             self.items[place] = item
+
+
+class SpreadSample(Generic[Item]):
+    """A sample in which each group and each band of scores has its part, whether it is large or small."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._groups: set[Hashable] = set()
+        self._strata: dict[int, dict[Hashable, Reservoir[Item]]] = {band: {} for band in range(BANDS)}
+
+    def offer(self, item: Item, group: Hashable, score: float) -> None:
+        if group not in self._groups and len(self._groups) >= MOST_GROUPS:
+            group = None  # all others together
+        self._groups.add(group)
+        band = self._strata[min(max(int(score * BANDS), 0), BANDS - 1)]
+        band.setdefault(group, Reservoir(self._size)).offer(item)
+
+    def items(self, key: Callable[[Item], Hashable]) -> list[Item]:
+        """At most `size` items, no two with the same key: one of each group and band in turn, until there are enough."""
+        shuffled = random.Random(SEED)  # noqa: S311 (nothing secret)
+        bands = [[reservoir.items for reservoir in band.values()] for band in self._strata.values()]
+        for band in bands:
+            shuffled.shuffle(band)
+        unique: dict[Hashable, Item] = {}
+        for item in _in_turn(_in_turn(bands)):
+            unique.setdefault(key(item), item)
+        return list(unique.values())[: self._size]
+
+
+def _in_turn(lists: list[list[Item]]) -> list[Item]:
+    """The first of each list, then the second of each, and so on."""
+    missing = object()
+    mixed = chain.from_iterable(zip_longest(*lists, fillvalue=missing))
+    return [item for item in mixed if item is not missing]  # type: ignore[misc]
 
 
 class Bins:
@@ -94,9 +106,8 @@ class Bins:
         self._counts = [0] * BINS
 
     def add(self, value: float) -> None:
-        """One more; what is beyond 0 and 1 counts for the end."""
+        """Count one more; what is below 0 or above 1 counts in the first or last bin."""
         self._counts[min(max(int(value * BINS), 0), BINS - 1)] += 1
 
     def histogram(self) -> Histogram:
-        """As it is now."""
         return tuple(self._counts)

@@ -9,13 +9,11 @@ import msgspec
 from bitrawl.languages import language_name
 from bitrawl.model import UNDETERMINED, Reason
 from bitrawl.report.job.facts import Facts
-from bitrawl.report.wording import ADVICE, HARMLESS, REFUSALS, SKIPS, counted, enumerated, number, share
+from bitrawl.report.wording import ADVICE, HARMLESS, REFUSALS, SKIPS, answered, counted, enumerated, number, share
 from bitrawl.url import Url
 
-LITTLE = 0.1
-"""Of the pairs that the pages could give: fewer ask for an explanation."""
-
-_MANY = 0.05  # Of all links, or of all pages: what is lost to one reason below that is not why little was found.
+LITTLE = 0.1  # of the pairs that the pages could give: finding fewer asks for an explanation; judgement
+_MANY = 0.05  # of all links or pages: what one reason costs below that is not why little was found; judgement
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -33,7 +31,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
 
 def diagnose(facts: Facts) -> Diagnosis | None:
-    """None when the job found what one may expect, or has not come to pairing yet."""
+    """None when the job found as much as can be expected, or has not been paired yet."""
     headline = _headline(facts)
     return Diagnosis(headline, tuple(_points(facts))) if headline else None
 
@@ -48,7 +46,7 @@ def _headline(facts: Facts) -> str:
         "No pair of translations was found": mined.begun and most and not mined.pairs,
         f"Only {number(mined.pairs)} of up to {number(most)} possible pairs were found": mined.begun
         and mined.pairs < LITTLE * most,
-        "The pairs of pages gave no segments": mined.pairs and not mined.segments,
+        "No segments were found in the pairs of pages": mined.pairs and not mined.segments,
     }
     headline = next((text for text, is_so in said.items() if is_so), "")
     so_far = "" if facts.crawled.summary.ended else " so far"
@@ -56,7 +54,7 @@ def _headline(facts: Facts) -> str:
 
 
 def _possible(facts: Facts) -> int:
-    """As many pairs as the second of the languages has pages; 0 where only one was asked for."""
+    """No more pairs than the second largest language has pages; 0 for a job of one language."""
     return sorted([0, 0, *facts.languages.values()])[-2]
 
 
@@ -66,11 +64,11 @@ def _points(facts: Facts) -> Iterator[Point]:
     yield from _about_skips(facts)
     yield from _about_pairing(facts)
     if waiting := facts.crawled.summary.queued:
-        ended = "" if facts.crawled.summary.ended else " or wait, if it still runs"
+        ended = "" if facts.crawled.summary.ended else " If the job is still running, wait."
         yield Point(
             f"{counted(waiting, 'link is', 'links are')} still queued.",
-            "Run the same command again, with a larger budget if there is one, or with --exhaustive where a site was left"
-            f"{ended}.",
+            "Run the same command again: with a larger budget if it was spent, or with --exhaustive if a site was left"
+            f" early.{ended}",
         )
 
 
@@ -82,25 +80,25 @@ def _about_languages(facts: Facts) -> Iterator[Point]:
     others = {code: count for code, count in told.items() if facts.asked_as(code) is None}
     found = enumerated(f"{number(count)} in {language_name(code)}" for code, count in asked.items())
     missing = [language_name(code) for code, count in asked.items() if not count]
-    advice = f"Give the address of a page in {' and one in '.join(missing)} as another seed." if missing else ""
+    advice = f"Add the URL of a page in {' and one in '.join(missing)} as a seed." if missing else ""
     yield Point(f"Of {counted(summary.pages, 'page')}, {found}.", advice)
     if others and max(others.values()) > max(min(asked.values(), default=0), _MANY * summary.pages):
         most = list(others.items())[:4]
         listed = enumerated(f"{language_name(code)} ({number(count)})" for code, count in most)
-        were = "which were" if len(most) > 1 else "which was"
         yield Point(
-            f"There are pages in {listed}, {were} not asked for.", _asking_for(facts, [code for code, _ in most])
+            f"There are also pages in languages that you did not ask for: {listed}.",
+            _asking_for(facts, [code for code, _ in most]),
         )
     unknown = summary.languages.get(UNDETERMINED, 0)
     if unknown > _MANY * summary.pages:
-        yield Point(f"{counted(unknown, 'page has', 'pages have')} too little text to tell the language.")
+        yield Point(f"{counted(unknown, 'page has', 'pages have')} too little text to identify the language.")
 
 
 def _asking_for(facts: Facts, more: Sequence[str]) -> str:
-    """A command to paste: a job's languages do not change, so that it is another job, or the same started over."""
+    """A command to paste. The languages of a job cannot change, so it starts over."""
     folder, codes = Path(facts.folder), ",".join([*facts.asked.langs, *more])
     command = shlex.join(["bitrawl", "mine", "--job", str(folder / "job.toml"), "--langs", codes, "--out", str(folder)])
-    return f"To start over with them, which fetches everything again: {command} --fresh"
+    return f"To include them, start over (this fetches everything again): {command} --fresh"
 
 
 def _about_other_sites(facts: Facts) -> Iterator[Point]:
@@ -110,18 +108,19 @@ def _about_other_sites(facts: Facts) -> Iterator[Point]:
         other = next(iter(declared))
         yield Point(
             f"Pages declare translations on other sites: {_ranked(declared)}.",
-            f"If they are the same site under another name: --one-site {home},{other}.",
+            f"If this is the same site under another name, add --one-site {home},{other}.",
         )
     elif sum(off_site.values()) > _MANY * facts.crawled.summary.links:
-        yield Point(f"Links lead to other sites, most often {_ranked(off_site)}.", ADVICE[Reason.OFF_SITE])
+        yield Point(f"Many links lead to other sites, most often {_ranked(off_site)}.", ADVICE[Reason.OFF_SITE])
 
 
 def _about_skips(facts: Facts) -> Iterator[Point]:
     enough = _MANY * facts.crawled.summary.links
     for skip in facts.crawled.skips:
-        count = skip.count - skip.tried
-        if count > enough and skip.reason != Reason.OFF_SITE and skip.reason not in HARMLESS:
-            noticed = f"{counted(count, 'link was', 'links were')} skipped: {skip.reason}. {SKIPS.get(skip.reason, '')}"
+        if skip.count > enough and skip.reason != Reason.OFF_SITE and skip.reason not in HARMLESS:
+            answers = f" ({answered(skip.statuses)})" if skip.statuses else ""
+            links = counted(skip.count, "link was", "links were")
+            noticed = f"{links} skipped: {skip.reason}{answers}. {SKIPS.get(skip.reason, '')}"
             yield Point(noticed.rstrip(), ADVICE.get(skip.reason, ""))
 
 
@@ -133,13 +132,13 @@ def _about_pairing(facts: Facts) -> Iterator[Point]:
         why = REFUSALS.get(mined.refusals[0].reason, "")
         yield Point(
             f"{counted(refused, 'pair was', 'pairs were')} refused: {most}. {why}".rstrip(),
-            "Look at the refused pairs below: what is refused for a wrong reason can be told with --url-pair.",
+            "Check the refused pairs in the report. If pairs were refused wrongly, describe their URLs with --url-pair.",
         )
     if mined.begun and not mined.pairs and not refused and all(facts.languages.values()) and len(facts.languages) > 1:
         codes = "=".join(facts.asked.langs[:2])
         yield Point(
-            "Nothing connects the pages of one language with those of the other: they may be different texts.",
-            f"If their addresses follow a rule, say which marks stand for the languages: --url-pair {codes}.",
+            "Nothing connects the pages of one language with those of the other. They may be different texts.",
+            f"If the URLs follow a rule, say what marks the languages in them: --url-pair {codes}.",
         )
     if mined.duplicates > summary.pages / 3:
         part = share(mined.duplicates, summary.pages)

@@ -1,24 +1,29 @@
 """The figures and samples of a job, gathered from its ledger in one pass over what was found."""
 
-import sqlite3
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
+from bitrawl.config import Thresholds
+from bitrawl.corpus.judging import rejection
 from bitrawl.errors import StoreError
 from bitrawl.languages import same_language
 from bitrawl.model import Language, PagePair, SegmentPair
-from bitrawl.report.job.counting import BINS, Bins, Histogram, Order, Points, Reservoir, Steps
+from bitrawl.report.job.counting import BINS, Bins, Histogram, Points, Reservoir, SpreadSample, Steps
+from bitrawl.store import statistics
+from bitrawl.store.database import is_locked
 from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import SKIPPED, Ledger
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.statistics import FetchOrder, RefusalCount, SkipCount
 from bitrawl.store.summary import HostSummary, Summary, summarise
 
-PAIR_SAMPLES, SEGMENT_SAMPLES = 4, 5  # of each two languages
-SAMPLED = 8  # language pairs, those with the most pairs
-ROWS = 10  # of a table whose rows come from the web
+PAIR_SAMPLES = 4  # of each two languages; judgement
+SEGMENT_SAMPLES = 30  # of the whole corpus: enough to see what is wrong with one in ten
+SAMPLED = 8  # language pairs, those with the most pairs; judgement
+ROWS = 10  # of a table whose rows come from the web; judgement
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -30,10 +35,11 @@ class Asked(msgspec.Struct, frozen=True):
     replay: list[str] = []
     warc: list[str] = []
     budget: dict[str, float] = {}
+    judge: Thresholds = Thresholds()
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """How something grew with the number of answers fetched."""
+    """How something grew with the number of fetches."""
 
     name: str
     points: Points
@@ -56,33 +62,13 @@ class MethodCount(msgspec.Struct, frozen=True):
     alone: int  # pairs for which no other method speaks
 
 
-class SkipCount(msgspec.Struct, frozen=True):
-    """Links that left the line at one place for one reason, and the first of them."""
-
-    stage: str
-    reason: str
-    count: int
-    tried: int  # of those, addresses that no page names: sitemaps and what cannot exist, asked for at a venture
-    url: str
-    detail: str
-
-
-class RefusalCount(msgspec.Struct, frozen=True):
-    """Pairs refused for one reason, and one of them."""
-
-    reason: str
-    count: int
-    url_a: str
-    url_b: str
-
-
-class SiteCount(msgspec.Struct, frozen=True):
+class SiteFacts(msgspec.Struct, frozen=True):
     """One site of a job."""
 
     site: str
     pages: int
     pairs: int
-    left: str = ""  # why the strategy held it to be exhausted
+    left: str = ""  # why the strategy left it
     patterns: dict[str, int] = {}
 
 
@@ -95,14 +81,14 @@ class PairSample(msgspec.Struct, frozen=True):
 
 
 class SegmentSample(msgspec.Struct, frozen=True):
-    """A segment pair drawn at random."""
+    """A segment pair of the corpus, drawn at random."""
 
     lang_a: Language
     lang_b: Language
     segment: SegmentPair
 
 
-class Crawled(msgspec.Struct, frozen=True):
+class CrawlFacts(msgspec.Struct, frozen=True):
     """What the ledger says of the crawl."""
 
     summary: Summary
@@ -115,7 +101,7 @@ class Crawled(msgspec.Struct, frozen=True):
     declared_off_site: dict[str, int]  # of those, declared translations
 
 
-class Mined(msgspec.Struct, frozen=True):
+class MiningFacts(msgspec.Struct, frozen=True):
     """What the ledger says of pairs and segments; all empty where the job was only crawled."""
 
     begun: bool = False
@@ -130,7 +116,7 @@ class Mined(msgspec.Struct, frozen=True):
     refusals: tuple[RefusalCount, ...] = ()
     duplicates: int = 0
     duplicate_samples: tuple[tuple[str, str], ...] = ()
-    sites: tuple[SiteCount, ...] = ()
+    sites: tuple[SiteFacts, ...] = ()
     pair_samples: tuple[PairSample, ...] = ()
     segment_samples: tuple[SegmentSample, ...] = ()
 
@@ -166,9 +152,11 @@ class Facts(msgspec.Struct, frozen=True):
 
     folder: str
     asked: Asked
-    crawled: Crawled
-    mined: Mined
+    crawled: CrawlFacts
+    mined: MiningFacts
     corpora: dict[str, CorpusCount] = {}  # by name: "en-fr"; empty before the first is written
+    files: dict[str, int] = {}  # of the folder corpus/, by name: bytes, 0 for a folder
+    running: bool = False  # A process works in the folder now.
 
     @property
     def languages(self) -> dict[str, int]:
@@ -186,17 +174,16 @@ class Facts(msgspec.Struct, frozen=True):
 
 def gather(folder: Path) -> Facts:
     """The facts of the job in that folder, running or ended; memory grows by 16 bytes a page."""
-    asked, corpora = _asked(folder / "job.toml"), _corpora(folder / "corpus" / "summary.json")
+    asked, corpus = _asked(folder / "job.toml"), folder / "corpus"
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     try:
-        findings = Findings(ledger)
-        ledger.connection.execute("BEGIN")  # One moment of a job that may go on: the sums add up.
-        crawled = _crawled(ledger)
-        return Facts(str(folder), asked, crawled, _mined(ledger, findings, crawled.summary.fetches), corpora)
-    except sqlite3.Error as error:
-        raise StoreError(f"{ledger.path} cannot be read: {error}") from error
+        with ledger.snapshot():
+            crawled = _crawled(ledger)
+            mined = _mined(ledger, asked.judge, crawled.summary.fetches)
     finally:
         ledger.close()
+    running = is_locked(folder / "job.sqlite")
+    return Facts(str(folder), asked, crawled, mined, _corpora(corpus / "summary.json"), _files(corpus), running)
 
 
 def _asked(path: Path) -> Asked:
@@ -217,39 +204,31 @@ def _corpora(path: Path) -> dict[str, CorpusCount]:
         raise StoreError(f"{path} cannot be read: {error}") from error
 
 
-def _crawled(ledger: Ledger) -> Crawled:
-    query = ledger.connection.execute
-    summary = summarise(ledger, hosts=1)
-    began, finished = query("SELECT coalesce(min(at), 0), coalesce(max(at), 0) FROM fetches").fetchone()
-    return Crawled(
+def _files(corpus: Path) -> dict[str, int]:
+    try:
+        entries = sorted(corpus.iterdir())
+        drafts = (".new", ".old")  # of a corpus that is being written
+        return {
+            entry.name: 0 if entry.is_dir() else entry.stat().st_size for entry in entries if entry.suffix not in drafts
+        }
+    except FileNotFoundError:
+        return {}  # nothing is written yet, or it is being replaced right now
+    except OSError as error:
+        raise StoreError(f"{corpus} cannot be read: {error.strerror}") from error
+
+
+def _crawled(ledger: Ledger) -> CrawlFacts:
+    summary, times = summarise(ledger, hosts=1), statistics.fetch_times(ledger)
+    return CrawlFacts(
         summary=summary,
-        began=began,
-        finished=finished,
+        began=times.first,
+        finished=times.last,
         growth=_growth(ledger, summary),
-        skips=tuple(SkipCount(*row[:-1]) for row in query(_SKIPS, (SKIPPED,))),
-        slowest=tuple(HostSummary(*row) for row in query(_SLOWEST, (ROWS,))),
-        off_site=dict(query(_OFF_SITE, (SKIPPED, ROWS)).fetchall()),
-        declared_off_site=dict(query(_DECLARED_OFF_SITE, (SKIPPED, ROWS)).fetchall()),
+        skips=tuple(statistics.skip_counts(ledger)),
+        slowest=tuple(statistics.slowest_hosts(ledger, ROWS)),
+        off_site=statistics.sites_linked_to(ledger, ROWS),
+        declared_off_site=statistics.sites_linked_to(ledger, ROWS, declared=True),
     )
-
-
-# SQLite takes the other columns from the row that has the minimum: the first link of each, one of a page's if there is any.
-_SKIPS = """
-SELECT stage, reason, count(*), sum(kind IN ('probe', 'index')), url, coalesce(detail, ''),
-    min((kind IN ('probe', 'index')) * (1 << 60) + id)
-FROM links WHERE state = ? GROUP BY stage, reason ORDER BY 3 DESC, 1, 2
-"""
-_SLOWEST = """
-SELECT links.host, count(*), sum(fetches.outcome = 'page'), avg(fetches.took)
-FROM fetches JOIN links USING (url) GROUP BY links.host ORDER BY 4 DESC, 1 LIMIT ?
-"""
-_OFF_SITE = """
-SELECT site, count(*) FROM links WHERE state = ? AND reason = 'off-site' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
-"""
-_DECLARED_OFF_SITE = """
-SELECT site, count(*) FROM links WHERE state = ? AND reason = 'off-site' AND kind = 'alternate'
-GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?
-"""
 
 
 def _curves(steps: Steps) -> tuple[Curve, ...]:
@@ -258,7 +237,7 @@ def _curves(steps: Steps) -> tuple[Curve, ...]:
 
 def _growth(ledger: Ledger, summary: Summary) -> tuple[Curve, ...]:
     steps = Steps(summary.fetches)
-    for language, seq in ledger.connection.execute("SELECT language, seq FROM fetches WHERE outcome = 'page'"):
+    for language, seq in statistics.pages_in_order(ledger):
         steps.add(language, seq)
     return _curves(steps)
 
@@ -266,7 +245,7 @@ def _growth(ledger: Ledger, summary: Summary) -> tuple[Curve, ...]:
 class _Pairs:
     """What is counted of pairs while they stream by."""
 
-    def __init__(self, order: Callable[[str], int], steps: Steps) -> None:
+    def __init__(self, order: FetchOrder, steps: Steps) -> None:
         self._order = order
         self.steps = steps
         self.scores = Bins()
@@ -294,23 +273,25 @@ class _Pairs:
 class _Segments:
     """What is counted of segments while they stream by."""
 
-    def __init__(self) -> None:
+    def __init__(self, thresholds: Thresholds) -> None:
+        self._thresholds = thresholds
         self.scores: dict[str, Bins] = {"score": Bins()}
         self.flags: Counter[str] = Counter()
         self.types: Counter[str] = Counter()
         self.flagged = 0
-        self.samples: dict[tuple[Language, Language], Reservoir[SegmentPair]] = {}
+        self.samples: SpreadSample[SegmentSample] = SpreadSample(SEGMENT_SAMPLES)
 
     def count(self, languages: tuple[Language, Language], segments: Iterable[SegmentPair]) -> int:
-        sample = self.samples[languages] = Reservoir[SegmentPair](SEGMENT_SAMPLES)
         total = 0
         for segment in segments:
             total += 1
-            sample.offer(segment)
             self.flags.update(segment.flags)
             self.flagged += bool(segment.flags)
             self.types[segment.type] += 1
             self._measure(segment)
+            if rejection(segment, self._thresholds) is None:
+                sample = SegmentSample(*languages, segment)
+                self.samples.offer(sample, (languages, segment.url_a.site), segment.score)
         return total
 
     def _measure(self, segment: SegmentPair) -> None:
@@ -323,20 +304,18 @@ class _Segments:
             self.scores.setdefault("coverage", Bins()).add(coverage)
 
 
-def _mined(ledger: Ledger, findings: Findings, fetches: int) -> Mined:
-    query = ledger.connection.execute
+def _mined(ledger: Ledger, thresholds: Thresholds, fetches: int) -> MiningFacts:
+    findings = Findings(ledger)
     if not findings.begun():
-        return Mined()
-    pairs, segments = _Pairs(Order(ledger, fetches), Steps(fetches)), _Segments()
+        return MiningFacts()
+    pairs, segments = _Pairs(FetchOrder(ledger, fetches), Steps(fetches)), _Segments(thresholds)
     found = []
     for languages in findings.language_pairs():
         count = pairs.count(languages, findings.pairs(*languages))
         found.append(LanguagePair(*languages, count, segments.count(languages, findings.segments(*languages))))
     found.sort(key=lambda one: -one.pairs)
     sampled = [(one.lang_a, one.lang_b) for one in found[:SAMPLED]]
-    duplicates = query("SELECT count(*) FROM duplicates").fetchone()[0]
-    samples = query("SELECT url, repeats FROM duplicates ORDER BY url LIMIT 5").fetchall()
-    return Mined(
+    return MiningFacts(
         begun=True,
         language_pairs=tuple(found),
         harvest=_curves(pairs.steps),
@@ -346,28 +325,24 @@ def _mined(ledger: Ledger, findings: Findings, fetches: int) -> Mined:
         flags=dict(segments.flags.most_common()),
         flagged=segments.flagged,
         types=dict(segments.types.most_common()),
-        refusals=tuple(RefusalCount(*row) for row in query(_REFUSALS, (2 * ROWS,))),
-        duplicates=duplicates,
-        duplicate_samples=tuple(samples),
+        refusals=tuple(statistics.refusal_counts(ledger, 2 * ROWS)),
+        duplicates=statistics.duplicate_count(ledger),
+        duplicate_samples=tuple(statistics.duplicate_samples(ledger, ROWS // 2)),
         sites=tuple(
-            SiteCount(site, pages, paired, ledger.knowledge(site).left, findings.patterns(site))
-            for site, pages, paired in query(_SITES, (2 * ROWS,)).fetchall()
+            SiteFacts(one.site, one.pages, one.pairs, ledger.knowledge(one.site).left, findings.patterns(one.site))
+            for one in statistics.site_counts(ledger, 2 * ROWS)
         ),
         pair_samples=_titled(ledger, [pair for key in sampled for pair in pairs.samples[key].items]),
-        segment_samples=tuple(SegmentSample(*key, one) for key in sampled for one in segments.samples[key].items),
+        segment_samples=tuple(sorted(segments.samples.items(_texts), key=lambda one: -one.segment.score)),
     )
 
 
-_REFUSALS = "SELECT reason, count(*), min(url_a), url_b FROM refusals GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?"
-_SITES = """
-SELECT site, (SELECT count(*) FROM pages WHERE pages.site = mined.site), count(pairs.id)
-FROM mined LEFT JOIN pairs USING (site) GROUP BY site ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?
-"""
+def _texts(sample: SegmentSample) -> tuple[str, str]:
+    return sample.segment.a.text, sample.segment.b.text
 
 
 def _titled(ledger: Ledger, pairs: Sequence[PagePair]) -> tuple[PairSample, ...]:
     def title(url: str) -> str:
-        row = ledger.connection.execute("SELECT title FROM pages WHERE url = ?", (url,)).fetchone()
-        return str(row[0]) if row else ""
+        return statistics.page_title(ledger, url)
 
     return tuple(PairSample(pair, title(pair.url_a), title(pair.url_b)) for pair in pairs)

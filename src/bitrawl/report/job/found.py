@@ -1,13 +1,14 @@
-"""The sections of the report on what was mined: repetitions, pairs, segments and samples of them."""
+"""The sections of the report on what was mined: duplicates, pairs, segments, the corpus and samples."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote
 
-from bitrawl.report.job.facts import Facts, PairSample, SegmentSample
+from bitrawl.report.job.facts import CorpusCount, Facts, PairSample, SegmentSample
 from bitrawl.report.markup import Html, fill, joined, link, shortened
 from bitrawl.report.plots import Bar, bars, histogram
-from bitrawl.report.wording import METHODS, REFUSALS, counted, language_pair, method_name, number, share
+from bitrawl.report.wording import METHODS, REFUSALS, counted, language_pair, method_name, number, share, size
 
-MAX_TEXT = 600  # characters of a segment that is shown
+MAX_TEXT = 600  # characters of a segment that is shown; judgement
 
 
 def duplicates(facts: Facts) -> Html:
@@ -20,10 +21,10 @@ def duplicates(facts: Facts) -> Html:
         for url, other in mined.duplicate_samples
     )
     return fill(
-        '<h3>Repetitions</h3><p>{text}</p><div class="card"><table class="sides"><thead><tr><th>page</th>'
-        "<th>repeats</th></tr></thead><tbody>{rows}</tbody></table></div>",
-        text=f"{counted(mined.duplicates, 'page has', 'pages have')} nearly all of the text of another, and"
-        f" {'is' if mined.duplicates == 1 else 'are'} left out of the corpus. The first ones:",
+        '<h3>Duplicate pages</h3><p>{text}</p><div class="card"><table class="sides"><thead><tr><th>page</th>'
+        "<th>has the text of</th></tr></thead><tbody>{rows}</tbody></table></div>",
+        text=f"{counted(mined.duplicates, 'page has', 'pages have')} nearly the same text as another page, and"
+        f" {'is' if mined.duplicates == 1 else 'are'} left out of the corpus. Examples:",
         rows=rows,
     )
 
@@ -34,9 +35,13 @@ def pairs(facts: Facts) -> Html:
     if not facts.crawled.summary.pages or len(facts.asked.langs) == 1:
         return Html()
     if not mined.begun:
-        return fill("<p>{text}</p>", text="This job has been crawled, and not yet searched for pairs.")
+        return fill(
+            "<p>{text}</p>", text="The pages of this job have not been paired yet. To pair them, run: bitrawl pair DIR"
+        )
     if not mined.pairs:
-        return joined([fill("<p>{text}</p>", text="No two pages were found to be translations."), _refusals(facts)])
+        return joined(
+            [fill("<p>{text}</p>", text="No two pages were found to be translations of each other."), _refusals(facts)]
+        )
     languages = [Bar(language_pair(one.lang_a, one.lang_b), one.pairs) for one in mined.language_pairs]
     methods = [
         Bar(f"{one.letter} · {method_name(one.letter)}", one.pairs, METHODS.get(one.letter, ("", ""))[1], one.alone)
@@ -46,12 +51,12 @@ def pairs(facts: Facts) -> Html:
         "<p>{text}</p>"
         '<div class="two"><div class="card"><h3>By languages</h3>{languages}</div>{scores}</div>'
         '<div class="card space"><h3>By method</h3><p>{explained}</p>{methods}</div>{refused}',
-        text="Two pages are a pair when all evidence together says that one is the translation of the other. The score"
-        " is a probability: of the pairs with 0.9, nine in ten should be right.",
+        text="Two pages are a pair if all of the evidence together says that one is a translation of the other. The score"
+        " is a probability: of the pairs that score 0.9, nine in ten should be right.",
         languages=bars(languages, total=mined.pairs),
-        scores=histogram("How sure the pairs are", mined.pair_scores, x="score", y="pairs"),
-        explained="How many pairs each method speaks for; mostly several agree. The full part of a bar are pairs that"
-        " only this method found.",
+        scores=histogram("Page pairs by score", mined.pair_scores, x="score", y="pairs"),
+        explained="Each bar shows how many pairs a method supports. Usually several methods agree. The solid part of each"
+        " bar shows pairs that no other method supports.",
         methods=bars(methods, total=mined.pairs),
         refused=_refusals(facts),
     )
@@ -73,18 +78,18 @@ def _refusals(facts: Facts) -> Html:
         for refusal in refusals
     )
     return fill(
-        '<h3>Refused</h3><p>{text}</p><div class="card"><table><thead><tr><th>reason</th><th class="n">pairs</th>'
-        "<th>for example</th></tr></thead><tbody>{rows}</tbody></table></div>",
-        text="Pages that something held to be a pair (they declare it, or their addresses say so) and that were not"
-        " taken for one.",
+        '<h3>Refused pairs</h3><p>{text}</p><div class="card"><table><thead><tr><th>reason</th><th class="n">pairs</th>'
+        "<th>example</th></tr></thead><tbody>{rows}</tbody></table></div>",
+        text="Some evidence proposed these pages as pairs (they declare it, for example, or their URLs suggest it), but"
+        " they were refused.",
         rows=rows,
     )
 
 
 _SCORES = {
-    "score": ("How well the segments match", "score of the alignment"),
-    "coverage": ("Words that have their translation on the other side", "share of words, mean of both sides"),
-    "length_ratio": ("Lengths", "length of the shorter over the longer"),
+    "score": ("Segment pairs by score", "score of the alignment"),
+    "coverage": ("Words with a translation on the other side", "share of words, mean of both sides"),
+    "length_ratio": ("Lengths", "length of the shorter text / length of the longer"),
 }
 
 
@@ -94,17 +99,17 @@ def segments(facts: Facts) -> Html:
     if not mined.segments:
         return Html()
     charts = [
-        histogram(_SCORES[name][0], counts, x=_SCORES[name][1], y="segments")
+        histogram(_SCORES[name][0], counts, x=_SCORES[name][1], y="segment pairs")
         for name, counts in sorted(mined.segment_scores.items(), key=lambda item: list(_SCORES).index(item[0]))
     ]
     clean = mined.segments - mined.flagged
     flags = [Bar("no flag", clean), *(Bar(flag, count) for flag, count in mined.flags.items())]
     types = [Bar(name, count) for name, count in mined.types.items()]
     return fill(
-        '<p>{text}</p><div class="two">{charts}<div class="card"><h3>By number of sentences on either side</h3>{types}'
+        '<p>{text}</p><div class="two">{charts}<div class="card"><h3>By number of sentences on each side</h3>{types}'
         '</div></div><div class="card space"><h3>By flag</h3>{flags}</div>',
-        text=f"{share(clean, mined.segments)} of all segments have no flag. These are all that were aligned: the job's"
-        " thresholds decide which of them get into the corpus, and can be changed without aligning again.",
+        text=f"These are all segment pairs that were aligned; {share(clean, mined.segments)} of them have no flag. The"
+        " thresholds of the job decide which get into the corpus. You can change them without aligning again.",
         charts=joined(charts),
         flags=bars(flags, total=mined.segments),
         types=bars(types, total=mined.segments),
@@ -112,8 +117,12 @@ def segments(facts: Facts) -> Html:
 
 
 def corpus(facts: Facts) -> Html:
-    """What was written, and what the thresholds kept out; nothing before it is written, or for one language."""
+    """What was written, what the thresholds kept out, and the files; nothing before anything is written."""
     written = {name: count for name, count in facts.corpora.items() if count.units or count.refused}
+    return joined([_counts(written) if written else Html(), _files(facts.files) if facts.files else Html()])
+
+
+def _counts(written: Mapping[str, CorpusCount]) -> Html:
     rows = joined(
         fill(
             '<tr><th scope="row">{name}</th><td class="n">{units}</td><td class="n">{merged}</td>'
@@ -126,16 +135,27 @@ def corpus(facts: Facts) -> Html:
         )
         for name, count in written.items()
     )
-    if not written:
-        return Html()
     return fill(
         '<p>{text}</p><div class="card"><table><thead><tr><th>corpus</th><th class="n">units</th>'
-        '<th class="n">repetitions merged</th><th class="n">refused</th><th>by</th></tr></thead>'
+        '<th class="n">duplicates merged</th><th class="n">refused</th><th>by threshold</th></tr></thead>'
         "<tbody>{rows}</tbody></table></div>",
-        text="Of the segments, those that reach the thresholds of the job file; equal ones are one unit, with all of the"
-        " places where it was found. To write it again with others: bitrawl export DIR.",
+        text="The corpus holds the segment pairs that reach the thresholds of the job file. Equal pairs are merged into one"
+        " unit, which keeps all of its sources. To write the corpus with other thresholds, run: bitrawl export DIR",
         rows=rows,
     )
+
+
+def _files(files: Mapping[str, int]) -> Html:
+    rows = joined(
+        fill(
+            '<tr><th scope="row"><a href="corpus/{path}"><bdi>{name}</bdi></a></th><td class="n">{size}</td></tr>',
+            path=quote(name),
+            name=name,
+            size=size(count) if count else "",
+        )
+        for name, count in files.items()
+    )
+    return fill('<h3>Files</h3><div class="card"><table class="files">{rows}</table></div>', rows=rows)
 
 
 def samples(facts: Facts) -> Html:
@@ -143,29 +163,38 @@ def samples(facts: Facts) -> Html:
     mined = facts.mined
     if not mined.pair_samples:
         return Html()
-    parts = [fill("<p>{text}</p>", text="Drawn at random, good ones and bad ones alike.")]
+    text = (
+        f"{counted(len(mined.segment_samples), 'segment pair')} of the corpus, drawn at random from all sites and all"
+    )
+    parts = [fill("<p>{text} ranges of scores, and some page pairs.</p>", text=text)]
     for one in mined.language_pairs:
-        pairs = [s for s in mined.pair_samples if (s.pair.lang_a, s.pair.lang_b) == (one.lang_a, one.lang_b)]
-        segments = [s for s in mined.segment_samples if (s.lang_a, s.lang_b) == (one.lang_a, one.lang_b)]
-        if pairs:
-            rows = joined([*map(_pair_rows, pairs), *map(_segment_rows, segments)])
-            title = language_pair(one.lang_a, one.lang_b)
-            parts.append(
-                fill(
-                    '<h3>{title}</h3><div class="card"><table class="sides">{rows}</table></div>',
-                    title=title,
-                    rows=rows,
-                )
+        languages = (one.lang_a, one.lang_b)
+        pairs = [s for s in mined.pair_samples if (s.pair.lang_a, s.pair.lang_b) == languages]
+        segments = [s for s in mined.segment_samples if (s.lang_a, s.lang_b) == languages]
+        title = language_pair(*languages)
+        parts += [
+            fill(_SAMPLES, title=f"{title}: {what}", rows=joined(rows))
+            for what, rows in (
+                ("segment pairs", list(map(_segment_rows, segments))),
+                ("page pairs", list(map(_pair_rows, pairs))),
             )
+            if rows
+        ]
     return joined(parts)
+
+
+_SAMPLES = '<h3>{title}</h3><div class="card"><table class="sides">{rows}</table></div>'
 
 
 def _pair_rows(sample: PairSample) -> Html:
     pair = sample.pair
     evidence = sorted(pair.evidence.items(), key=lambda item: -item[1])
     return fill(
-        "<tr><td>{title_a}<small>{url_a}</small></td><td>{title_b}<small>{url_b}</small></td></tr>"
-        '<tr class="about"><td colspan="2">pages · score {score} {tags}</td></tr>',
+        '<tr><td><span lang="{lang_a}" dir="auto">{title_a}</span><small>{url_a}</small></td>'
+        '<td><span lang="{lang_b}" dir="auto">{title_b}</span><small>{url_b}</small></td></tr>'
+        '<tr class="about"><td colspan="2">score {score} {tags}</td></tr>',
+        lang_a=pair.lang_a,
+        lang_b=pair.lang_b,
         title_a=link(pair.url_a, sample.title_a),
         title_b=link(pair.url_b, sample.title_b),
         url_a=_address(pair.url_a),
@@ -184,7 +213,7 @@ def _segment_rows(sample: SegmentSample) -> Html:
     return fill(
         '<tr><td lang="{lang_a}" dir="auto">{a}</td><td lang="{lang_b}" dir="auto">{b}</td></tr>'
         '<tr class="about"><td>{from_a}</td><td>{from_b}</td></tr>'
-        '<tr class="about"><td colspan="2">segments {type} · score {score} {tags}</td></tr>',
+        '<tr class="about"><td colspan="2">score {score} · {type} {tags}</td></tr>',
         lang_a=sample.lang_a,
         lang_b=sample.lang_b,
         a=shortened(segment.a.text, MAX_TEXT),

@@ -9,12 +9,12 @@ from bitrawl.languages import language_name
 from bitrawl.report.document import document
 from bitrawl.report.job import found
 from bitrawl.report.job.diagnosis import Diagnosis, diagnose
-from bitrawl.report.job.facts import Curve, Facts, SkipCount, gather
+from bitrawl.report.job.facts import Curve, Facts, gather
 from bitrawl.report.markup import Html, fill, joined, link, shortened
 from bitrawl.report.plots import COLOURS, Bar, Series, bars, lines
 from bitrawl.report.wording import (
-    HARMLESS,
     SKIPS,
+    answered,
     counted,
     duration,
     enumerated,
@@ -24,13 +24,13 @@ from bitrawl.report.wording import (
 )
 from bitrawl.version import __version__
 
-PATTERNS = 3  # of a site
-_FOOTER = """Written by bitrawl {version} from <code><bdi>{folder}</bdi></code>. Samples are drawn at random, always the
-same for the same findings. For more: <code>bitrawl status DIR</code>, <code>bitrawl log DIR</code>."""
+PATTERNS = 3  # of a site; judgement
+_FOOTER = """Written by bitrawl {version} from <code><bdi>{folder}</bdi></code>. The samples are random, but do not change
+unless the job does. See also: <code>bitrawl status DIR</code>, <code>bitrawl log DIR</code>."""
 
 
 def write(folder: Path) -> Path:
-    """The job's report, complete under its name or not there at all."""
+    """Write the job's report, as a whole or not at all."""
     path = folder / "report.html"
     files.write(path, render(gather(folder)))
     return path
@@ -40,14 +40,14 @@ def render(facts: Facts) -> str:
     """The same facts give the same page."""
     diagnosis = diagnose(facts)
     sections = [
-        ("asked", "What was asked, and how it ended", _asked(facts)),
-        ("harvest", "The harvest", _harvest(facts)),
+        ("asked", "The job", _asked(facts)),
+        ("harvest", "Progress of the crawl", _harvest(facts)),
         ("languages", "Pages by language", _languages(facts)),
-        ("pairs", "Pairs of pages", found.pairs(facts)),
-        ("segments", "Pairs of segments", found.segments(facts)),
+        ("pairs", "Page pairs", found.pairs(facts)),
+        ("segments", "Segment pairs", found.segments(facts)),
         ("corpus", "The corpus", found.corpus(facts)),
         ("samples", "Samples", found.samples(facts)),
-        ("skips", "What was left out", _skips(facts)),
+        ("skips", "Skipped links", _skips(facts)),
         ("hosts", "Hosts and sites", _hosts(facts)),
     ]
     shown = [(name, title, body) for name, title, body in sections if body]
@@ -74,22 +74,22 @@ def _title(facts: Facts) -> str:
         languages = f"{len(names)} languages"
     hosts = list(dict.fromkeys(seed.split("/")[2] for seed in facts.asked.seeds if seed.count("/") >= 2))
     hosts = hosts or [one.host for one in facts.crawled.slowest]
-    where = hosts[0] if len(hosts) == 1 else counted(len(hosts), "host") if hosts else "nowhere"
-    return f"{languages or 'Pages'} from {where}"
+    where = hosts[0] if len(hosts) == 1 else counted(len(hosts), "host")
+    return f"{languages or 'Pages'} from {where}" if hosts else languages or "An empty job"
 
 
 def _lead(facts: Facts) -> str:
     summary, mined = facts.crawled.summary, facts.mined
     if not summary.pages:
         answers = counted(summary.fetches, "answer")
-        return f"bitrawl fetched {answers} in {duration(summary.seconds)}, and none of them gave a page."
+        return f"bitrawl fetched {answers} in {duration(summary.seconds)}. None of them was a page."
     read = f"bitrawl read {counted(summary.pages, 'page')} in {duration(summary.seconds)}"
     if not mined.begun:
-        return f"{read}. Pairs have not been looked for yet."
+        return f"{read}. They have not been paired yet."
     if not mined.pairs:
-        return f"{read}, and found no two that are translations of each other."
-    aligned = f" and aligned {counted(mined.segments, 'pair of segments', 'pairs of segments')} in them"
-    return f"{read}, found {counted(mined.pairs, 'pair')} of translations{aligned if mined.segments else ''}."
+        return f"{read}. It found no pair of translations."
+    aligned = f" with {counted(mined.segments, 'segment pair')}" if mined.segments else ""
+    return f"{read}. It found {counted(mined.pairs, 'page pair')}{aligned}."
 
 
 def _tiles(facts: Facts) -> Html:
@@ -97,17 +97,17 @@ def _tiles(facts: Facts) -> Html:
     tiles = [(number(summary.pages), "pages"), (number(summary.fetches), "answers fetched")]
     if mined.begun:
         tiles += [
-            (number(mined.pairs), "pairs of pages"),
-            (number(mined.segments), "pairs of segments"),
-            (number(mined.duplicates), "pages that repeat others"),
+            (number(mined.pairs), "page pairs"),
+            (number(mined.segments), "segment pairs"),
+            (number(mined.duplicates), "duplicate pages"),
         ]
         if facts.corpora and len(facts.asked.langs) > 1:
-            tiles.insert(-1, (number(sum(one.units for one in facts.corpora.values())), "units written"))
+            tiles.insert(-1, (number(sum(one.units for one in facts.corpora.values())), "units in the corpus"))
     else:
         tiles.append((number(len(summary.languages)), "languages"))
     tiles.append((number(summary.skipped), "links skipped"))
     shown = (fill('<div class="tile"><b>{value}</b><span>{name}</span></div>', value=v, name=n) for v, n in tiles)
-    return fill('<div class="tiles">{tiles}</div>', tiles=joined(shown))
+    return fill('<div class="tiles of-{n}">{tiles}</div>', n=len(tiles), tiles=joined(shown))
 
 
 def _why(diagnosis: Diagnosis | None) -> Html:
@@ -122,7 +122,7 @@ def _why(diagnosis: Diagnosis | None) -> Html:
         for point in diagnosis.points
     )
     return fill(
-        '<aside class="why"><h2>{headline}</h2><p>What we saw, and what to try:</p><ul>{points}</ul></aside>',
+        '<aside class="why"><h2>{headline}</h2><p>What happened, and what to try:</p><ul>{points}</ul></aside>',
         headline=diagnosis.headline,
         points=points,
     )
@@ -131,20 +131,24 @@ def _why(diagnosis: Diagnosis | None) -> Html:
 def _asked(facts: Facts) -> Html:
     asked, crawled = facts.asked, facts.crawled
     summary = crawled.summary
-    ended = summary.ended or "It is still running, or was killed; the same command goes on."
+    unfinished = "running" if facts.running else "interrupted (resume with the same command)"
     began, finished = _date(crawled.began), _date(crawled.finished)
     when = f"from {began} to {finished}" if began != finished else began
     pages, queued = counted(summary.pages, "page"), number(summary.queued)
     rows: list[tuple[str, object]] = [
         ("languages", enumerated(f"{language_name(code)} ({code})" for code in asked.langs)),
-        ("beginning at", _links(asked.seeds)),
-        ("archives taken whole", ", ".join(Path(name).name for name in asked.warc)),
-        ("archives as the web", ", ".join(Path(name).name for name in asked.replay)),
+        ("seeds", _links(asked.seeds)),
+        ("archives read", ", ".join(Path(name).name for name in asked.warc)),
+        ("archives replayed", ", ".join(Path(name).name for name in asked.replay)),
         ("strategy", asked.strategy),
         ("budget", ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in asked.budget.items())),
         ("fetched", f"{size(summary.bytes)}, {when}" if crawled.began else "nothing"),
-        ("end", ended[:1].upper() + ended[1:]),
+        ("state", summary.ended or unfinished),
         ("links", f"{number(summary.links)} = {pages} + {number(summary.skipped)} skipped + {queued} queued"),
+        (
+            "own requests",
+            f"{number(summary.own_requests)} (sitemaps, and tests of how a host answers for missing pages)",
+        ),
     ]
     lines_ = (fill('<tr><th scope="row">{name}</th><td>{value}</td></tr>', name=n, value=v) for n, v in rows if v)
     return fill('<div class="card"><table class="facts">{rows}</table></div>', rows=joined(lines_))
@@ -164,12 +168,12 @@ def _harvest(facts: Facts) -> Html:
     if not facts.crawled.summary.pages:
         return Html()
     growth = _named(facts.crawled.growth, language_name, "other languages")
-    charts = [lines("Pages by language, as the crawl went on", growth, x="answers fetched", y="pages")]
-    text = "How much each further fetch brought: a curve that has become flat says that the site has no more to give."
+    charts = [lines("Pages by language", growth, x="answers fetched", y="pages")]
+    text = "These curves show what the crawl had found after each fetch. Where a curve is flat, fetching more brought no more."
     if facts.mined.pairs:
         harvest = _named(facts.mined.harvest, lambda name: language_pair(*_codes(facts)[name]), "other pairs")
-        charts.insert(0, lines("Pairs complete, as the crawl went on", harvest, x="answers fetched", y="pairs"))
-        text += f" A pair is complete when the later of its two pages is fetched{_half(facts)}."
+        charts.insert(0, lines("Complete page pairs", harvest, x="answers fetched", y="pairs"))
+        text += f" A pair is complete when both of its pages have been fetched. {_half(facts)}"
     return fill('<p>{text}</p><div class="two">{charts}</div>', text=text, charts=joined(charts))
 
 
@@ -178,7 +182,7 @@ def _codes(facts: Facts) -> dict[str, tuple[str, str]]:
 
 
 def _named(curves: Sequence[Curve], name: Callable[[str], str], rest: str) -> list[Series]:
-    """No more curves than colours: the last ones are summed up."""
+    """No more curves than can be told apart: the last ones are summed up."""
     most = len(curves) if len(curves) <= COLOURS else COLOURS - 1
     series = [Series(name(curve.name), curve.points) for curve in curves[:most]]
     if others := curves[most:]:
@@ -191,7 +195,7 @@ def _half(facts: Facts) -> str:
     """When half of the harvest was in."""
     columns = zip(*(curve.points for curve in facts.mined.harvest), strict=True)
     at = next(column[0][0] for column in columns if 2 * sum(y for _, y in column) >= facts.mined.pairs)
-    return f"; half of them were complete after {number(at)} of {counted(facts.crawled.summary.fetches, 'answer')}"
+    return f"Half of the pairs were complete after {number(at)} of {counted(facts.crawled.summary.fetches, 'answer')}."
 
 
 def _languages(facts: Facts) -> Html:
@@ -203,13 +207,15 @@ def _languages(facts: Facts) -> Html:
         Bar(
             f"{language_name(code)} ({code})",
             count,
-            "" if facts.asked_as(code) or not facts.asked.langs else "not asked for",
+            "" if facts.asked_as(code) or not facts.asked.langs else "you did not ask for it",
         )
         for code, count in summary.languages.items()
     ]
-    text = f"{counted(asked, 'page is', 'pages are')} in a language that was asked for. A page counts for the language"
+    text = (
+        f"{counted(asked, 'page is', 'pages are')} in a language that you asked for. The language of a page is that of"
+    )
     return fill(
-        '<p>{text} that most of its text is in, whatever it says of itself.</p><div class="card">{bars}</div>{repeats}',
+        '<p>{text} most of its text, whatever the page declares.</p><div class="card">{bars}</div>{repeats}',
         text=text,
         repeats=found.duplicates(facts),
         bars=bars(rows, total=summary.pages),
@@ -219,15 +225,16 @@ def _languages(facts: Facts) -> Html:
 def _skips(facts: Facts) -> Html:
     skips = facts.crawled.skips
     if not skips:
-        return fill("<p>{text}</p>", text="Nothing: all links that were met became pages, or wait to be visited.")
+        return fill("<p>{text}</p>", text="None: each link became a page, or is still queued.")
     rows = joined(
         fill(
-            '<tr><td>{stage}</td><th scope="row">{reason}<small>{why}</small></th><td class="n">{count}</td>'
+            '<tr><td>{stage}</td><th scope="row">{reason}<small>{why}</small></th><td class="n">{count}{answers}</td>'
             "<td>{url}<small>{detail}</small></td></tr>",
             stage=skip.stage,
             reason=skip.reason,
-            why=_why_skipped(skip),
+            why=SKIPS.get(skip.reason, ""),
             count=number(skip.count),
+            answers=fill("<small>HTTP {codes}</small>", codes=answered(skip.statuses)) if skip.statuses else "",
             url=link(skip.url, width=70),
             detail=fill("<bdi>{detail}</bdi>", detail=shortened(skip.detail, 120)),
         )
@@ -235,19 +242,10 @@ def _skips(facts: Facts) -> Html:
     )
     return fill(
         '<p>{text}</p><div class="card"><table><thead><tr><th>stage</th><th>reason</th><th class="n">links</th>'
-        "<th>for example</th></tr></thead><tbody>{rows}</tbody></table></div>",
-        text="Every link that the job has met is a page, is queued, or left the line at one of these stages, for one of"
-        " these reasons.",
+        "<th>example</th></tr></thead><tbody>{rows}</tbody></table></div>",
+        text=f"{counted(facts.crawled.summary.skipped, 'link')} did not become a page. Our own requests (sitemaps, and"
+        " tests of how a host answers for missing pages) are not counted here.",
         rows=rows,
-    )
-
-
-def _why_skipped(skip: SkipCount) -> str:
-    why = SKIPS.get(skip.reason, "")
-    if not skip.tried or skip.reason in HARMLESS:
-        return why
-    return (
-        f"{why} {number(skip.tried)} of them are sitemaps, or addresses made up to see what a missing page looks like."
     )
 
 
@@ -266,10 +264,10 @@ def _hosts(facts: Facts) -> Html:
         for one in facts.crawled.slowest
     )
     return fill(
-        '<p>{text}</p><div class="two"><div class="card"><h3>The slowest hosts</h3><table><thead><tr><th>host</th>'
-        '<th class="n">mean answer</th><th class="n">answers</th><th class="n">pages</th></tr></thead><tbody>{hosts}'
+        '<p>{text}</p><div class="stack"><div class="card"><h3>Slowest hosts</h3><table><thead><tr><th>host</th>'
+        '<th class="n">mean time</th><th class="n">answers</th><th class="n">pages</th></tr></thead><tbody>{hosts}'
         "</tbody></table></div>{sites}</div>",
-        text="The time of an answer is the server's and the line's; the pauses that politeness asks for are not in it.",
+        text="The time of an answer is the time from the request to its end. It does not include our pauses between requests.",
         hosts=hosts,
         sites=_sites(facts),
     )
@@ -289,13 +287,13 @@ def _sites(facts: Facts) -> Html:
                 fill("<div><code>{pattern}</code> {pairs}</div>", pattern=pattern, pairs=number(pairs))
                 for pattern, pairs in list(one.patterns.items())[:PATTERNS]
             ),
-            left=one.left or "nothing was left to visit, or a budget was spent",
+            left=one.left or "all links were visited, or a budget was spent",
         )
         for one in facts.mined.sites
     )
     return fill(
-        '<div class="card"><h3>Sites, those with the most pairs first</h3><table><thead><tr><th>site</th>'
-        '<th class="n">pages</th><th class="n">pairs</th><th>how addresses of pairs differ</th><th>why it was left</th>'
+        '<div class="card"><h3>Sites by number of pairs</h3><table><thead><tr><th>site</th>'
+        '<th class="n">pages</th><th class="n">pairs</th><th>how the URLs of pairs differ</th><th>why the crawl left it</th>'
         "</tr></thead><tbody>{rows}</tbody></table></div>",
         rows=rows,
     )

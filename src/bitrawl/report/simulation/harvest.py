@@ -1,15 +1,32 @@
-"""Harvest curves of several strategies: as a report, and as pictures to put into a paper (SVG, PNG)."""
+"""Harvest curves of several strategies: as a report, and as pictures for a paper (SVG, PNG)."""
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import cycle, pairwise
+from math import hypot
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from bitrawl.report.document import document
 from bitrawl.report.markup import Html, escaped, fill, joined
-from bitrawl.report.plots import BOTTOM, COLOURS, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Series, lines, ticks
+from bitrawl.report.plots import (
+    BOTTOM,
+    COLOURS,
+    DASHES,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    RING,
+    STROKE,
+    TOP,
+    WIDTH,
+    Series,
+    lines,
+    stroke,
+    ticks,
+)
 from bitrawl.report.style import STYLE
 from bitrawl.report.wording import number
 from bitrawl.version import __version__
@@ -17,14 +34,15 @@ from bitrawl.version import __version__
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
 
-X, Y = "fetches", "pairs complete"
-MOST_POINTS = 150  # of a curve: more would not be seen
+X, Y = "fetches", "complete pairs"
+MOST_POINTS = 150  # of a curve: about 3 pixels apart, more would not be seen
 LEGEND_STEP = 18  # pixels
-SCALE = 3  # A PNG is drawn so much larger than its SVG ...
-SMOOTH = 2  # ... and, before it is made smaller, so much larger again.
+SCALE = 3  # A PNG has three times the width of its SVG: 300 dots per inch in a column of a paper.
+SMOOTH = 2  # It is drawn at twice its size and then made smaller, which smooths the edges.
+_LEGEND_WIDTH = 36  # pixels of a line in the legend
 _PALETTE = tuple(re.findall(r"--c\d: (#\w{6})", STYLE)[:COLOURS])
 _INK, _QUIET, _RULE = "#23262b", "#6b7078", "#e3e1da"
-_FOOTER = "Written by bitrawl {version}. How it is counted: docs/reference/simulate.md."
+_FOOTER = "Written by bitrawl {version}. The reference of bitrawl simulate explains how it counts."
 
 
 class Panel(msgspec.Struct, frozen=True):
@@ -38,11 +56,15 @@ class Panel(msgspec.Struct, frozen=True):
     remarks: tuple[str, ...] = ()
 
 
-def curve(name: str, counts: Sequence[int]) -> Series:
-    """Of the count after each fetch as many points as a picture can show, the first and the last among them."""
+def curve(name: str, counts: Sequence[int], stop: int | None = None) -> Series:
+    """Of the count after each fetch as many points as a picture can show, the first and the last among them.
+
+    `stop` is the number of fetches after which the strategy stops, or has nothing left to fetch; None for neither.
+    """
     step = max(1, len(counts) // MOST_POINTS)
     shown = [*range(step, len(counts), step), len(counts)] if counts else []
-    return Series(name, ((0, 0), *((fetches, counts[fetches - 1]) for fetches in shown)))
+    ring = (stop, counts[stop - 1]) if stop and stop <= len(counts) else None
+    return Series(name, ((0, 0), *((fetches, counts[fetches - 1]) for fetches in shown)), ring)
 
 
 def render(title: str, lead: str, panels: Sequence[Panel]) -> str:
@@ -57,14 +79,11 @@ def svg(panel: Panel) -> str:
     inner = drawn[drawn.index(">", drawn.index("<svg")) + 1 : drawn.index("</svg>")]
     legend = joined(
         fill(
-            '<line class="line c{place}" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/><text x="{text}" y="{base}">{name}</text>',
-            place=place,
-            left=LEFT,
-            right=LEFT + 20,
-            text=LEFT + 28,
-            y=HEIGHT + LEGEND_STEP * place + 8,
+            '{line}<text x="{text}" y="{base}">{name}</text>',
+            line=stroke(place, LEFT, LEFT + _LEGEND_WIDTH, HEIGHT + LEGEND_STEP * place + 8),
+            text=LEFT + _LEGEND_WIDTH + 8,
             base=HEIGHT + LEGEND_STEP * place + 12,
-            name=one.name,
+            name=f"{one.name}{_stop_note(one)}",
         )
         for place, one in enumerate(panel.curves[:COLOURS])
     )
@@ -82,20 +101,20 @@ def svg(panel: Panel) -> str:
 
 
 def png(panel: Panel) -> bytes:
-    """The same for those who cannot use SVG."""
+    """The same as PNG."""
     from PIL import Image, ImageDraw  # noqa: PLC0415 (only where a picture is asked for: 60 ms)
 
     scale = SCALE * SMOOTH
     image = Image.new("RGB", (WIDTH * scale, _height(panel) * scale), "white")
-    _Sketch(ImageDraw.Draw(image), scale).draw(panel)
+    _PngChart(ImageDraw.Draw(image), scale).draw(panel)
     image = image.resize((WIDTH * SCALE, _height(panel) * SCALE), Image.Resampling.LANCZOS)
     packed = io.BytesIO()
     image.save(packed, "PNG", optimize=True)
     return packed.getvalue()
 
 
-class _Sketch:
-    """The chart with Pillow, in the measures of the SVG."""
+class _PngChart:
+    """The chart drawn with Pillow, in the measures of the SVG."""
 
     def __init__(self, canvas: "ImageDraw", scale: int) -> None:
         from PIL import ImageFont  # noqa: PLC0415
@@ -127,17 +146,55 @@ class _Sketch:
         self._canvas.text((0, 0), panel.title, fill=_INK, font=self._title, anchor="la")
         for number_, one in enumerate(shown):
             colour, y = _PALETTE[number_], HEIGHT + LEGEND_STEP * number_ + 8
-            self._line([place(*point) for point in one.points], colour, 2)
-            self._line([(LEFT, y), (LEFT + 20, y)], colour, 2)
-            self._text((LEFT + 28, y), one.name, "lm")
+            for piece in dashed([place(*point) for point in one.points], DASHES[number_]):
+                self._line(piece, colour, 2)
+            for piece in dashed([(LEFT, y), (LEFT + _LEGEND_WIDTH, y)], DASHES[number_]):
+                self._line(piece, colour, 2)
+            self._text((LEFT + _LEGEND_WIDTH + 8, y), f"{one.name}{_stop_note(one)}", "lm")
+        for number_, one in enumerate(shown):
+            if one.stop:
+                self._ring(place(*one.stop), _PALETTE[number_])
 
     def _line(self, points: Sequence[tuple[float, float]], colour: str, width: int) -> None:
         at = [(x * self._scale, (y + 20) * self._scale) for x, y in points]
         self._canvas.line(at, fill=colour, width=width * self._scale, joint="curve")
 
+    def _ring(self, at: tuple[float, float], colour: str) -> None:
+        x, y, radius = at[0] * self._scale, (at[1] + 20) * self._scale, RING * self._scale
+        box = (x - radius, y - radius, x + radius, y + radius)
+        self._canvas.ellipse(box, fill="white", outline=colour, width=2 * self._scale)
+
     def _text(self, at: tuple[float, float], text: str, anchor: str) -> None:
         place = (at[0] * self._scale, (at[1] + 20) * self._scale)
         self._canvas.text(place, text, fill=_QUIET, font=self._font, anchor=anchor)
+
+
+Point = tuple[float, float]
+
+
+def dashed(points: Sequence[Point], pattern: Sequence[float]) -> Iterator[list[Point]]:
+    """A line cut into strokes and gaps of those lengths, as SVG's stroke-dasharray does; the whole for no pattern."""
+    if not pattern:
+        yield list(points)
+        return
+    lengths = cycle(pattern)
+    drawing, left, piece = True, next(lengths), list(points[:1])
+    for (x0, y0), (x1, y1) in pairwise(points):
+        length, done = hypot(x1 - x0, y1 - y0), 0.0
+        while length - done > left:
+            done += left
+            at = (x0 + (x1 - x0) * done / length, y0 + (y1 - y0) * done / length)
+            if drawing:
+                yield [*piece, at]
+            drawing, left, piece = not drawing, next(lengths), [at]
+        left -= length - done
+        piece.append((x1, y1))
+    if drawing and len(piece) > 1:
+        yield piece
+
+
+def _stop_note(series: Series) -> str:
+    return f" (stops after {number(series.stop[0])})" if series.stop else ""
 
 
 def _panel(panel: Panel) -> Html:
@@ -155,7 +212,7 @@ def _panel(panel: Panel) -> Html:
         "<tbody>{rows}</tbody></table>{remarks}</div>",
         title=panel.title,
         about=panel.about,
-        chart=lines("Pairs complete, fetch by fetch", panel.curves, x=X, y=Y),
+        chart=lines("Complete pairs after each fetch", panel.curves, x=X, y=Y),
         head=head,
         rows=rows,
         remarks=joined(fill("<p>{remark}</p>", remark=remark) for remark in panel.remarks),
@@ -167,10 +224,10 @@ def _height(panel: Panel) -> int:
 
 
 def _svg_style() -> Html:
-    """By day only: a picture in a paper does not turn dark."""
-    colours = "".join(f".line.c{place}{{stroke:{colour}}}" for place, colour in enumerate(_PALETTE))
+    """Light only: a picture in a paper does not turn dark."""
+    colours = "".join(f".line.c{place},.stop.c{place}{{stroke:{colour}}}" for place, colour in enumerate(_PALETTE))
     return escaped(
         f".paper{{fill:#fff}}text{{font-size:12px;fill:{_QUIET}}}.title{{font-size:14px;fill:{_INK}}}"
-        f".axis{{font-style:italic}}.grid{{stroke:{_RULE}}}.line{{fill:none;stroke-width:2.2}}"
+        f".axis{{font-style:italic}}.grid{{stroke:{_RULE}}}.line{{fill:none;stroke-width:{STROKE}}}.stop{{fill:#fff;stroke-width:{STROKE}}}"
         f".dot{{fill:transparent}}{colours}"
     )

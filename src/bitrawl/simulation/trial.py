@@ -1,0 +1,168 @@
+"""One strategy's way through an archived site, fetch by fetch.
+
+run = await run_trial("adaptive", scorer, replay.prepared(seeds, settings))
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from bitrawl.crawl.loop import Crawl
+from bitrawl.model import (
+    OWN_REQUESTS,
+    Capture,
+    Link,
+    LinkKind,
+    Page,
+    Reason,
+    SiteKnowledge,
+    Skip,
+    Stage,
+    Visit,
+)
+from bitrawl.protocols import Fetcher, LinkScorer
+from bitrawl.simulation.truth import UrlPair, in_order
+from bitrawl.url import Url
+
+
+class Stop(msgspec.Struct, frozen=True):
+    """Where a strategy would have left the site."""
+
+    at: int  # fetches made
+    reason: str
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One strategy's way through a site."""
+
+    strategy: str
+    kept: tuple[Url | None, ...]  # one for each fetch: the page that came of it
+    apart: dict[str, int]  # our own requests by kind, which are not in `kept`
+    faults: int = 0  # visits that ended by a bug of ours
+    languages: dict[str, int] = {}  # pages by language
+    stop: Stop | None = None
+    stopped: bool = False  # The replay ended there; otherwise it went on.
+    examined: int | None = None  # candidate pairs that the strategy verified or trusted; None when it looks at none
+    reported: frozenset[UrlPair] | None = None  # pairs that it holds to be translations
+
+
+class ReplayLedger:
+    """The ledger of a replay, in memory: what is known of the site, and what each fetch brought."""
+
+    def __init__(self, site_of: Callable[[str], str]) -> None:
+        self.kept: list[Url | None] = []
+        self._site_of = site_of
+        self.faults = 0
+        self._sites: dict[str, SiteKnowledge] = {}
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Does nothing: all is in memory."""
+        yield
+
+    def record(self, visit: Visit, *, final: bool = True) -> None:
+        page = visit.outcome if isinstance(visit.outcome, Page) else None
+        if _is_fetch(visit):
+            self.kept.append(page.url if page else None)
+        self.faults += isinstance(visit.outcome, Skip) and visit.outcome.reason is Reason.INTERNAL
+        if final:
+            site = self._site_of(visit.lease.link.url.host)
+            self.learn(self.knowledge(site).after(visit))
+
+    def refuse(self, skips: Iterable[tuple[Link, Skip]]) -> None:
+        """Does nothing: a refused link costs no fetch."""
+
+    def knowledge(self, site: str) -> SiteKnowledge:
+        return self._sites.get(site) or SiteKnowledge(site)
+
+    def learn(self, knowledge: SiteKnowledge) -> None:
+        self._sites[knowledge.site] = knowledge
+
+    def languages(self) -> dict[str, int]:
+        """Pages by language, of all sites."""
+        counts: Counter[str] = Counter()
+        for known in self._sites.values():
+            counts.update(known.languages)
+        return dict(counts.most_common())
+
+
+class CountingFetcher:
+    """Counts requests by the kind of their link."""
+
+    def __init__(self, inner: Fetcher) -> None:
+        self._inner = inner
+        self.asked: Counter[LinkKind] = Counter()
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        self.asked[link.kind] += 1
+        return await self._inner.fetch(link)
+
+
+class Replayed(msgspec.Struct, frozen=True):
+    """A crawl of an archive that is ready to run, with its seeds queued."""
+
+    crawl: Crawl
+    ledger: ReplayLedger
+    fetcher: CountingFetcher
+
+
+Prepare = Callable[[LinkScorer], Replayed]
+
+
+async def run_trial(name: str, scorer: LinkScorer, prepare: Prepare) -> Run:
+    """Runs to the end of the site, or to where the strategy leaves it, as the settings of the loop say.
+
+    A strategy may have two attributes beyond the protocol: `examined`, the number of candidate pairs that it looked at,
+    and `pairs`, those that it believes. Both are read where it leaves the site, also if the replay goes on.
+    """
+    made = prepare(scorer)
+    crawl, ledger = made.crawl, made.ledger
+    stop: Stop | None = None
+    claims = _Claims()
+
+    def observe(visit: Visit) -> None:
+        nonlocal stop, claims
+        left = ledger.knowledge(crawl.scope.sites.of(visit.lease.link.url.host)).left
+        if left and stop is None:
+            stop, claims = Stop(len(ledger.kept), left), _Claims.of(scorer)
+
+    crawl.observe = observe
+    await crawl.run()
+    if stop is None:
+        claims = _Claims.of(scorer)
+    return Run(
+        strategy=name,
+        kept=tuple(ledger.kept),
+        apart={str(kind): made.fetcher.asked[kind] for kind in OWN_REQUESTS},
+        faults=ledger.faults,
+        languages=ledger.languages(),
+        stop=stop,
+        stopped=stop is not None and not crawl.settings.exhaustive,
+        examined=claims.examined,
+        reported=claims.pairs,
+    )
+
+
+class _Claims(msgspec.Struct, frozen=True):
+    """What a strategy tells beyond the protocol; None where it does not."""
+
+    examined: int | None = None
+    pairs: frozenset[UrlPair] | None = None
+
+    @classmethod
+    def of(cls, scorer: LinkScorer) -> "_Claims":
+        pairs = getattr(scorer, "pairs", None)
+        return cls(getattr(scorer, "examined", None), None if pairs is None else frozenset(map(in_order, pairs)))
+
+
+def _is_fetch(visit: Visit) -> bool:
+    """Neither our own requests, nor what was refused before anything was requested."""
+    outcome = visit.outcome
+    if visit.lease.link.kind in OWN_REQUESTS:
+        return False
+    if not isinstance(outcome, Skip) or visit.status:
+        return True
+    # A bug while a visit is recorded makes the loop record it a second time.
+    return outcome.stage not in (Stage.ROBOTS, Stage.FRONTIER) and outcome.reason is not Reason.INTERNAL

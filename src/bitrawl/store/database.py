@@ -1,0 +1,185 @@
+"""One SQLite file that survives kill -9: one writer at a time, any number of readers. Only `store/` uses it."""
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from bitrawl.errors import DiskFullError, StoreError
+from bitrawl.store.schema import LAST_TABLE, LEASED, QUEUED, SCHEMA, VERSION
+
+LOCK_ATTEMPTS = 5  # judgement
+Values = Sequence[str | float | bytes | None]
+
+
+class Database:
+    """A connection to a job's database. Opened for writing, it holds the folder's lock and completes the schema."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.path = path
+        self._lock = None if read_only else _lock(path)
+        self._depth = 0
+        try:
+            self._connection = _opened(path) if read_only else _opened_for_writing(path)
+        except StoreError:
+            self._unlock()
+            raise
+
+    def close(self) -> None:
+        """Leave the file complete and let others write."""
+        self._connection.close()
+        self._unlock()
+
+    def query(self, statement: str, values: Values = ()) -> sqlite3.Cursor:
+        return self._connection.execute(statement, values)
+
+    def query_many(self, statement: str, rows: Iterable[Values]) -> None:
+        self._connection.executemany(statement, rows)
+
+    def one(self, statement: str, values: Values = ()) -> Any:
+        """The first row; None when there is none."""
+        return self._connection.execute(statement, values).fetchone()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing; a full disk is a `DiskFullError`. An inner transaction is part of the outer one."""
+        self._depth += 1
+        try:
+            yield
+            if self._depth == 1:
+                self._connection.commit()
+        except sqlite3.Error as error:
+            self._undo()
+            raise _fault(self.path, error) from error
+        except BaseException:
+            self._undo()
+            raise
+        finally:
+            self._depth -= 1
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read inside belongs to one moment, also while another process writes."""
+        try:
+            self._connection.execute("BEGIN")
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path} cannot be read: {error}") from error
+        finally:
+            self._undo()
+
+    def _undo(self) -> None:
+        with suppress(sqlite3.Error):  # a connection that cannot even roll back is closed by its owner
+            self._connection.rollback()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Nobody else writes into the database's folder meanwhile; raises `StoreError` when somebody does."""
+    descriptor = _lock(path)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process writes into the database's folder now: a job that runs, not one that was killed."""
+    try:
+        descriptor = os.open(path.with_suffix(".lock"), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """For reading."""
+    if not path.exists():
+        message = f"{path.parent} holds no job; start one with: bitrawl mine URL --langs en,fr --out {path.parent}"
+        raise StoreError(message)
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        _check_version(path, connection)
+        complete = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (LAST_TABLE,)).fetchone()
+    except sqlite3.Error as error:
+        raise _fault(path, error) from error
+    if not complete:
+        connection.close()
+        raise StoreError(
+            f"{path} was written by an earlier version of bitrawl, which did not finish it;"
+            f" run the same command as then, with --out {path.parent}, to bring it up to date"
+        )
+    return connection
+
+
+def _opened_for_writing(path: Path) -> sqlite3.Connection:
+    try:
+        connection = sqlite3.connect(path)
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+            _check_version(path, connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -32768")  # 32 MB; judgement
+        connection.execute("PRAGMA wal_autocheckpoint = 16384")  # pages of 4 kB: 64 MB; judgement
+        # One transaction: a reader sees all tables, or none.
+        connection.executescript(
+            f"BEGIN; {SCHEMA} INSERT OR IGNORE INTO meta VALUES ('version', {VERSION});"
+            # A run that was killed leaves leases behind: they are links again.
+            f" UPDATE links SET state = {QUEUED} WHERE state = {LEASED}; COMMIT;"
+        )
+    except sqlite3.Error as error:
+        raise _fault(path, error) from error
+    return connection
+
+
+def _check_version(path: Path, connection: sqlite3.Connection) -> None:
+    row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+    version = row[0] if row else "unknown"
+    if version != VERSION:
+        connection.close()
+        raise StoreError(
+            f"{path} was written by another version of bitrawl (format {version}, this one reads {VERSION});"
+            " choose another --out, or start over with --fresh"
+        )
+
+
+def _fault(path: Path, error: sqlite3.Error) -> StoreError:
+    if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", "SQLITE_IOERR_WRITE"):
+        return DiskFullError(f"no space left for {path}: free some and run the same command again; nothing is lost")
+    return StoreError(f"{path} cannot be used: {error}")
+
+
+def _lock(path: Path) -> int:
+    """Two crawls in one folder would visit everything twice; the lock ends with the process."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        message = f"{path.parent} cannot be written: {error.strerror}; choose another --out"
+        raise StoreError(message) from error
+    for attempt in range(LOCK_ATTEMPTS):  # `is_locked` holds it for some microseconds
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if attempt + 1 < LOCK_ATTEMPTS:
+                time.sleep(0.01)
+                continue
+            os.close(descriptor)
+            message = f"another bitrawl is working in {path.parent}; wait for it or choose another --out"
+            raise StoreError(message) from error
+        break
+    return descriptor

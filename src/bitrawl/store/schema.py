@@ -1,0 +1,72 @@
+"""The tables of a job's database, made in one place when a ledger is opened for writing."""
+
+VERSION = 2
+"""Of the format. A ledger of another version is refused with advice, never converted."""
+
+# The state of a link: each URL has one row, and each row ends as a page or as a skip with its reason.
+QUEUED, LEASED, PAGE, SKIPPED = range(4)
+
+# What the crawl writes.
+_LEDGER = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS links (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL UNIQUE,
+    host TEXT NOT NULL,
+    site TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    attempt INTEGER NOT NULL DEFAULT 1,
+    score REAL NOT NULL,
+    stage TEXT, reason TEXT, detail TEXT,
+    link BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS next ON links (host, attempt, score DESC, id) WHERE state = 0;
+CREATE TABLE IF NOT EXISTS fetches (
+    seq INTEGER PRIMARY KEY,
+    url TEXT NOT NULL, kind TEXT NOT NULL, score REAL NOT NULL, attempt INTEGER NOT NULL,
+    status INTEGER NOT NULL, bytes INTEGER NOT NULL, at REAL NOT NULL, took REAL NOT NULL,
+    language TEXT, outcome TEXT NOT NULL,
+    file TEXT, offset INTEGER
+);
+CREATE TABLE IF NOT EXISTS pages (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL UNIQUE,
+    site TEXT NOT NULL,
+    language TEXT NOT NULL,
+    title TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    signature INTEGER NOT NULL,
+    page BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS page_sites ON pages (site, id);
+CREATE TABLE IF NOT EXISTS sitemaps (url TEXT PRIMARY KEY, site TEXT NOT NULL, sitemap BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, knowledge BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS robots (origin TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+# What mining writes.
+_FINDINGS = """
+CREATE TABLE IF NOT EXISTS pairs (
+    id INTEGER PRIMARY KEY,
+    site TEXT NOT NULL, lang_a TEXT NOT NULL, lang_b TEXT NOT NULL, score REAL NOT NULL, pair BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS pair_sites ON pairs (site);
+CREATE INDEX IF NOT EXISTS pair_languages ON pairs (lang_a, lang_b, site, id);
+CREATE TABLE IF NOT EXISTS segments (
+    id INTEGER PRIMARY KEY, pair INTEGER NOT NULL REFERENCES pairs, segment BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS segment_pairs ON segments (pair, id);
+CREATE TABLE IF NOT EXISTS duplicates (url TEXT PRIMARY KEY, site TEXT NOT NULL, repeats TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS refusals (
+    site TEXT NOT NULL, url_a TEXT NOT NULL, url_b TEXT NOT NULL, reason TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS refusal_sites ON refusals (site);
+CREATE TABLE IF NOT EXISTS licences (site TEXT NOT NULL, licence TEXT NOT NULL, pages INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS patterns (site TEXT NOT NULL, pattern TEXT NOT NULL, pairs INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS mined (site TEXT PRIMARY KEY, pages INTEGER NOT NULL, settings TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+SCHEMA = _LEDGER + _FINDINGS
+LAST_TABLE = "mined"
+"""The one that is made last: where it exists, all of them do."""

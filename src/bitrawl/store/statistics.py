@@ -1,0 +1,153 @@
+"""Figures of a job that a report needs: when, in which order, how many, why not, and one example of each."""
+
+from array import array
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+
+from bitrawl.model import Reason
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.schema import SKIPPED
+from bitrawl.store.summary import OWN, HostSummary
+
+
+class FetchTimes(msgspec.Struct, frozen=True):
+    """When a job fetched, in seconds since the epoch; 0 for both when it has fetched nothing."""
+
+    first: float
+    last: float
+
+
+class SkipCount(msgspec.Struct, frozen=True):
+    """Links that were skipped at one stage for one reason, and the first of them."""
+
+    stage: str
+    reason: str
+    count: int
+    url: str
+    detail: str
+    statuses: dict[int, int] = {}  # how many of them were answered with which HTTP status; redirects and errors only
+
+
+class RefusalCount(msgspec.Struct, frozen=True):
+    """Pairs that were refused for one reason, and one of them."""
+
+    reason: str
+    count: int
+    url_a: str
+    url_b: str
+
+
+class SiteCount(msgspec.Struct, frozen=True):
+    """A site that was mined."""
+
+    site: str
+    pages: int
+    pairs: int
+
+
+def fetch_times(ledger: Ledger) -> FetchTimes:
+    return FetchTimes(*ledger.database.one("SELECT coalesce(min(at), 0), coalesce(max(at), 0) FROM fetches"))
+
+
+def pages_in_order(ledger: Ledger) -> Iterator[tuple[str, int]]:
+    """The language of each page, and the number of the fetch that brought it."""
+    yield from ledger.database.query("SELECT language, seq FROM fetches WHERE outcome = 'page'")
+
+
+def page_title(ledger: Ledger, url: str) -> str:
+    """Empty for what is no page."""
+    row = ledger.database.one("SELECT title FROM pages WHERE url = ?", (url,))
+    return str(row[0]) if row else ""
+
+
+def skip_counts(ledger: Ledger) -> list[SkipCount]:
+    """By stage and reason, the most frequent first; our own requests are not among them."""
+    statuses: dict[tuple[str, str], dict[int, int]] = {}
+    for stage, reason, status, count in ledger.database.query(_STATUSES, (SKIPPED,)):
+        statuses.setdefault((stage, reason), {})[status] = count
+    return [
+        SkipCount(stage, reason, count, url, detail, statuses.get((stage, reason), {}))
+        for stage, reason, count, url, detail, _ in ledger.database.query(_SKIPS, (SKIPPED,))
+    ]
+
+
+# SQLite takes the other columns from the row that has the minimum: the first link of each.
+_SKIPS = f"""
+SELECT stage, reason, count(*), url, coalesce(detail, ''), min(id)
+FROM links WHERE state = ? AND NOT {OWN} GROUP BY stage, reason ORDER BY 3 DESC, 1, 2
+"""
+# A link that was tried several times counts by its last answer.
+_STATUSES = f"""
+SELECT stage, reason, status, count(*)
+FROM links JOIN (SELECT url, status, max(seq) FROM fetches WHERE outcome <> 'page' GROUP BY url) USING (url)
+WHERE state = ? AND status >= 300 AND NOT {OWN} GROUP BY 1, 2, 3 ORDER BY 4 DESC, 3
+"""
+
+
+def slowest_hosts(ledger: Ledger, most: int) -> list[HostSummary]:
+    return [HostSummary(*row) for row in ledger.database.query(_SLOWEST, (most,))]
+
+
+_SLOWEST = """
+SELECT links.host, count(*), sum(fetches.outcome = 'page'), avg(fetches.took)
+FROM fetches JOIN links USING (url) GROUP BY links.host ORDER BY 4 DESC, 1 LIMIT ?
+"""
+
+
+def sites_linked_to(ledger: Ledger, most: int, *, declared: bool = False) -> dict[str, int]:
+    """Other sites, with the number of links that lead there; `declared` counts only declared translations."""
+    only = "AND kind = 'alternate'" if declared else ""
+    rows = ledger.database.query(
+        f"SELECT site, count(*) FROM links WHERE state = ? AND reason = ? {only} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?",
+        (SKIPPED, Reason.OFF_SITE, most),
+    )
+    return dict(rows.fetchall())
+
+
+def refusal_counts(ledger: Ledger, most: int) -> list[RefusalCount]:
+    rows = ledger.database.query(
+        "SELECT reason, count(*), min(url_a), url_b FROM refusals GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?", (most,)
+    )
+    return [RefusalCount(*row) for row in rows]
+
+
+def duplicate_count(ledger: Ledger) -> int:
+    return int(ledger.database.one("SELECT count(*) FROM duplicates")[0])
+
+
+def duplicate_samples(ledger: Ledger, most: int) -> list[tuple[str, str]]:
+    """Pages that repeat another, each with the one that it repeats; the first by their address."""
+    return list(ledger.database.query("SELECT url, repeats FROM duplicates ORDER BY url LIMIT ?", (most,)))
+
+
+def site_counts(ledger: Ledger, most: int) -> list[SiteCount]:
+    """The sites that were mined, those with the most pairs first."""
+    return [SiteCount(*row) for row in ledger.database.query(_SITES, (most,))]
+
+
+_SITES = """
+SELECT site, (SELECT count(*) FROM pages WHERE pages.site = mined.site), count(pairs.id)
+FROM mined LEFT JOIN pairs USING (site) GROUP BY site ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?
+"""
+
+
+class FetchOrder:
+    """When each page was fetched: 16 bytes a page, whatever its address."""
+
+    def __init__(self, ledger: Ledger, fetches: int) -> None:
+        self._last = fetches
+        keys, seqs = array("q"), array("q")
+        for url, seq in ledger.database.query("SELECT url, seq FROM fetches WHERE outcome = 'page' ORDER BY seq"):
+            keys.append(hash(url))  # It differs from process to process, and is never stored.
+            seqs.append(seq)
+        unsorted = np.frombuffer(keys, dtype=np.int64)
+        order = np.argsort(unsorted, kind="stable")
+        self._keys, self._seqs = unsorted[order], np.frombuffer(seqs, dtype=np.int64)[order]
+
+    def __call__(self, url: str) -> int:
+        """The number of the fetch that brought the page first; the last fetch for a page that none brought."""
+        key = hash(url)
+        place = int(np.searchsorted(self._keys, key))
+        return int(self._seqs[place]) if place < len(self._keys) and self._keys[place] == key else self._last
