@@ -15,6 +15,7 @@ from bitrawl.crawl.decompress import Expansion, content_codings, expand
 from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher, user_agent
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
 from bitrawl.crawl.loop import Crawl, LoopSettings
+from bitrawl.crawl.preview import Previewer
 from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
@@ -32,7 +33,7 @@ from bitrawl.protocols import Encoder, Fetcher, LinkScorer, UrlLanguageModel, Ur
 from bitrawl.store.archive import ArchivingFetcher, WarcArchive
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
-from bitrawl.store.replay import Archives, Codec, ReplayFetcher, open_archives
+from bitrawl.store.replay import Archives, Codec, ReplayFetcher, home_pages, open_archives, warc_files
 from bitrawl.store.robots import LedgerRobots
 from bitrawl.strategies.adaptive.scorer import Adaptive, column_weights
 from bitrawl.strategies.breadth_first import BreadthFirst
@@ -42,6 +43,7 @@ from bitrawl.strategies.url_patterns.scorer import UrlPatterns
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import read_dictionary
+from bitrawl.url import Url
 from bitrawl.urls.language.model import LinearUrlLanguageModel
 from bitrawl.urls.language.rules import RuleUrlLanguageModel
 from bitrawl.urls.language.transformer import load_language_transformer
@@ -83,7 +85,7 @@ async def crawl(job: Job, folder: Path, stack: AsyncExitStack, observe: Callable
     stack.callback(ledger.close)
     queue = LedgerQueue(ledger, sites.of)
     archives = _archives(job, stack)
-    seeds = job.seed_urls() if archives is None or job.seeds else list(archives.urls())
+    seeds = job.seed_urls() if archives is None or job.seeds else _archived_seeds(job, archives)
     web = await _web(job, folder, ledger, archives, stack, clock)
     pause = 0.0 if archives is not None else job.politeness.delay
     robots = RobotsFetcher(web, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
@@ -111,6 +113,25 @@ async def crawl(job: Job, folder: Path, stack: AsyncExitStack, observe: Callable
     )
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
     return Parts(made, ledger, queue)
+
+
+async def previewer(job: Job, stack: AsyncExitStack) -> Previewer:
+    """Asks a few questions of the seeds' hosts, or of the archives that stand for them; keeps nothing."""
+    clock, archives = SystemClock(), _archives(job, stack)
+    web: Fetcher
+    if archives is not None:
+        web = ReplayFetcher(archives)
+    else:
+        web = await stack.enter_async_context(HttpFetcher(_fetch_settings(job), clock))
+    pause = 0.0 if archives is not None else job.politeness.delay
+    return Previewer(
+        RobotsFetcher(web, InMemoryRobots(), clock, pause=pause, reservations=job.politeness.opt_outs),
+        await stack.enter_async_context(loose_analyser()),
+        Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job)),
+        clock,
+        Politeness(delay=pause),
+        job.politeness.opt_outs,
+    )
 
 
 def check(job: Job) -> None:
@@ -160,7 +181,12 @@ def _archives(job: Job, stack: AsyncExitStack) -> Archives | None:
     names = job.replay or job.warc
     if not names:
         return None
-    return stack.enter_context(open_archives([Path(name) for name in names], codec()))
+    return stack.enter_context(open_archives(warc_files([Path(name) for name in names]), codec()))
+
+
+def _archived_seeds(job: Job, archives: Archives) -> list[Url]:
+    """Home pages of an archive that stands for the web; every page of one that is taken whole."""
+    return home_pages(archives) if job.replay else list(archives.urls())
 
 
 def _expanded(payload: bytes, header: str) -> bytes | Reason:

@@ -153,8 +153,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     seeds: list[str] = []
     strategy: Strategy = Strategy.ADAPTIVE
     exhaustive: bool = False  # go on where the strategy expects nothing more of a site
-    replay: list[str] = []  # WARC files that stand for the web
-    warc: list[str] = []  # WARC files to take whole, without crawling
+    replay: list[str] = []  # WARC files, or folders of them, that stand for the web
+    warc: list[str] = []  # WARC files, or folders of them, to take whole, without crawling
     encoder: str = ""  # a sentence-transformers model, by name or path, for pairs and sentences; needs the extra neural
     url_language_model: str = ""  # a transformer, by name or path, instead of the bundled model; needs the extra neural
     url_pair_model: str = ""  # the same for two URLs, where the strategy asks about two
@@ -187,13 +187,13 @@ def resolve(described: Mapping[str, Any], *, where: str = "the command") -> Job:
     if not job.langs:
         raise ConfigError(f"{where}: no languages; say which, as in --langs en,fr")
     _check_languages(job)
-    if not job.seeds and not job.warc:
+    if not job.seeds and not job.warc and not job.replay:
         raise ConfigError(f"{where}: nowhere to start; name a site, as in https://www.example.org/")
     if job.warc and (job.replay or job.seeds):
         raise ConfigError(f"{where}: --warc takes files whole, without seeds; to crawl them as a web use --replay")
     for name in (*job.replay, *job.warc):
-        if not Path(name).is_file():
-            raise ConfigError(f"{where}: there is no file {name}")
+        if not Path(name).exists():
+            raise ConfigError(f"{where}: there is no file or folder {name}")
     formats = job.export.formats or usual(len(job.languages()))
     unfit = [name for name in formats if name not in fitting(len(job.languages()))]
     if unfit:

@@ -25,18 +25,7 @@ SHELL = {"sh", "console"}
 BETWEEN = {"|", "<", ">", ">>", "&&", ";"}  # commands, and what they read and write
 
 # Documented before they are built: (command, flag), (command, flag, value) or (command,). To be empty at a release.
-COMING: set[tuple[str, ...]] = {
-    ("bitrawl", "--install-completion"),
-    ("bitrawl mine", "--dry-run"),
-    ("bitrawl status", "--watch"),
-    ("bitrawl sample",),
-    ("bitrawl clean", "--format", "markdown"),
-    ("bitrawl align", "--format"),
-    ("bitrawl export", "--only"),
-    ("bitrawl mine", "--same-host"),
-    ("bitrawl mine", "--under"),
-    ("bitrawl simulate", "--seeds-file"),
-}
+COMING: set[tuple[str, ...]] = set()
 OTHERS = {"--parts"}  # flags in the running text that are not ours: of `python -m benchmarks.url_pairs`
 
 _BLOCK = re.compile(

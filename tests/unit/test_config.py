@@ -48,7 +48,7 @@ def test_codes_and_seeds_are_brought_into_standard_form():
         ({"seeds": []}, "nowhere to start"),
         ({"strategy": "depth-first"}, "there is no strategy 'depth-first'; the strategies are breadth-first"),
         ({"export": {"formats": ["foo"]}}, "there is no format 'foo'; the formats are tmx, jsonl"),
-        ({"warc": ["/no/such.warc.gz"], "seeds": []}, "no file /no/such.warc.gz"),
+        ({"warc": ["/no/such.warc.gz"], "seeds": []}, "no file or folder /no/such.warc.gz"),
         ({"warc": ["x"]}, "--replay"),
         ({"export": {"formats": ["tmx", "text"]}}, "text is not for pairs of languages; there are tmx, jsonl"),
         ({"langs": ["fr"], "export": {"formats": ["tmx"]}}, "tmx is not for one language; there are text, jsonl, xces"),

@@ -1,6 +1,5 @@
 """The docs are true where a machine can tell."""
 
-import asyncio
 import re
 import runpy
 import unicodedata
@@ -11,22 +10,9 @@ import pytest
 
 from bitrawl import model
 from bitrawl.model import Reason
-from bitrawl.store.ledger import Ledger
 from bitrawl.store.summary import LogLine, Summary
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_the_example_in_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
-    names: dict[str, object] = {}
-    exec(example, names)
-    asyncio.run(names["main"](tmp_path))
-    ledger = Ledger(tmp_path / "job.sqlite", read_only=True)
-    pages = sum(1 for _ in ledger.pages())
-    ledger.close()
-    assert pages > 100
-    assert "200 http://" in capsys.readouterr().out
 
 
 def test_every_reason_for_a_skip_is_explained():

@@ -14,6 +14,7 @@ from bitrawl.pair.pairing import PairingResult
 from bitrawl.report import gather, render
 from bitrawl.store.findings import Findings, PairFindings, RefusedPair, SiteFindings
 from bitrawl.store.ledger import Ledger
+from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url
 
 
@@ -73,7 +74,7 @@ class Pairer:
 
 
 def mined(pages: list[Page], pairs: list[PagePair], langs: str = "en fr") -> SiteFindings:
-    miner = Miner([Language(code) for code in langs.split()], Pairer(pairs), lambda some, _: [[] for _ in some])
+    miner = Miner([Language(code) for code in langs.split()], Pairer(pairs), NgramLanguageIdentifier())
     return miner.mine("s.test", lambda: pages, ())
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bitrawl.cli.urls import urls as urls_app
+from bitrawl.cli.urls import app as urls_app
 from bitrawl.languages import same_language
 from bitrawl.url import Url
 from bitrawl.urls.language.evidence import UrlReader

@@ -1,95 +1,128 @@
 """`bitrawl align`: which sentences are translations of each other, in two texts or in the pairs of a job."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
+import msgspec
 import typer
 
 from bitrawl.align.documents import Document, Text
 from bitrawl.align.embeddings import EmbeddingAligner
 from bitrawl.align.lexical import LexicalAligner
+from bitrawl.align.texts import TextPair, align_texts
 from bitrawl.cli.console import err
 from bitrawl.cli.foreground import Foreground
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import tell
+from bitrawl.corpus.characters import one_line
+from bitrawl.corpus.naming import CorpusHeader
+from bitrawl.corpus.tmx import tmx
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine_again
-from bitrawl.jobs.settings import described, listed
+from bitrawl.jobs.settings import described
+from bitrawl.jobs.settings import listed as names
 from bitrawl.languages import parse_language
-from bitrawl.model import Bead, Language
+from bitrawl.model import Bead, Language, Segment, SegmentPair, TranslationUnit
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.lexicon import read_dictionary
+from bitrawl.url import Url
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
+_NOWHERE = Url.known("http://localhost/")  # a text that comes from no page
+Aligner = LexicalAligner | EmbeddingAligner
+Languages = tuple[Language, Language]
+
+
+class Format(StrEnum):
+    """What to print."""
+
+    LADDER = "ladder"  # numbers of lines
+    TSV = "tsv"
+    TMX = "tmx"
+    JSONL = "jsonl"
+
 
 @app.command()
-def align(
+def align(  # noqa: PLR0913 - flags
     files: Annotated[
         list[Path] | None,
-        typer.Argument(help="Two texts, one sentence a line; or a job's folder.", metavar="A.TXT B.TXT | DIR"),
+        typer.Argument(help="Two texts, or a job folder.", metavar="A.TXT B.TXT | DIR", show_default=False),
     ] = None,
     *,
     langs: Annotated[
-        str | None, typer.Option("--langs", help="The languages of the two, by codes or names: de,fr.")
+        str | None, typer.Option("--langs", help="The languages of the two texts: de,fr", metavar="CODES")
     ] = None,
+    style: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            help="Print the texts as TSV, TMX or JSON lines, split into sentences by bitrawl; or a ladder of line"
+            " numbers, for texts that have one sentence per line.",
+        ),
+    ] = Format.LADDER,
     listed: Annotated[
         Path | None,
         typer.Option(
             "--list",
-            help="Many pairs: two paths a line, a tab between; a path is taken from the folder that you are in, and a"
-            " blank line has no ladder.",
+            help="Align many pairs with one lexicon: a file with two paths per line, separated by a tab.",
             metavar="PAIRS.TSV",
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Where the ladders of a list go: N.tsv for its line N.", metavar="DIR")
+        Path | None,
+        typer.Option("--out", help="Write the results of --list here: N.tsv for line N.", metavar="DIR"),
     ] = None,
     dictionary: Annotated[
         Path | None,
-        typer.Option("--dictionary", help="word<TAB>translation a line, or hunalign's translation @ word."),
+        typer.Option(
+            "--dictionary", help="Use these word pairs: TSV, or hunalign's translation @ word.", metavar="FILE"
+        ),
     ] = None,
     encoder: Annotated[
         str | None,
         typer.Option(
-            help="Align by a sentence-transformers model, as sentence-transformers/LaBSE (extra neural).",
+            help="Align with this sentence-transformers model: sentence-transformers/LaBSE (extra neural).",
             metavar="NAME_OR_PATH",
         ),
     ] = None,
 ) -> None:
-    """Align the sentences of two texts, or of many pairs with one lexicon over all of them.
+    """Align the sentences of two texts, or those of a job again.
 
-    Example: [bold]bitrawl align --langs de,fr a.txt b.txt[/], or [bold]bitrawl align --langs de,fr --list pairs.tsv --out ladders[/]
+    Example: [bold]bitrawl align a.txt b.txt --langs de,fr --format tsv[/], or [bold]bitrawl align --langs de,fr --list pairs.tsv --out ladders[/]
 
-    A line of the ladder has the numbers of lines on either side, from 0, and a score of 0 to 1: 0,1<TAB>0<TAB>0.98. An
-    empty cell stands for no counterpart. No dictionary is needed: words are learned from the texts themselves.
+    A line of a ladder has the numbers of lines on either side, counted from 0, and a score between 0 and 1:
+    0,1<TAB>0<TAB>0.98. An empty cell means no counterpart. You need no dictionary: words are learned from the texts.
 
-    [bold]bitrawl align jobs/example[/] aligns the pairs of a job again and writes its corpus; nothing is fetched or paired.
+    [bold]bitrawl align jobs/example[/] aligns the pairs of a job again and writes its corpus. Nothing is fetched or paired.
     """
     if files and len(files) == 1 and (files[0].is_dir() or not (langs or files[0].exists())):
-        _align_job(files[0], langs, listed, out, dictionary, encoder)
+        _align_job(files[0], encoder, refused=bool(langs or listed or out or dictionary or style is not Format.LADDER))
         return
     languages = _languages(langs or "")
     pairs = _pairs(files or [], listed, out)  # by the number of their line
     aligner = _aligner(languages, dictionary, encoder)
-    documents = [
-        Document(*(Text.plain(_lines(path), language) for path, language in zip(pair, languages, strict=True)))
-        for pair in pairs.values()
-    ]
-    ladders = aligner.align_documents(documents)
-    if listed is None or out is None:
-        typer.echo(ladder(ladders[0]), nl=False)
+    if style is Format.LADDER:
+        results = _ladders(list(pairs.values()), languages, aligner)
     else:
-        _write(dict(zip(pairs, ladders, strict=True)), out)
+        results = [_texts(a, b, languages, aligner, style) for a, b in pairs.values()]
+    if out is None:
+        typer.echo(results[0], nl=False)
+        return
+    ending = "tsv" if style is Format.LADDER else style
+    for number, result in zip(pairs, results, strict=True):
+        write_file(out / f"{number}.{ending}", result)
+    err.print(f"{len(results)} files in {out}", markup=False)
 
 
-def _align_job(
-    folder: Path, langs: str | None, listed: Path | None, out: Path | None, dictionary: Path | None, encoder: str | None
-) -> None:
-    if langs or listed or out or dictionary:
+def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
+    if refused:
         raise ConfigError("a job has its own languages, dictionary and folder: bitrawl align DIR takes only --encoder")
     where = JobFolder(folder)
     job = where.changed(described({"encoder": encoder}))
@@ -98,14 +131,44 @@ def _align_job(
     tell(where)
 
 
+def _ladders(pairs: Sequence[tuple[Path, Path]], languages: Languages, aligner: Aligner) -> list[str]:
+    documents = [
+        Document(*(Text.plain(_lines(path), language) for path, language in zip(pair, languages, strict=True)))
+        for pair in pairs
+    ]
+    return [ladder(beads) for beads in aligner.align_documents(documents)]
+
+
 def ladder(beads: Sequence[Bead]) -> str:
-    """A line a bead."""
+    """One line per bead."""
     return "".join(f"{_cell(bead.a)}\t{_cell(bead.b)}\t{bead.score:.4f}\n" for bead in beads)
 
 
-def _aligner(
-    languages: tuple[Language, Language], dictionary: Path | None, encoder: str | None
-) -> LexicalAligner | EmbeddingAligner:
+def _cell(numbers: Sequence[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
+def _texts(a: Path, b: Path, languages: Languages, aligner: Aligner, style: Format) -> str:
+    """What has no counterpart is left out of TMX, and has an empty side elsewhere."""
+    found = align_texts(_read(a), _read(b), languages, aligner)
+    if style is Format.TMX:
+        return _tmx([pair for pair in found if pair.text_a and pair.text_b], languages)
+    if style is Format.JSONL:
+        return "".join(msgspec.json.encode(pair._asdict()).decode() + "\n" for pair in found)
+    return "".join(f"{one_line(pair.text_a)}\t{one_line(pair.text_b)}\t{pair.score:.4f}\n" for pair in found)
+
+
+def _tmx(pairs: Sequence[TextPair], languages: Languages) -> str:
+    header = CorpusHeader(languages, time.time())
+    with TemporaryDirectory(prefix="bitrawl-") as folder:
+        with tmx(Path(folder), header) as write:
+            for one in pairs:
+                segments = Segment(one.text_a), Segment(one.text_b)
+                write(TranslationUnit(SegmentPair(_NOWHERE, _NOWHERE, *segments, one.score, one.type), ()))
+        return (Path(folder) / header.file_name("tmx", compress=False)).read_text("utf-8")
+
+
+def _aligner(languages: Languages, dictionary: Path | None, encoder: str | None) -> Aligner:
     if not encoder:
         return LexicalAligner(dictionary=read_dictionary(dictionary, languages) if dictionary else ())
     if dictionary:
@@ -113,14 +176,10 @@ def _aligner(
     return EmbeddingAligner(load_encoder(encoder))
 
 
-def _cell(numbers: Sequence[int]) -> str:
-    return ",".join(map(str, numbers))
-
-
-def _languages(langs: str) -> tuple[Language, Language]:
+def _languages(langs: str) -> Languages:
     if not langs:
         raise ConfigError("--langs is missing: the languages of the two texts, as in --langs de,fr")
-    codes = [parse_language(code) for code in listed(langs)]
+    codes = [parse_language(code) for code in names(langs)]
     if len(codes) != 2:
         raise ConfigError(f"--langs takes two languages, as in de,fr; {langs!r} has {len(codes)}")
     return codes[0], codes[1]
@@ -131,33 +190,33 @@ def _pairs(files: Sequence[Path], listed: Path | None, out: Path | None) -> dict
         if len(files) != 2:
             raise ConfigError(f"align takes two files, or --list PAIRS.TSV; {len(files)} files were given")
         if out is not None:
-            raise ConfigError("--out goes with --list; of two files the ladder is printed")
+            raise ConfigError("--out goes with --list; the result of two files is printed")
         return {1: (files[0], files[1])}
     if files:
-        raise ConfigError("either two files or --list, not both")
+        raise ConfigError("give either two files or --list, not both")
     if out is None:
-        raise ConfigError("--list needs --out DIR, where the ladders go")
+        raise ConfigError("--list needs --out DIR, where the results go")
     pairs = {}
     for number, line in enumerate(_lines(listed), 1):
         if not line.strip():
             continue
         cells = line.split("\t")
         if len(cells) < 2 or not cells[0].strip() or not cells[1].strip():
-            raise ConfigError(f"{listed}, line {number}: two paths with a tab between are wanted")
+            raise ConfigError(f"{listed}, line {number}: write two paths with a tab between them")
         pairs[number] = (Path(cells[0].strip()), Path(cells[1].strip()))
     return pairs
 
 
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} cannot be read: it is not a text file in UTF-8") from error
+
+
 def _lines(path: Path) -> list[str]:
     """Ended by a newline and nothing else: what else Unicode calls a line break may be within a sentence."""
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from error
+    text = _read(path)
     return text.removesuffix("\n").split("\n") if text else []
-
-
-def _write(ladders: Mapping[int, Sequence[Bead]], out: Path) -> None:
-    for number, beads in ladders.items():
-        write_file(out / f"{number}.tsv", ladder(beads))
-    err.print(f"{len(ladders)} ladders in {out}", markup=False)

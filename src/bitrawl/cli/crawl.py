@@ -7,10 +7,12 @@ import typer
 
 from bitrawl.cli.flags import Seeds, SeedsFile, seeds_of, with_settings
 from bitrawl.cli.foreground import Foreground, leave
+from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show
 from bitrawl.jobs.crawling import crawl as run_crawl
 from bitrawl.jobs.folder import JobFolder, asked
+from bitrawl.jobs.preview import preview
 from bitrawl.jobs.settings import CRAWL, Group, described
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
@@ -29,18 +31,27 @@ Fresh = Annotated[
     bool,
     typer.Option("--fresh", help="Delete what the folder holds and start over.", rich_help_panel=Group.JOB),
 ]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Show what would be done: ask each seed's host for its rules, the seed and a sitemap, and stop.",
+        rich_help_panel=Group.JOB,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.", rich_help_panel=Group.JOB)]
 
 
 @app.command()
 @with_settings(CRAWL)
-def crawl(
+def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     seeds: Seeds = None,
     *,
     out: Out,
     seeds_file: SeedsFile = None,
     job_file: JobFile = None,
     fresh: Fresh = False,
+    dry_run: DryRun = False,
     quiet: Quiet = False,
     **settings: Any,
 ) -> None:
@@ -54,6 +65,9 @@ def crawl(
     given = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}
     job = asked(given, folder, file=job_file, fresh=fresh)
     foreground = Foreground(Progress(quiet=quiet))
+    if dry_run:
+        show_previews(foreground.run(lambda: preview(job)), job)
+        return
     ending = foreground.run(
         lambda: run_crawl(job, folder, observe=foreground.progress.visited, started=foreground.started, fresh=fresh)
     )

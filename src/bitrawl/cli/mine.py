@@ -4,13 +4,15 @@ from typing import Any
 
 import typer
 
-from bitrawl.cli.crawl import Fresh, JobFile, Out, Quiet
+from bitrawl.cli.crawl import DryRun, Fresh, JobFile, Out, Quiet
 from bitrawl.cli.flags import Seeds, SeedsFile, seeds_of, with_settings
 from bitrawl.cli.foreground import Foreground, leave
+from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell
 from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.mining import mine as run_mine
+from bitrawl.jobs.preview import preview
 from bitrawl.jobs.settings import MINE, described
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
@@ -18,13 +20,14 @@ app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 @app.command()
 @with_settings(MINE)
-def mine(
+def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     seeds: Seeds = None,
     *,
     out: Out,
     seeds_file: SeedsFile = None,
     job_file: JobFile = None,
     fresh: Fresh = False,
+    dry_run: DryRun = False,
     quiet: Quiet = False,
     **settings: Any,
 ) -> None:
@@ -38,6 +41,9 @@ def mine(
     given = {"seeds": seeds_of(seeds, seeds_file), **described(settings, MINE)}
     job = asked(given, folder, file=job_file, fresh=fresh)
     foreground = Foreground(Progress(quiet=quiet))
+    if dry_run:
+        show_previews(foreground.run(lambda: preview(job)), job)
+        return
     progress = foreground.progress
     ending = foreground.run(
         lambda: run_mine(

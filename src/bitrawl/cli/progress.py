@@ -14,7 +14,7 @@ from rich.text import Text
 
 from bitrawl.cli.console import duration, err, size
 from bitrawl.mining import Doing
-from bitrawl.model import Page, Skip, Visit
+from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
 
 LINE_EVERY = 10.0  # seconds, where there is no terminal
 REDRAW_EVERY = 0.25
@@ -58,7 +58,7 @@ class Progress:
         if isinstance(visit.outcome, Page):
             self.pages += 1
             self.languages[visit.outcome.language] += 1
-        elif isinstance(visit.outcome, Skip):
+        elif isinstance(visit.outcome, Skip) and visit.lease.link.kind not in OWN_REQUESTS:
             self.skips[visit.outcome.reason] += 1
 
     def note(self, message: str) -> None:
@@ -99,7 +99,7 @@ class Progress:
         languages = ", ".join(f"{language} {count}" for language, count in self.languages.most_common(5))
         return (
             f"{duration(time.monotonic() - self._started)}  {self.pages} pages, {self.rate():.1f}/s, "
-            f"{self.queued} queued, {size(self.bytes)}; {languages}; {sum(self.skips.values())} skipped"
+            f"{self.queued} queued, {size(self.bytes)}; {languages}; {sum(self.skips.values())} fetches brought no page"
         )
 
     def _table(self, waits: str) -> Group:
@@ -108,7 +108,7 @@ class Progress:
             ("pages", f"{self.pages}   {self.rate():.1f}/s   {size(self.bytes)}"),
             ("queue", f"{self.queued} links on {len(self.hosts)} hosts"),
             ("languages", _top(self.languages)),
-            ("skipped", _top(self.skips)),
+            ("no page", _top(self.skips)),
             ("hosts", _top(self.hosts, 4)),
             ("now", waits),
             ("mining", self._mining),

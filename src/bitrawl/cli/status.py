@@ -73,6 +73,7 @@ def show(folder: JobFolder, now: JobStatus | None = None) -> None:
         ("job", f"{folder.path}: {_state(folder, now)}"),
         ("links", f"{summary.links} = {summary.pages} pages + {summary.skipped} skipped + {summary.queued} queued"),
         ("fetched", f"{summary.fetches} answers, {size(summary.bytes)}, in {duration(summary.seconds)}"),
+        ("", f"{summary.own_requests} requests of our own: sitemaps, and missing pages to recognise error pages"),
         (
             "languages",
             "   ".join(f"{name} {count}" for name, count in list(summary.languages.items())[:12]) or "none yet",
@@ -105,8 +106,7 @@ def hints(summary: Summary) -> list[str]:
     """What to try when a job that has ended found nothing."""
     if summary.pages or not summary.ended:
         return []
-    reasons = [why.rpartition(" ")[2] for why in summary.skips]
-    found = [f"{reason}: {ADVICE[reason]}" for reason in reasons if reason in ADVICE]
+    found = [f"{reason}: {ADVICE[reason]}" for reason in summary.skip_reasons if reason in ADVICE]
     return found or ["Look at the log for what the hosts answered."]
 
 

@@ -91,7 +91,7 @@ def asked(settings: Mapping[str, Any], folder: JobFolder, *, file: Path | None =
     held = folder.description
     earlier = config.resolve(config.read(held), where=str(held)) if held.exists() and not fresh else None
     described = config.read(file) if file is not None else {}
-    if earlier is not None and not described and not settings.get("seeds") and not settings.get("warc"):
+    if earlier is not None and not described and not any(settings.get(key) for key in ("seeds", "warc", "replay")):
         described = config.read(held)
     job = config.resolve(config.merged(described, settings), where=str(file) if file else "the command")
     if earlier is not None:

@@ -56,7 +56,7 @@ class Stopping:
         if recent / window + best / BEST >= MIN_PAIRS_PER_FETCH:
             return ""
         return (
-            f"{pairs} pairs after {fetches} fetches; the last {window} completed {recent}, and the best {BEST} of"
+            f"{pairs} likely pairs after {fetches} fetches; the last {window} completed {recent}, and the best {BEST} of"
             f" {len(expected)} links left promise {best:.1f}"
         )
 
