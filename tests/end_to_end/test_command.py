@@ -67,7 +67,7 @@ def reach(web: demo.Served) -> list[str]:
         ("crawl https://a.org --langs en --out OUT --proxy socks5://localhost:1", "proxy"),
         ("crawl https://a.org --langs en --out OUT --connect-to a.org", "--connect-to"),
         ("crawl https://a.org --langs en --out OUT --contact (me)", "contact"),
-        ("crawl https://a.org --langs en --out OUT --replay none.warc.gz", "no file none.warc.gz"),
+        ("crawl https://a.org --langs en --out OUT --replay none.warc.gz", "no file or folder none.warc.gz"),
         ("crawl https://a.org --langs en --out OUT --job none.toml", "no job file none.toml"),
         ("crawl --seeds-file none.txt --langs en --out OUT", "none.txt"),
         ("status OUT", "holds no job"),
