@@ -50,7 +50,7 @@ class LinkStates:
         self._anchors: dict[Url, str] = {}
         self._claims: dict[Url, Language] = {}
 
-    def claim(self, link: Link) -> bool:
+    def read_language(self, link: Link) -> bool:
         """Remember the language that the link says its target is in; whether that is news."""
         if link.url in self._claims:
             return False
@@ -60,8 +60,8 @@ class LinkStates:
         self._claims[link.url] = claim
         return True
 
-    def name(self, link: Link) -> bool:
-        """Remember what the link calls its target; whether that is news."""
+    def read_anchor(self, link: Link) -> bool:
+        """Remember the first long text of a link to its target; whether this is it."""
         if link.url in self._anchors:
             return False
         anchor = " ".join(link.anchor.split()).casefold()

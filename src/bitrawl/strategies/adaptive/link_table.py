@@ -57,7 +57,7 @@ class LinkTable:
         self.urls: list[Url] = []  # by row
         self.rows: dict[Url, int] = {}  # by address
         self._facts = np.zeros((FIRST_ROWS, len(FACTS)), np.float32)
-        self._groups = np.zeros((FIRST_ROWS, len(GROUPS)), np.int32)
+        self._groups = np.zeros((FIRST_ROWS, len(GROUPS)), np.int64)
         self._queued = np.zeros(FIRST_ROWS, bool)
         self._written = np.zeros(FIRST_ROWS, np.float32)  # the score that the queue has
         self._gains = np.full(FIRST_ROWS, np.nan, np.float32)  # what a visit brought; nan until it is counted
@@ -98,9 +98,9 @@ class LinkTable:
     def set_fact(self, rows: Rows, column: Column, value: float) -> None:
         self._facts[rows, column] = value
 
-    def groups(self, rows: Rows) -> NDArray[np.int32]:
+    def groups(self, rows: Rows) -> NDArray[np.int64]:
         """One row each, in the order of `GROUPS`."""
-        found: NDArray[np.int32] = self._groups[rows]
+        found: NDArray[np.int64] = self._groups[rows]
         return found
 
     def group_numbers(self, row: int) -> list[int]:

@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +50,7 @@ class Rates:
         above = PARENT_VISITS * self.rate(self._parents[group])
         return (self._gains[group] + above) / (self._visits[group] + PARENT_VISITS)
 
-    def rates(self, groups: NDArray[np.integer[Any]]) -> Floats:
+    def rates(self, groups: NDArray[np.int64]) -> Floats:
         """In the shape of what is asked for; the other groups cost next to nothing, however many they are."""
         asked = np.zeros(len(self._parents), bool)
         asked[groups] = True

@@ -219,8 +219,12 @@ class SiteScorer:
             row = self._table.rows.get(link.url)
             if row is None:
                 row = self._add(link, odds[link.url])
-            self._note(row, link)
             rows.append(row)
+            if link.hreflang and self._states.read_language(link):
+                self._table.mark([row])
+            if self._states.read_anchor(link):
+                self._table.mark([row])
+                self._table.mark_queued(self.partners.candidates(link.url))
         return rows
 
     def _add(self, link: Link, odds: float) -> int:
@@ -252,14 +256,6 @@ class SiteScorer:
         self._table.mark_queued(self.partners.candidates(url))
         self._table.mark_queued(self.partners.twins(url))
         return row
-
-    def _note(self, row: int, link: Link) -> None:
-        """What one more link to a known address adds."""
-        if link.hreflang and self._states.claim(link):
-            self._table.mark([row])
-        if self._states.name(link):
-            self._table.mark([row])
-            self._table.mark_queued(self.partners.candidates(link.url))
 
     def _mark_source(self, rows: Rows, source: Url) -> None:
         """What the page that has the links adds."""
