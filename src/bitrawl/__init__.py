@@ -93,3 +93,10 @@ def align(text_a: str, text_b: str, langs: Sequence[str]) -> "list[TextPair]":
     if len(langs) != 2:
         raise ConfigError(f"align takes two languages, as in ('en', 'fr'); {langs!r} has {len(langs)}")
     return align_texts(text_a, text_b, (parse_language(langs[0]), parse_language(langs[1])))
+
+
+def __getattr__(name: str) -> Any:
+    """`bitrawl.aio` without importing it first; it loads the whole package."""
+    if name == "aio":
+        return import_module("bitrawl.aio")
+    raise AttributeError(f"module 'bitrawl' has no attribute {name!r}")

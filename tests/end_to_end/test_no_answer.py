@@ -12,7 +12,9 @@ import pytest
 from web.pathologies import pathology_server
 
 from bitrawl import config
-from bitrawl.crawl.ending import Ending, run
+from bitrawl.crawl.ending import Ending
+from bitrawl.jobs import crawling
+from bitrawl.jobs.folder import JobFolder
 from bitrawl.store.ledger import Ledger
 
 POLITE = {"delay": 0, "attempts": 1, "backoff": 0}
@@ -23,7 +25,7 @@ TOKEN = base64.b64encode(f"me:{PASSWORD}".encode())
 async def crawl(folder: Path, seed: str, **fetch: object) -> tuple[Ending, str]:
     """How it ended, and in which words."""
     asked = {"langs": ["en"], "seeds": [seed], "politeness": POLITE, "fetch": {"allow_private": True} | fetch}
-    ending = await run(config.resolve(asked), folder, lambda _visit: None)
+    ending = await crawling.crawl(config.resolve(asked), JobFolder(folder))
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     said = str(ledger.recall("ended"))
     ledger.close()

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from bitrawl.reading import page_reader
+from bitrawl.page.analyser import page_reader
 from web.pathologies import pathology_server
 
 from bitrawl import demo
