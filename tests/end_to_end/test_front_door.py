@@ -1,0 +1,119 @@
+"""bitrawl from Python: in a script without a guard, inside a running loop, and with every mistake named."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bitrawl
+from bitrawl import demo
+from bitrawl.aio import JobProgress
+from bitrawl.crawl.ending import Ending
+from bitrawl.demo import Served
+from bitrawl.jobs.status import State
+
+HUB = "http://www.town-library.test/"  # one bilingual site of the bundled web
+
+
+@pytest.fixture
+async def settings() -> AsyncIterator[dict[str, Any]]:
+    async with demo.serve() as web:
+        yield reached(web)
+
+
+def reached(web: Served) -> dict[str, Any]:
+    return {"delay": 0, "allow_private": True, "connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}}
+
+
+async def test_a_site_is_mined_and_its_job_can_be_read(tmp_path: Path, settings: dict[str, Any]):
+    told: list[JobProgress] = []
+    result = await bitrawl.aio.mine(HUB, langs=("en", "fr"), out=tmp_path / "job", progress=told.append, **settings)
+    assert (result.ending, result.status.state) == (Ending.DONE, State.ENDED)
+    assert told[-1].pages == result.status.crawl.pages > 0
+    assert any(now.doing for now in told)
+    job = result.open()
+    pages = {page.url: page.language for page in job.pages()}
+    pairs = list(job.pairs())
+    assert len(pages) == result.status.crawl.pages
+    assert len(pairs) == result.status.corpora["en-fr"].pairs > 3
+    assert all(pair.url_a in pages and pair.url_b in pages for pair in pairs)
+    assert len(list(job.segments())) == result.status.corpora["en-fr"].segments
+    assert all(segment.score >= 0.9 for segment in job.segments(min_score=0.9))
+    assert (job.export(formats="moses", min_score=0.5) / "en-fr.fr").exists()
+    assert (tmp_path / "job/corpus/en-fr.tmx").exists()
+
+
+async def test_inside_a_running_loop_the_plain_function_works_too(tmp_path: Path, settings: dict[str, Any]):
+    # A thread serves the web meanwhile: the function blocks this loop, as it blocks a cell of a notebook.
+    def served() -> bitrawl.aio.JobResult:
+        async def crawl() -> bitrawl.aio.JobResult:
+            async with demo.serve() as web:
+                asked = {"langs": "en,fr", "out": tmp_path / "job", **reached(web)}
+                return await asyncio.to_thread(lambda: asyncio.run(blocking(asked)))
+
+        return asyncio.run(crawl())
+
+    async def blocking(asked: dict[str, Any]) -> bitrawl.aio.JobResult:
+        assert asyncio.get_running_loop().is_running()
+        return bitrawl.crawl(HUB, **asked)
+
+    result = await asyncio.to_thread(served)
+    assert (result.ending, result.status.crawl.pages > 10) == (Ending.DONE, True)
+
+
+def test_a_script_needs_no_guard(tmp_path: Path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import bitrawl\n"
+        "print('once')\n"
+        "result = bitrawl.crawl('http://127.0.0.1:1/', langs='en,fr', out='job', delay=0, allow_private=True)\n"
+        "print(result.ending)\n"
+    )
+    done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["once", "Ending.FAILED"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"max_pagse": 3}, "there is no setting 'max_pagse'; did you mean 'max_pages'?"),
+        ({"delay": -1}, "politeness.delay"),
+        ({"langs": "en,klingonish"}, "klingonish"),
+        ({"strategy": "depth-first"}, "there is no strategy 'depth-first'"),
+        ({"min_score": 7}, "judge.score"),
+    ],
+)
+def test_a_mistake_is_named_and_leaves_nothing_behind(tmp_path: Path, asked: dict[str, Any], says: str):
+    with pytest.raises(bitrawl.ConfigError) as refused:
+        bitrawl.mine("https://www.example.org/", **{"langs": "en,fr", "out": tmp_path / "job"} | asked)
+    assert says in str(refused.value)
+    assert not (tmp_path / "job").exists()
+
+
+def test_a_folder_without_a_job_is_refused(tmp_path: Path):
+    with pytest.raises(bitrawl.BitrawlError, match="holds no job"):
+        bitrawl.open(tmp_path)
+
+
+def test_a_page_and_two_texts_need_no_job():
+    page = bitrawl.extract(
+        b"<html><body><p>The harbour opens at six in the morning, and it closes at ten in the evening.</p>"
+        b"<a href='/fr/'>Fran\xc3\xa7ais</a></body></html>",
+        "https://www.example.org/",
+    )
+    assert (page.language, [link.url for link in page.links]) == ("en", ["https://www.example.org/fr/"])
+    pairs = bitrawl.align("It rains. We stay.", "Il pleut. Nous restons.", ("en", "fr"))
+    assert [(pair.text_a, pair.text_b) for pair in pairs] == [("It rains.", "Il pleut."), ("We stay.", "Nous restons.")]
+    with pytest.raises(bitrawl.ConfigError, match="two languages"):
+        bitrawl.align("a", "b", ("en",))
+
+
+def test_the_package_and_its_version_load_none_of_the_rooms():
+    check = "import sys, {}; print(sorted(m for m in sys.modules if m in ('numpy', 'aiohttp', 'rich', 'msgspec')))"
+    for module in ("bitrawl", "bitrawl.cli"):
+        done = subprocess.run([sys.executable, "-c", check.format(module)], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "[]", module
