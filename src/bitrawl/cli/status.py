@@ -14,7 +14,7 @@ from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.status import JobStatus, State
 from bitrawl.jobs.status import status as status_of
 from bitrawl.report import brief, gather
-from bitrawl.report.wording import ADVICE
+from bitrawl.report.wording import ADVICE, fetched
 from bitrawl.store.summary import HostSummary, Summary
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
@@ -72,7 +72,7 @@ def show(folder: JobFolder, now: JobStatus | None = None) -> None:
     rows = [
         ("job", f"{folder.path}: {_state(folder, now)}"),
         ("links", f"{summary.links} = {summary.pages} pages + {summary.skipped} skipped + {summary.queued} queued"),
-        ("fetched", f"{summary.fetches} answers, {size(summary.bytes)}, in {duration(summary.seconds)}"),
+        ("fetched", f"{fetched(summary)}, {size(summary.bytes)}, in {duration(summary.seconds)}"),
         ("", f"{summary.own_requests} requests of our own: sitemaps, and missing pages to recognise error pages"),
         (
             "languages",
@@ -106,7 +106,8 @@ def hints(summary: Summary) -> list[str]:
     """What to try when a job that has ended found nothing."""
     if summary.pages or not summary.ended:
         return []
-    found = [f"{reason}: {ADVICE[reason]}" for reason in summary.skip_reasons if reason in ADVICE]
+    reasons = dict.fromkeys([*summary.skip_reasons, *summary.unanswered])
+    found = [f"{reason}: {ADVICE[reason]}" for reason in reasons if reason in ADVICE]
     return found or ["Look at the log for what the hosts answered."]
 
 

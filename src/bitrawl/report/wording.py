@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from bitrawl.languages import language_name
 from bitrawl.model import Method, Reason
+from bitrawl.store.summary import Summary
 
 METHODS: dict[str, tuple[str, str]] = {
     Method.DECLARED: ("declared", "the pages or a sitemap declare it: hreflang, language switchers"),
@@ -128,6 +129,12 @@ def method_name(letter: str) -> str:
 def language_pair(a: str, b: str) -> str:
     """English–French."""
     return f"{language_name(a)}–{language_name(b)}"
+
+
+def fetched(summary: Summary) -> str:
+    """How many requests were answered; those that were not are told where there are any."""
+    answers = counted(summary.answers, "answer")
+    return answers if summary.answers == summary.fetches else f"{answers} to {counted(summary.fetches, 'request')}"
 
 
 def answered(statuses: Mapping[int, int], most: int = 3) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from bitrawl.model import Lease, Link, Reason, Unpacker, pack
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.schema import LEASED, QUEUED, SKIPPED
+from bitrawl.store.schema import LEASED, OWN, QUEUED, SKIPPED
 from bitrawl.url import Url
 
 # A known link is raised while it is queued, and revived when only a strategy had refused it.
@@ -79,5 +79,7 @@ class LedgerQueue:
             yield self._unpack(blob)
 
     def __len__(self) -> int:
-        """How many links wait; a look at each of them."""
-        return int(self._database.query(f"SELECT count(*) FROM links WHERE state = {QUEUED}").fetchone()[0])
+        """How many links wait, but for our own requests; a look at each of them."""
+        return int(
+            self._database.query(f"SELECT count(*) FROM links WHERE state = {QUEUED} AND NOT {OWN}").fetchone()[0]
+        )

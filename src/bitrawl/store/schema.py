@@ -1,10 +1,15 @@
 """The tables of a job's database, made in one place when a ledger is opened for writing."""
 
+from bitrawl.model import OWN_REQUESTS
+
 VERSION = 2
 """Of the format. A ledger of another version is refused with advice, never converted."""
 
 # The state of a link: each URL has one row, and each row ends as a page or as a skip with its reason.
 QUEUED, LEASED, PAGE, SKIPPED = range(4)
+
+OWN = "links.kind IN ('{}')".format("', '".join(OWN_REQUESTS))
+"""A condition on links: not asked for by anybody but us."""
 
 # What the crawl writes.
 _LEDGER = """

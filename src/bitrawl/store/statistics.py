@@ -8,8 +8,8 @@ import numpy as np
 
 from bitrawl.model import Reason
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.schema import SKIPPED
-from bitrawl.store.summary import OWN, HostSummary
+from bitrawl.store.schema import OWN, SKIPPED
+from bitrawl.store.summary import HostSummary
 
 
 class FetchTimes(msgspec.Struct, frozen=True):

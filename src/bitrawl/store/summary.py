@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from bitrawl.model import OWN_REQUESTS, Reason
+from bitrawl.model import Reason
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.schema import LEASED, PAGE, QUEUED, SKIPPED
+from bitrawl.store.schema import LEASED, OWN, PAGE, QUEUED, SKIPPED
 
 
 class HostSummary(msgspec.Struct, frozen=True):
@@ -22,8 +22,8 @@ class HostSummary(msgspec.Struct, frozen=True):
 class Summary(msgspec.Struct, frozen=True):
     """Each link is queued, a page, or skipped for a reason: `links` is the sum of the three.
 
-    What we asked for on our own account (sitemaps, and addresses that cannot exist) is no link of anybody: those that
-    are done are counted in `own_requests` and nowhere else.
+    What we ask for on our own account (sitemaps, and addresses that cannot exist) is no link of anybody: those that are
+    done are counted in `own_requests` and nowhere else.
     """
 
     links: int
@@ -32,13 +32,15 @@ class Summary(msgspec.Struct, frozen=True):
     skipped: int
     languages: dict[str, int]
     skips: dict[str, int]  # by "stage: reason"
-    fetches: int
+    fetches: int  # requests that were made, answered or not
     bytes: int
     hosts: list[HostSummary]
     ended: str  # why the last run ended; empty while it runs or when it was killed
     seconds: float  # crawled, over all runs
     mining: str = ""  # what is being mined; empty when nothing is
     own_requests: int = 0
+    answers: int = 0  # requests that a server answered, whatever it said
+    unanswered: dict[str, int] = {}  # requests that none did, by reason
 
     @property
     def skip_reasons(self) -> dict[Reason, int]:
@@ -69,10 +71,6 @@ class LogLine(msgspec.Struct, frozen=True):
     outcome: str  # "page", or why it was skipped
 
 
-# Done, and not asked for by anybody but us. One that still waits is queued like any other link.
-OWN = "(state IN ({}, {}) AND kind IN ('{}'))".format(PAGE, SKIPPED, "', '".join(OWN_REQUESTS))
-
-
 def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
     """The whole job; `hosts` of them, the busiest first."""
     query = ledger.database.query
@@ -80,14 +78,17 @@ def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
     own = 0
     for is_own, state, count in query(f"SELECT {OWN}, state, count(*) FROM links GROUP BY 1, 2"):
         if is_own:
-            own += count
+            own += count * (state in (PAGE, SKIPPED))
         else:
             states[state] = count
     skips = query(
         f"SELECT stage || ': ' || reason, count(*) FROM links WHERE state = ? AND NOT {OWN} GROUP BY 1", (SKIPPED,)
     )
     languages = query("SELECT language, count(*) FROM pages GROUP BY 1 ORDER BY 2 DESC, 1").fetchall()
-    fetches, size = query("SELECT count(*), coalesce(sum(bytes), 0) FROM fetches").fetchone()
+    fetches, answers, size = query(
+        "SELECT count(*), coalesce(sum(status > 0), 0), coalesce(sum(bytes), 0) FROM fetches"
+    ).fetchone()
+    silent = "SELECT outcome, count(*) FROM fetches WHERE status = 0 AND outcome != 'page' GROUP BY 1 ORDER BY 2 DESC"
     return Summary(
         links=sum(states.values()),
         queued=states.get(QUEUED, 0) + states.get(LEASED, 0),
@@ -102,6 +103,8 @@ def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
         seconds=float(ledger.recall("seconds") or 0),
         mining=str(ledger.recall("mining") or ""),
         own_requests=own,
+        answers=answers,
+        unanswered=dict(query(silent).fetchall()),
     )
 
 

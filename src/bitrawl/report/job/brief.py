@@ -6,7 +6,7 @@ from bitrawl.languages import language_name
 from bitrawl.report.job.diagnosis import diagnose
 from bitrawl.report.job.facts import CorpusCount, Facts
 from bitrawl.report.markup import shortened
-from bitrawl.report.wording import counted, duration, method_name, number, share, size
+from bitrawl.report.wording import counted, duration, fetched, method_name, number, share, size
 
 _MOST = 6  # things named in a line; judgement
 _WIDTH = 30  # characters of a flag; judgement
@@ -20,7 +20,7 @@ def brief(facts: Facts) -> list[str]:
 def _found(facts: Facts) -> Iterator[str]:
     summary, mined = facts.crawled.summary, facts.mined
     listed = _listed({language_name(code): count for code, count in summary.languages.items()})
-    of = f"{counted(summary.fetches, 'answer')} ({size(summary.bytes)}, {duration(summary.seconds)})"
+    of = f"{fetched(summary)} ({size(summary.bytes)}, {duration(summary.seconds)})"
     yield f"{counted(summary.pages, 'page')} of {of}{listed}"
     if not mined.begun:
         return

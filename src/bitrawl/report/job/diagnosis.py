@@ -59,6 +59,9 @@ def _possible(facts: Facts) -> int:
 
 
 def _points(facts: Facts) -> Iterator[Point]:
+    if facts.crawled.summary.fetches and not facts.crawled.summary.answers:
+        yield from _about_silence(facts)
+        return
     yield from _about_languages(facts)
     yield from _about_other_sites(facts)
     yield from _about_skips(facts)
@@ -70,6 +73,14 @@ def _points(facts: Facts) -> Iterator[Point]:
             "Run the same command again: with a larger budget if it was spent, or with --exhaustive if a site was left"
             f" early.{ended}",
         )
+
+
+def _about_silence(facts: Facts) -> Iterator[Point]:
+    """No server has answered: nothing else is worth saying."""
+    for reason, count in facts.crawled.summary.unanswered.items():
+        known = Reason(reason)
+        noticed = f"{counted(count, 'request', 'requests')} failed: {reason}. {SKIPS.get(known, '')}"
+        yield Point(noticed.rstrip(), ADVICE.get(known, ""))
 
 
 def _about_languages(facts: Facts) -> Iterator[Point]:

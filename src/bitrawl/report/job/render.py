@@ -81,7 +81,9 @@ def _title(facts: Facts) -> str:
 def _lead(facts: Facts) -> str:
     summary, mined = facts.crawled.summary, facts.mined
     if not summary.pages:
-        answers = counted(summary.fetches, "answer")
+        if not summary.answers:
+            return f"No server answered {counted(summary.fetches, 'request')} in {duration(summary.seconds)}."
+        answers = counted(summary.answers, "answer")
         return f"bitrawl fetched {answers} in {duration(summary.seconds)}. None of them was a page."
     read = f"bitrawl read {counted(summary.pages, 'page')} in {duration(summary.seconds)}"
     if not mined.begun:
@@ -94,7 +96,7 @@ def _lead(facts: Facts) -> str:
 
 def _tiles(facts: Facts) -> Html:
     summary, mined = facts.crawled.summary, facts.mined
-    tiles = [(number(summary.pages), "pages"), (number(summary.fetches), "answers fetched")]
+    tiles = [(number(summary.pages), "pages"), (number(summary.answers), "answers fetched")]
     if mined.begun:
         tiles += [
             (number(mined.pairs), "page pairs"),
