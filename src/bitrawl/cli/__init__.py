@@ -39,7 +39,7 @@ app.command()(clean)
 app.command()(simulate)
 app.add_typer(urls, name="urls")
 app.command()(demo)
-app.command()(train)
+app.add_typer(train, name="train")
 
 
 def _version(*, show: bool) -> None:
