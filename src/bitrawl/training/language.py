@@ -113,7 +113,7 @@ def _perfect_hash(ngrams: list[bytes]) -> dict[str, Any]:
     free = np.ones(1 << runtime.SLOT_BITS, bool)
     displacements = np.zeros(1 << runtime.BUCKET_BITS, np.uint32)
     slots = np.zeros(1 << runtime.SLOT_BITS, np.uint32)
-    tried = np.arange(1 << 12)
+    tried = np.arange(1 << 12)  # displacements: enough for py3langid's n-grams
     order = np.argsort(buckets, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(buckets[order])) + 1)
     for group in sorted(groups, key=len, reverse=True):
@@ -187,7 +187,10 @@ def read_sentences(path: Path) -> list[tuple[str, str]]:
 
 
 def fit(fields: dict[str, Any], sentences: list[tuple[str, str]], path: Path) -> None:
-    """The temperature, then the calibration, on whole sentences, on their beginnings and on single words."""
+    """The temperature, then the calibration, on whole sentences, on their beginnings and on single words.
+
+    How long the beginnings are, and which words, is judgement.
+    """
     texts = [(label, cut) for label, text in sentences for cut in (text, text[:50], text[:20], *text.split()[3:5])]
     samples = [runtime.sample(text) for _, text in texts]
     model = NgramModel.load(path)
