@@ -10,6 +10,7 @@ import pytest
 from made_up_pack import write_pack
 from selectolax.lexbor import LexborHTMLParser
 
+from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.page.outline import outline
@@ -96,6 +97,12 @@ def test_a_trace_has_each_visit_that_can_be_judged(packs: Path, cache: Path):
         assert columns.shape == (len(paired), len(Column))
         assert paired.sum() == 2 * 32
         assert len(paired) == 98 - 2 * len(pack.uncounted_pairs())
+
+
+def test_sites_with_too_few_pairs_to_replay_are_refused(tmp_path: Path):
+    write_pack(tmp_path / "museum", articles=3)
+    with pytest.raises(ConfigError, match="30 true pairs of English"):
+        adaptive.train(tmp_path, tmp_path / "adaptive.json")
 
 
 def boilerplate_data(folder: Path, sites: int) -> Path:

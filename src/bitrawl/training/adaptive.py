@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bitrawl.config import Strategy
 from bitrawl.corpus.files import drafting
+from bitrawl.errors import ConfigError
 from bitrawl.simulation.measure import replay as walk
 from bitrawl.simulation.replay import Replay, Settings, opened_replay
 from bitrawl.strategies.adaptive.scorer import Adaptive, Column
@@ -37,6 +38,8 @@ LEAST_STEP = 1e-6  # of a weight: then it ends; four digits are written
 def train(data: Path, out: Path, *, cache: Path | None = None, tell: Tell = silent) -> None:
     """Write the weights that replays of the site packs below `data` teach; a `cache` keeps analysed pages."""
     packs = open_packs(data)
+    if not any(pack.pairs_with_english(LEAST_PAIRS) for pack in packs):
+        raise ConfigError(f"no site of {data} has {LEAST_PAIRS} true pairs of English and another language")
     seen = []
     for number, pack in enumerate(packs, 1):
         tell(f"{pack.name}, site {number} of {len(packs)}: replaying it")
