@@ -14,7 +14,6 @@ that load in under 100 ms and take less than 10 MB.
 import argparse
 import asyncio
 import gc
-import json
 import statistics
 import sys
 import time
@@ -48,6 +47,7 @@ from bitrawl.protocols import LinkScorer
 from bitrawl.simulation.replay import Replay, Settings
 from bitrawl.simulation.trial import run_trial
 from bitrawl.store.replay import Archives, open_archives
+from bitrawl.training.site_packs import SitePack
 from bitrawl.url import Url
 from bitrawl.urls.language.model import LinearUrlLanguageModel
 from bitrawl.urls.parallel.model import TreeUrlPairModel, load_trees
@@ -192,16 +192,14 @@ def warm(analyser: TimedAnalyser, scorer: TimedScorer) -> None:
 
 
 async def measure_site(name: str, langs: str, strategies: tuple[Strategy, ...]) -> list[Cost]:
-    folder = SITES / name
-    about = json.loads((folder / "site.json").read_text())
-    pairs = language_pairs(folder, langs)
+    pack = SitePack.open(SITES / name)
+    pairs = language_pairs(pack, langs)
     if not pairs:
         return []
-    languages = max(pairs, key=lambda pair: about["pairs_by_languages"]["-".join(pair)])
+    languages = max(pairs, key=lambda pair: pack.pair_counts["-".join(pair)])
     settings = Settings(languages=languages, strategies=strategies, weights=without(name))
-    seeds = [Url.parse(raw) for raw in about["seeds"]]
-    with open_archives([folder / "site.warc.gz"], codec()) as archive:
-        return [cost async for cost in measure(f"{name} {'-'.join(languages)}", archive, seeds, settings)]
+    with open_archives([pack.archive], codec()) as archive:
+        return [cost async for cost in measure(f"{name} {'-'.join(languages)}", archive, pack.seeds, settings)]
 
 
 async def measure_demo(langs: str, strategies: tuple[Strategy, ...]) -> list[Cost]:

@@ -5,10 +5,10 @@
     python -m benchmarks.strategies --strategies adaptive --langs en,fr
     python -m benchmarks.strategies --ignore-alternates --no-models    # what each kind of evidence is worth
 
-    python -m benchmarks.strategies --train                  # the weights of `adaptive` anew, on all sites
+    python -m benchmarks.strategies --train                  # the weights of `adaptive` that were trained without each site
 
-`adaptive` is measured with weights that were trained without the site (adaptive-left-out.json, which --train writes
-beside this file, as it does src/bitrawl/strategies/models/adaptive.json).
+`adaptive` is measured with weights that were trained without the site (adaptive-left-out.json beside this file, which
+--train writes). `bitrawl train adaptive` makes those that the package ships.
 
 How it is counted: docs/reference/simulate.md. Each language pair with English that has at least 30 true pairs is a
 simulation of its own, from the seeds of site.json; a site's figure is the mean over its language pairs, the last line
@@ -19,7 +19,6 @@ with --fresh.
 
 import argparse
 import asyncio
-import csv
 import json
 import os
 import shutil
@@ -32,24 +31,17 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-import numpy as np
-
 from bitrawl.config import Strategy
 from bitrawl.model import Language
 from bitrawl.simulation.measure import Figures
 from bitrawl.simulation.replay import Settings, opened_replay
-from bitrawl.simulation.trial import run_trial
-from bitrawl.simulation.truth import Truth, in_order, read_pairs
-from bitrawl.strategies.adaptive.scorer import Adaptive
-from bitrawl.training.adaptive import Recorded, Trace, fit, named
-from bitrawl.url import Url
+from bitrawl.simulation.truth import Truth
+from bitrawl.training.adaptive import LEAST_PAIRS, fit, named, traces
+from bitrawl.training.folds import without as others
+from bitrawl.training.site_packs import SitePack
 
 SITES = Path(__file__).parents[2] / "shared" / "sites"
 CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs")) / "simulate"
-UNCOUNTED = frozenset(("language", "partial", "short"))
-LEAST = 30  # true pairs of a language pair
-ENGLISH = Language("en")
-MODEL = Path(__file__).parents[1] / "src" / "bitrawl" / "strategies" / "models" / "adaptive.json"
 LEFT_OUT = Path(__file__).parent / "adaptive-left-out.json"
 
 
@@ -93,30 +85,21 @@ COLUMNS = {
 }
 
 
-def doubtful(path: Path) -> frozenset[tuple[Url, Url]]:
-    with path.open() as lines:
-        rows = [row for row in csv.DictReader(lines, delimiter="\t") if row["reason"] in UNCOUNTED]
-    return frozenset(in_order((Url.parse(row["url_a"]), Url.parse(row["url_b"]))) for row in rows)
-
-
-def language_pairs(folder: Path, langs: str) -> list[tuple[Language, ...]]:
+def language_pairs(pack: SitePack, langs: str) -> list[tuple[Language, ...]]:
     """With English, and worth a figure; or the one that was asked for, where the site has it."""
-    known = json.loads((folder / "site.json").read_text())
     if langs:
         asked = tuple(Language(code) for code in langs.split(","))
-        return [asked] if set(asked) <= set(known["languages"]) else []
-    counts = known["pairs_by_languages"]
-    return [(ENGLISH, Language(name[3:])) for name, count in counts.items() if name[:3] == "en-" and count >= LEAST]
+        return [asked] if set(asked) <= set(pack.languages) else []
+    return list(pack.pairs_with_english(LEAST_PAIRS))
 
 
 async def simulate_site(name: str, asked: Asked) -> list[Line]:
-    folder = SITES / name
-    seeds = [Url.parse(raw) for raw in json.loads((folder / "site.json").read_text())["seeds"]]
-    uncounted = doubtful(folder / "doubtful.tsv")
+    pack = SitePack.open(SITES / name)
+    uncounted = pack.uncounted_pairs()
     lines = []
-    async with opened_replay([folder / "site.warc.gz"], cache=CACHE) as replay:
-        for languages in language_pairs(folder, asked.langs):
-            truth = Truth(read_pairs(folder / "truth.tsv", languages), uncounted)
+    async with opened_replay([pack.archive], cache=CACHE) as replay:
+        for languages in language_pairs(pack, asked.langs):
+            truth = Truth(pack.true_pairs(languages), uncounted)
             settings = Settings(
                 weights=without(name),
                 languages=languages,
@@ -124,7 +107,7 @@ async def simulate_site(name: str, asked: Asked) -> list[Line]:
                 alternates=asked.alternates,
                 models=asked.models,
             )
-            for trials in await replay.trials(settings, truth, seeds):
+            for trials in await replay.trials(settings, truth, pack.seeds):
                 about = (len(trials.truth.pairs), trials.reachable, trials.length)
                 lines += [Line(name, "-".join(languages), one.strategy, one, *about) for one in trials.figures]
     return lines
@@ -136,38 +119,13 @@ def without(site: str) -> dict[str, float]:
     return weights
 
 
-async def traces(name: str) -> list[Trace]:
-    """What `adaptive` knew of each link of a site when it visited it, and whether it was worth the visit.
-
-    Replays with the weights of before: what is learned is how to go on from where the strategy leads. Each language
-    pair is replayed a second time as if nothing were declared.
-    """
-    folder = SITES / name
-    about = json.loads((folder / "site.json").read_text())
-    seeds = [Url.parse(raw) for raw in about["seeds"]]
-    unsure = {url for pair in doubtful(folder / "doubtful.tsv") for url in pair}
-    found = []
-    async with opened_replay([folder / "site.warc.gz"], cache=CACHE) as replay:
-        for languages in language_pairs(folder, ""):
-            pairs = read_pairs(folder / "truth.tsv", languages)
-            paired = {url for pair in pairs for url in pair}
-            for alternates in (True, False):
-                settings = Settings(languages=languages, alternates=alternates, weights=without(name))
-                scorer = replay.strategy(Strategy.ADAPTIVE, settings)
-                assert isinstance(scorer, Adaptive)
-                recorded = Recorded(scorer)
-                await run_trial(Strategy.ADAPTIVE, recorded, replay.prepared(seeds, settings))
-                known = [
-                    (columns, url in paired) for url, columns in recorded.known if url in paired or url not in unsure
-                ]
-                found.append((np.array([one for one, _ in known], float), np.array([two for _, two in known], float)))
-    return found
-
-
-def train(names: Sequence[str]) -> None:
-    seen = {name: asyncio.run(traces(name)) for name in names}
-    MODEL.write_text(json.dumps(named(fit(list(seen.values()))), indent=1) + "\n")
-    left_out = {name: named(fit([seen[other] for other in names if other != name])) for name in names}
+def train_without_each(names: Sequence[str]) -> None:
+    """Each site's traces are of replays with the weights of before that have not seen it."""
+    seen = {}
+    for name in names:
+        print(f"replaying {name}", flush=True)
+        seen[name] = traces(SitePack.open(SITES / name), cache=CACHE, weights=without(name))
+    left_out = {name: named(fit(others(name, seen))) for name in names}
     LEFT_OUT.write_text(json.dumps(left_out, indent=1) + "\n")
 
 
@@ -256,7 +214,7 @@ def main() -> None:
     parser.add_argument("--detailed", action="store_true", help="each language pair too")
     parser.add_argument("--fresh", action="store_true", help="analyse all pages again")
     parser.add_argument("--jobs", type=int, choices=(1, 2), default=1, help="processes")
-    parser.add_argument("--train", action="store_true", help="write new weights, and nothing else")
+    parser.add_argument("--train", action="store_true", help="write the weights without each site, and nothing else")
     given = parser.parse_args()
     if not SITES.exists():
         print(
@@ -271,7 +229,7 @@ def main() -> None:
     names = given.sites or sorted(path.name for path in SITES.iterdir() if path.is_dir())
     began = time.perf_counter()
     if given.train:
-        train(names)
+        train_without_each(names)
         return
     if given.jobs == 1:
         found = [simulate_here(name, asked) for name in names]

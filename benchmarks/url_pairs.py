@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language
+from bitrawl.training.folds import fold_of
 from bitrawl.training.trees import grow
-from bitrawl.training.url_examples import Case, Example, all_examples, case_of, fold_of, hard_negatives, wmt16
+from bitrawl.training.url_examples import Case, Example, all_examples, case_of, hard_negatives, wmt16
 from bitrawl.training.url_negatives import Generator, negatives
 from bitrawl.training.url_pairs import (
     BEST,

@@ -1,69 +1,60 @@
 """`bitrawl train`: make the models that the package ships, from data that you have."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bitrawl.errors import ConfigError
+from bitrawl.training.recipes import RECIPES, Recipe, make
+
+app = typer.Typer(
+    name="train",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Train a model of the package again, from data that you have.\n\n"
+    "Example: [bold]bitrawl train pairs --data sites/ --out pairs.json[/]\n\n"
+    "[bold]bitrawl train MODEL --help[/] says what data a model needs and where the shipped one's came from. Most models"
+    " need the extra [bold]train[/], transformers need [bold]neural[/].",
+)
+
+Data = Annotated[Path, typer.Option(help="The training data, a file or a folder; see above.")]
+Out = Annotated[Path, typer.Option(help="Write the model to this file; a transformer to this new folder.")]
+Cache = Annotated[
+    Path | None,
+    typer.Option(help="Keep analysed pages and downloads in this folder, so that the next run is quick."),
+]
+Base = Annotated[str, typer.Option(help="Fine-tune this transformer, by name or path.")]
 
 
-class Model(StrEnum):
-    """What can be trained."""
-
-    BOILERPLATE = "boilerplate"
-    LANGUAGE = "language"
-    URL_LANGUAGE = "url-language"
-    URL_PAIRS = "url-pairs"
-    URL_LANGUAGE_TRANSFORMER = "url-language-transformer"
-    URL_PAIRS_TRANSFORMER = "url-pairs-transformer"
+def _plain(context: typer.Context, *, data: Data, out: Out) -> None:
+    _train(context, data, out)
 
 
-app = typer.Typer(rich_markup_mode="rich", add_completion=False)
+def _cached(context: typer.Context, *, data: Data, out: Out, cache: Cache = None) -> None:
+    _train(context, data, out, cache=cache)
 
 
-@app.command()
-def train(
-    model: Annotated[Model, typer.Argument(help="Which model.")],
-    *,
-    data: Annotated[Path, typer.Option(help="The training data; the model's card names its public source.")],
-    out: Annotated[Path, typer.Option(help="The model file to write; for a transformer a folder.")],
-    base: Annotated[
-        str, typer.Option(help="What a transformer is fine-tuned from, by name or path.")
-    ] = "xlm-roberta-base",
-) -> None:
-    """Train a model of the package anew: needs the extra [bold]train[/], for transformers [bold]neural[/].
-
-    Example: [bold]bitrawl train boilerplate --data trafilatura/ --out boilerplate.npz[/]
-    """
-    try:
-        _train(model, data, out, base)
-    except ModuleNotFoundError as error:
-        raise ConfigError(f"{error.name} is missing; install the extra: pip install 'bitrawl[train]'") from error
+def _fine_tuned(context: typer.Context, *, data: Data, out: Out, base: Base = "xlm-roberta-base") -> None:
+    _train(context, data, out, base=base)
 
 
-def _train(model: Model, data: Path, out: Path, base: str) -> None:
-    match model:
-        case Model.BOILERPLATE:
-            from bitrawl.training import boilerplate as boilerplate_training  # noqa: PLC0415 (an extra's dependencies)
+def _train(context: typer.Context, data: Path, out: Path, **options: object) -> None:
+    make(str(context.info_name), data, out, tell=typer.echo, **options)
+    typer.echo(f"written to {out}")
 
-            boilerplate_training.train(data, out)
-        case Model.LANGUAGE:
-            from bitrawl.training import language as language_training  # noqa: PLC0415
 
-            language_training.train(data, out)
-        case Model.URL_LANGUAGE:
-            from bitrawl.training import url_language as url_language_training  # noqa: PLC0415
+def _help(recipe: Recipe) -> str:
+    needs = f"the extra {recipe.extra}" if recipe.packages else "nothing that is not installed already"
+    parts = (("Data", recipe.data), ("Source", recipe.source), ("Card", recipe.card), ("Needs", needs))
+    # [b], not [bold]: in docs/reference/commands.md what is in [bold] becomes code.
+    return "\n\n".join((recipe.makes, *(f"[b]{label}[/b]: {text}" for label, text in parts)))
 
-            url_language_training.train(data, out)
-        case Model.URL_PAIRS:
-            from bitrawl.training import url_pairs as parallel_training  # noqa: PLC0415
 
-            parallel_training.train(data, out)
-        case Model.URL_LANGUAGE_TRANSFORMER | Model.URL_PAIRS_TRANSFORMER:
-            from bitrawl.training.url_transformers import train_languages, train_pairs  # noqa: PLC0415
+def _summary(recipe: Recipe) -> str:
+    return f"{recipe.makes} Data: {recipe.learned_from}. Card: {recipe.card}"
 
-            tune = train_languages if model is Model.URL_LANGUAGE_TRANSFORMER else train_pairs
-            history = tune(data, out, base)
-            typer.echo(f"{len(history)} epochs, macro F1 {max(epoch.macro_f1 for epoch in history):.3f} on other sites")
+
+for _name, _recipe in RECIPES.items():
+    _command = _cached if "cache" in _recipe.options else _fine_tuned if "base" in _recipe.options else _plain
+    app.command(_name, help=_help(_recipe), short_help=_summary(_recipe))(_command)

@@ -124,21 +124,24 @@ class Replay:
     async def found_pairs(self, languages: Sequence[Language]) -> list[PagePair]:
         """What bitrawl pairs when it has read the archives whole."""
         sites: dict[str, list[Page]] = {}
-        for url in sorted(self._archives.urls()):
-            outcome = await self._outcome(url)
-            if isinstance(outcome, Page) and not _UNKEPT & set(outcome.directives):
-                sites.setdefault(self._sites.of(url.host), []).append(outcome)
+        for page in await self.pages():
+            sites.setdefault(self._sites.of(page.url.host), []).append(page)
         pairer = pairing(Job(langs=list(languages)))
         pairs: list[PagePair] = []
         for pages in sites.values():
-            sitemaps = await self._sitemaps(dict.fromkeys(page.url.origin for page in pages))
+            sitemaps = await self.sitemaps(pages)
             pairs += pairer.pairs(list(without_template(partial(iter, pages))), languages, sitemaps).pairs
         return sorted(pairs, key=lambda pair: (pair.url_a, pair.url_b))
 
-    async def _sitemaps(self, origins: Iterable[str]) -> list[Sitemap]:
-        """The sitemap.xml of each origin, and the sitemaps that it names."""
+    async def pages(self) -> list[Page]:
+        """Every archived page that a crawl would keep, in the order of the addresses."""
+        outcomes = [await self._outcome(url) for url in sorted(self._archives.urls())]
+        return [one for one in outcomes if isinstance(one, Page) and not _UNKEPT & set(one.directives)]
+
+    async def sitemaps(self, pages: Iterable[Page]) -> list[Sitemap]:
+        """Those of the hosts of these pages: where they are by custom, and those that these name."""
         found: dict[Url, Sitemap] = {}
-        waiting = [Url.parse(f"{origin}/sitemap.xml") for origin in origins]
+        waiting = [Url.parse(f"{origin}/sitemap.xml") for origin in dict.fromkeys(page.url.origin for page in pages)]
         while waiting:
             url = waiting.pop()
             outcome = await self._outcome(url, index=True)

@@ -1,1 +1,27 @@
-"""What makes the models that ship; nothing at run time imports it. Needs the extra `train`."""
+"""What makes the models that ship in the package: `bitrawl train MODEL`, one module for each model.
+
+| model | module | learned from | written to |
+|---|---|---|---|
+| boilerplate | `boilerplate` | trafilatura's evaluation pages: strings that are main text, and that are not | page/models/boilerplate.npz |
+| language | `language` | py3langid's n-grams, CLDR's numbers of writers, labelled sentences | text/models/language.npz |
+| url-language | `url_language`, with `url_language_tables` (n-grams, countries) and `url_language_words` (their words) | labelled URLs; words of public packages | urls/models/url-language.npz |
+| url-pairs | `url_pairs`, with `trees` (LightGBM to numpy) | sites with known pairs of URLs (`url_examples`) | urls/models/url-pairs.npz |
+| pairs | `pairs` | site packs: frozen sites with known pairs (`site_packs`) | pair/models/pairs.json |
+| adaptive | `adaptive` | replays of the same site packs | strategies/models/adaptive.json |
+| url-language-transformer, url-pairs-transformer | `url_transformers` | your labelled URLs | a folder; none ships |
+
+`recipes` is the table of them, and what runs one. Shared: `site_packs`, `url_examples` (sites to learn URL pairs from),
+`url_negatives` (wrong pairs made of right ones), `folds` (no site is learned from and measured on).
+
+Nothing at run time imports this package; import-linter allows it to `bitrawl.cli.train` alone. It needs the extra
+`train`, transformers need `neural`.
+"""
+
+from collections.abc import Callable
+
+Tell = Callable[[str], None]
+"""Hears a line now and then of how training goes."""
+
+
+def silent(line: str) -> None:
+    """A `Tell` that keeps it to itself."""

@@ -1,22 +1,87 @@
-"""Training of the adaptive strategy's weights: logistic regression on what was known of links when they were visited."""
+"""Makes strategies/models/adaptive.json: how much each thing that is known of a link says that its page has a partner.
 
-from collections.abc import Sequence
+Learned from replays of site packs (`site_packs`) under the strategy itself, as a logistic regression on what was known
+of each link when it was visited: `bitrawl train adaptive --data SITES --out adaptive.json`. The replays follow the
+weights that the package ships, so what is learned is how to go on from where these lead: a second training that begins
+with the first one's weights gives others again.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl import files
+from bitrawl.config import Strategy
+from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
+from bitrawl.simulation.replay import Replay, Settings, opened_replay
+from bitrawl.simulation.trial import run_trial
 from bitrawl.strategies.adaptive.link_table import Column
 from bitrawl.strategies.adaptive.scorer import Adaptive
+from bitrawl.training import Tell, silent
+from bitrawl.training.site_packs import SitePack, open_packs
 from bitrawl.url import Url
 
 Floats = NDArray[np.float64]
 Trace = tuple[Floats, Floats]
 """Columns of the links of one replay, in the order of the visits, and whether each led to a page of a true pair."""
 
-PENALTY = 2e-3  # on the squares of the weights, each in the deviation of its column
-LEAST_DEVIATION = 0.15  # a column that hardly ever speaks gets no large weight
-STEPS = 50
+LEAST_PAIRS = 30  # true pairs that a language pair needs to be replayed; judgement: a rate of fewer is chance
+PENALTY = 2e-3  # on the squares of the weights, each in the deviation of its column; judgement
+BIAS_PENALTY = 1e-6  # the bias is free, but the equations stay solvable where all labels are the same
+LEAST_DEVIATION = 0.15  # a column that hardly ever speaks gets no large weight; judgement
+STEPS = 50  # of Newton's method, at most; judgement
+LEAST_STEP = 1e-6  # of a weight: then it ends; four digits are written
+
+
+def train(data: Path, out: Path, *, cache: Path | None = None, tell: Tell = silent) -> None:
+    """Write the weights that replays of the site packs below `data` teach; a `cache` keeps analysed pages."""
+    packs = open_packs(data)
+    if not any(pack.pairs_with_english(LEAST_PAIRS) for pack in packs):
+        raise ConfigError(f"no site of {data} has {LEAST_PAIRS} true pairs of English and another language")
+    seen = []
+    for number, pack in enumerate(packs, 1):
+        tell(f"{pack.name}, site {number} of {len(packs)}: replaying it")
+        seen.append(traces(pack, cache=cache))
+        tell(f"{pack.name}: {len(seen[-1])} replays, {sum(len(paired) for _, paired in seen[-1])} visits")
+    tell(f"fitting the weights to {len(packs)} sites")
+    weights = fit([of_site for of_site in seen if of_site])
+    files.write(out, json.dumps(named(weights), indent=1) + "\n")
+
+
+def traces(pack: SitePack, *, cache: Path | None = None, weights: Mapping[str, float] | None = None) -> list[Trace]:
+    """What `adaptive` knew of each link of a site when it visited it, and whether it was worth the visit.
+
+    Each language pair with English is replayed twice, the second time as if nothing were declared. `weights`, by the
+    names of their columns, are followed in the place of the package's.
+    """
+
+    async def replayed() -> list[Trace]:
+        async with opened_replay([pack.archive], cache=cache) as replay:
+            return [
+                await _trace(
+                    pack, replay, Settings(languages=languages, alternates=alternates, weights=dict(weights or {}))
+                )
+                for languages in pack.pairs_with_english(LEAST_PAIRS)
+                for alternates in (True, False)
+            ]
+
+    return asyncio.run(replayed())
+
+
+async def _trace(pack: SitePack, replay: Replay, settings: Settings) -> Trace:
+    scorer = replay.strategy(Strategy.ADAPTIVE, settings)
+    assert isinstance(scorer, Adaptive)
+    recorded = Recorded(scorer)
+    await run_trial(Strategy.ADAPTIVE, recorded, replay.prepared(pack.seeds, settings))
+    paired = {url for pair in pack.true_pairs(settings.languages) for url in pair}
+    unsure = {url for pair in pack.uncounted_pairs() for url in pair} - paired
+    known = [(columns, url in paired) for url, columns in recorded.known if url not in unsure]
+    return np.array([columns for columns, _ in known], float), np.array([is_paired for _, is_paired in known], float)
 
 
 def fit(sites: Sequence[Sequence[Trace]]) -> Floats:
@@ -31,7 +96,7 @@ def fit(sites: Sequence[Sequence[Trace]]) -> Floats:
     deviation[Column.BIAS] = 1.0
     known /= deviation
     penalty = np.full(len(Column), PENALTY)
-    penalty[Column.BIAS] = 1e-6
+    penalty[Column.BIAS] = BIAS_PENALTY
     weights = np.zeros(len(Column))
     for _ in range(STEPS):  # Newton's method
         chance = 1 / (1 + np.exp(-known @ weights))
@@ -39,7 +104,7 @@ def fit(sites: Sequence[Sequence[Trace]]) -> Floats:
         bend = (known * (share * chance * (1 - chance))[:, None]).T @ known + np.diag(penalty)
         step = np.linalg.solve(bend, slope)
         weights -= step
-        if np.abs(step).max() < 1e-6:
+        if np.abs(step).max() < LEAST_STEP:
             break
     return np.asarray(weights / deviation, float)
 

@@ -1,7 +1,9 @@
-"""How the boilerplate classifier is made: from pages with a few strings that are main text, and a few that are not.
+"""Makes page/models/boilerplate.npz: what tells main text from the rest of a page.
 
-The data is trafilatura's: gold.json ({key: {file, with, without}}) and html/<file>. Everything is numpy, and the same
-data gives the same model. What is reported is cross-validated: no page is scored by a model that saw its site.
+Learned from trafilatura's evaluation pages, of each a few strings that are main text and a few that are not: gold.json
+({key: {file, with, without}}) and html/<file>. `bitrawl train boilerplate --data trafilatura/ --out boilerplate.npz`.
+Everything is numpy, and the same data gives the same model. What is reported is cross-validated: no page is scored by a
+model that saw its site.
 """
 
 import gzip
@@ -26,22 +28,28 @@ from bitrawl.page.boilerplate import CLIP, BoilerplateClassifier, Network, judge
 from bitrawl.page.boilerplate_features import Features, Floats, NameScores, features
 from bitrawl.page.decode import decode
 from bitrawl.page.outline import Outline, outline
+from bitrawl.training import Tell, silent
+from bitrawl.training.folds import Split, permuted, splits
 from bitrawl.url import Url
 
-FOLDS = 5
-INNER_FOLDS = 4  # in which a stage's training pages are scored for the next stage
-MIN_SITES = 4  # A name on fewer sites is one site's habit.
+FOLDS = 5  # judgement, as usual
+INNER_FOLDS = 4  # in which a stage's training pages are scored for the next stage; judgement
+MIN_SITES = 4  # A name on fewer sites is one site's habit. Judgement.
+LEAST_NAME_WEIGHT = 0.01  # Names that weigh less are left out of the file. Judgement.
+NAME_STEPS, NAME_MOMENTUM = 300, 0.9  # of the gradient descent that fits the names' weights; judgement
 NAME_PENALTY = 10.0  # L2 on the names' weights. Tried 10 and 33 with boosted trees (2026-11): F1 .9385 and .9375.
+# The perceptrons. Judgement, all of these: usual values, and what was tried beside them was not written down.
 HIDDEN = (48, 24)
-FIRST_MEMBERS = 2
+FIRST_MEMBERS = 2  # networks of a stage whose logits are averaged
 SECOND_MEMBERS = 3
 EPOCHS = 25
 BATCH = 128
 RATE = 2e-3
 DECAY = 1e-4
 DROPOUT = 0.1
+# Adam's own, as in Kingma and Ba 2015.
+MEAN_DECAY, SQUARE_DECAY, EPSILON = 0.9, 0.999, 1e-8
 
-Say = Callable[[str], None]
 Bools = NDArray[np.bool_]
 
 
@@ -83,17 +91,17 @@ class Scores:
         return 2 * self.found / max(2 * self.found + self.leaked + self.missed, 1)
 
 
-def train(data: Path, out: Path, *, say: Say = print) -> Scores:
+def train(data: Path, out: Path, *, tell: Tell = silent) -> Scores:
     """Write the model to `out` and its card beside it; the scores are the cross-validated ones."""
     examples = read_examples(data)
-    say(f"{len(examples)} pages of {len({e.site for e in examples})} sites")
-    logits = cross_validate(examples, say=say)
+    tell(f"{len(examples)} pages of {len({e.site for e in examples})} sites")
+    logits = cross_validate(examples, tell=tell)
     scores = held_out_scores(examples, logits)
-    say(f"cross-validated by site: {describe(scores)}")
+    tell(f"cross-validated by site: {describe(scores)}")
     shift = best_threshold(examples, logits)
     _write(fit(examples), shift, out)
     shipped = sum((score(e, text_of(e.outline, p)) for e, p in _predictions(out, examples)), Scores())
-    say(f"shipped model on its own training pages: {describe(shipped)}")
+    tell(f"shipped model on its own training pages: {describe(shipped)}")
     _write_card(data, out, examples, scores, shipped)
     return scores
 
@@ -130,14 +138,14 @@ def text_of(page: Outline, probabilities: Sequence[float] | Floats, threshold: f
     return "\n".join(b.text for b, p in zip(page.blocks, probabilities, strict=True) if p >= threshold)
 
 
-def cross_validate(examples: Sequence[Example], *, say: Say) -> list[Floats]:
+def cross_validate(examples: Sequence[Example], *, tell: Tell = silent) -> list[Floats]:
     """Each page's logits by a model that saw no page of its site."""
     results: list[Floats] = [np.zeros(0)] * len(examples)
     for number, (train_on, test_on) in enumerate(folds(examples, FOLDS)):
         model = fit([examples[i] for i in train_on])
         for i in test_on:
             results[i] = model.logits(examples[i].outline)
-        say(f"fold {number + 1} of {FOLDS} done")
+        tell(f"fold {number + 1} of {FOLDS} done")
     return results
 
 
@@ -152,21 +160,14 @@ def held_out_scores(examples: Sequence[Example], logits: Sequence[Floats]) -> Sc
 
 def best_threshold(examples: Sequence[Example], logits: Sequence[Floats]) -> float:
     """The logit that maximises F1; the mean of neighbours, for F1 is jagged."""
-    grid = np.arange(-1.5, 1.6, 0.1)
+    grid = np.arange(-1.5, 1.6, 0.1)  # probabilities of .18 to .82; judgement
     f1 = np.array([sum((_score_at(e, z, t) for e, z in zip(examples, logits, strict=True)), Scores()).f1 for t in grid])
     return float(grid[2:-2][np.argmax(np.convolve(f1, np.ones(5) / 5, "valid"))])
 
 
-def folds(examples: Sequence[Example], count: int) -> list[tuple[list[int], list[int]]]:
-    """Indices to train on and to test on; a site is on one side only."""
-    sites = sorted({example.site for example in examples})
-    order = np.random.default_rng(1).permutation(len(sites))
-    fold_of = {site: int(place) % count for site, place in zip(sites, order, strict=True)}
-    place = [fold_of[example.site] for example in examples]
-    return [
-        ([i for i, p in enumerate(place) if p != fold], [i for i, p in enumerate(place) if p == fold])
-        for fold in range(count)
-    ]
+def folds(examples: Sequence[Example], count: int) -> list[Split]:
+    """Places of the examples to learn from and to measure on; a site is on one side only."""
+    return splits([example.site for example in examples], count, permuted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,12 +289,12 @@ def _names_model(examples: Sequence[Example]) -> dict[str, float]:
     velocity, bias_velocity = np.zeros_like(weights), 0.0
     # The curvature in any direction is at most the number of rows that a name is in; a quarter by the logistic.
     rate = 1 / (np.bincount(column, minlength=len(vocabulary)) * counts.mean() / 4 + NAME_PENALTY)
-    for _ in range(300):
+    for _ in range(NAME_STEPS):
         logits = np.bincount(row_of, weights[column], minlength=len(rows)) + bias
         residual = 1 / (1 + np.exp(-logits)) - target
         gradient = np.bincount(column, residual[row_of], minlength=len(vocabulary)) + NAME_PENALTY * weights
-        velocity = 0.9 * velocity - rate * gradient
-        bias_velocity = 0.9 * bias_velocity - residual.mean()
+        velocity = NAME_MOMENTUM * velocity - rate * gradient
+        bias_velocity = NAME_MOMENTUM * bias_velocity - residual.mean()
         weights, bias = weights + velocity, bias + bias_velocity
     return {name: round(float(weights[i]), 4) for name, i in vocabulary.items()}
 
@@ -358,9 +359,10 @@ def _perceptron(
         gradients = _gradients(weights, biases, rows[batch] * kept / (1 - DROPOUT), target[batch])
         rate = RATE * (1 - step / (EPOCHS * batches))
         for parameter, gradient, (mean, square) in zip(parameters, gradients, moments, strict=True):
-            mean[:] += 0.1 * (gradient - mean)
-            square[:] += 0.001 * (gradient * gradient - square)
-            change = mean / (1 - 0.9 ** (step + 1)) / (np.sqrt(square / (1 - 0.999 ** (step + 1))) + 1e-8)
+            mean[:] += (1 - MEAN_DECAY) * (gradient - mean)
+            square[:] += (1 - SQUARE_DECAY) * (gradient * gradient - square)
+            unbiased = mean / (1 - MEAN_DECAY ** (step + 1))
+            change = unbiased / (np.sqrt(square / (1 - SQUARE_DECAY ** (step + 1))) + EPSILON)
             parameter[:] -= rate * (change + DECAY * parameter)
     return list(zip(weights, biases, strict=True))
 
@@ -394,7 +396,7 @@ def _predictions(model: Path, examples: Sequence[Example]) -> Iterable[tuple[Exa
 
 
 def _write(model: Fitted, shift: float, out: Path) -> None:
-    kept = {name: weight for name, weight in model.words.items() if abs(weight) >= 0.01}
+    kept = {name: weight for name, weight in model.words.items() if abs(weight) >= LEAST_NAME_WEIGHT}
     arrays: dict[str, NDArray[Any]] = {
         "words": np.array(list(kept)),
         "scores": np.array(list(kept.values()), dtype=np.float32),
@@ -431,6 +433,8 @@ Tells the main text of a web page from navigation, teasers, notices and forms, p
 |---|---|---|---|
 | cross-validated by site, {FOLDS} folds, threshold from the other folds | {scores.precision:.4f} | {scores.recall:.4f} | {scores.f1:.4f} |
 | this file on the pages that it was trained on | {shipped.precision:.4f} | {shipped.recall:.4f} | {shipped.f1:.4f} |
+
+Both with `boilerplate.bridge` (running text amid running text of the same kind of place), a rule beside the model.
 
 Known limits: captions, the page's own headline and notes below an article are content in some gold pages and not in
 others, and so they are for the model. Not measured: comments, forums, shops.

@@ -1,10 +1,11 @@
-"""Make the language identifier's model: py3langid's n-grams in our form, priors from CLDR, confidence from held data.
+"""Makes text/models/language.npz: py3langid's n-grams in our form, priors from CLDR, confidence from labelled sentences.
 
-`bitrawl train language --data TUNING.tsv[.gz] --out OUT.npz`, with the extra `train` installed.
+`bitrawl train language --data SENTENCES.tsv[.gz] --out language.npz`, with the extra `train` installed.
 """
 
 import gzip
 import re
+import tempfile
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -14,31 +15,43 @@ import numpy as np
 from langcodes import data_dicts, registry_parser
 from numpy.typing import NDArray
 
+from bitrawl.errors import ConfigError
+from bitrawl.files import replacing
 from bitrawl.languages import parse_language
 from bitrawl.text import language as runtime
 from bitrawl.text.language import NgramLanguageIdentifier, NgramModel, ngram_keys, slots_of
+from bitrawl.training import Tell, silent
 
-STEP = 12 / 255  # No n-gram is more than e^12 times likelier than an unseen one.
+STEP = 12 / 255  # A weight is a byte, and no n-gram is more than e^12 times likelier than an unseen one. Judgement.
 # Weight of the logarithm of a language's number of writers, which is that of the web only roughly. Swept 0–1.3 on the
 # tuning half of benchmarks/language.py (2026-11): +1.4 points on 20 characters, flat from 0.4 to 0.8.
 PRIOR_WEIGHT = 0.6
-FEWEST_WRITERS = 1e4
-# A variety is mostly spoken where its standard is written: Egyptian Arabic, Wu; Nigerian Pidgin beside English.
+FEWEST_WRITERS = 1e4  # as many are taken for where CLDR has fewer or none; judgement
+# A variety is mostly spoken where its standard is written: Egyptian Arabic, Wu; Nigerian Pidgin beside English. Judgement.
 VARIETY_SHARE = 1 / 300
 VARIETIES_BY_NAME = ("pcm",)
 # Nats per n-gram. Without them the class of Serbian in Latin script loses even its own sentences to Bosnian; from 0.2 on
 # it takes short Croatian ones. Swept on the tuning half, Serbian sentences transliterated.
 SERBIAN_BALANCE = 0.1
-UNKNOWN_SHARE = 1 / 10  # of texts that are in no language of the model, as far as confidence goes
+UNKNOWN_SHARE = 1 / 10  # of texts that are in no language of the model, as far as confidence goes; judgement
 NO_LANGUAGE = "zxx"
+CALIBRATION_STEPS, CALIBRATION_PENALTY = 30, 1e-3  # of Newton's method; judgement
+# What the temperature is chosen from, by log-loss; judgement. The shipped model has 0.3 and 1.3: a wider grid of exponents
+# might do better.
+EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.7)
+FACTORS = (0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.3, 1.7)
 RENAMED = {"no": "nb"}  # The model has Nynorsk apart: what it calls Norwegian is Bokmål.
 
 
-def train(data: Path, out: Path) -> None:
+def train(data: Path, out: Path, *, tell: Tell = silent) -> None:
     """Write the model, its confidence fitted to those labelled sentences."""
+    sentences = read_sentences(data)
+    tell("converting py3langid's n-grams")
     fields = convert()
-    write(fields, out)
-    fit(fields, read_sentences(data), out)
+    tell(f"fitting the confidence to {len(sentences)} sentences")
+    with tempfile.TemporaryDirectory(prefix="bitrawl-") as folder:  # until then it is no model for anybody
+        write(fields, Path(folder) / "language.npz")
+        fit(fields, sentences, Path(folder) / "language.npz")
     write(fields, out)
 
 
@@ -100,7 +113,7 @@ def _perfect_hash(ngrams: list[bytes]) -> dict[str, Any]:
     free = np.ones(1 << runtime.SLOT_BITS, bool)
     displacements = np.zeros(1 << runtime.BUCKET_BITS, np.uint32)
     slots = np.zeros(1 << runtime.SLOT_BITS, np.uint32)
-    tried = np.arange(1 << 12)
+    tried = np.arange(1 << 12)  # displacements: enough for py3langid's n-grams
     order = np.argsort(buckets, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(buckets[order])) + 1)
     for group in sorted(groups, key=len, reverse=True):
@@ -163,13 +176,21 @@ def _script_table() -> tuple[list[str], NDArray[np.uint8]]:
 
 def read_sentences(path: Path) -> list[tuple[str, str]]:
     """The even lines of a table of language and text: the odd ones are for testing."""
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    rows = [line.partition("\t") for line in data.decode("utf-8").split("\n")[1:] if line]
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        rows = [line.partition("\t") for line in data.decode("utf-8").split("\n")[1:] if line]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+    if not any(text for _, _, text in rows):
+        raise ConfigError(f"{path} has no sentences; write language<TAB>text, after a header line")
     return [(language, text) for language, _, text in rows[::2]]
 
 
 def fit(fields: dict[str, Any], sentences: list[tuple[str, str]], path: Path) -> None:
-    """The temperature, then the calibration, on whole sentences, on their beginnings and on single words."""
+    """The temperature, then the calibration, on whole sentences, on their beginnings and on single words.
+
+    How long the beginnings are, and which words, is judgement.
+    """
     texts = [(label, cut) for label, text in sentences for cut in (text, text[:50], text[:20], *text.split()[3:5])]
     samples = [runtime.sample(text) for _, text in texts]
     model = NgramModel.load(path)
@@ -188,8 +209,8 @@ def _fit_temperature(
     logits = scores + model.prior
     logits -= logits.max(axis=1, keepdims=True)
     best = (np.inf, 0.0, 0.0)
-    for exponent in (0.3, 0.4, 0.5, 0.6, 0.7):
-        for factor in (0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.3, 1.7):
+    for exponent in EXPONENTS:
+        for factor in FACTORS:
             chances = np.exp(logits / (factor / STEP * np.maximum(evidence, 1.0) ** exponent)[:, None])
             mine = (chances * right).sum(axis=1) / chances.sum(axis=1)
             best = min(best, (-float(np.log(mine + 1e-9).mean()), factor, exponent))
@@ -211,10 +232,10 @@ def _fit_calibration(
         shares.append(np.full(len(truth), share))
     x, y, w = np.concatenate(signs).astype(np.float64), np.concatenate(outcomes), np.concatenate(shares)
     beta = np.zeros(x.shape[1])
-    for _ in range(30):
+    for _ in range(CALIBRATION_STEPS):
         p = 1 / (1 + np.exp(-x @ beta))
-        gradient = x.T @ (w * (y - p)) - 1e-3 * beta
-        hessian = (x * (w * p * (1 - p))[:, None]).T @ x + 1e-3 * np.eye(len(beta))
+        gradient = x.T @ (w * (y - p)) - CALIBRATION_PENALTY * beta
+        hessian = (x * (w * p * (1 - p))[:, None]).T @ x + CALIBRATION_PENALTY * np.eye(len(beta))
         beta += np.linalg.solve(hessian, gradient)
     return beta.astype(np.float32)
 
@@ -225,4 +246,5 @@ def write(fields: dict[str, Any], out: Path) -> None:
     matrix = fields["matrix"]
     arrays |= {"present": np.packbits(matrix > 0, axis=1), "weights": matrix[matrix > 0]}
     arrays |= {"labels": " ".join(fields["labels"]), "scripts": " ".join(["Zyyy", *fields["scripts"][1:]])}
-    np.savez_compressed(out, **arrays)
+    with replacing(out) as file:
+        np.savez_compressed(file, **arrays)

@@ -1,7 +1,13 @@
-"""Training of the score, on sites whose pairs are known."""
+"""Makes pair/models/pairs.json: how much each kind of evidence says that two pages are translations of each other.
 
-from collections.abc import Iterable, Mapping, Sequence
+Learned from site packs (`site_packs`): `bitrawl train pairs --data SITES --out pairs.json`. The same packs give the
+same model.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +19,11 @@ from bitrawl.pair.features import Candidates
 from bitrawl.pair.pairing import PairingSettings, Rounds
 from bitrawl.pair.scoring import TERMS, ScoreModel, Weights, expanded
 from bitrawl.pair.site import Site, condense
+from bitrawl.simulation.replay import opened_replay
+from bitrawl.text.template import without_template
+from bitrawl.training import Tell, silent
+from bitrawl.training.folds import without
+from bitrawl.training.site_packs import SitePack, open_packs
 from bitrawl.url import Url
 
 Floats = NDArray[np.float64]
@@ -22,8 +33,8 @@ Sample = tuple[Floats, Floats, Floats]
 CONTENT_ONLY = ALL - {Method.DECLARED, Method.URL, Method.MUTUAL}
 """What is left when nobody says which pages are translations: neither markup, nor URLs, nor switchers."""
 VIEWS = (ALL, CONTENT_ONLY)
-SPARED = 5
-PENALTY = 1e-4  # On the squares of the weights.
+SPARED = 5  # Most candidates are plainly wrong: one in so many of them speaks for all. Judgement.
+PENALTY = 1e-4  # on the squares of the weights; judgement: small, as the signs of the weights are bounded already
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +68,6 @@ class Lesson:
         """Terms, labels, and weights that make every site count the same."""
         labels = np.array([pair in self.true for pair in candidates.pairs], float)
         taken = np.array([pair not in self.doubtful for pair in candidates.pairs])
-        # Most candidates are plainly wrong: one in `SPARED` speaks for all of them.
         taken &= (labels == 1) | (np.arange(len(labels)) % SPARED == 0)
         weights = np.where(labels == 1, 1.0, SPARED) / max(len(self.true), 1)
         return expanded(candidates)[taken], labels[taken], weights[taken]
@@ -67,6 +77,34 @@ class Lesson:
         self.rounds.candidates = self.first
         self.rounds.settle(first.probabilities(self.first))
         return self.rounds.survey()
+
+
+def train(data: Path, out: Path, *, cache: Path | None = None, tell: Tell = silent) -> None:
+    """Write the model that the site packs below `data` make; a `cache` keeps their analysed pages for the next time."""
+    taught = lessons(_labelled_sites(open_packs(data), cache, tell))
+    tell(f"fitting the weights to {len(taught)} sites")
+    fit([lesson for views in taught.values() for lesson in views]).save(out)
+
+
+def _labelled_sites(packs: Sequence[SitePack], cache: Path | None, tell: Tell) -> Iterator[LabelledSite]:
+    for number, pack in enumerate(packs, 1):
+        tell(f"{pack.name}, site {number} of {len(packs)}: reading its pages")
+        site = labelled_site(pack, cache)
+        tell(f"{pack.name}: {len(site.pages)} pages, {len(site.true)} true pairs; comparing the pages")
+        yield site
+
+
+def labelled_site(pack: SitePack, cache: Path | None = None) -> LabelledSite:
+    """The pages of a pack as mining pairs them, read from its archive, or from the cache where it was read before."""
+
+    async def read() -> LabelledSite:
+        async with opened_replay([pack.archive], cache=cache) as replay:
+            pages = await replay.pages()
+            sitemaps = tuple(await replay.sitemaps(pages))
+        clean = list(without_template(partial(iter, pages)))
+        return LabelledSite(pack.name, clean, pack.languages, pack.true_pairs(), pack.uncounted_pairs(), sitemaps)
+
+    return asyncio.run(read())
 
 
 def numbered(site: Site, pairs: Iterable[tuple[Url, Url]]) -> set[PageNumbers]:
@@ -96,20 +134,13 @@ def fit_without_each(taught: Mapping[str, Sequence[Lesson]]) -> dict[str, ScoreM
     What a site's later rounds look like is surveyed once, after a first round with weights that have not seen it.
     """
     seen = {name: [lesson.samples(lesson.first) for lesson in made] for name, made in taught.items()}
-    firsts = {name: _fitted(_others(seen, name)) for name in taught}
+    firsts = {name: _fitted(_flat(without(name, seen))) for name in taught}
     later = {name: [lesson.samples(lesson.later(firsts[name])) for lesson in made] for name, made in taught.items()}
-    return {name: ScoreModel(firsts[name], _fitted(_others(later, name))) for name in taught}
+    return {name: ScoreModel(firsts[name], _fitted(_flat(without(name, later)))) for name in taught}
 
 
-def _others(samples: Mapping[str, Sequence[Sample]], left_out: str) -> list[Sample]:
-    return [sample for name, made in samples.items() if name != left_out for sample in made]
-
-
-def train(labelled: Iterable[LabelledSite], out: Path) -> ScoreModel:
-    """Write the model file; returns it."""
-    model = fit([lesson for views in lessons(labelled).values() for lesson in views])
-    model.save(out)
-    return model
+def _flat(samples: Iterable[Sequence[Sample]]) -> list[Sample]:
+    return [sample for made in samples for sample in made]
 
 
 def _fitted(samples: Sequence[Sample]) -> Weights:

@@ -1,4 +1,4 @@
-"""Boosted trees learned with LightGBM, and turned into what `trees` reads; for training only."""
+"""Boosted trees learned with LightGBM, and turned into what `urls.trees` reads."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from bitrawl.urls.trees import Trees
 
+# Judgement, all of these, but for the last four lines: few small trees, strongly held back, because the sites are few.
 _DEPTH = 5
 _SETTINGS: dict[str, Any] = {
     "objective": "binary",
@@ -21,7 +22,7 @@ _SETTINGS: dict[str, Any] = {
     "bagging_freq": 1,
     "seed": 1,
     "verbose": -1,
-    "num_threads": 1,
+    "num_threads": 1,  # with `deterministic`: the same data gives the same trees
     "deterministic": True,
 }
 
@@ -32,7 +33,7 @@ def grow(
     *,
     weights: NDArray[np.float32] | None = None,
     directions: Sequence[int] = (),
-    trees: int = 90,
+    trees: int = 90,  # judgement
 ) -> Trees:
     """`directions` are 1 or -1 for features that may only speak for or against: without them few sites mislead."""
     import lightgbm  # noqa: PLC0415 (the extra "train")

@@ -4,19 +4,23 @@ import csv
 import gzip
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl.model import Language
+from bitrawl.training.site_packs import known_pairs
+from bitrawl.training.url_negatives import UrlPair
 from bitrawl.url import Url
 from bitrawl.urls.sitewide.evidence import SiteUrls
 
-UrlPair = tuple[Url, Url]
-
+# Judgement, all of these: no source may speak for the web.
 _MDN_PAIRS = 160  # of one locale that make a site
+_MDN_UNTRANSLATED = 0.08  # the share of MDN's pairs that is kept where the slug is the English one: most are
 _PACK_PAIRS = 150
+_PACK_LEAST = 20  # pairs of two languages, to be taken of a pack; more than so many
 _FOREIGN = 120  # URLs in other languages beside them
+_NUMBERED = 24  # made-up sites
 
 
 class Example(NamedTuple):
@@ -71,7 +75,7 @@ def mdn(path: Path, seed: int = 7) -> list[Example]:
     locales: defaultdict[str, list[tuple[Url, Url, bool]]] = defaultdict(list)
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-            if row["translated_slug"] == "1" or rng.random() < 0.08:
+            if row["translated_slug"] == "1" or rng.random() < _MDN_UNTRANSLATED:
                 entry = (Url.parse(row["url_en"]), Url.parse(row["url"]), row["translated_slug"] == "1")
                 locales[row["locale"]].append(entry)
     found = []
@@ -95,13 +99,11 @@ def packs(folder: Path, seed: int = 3) -> list[Example]:
     for truth in sorted(folder.glob("*/truth.tsv")):
         pairs: defaultdict[tuple[str, str], list[UrlPair]] = defaultdict(list)
         urls: defaultdict[str, set[Url]] = defaultdict(set)
-        with truth.open(encoding="utf-8") as file:
-            for row in csv.DictReader(file, delimiter="\t"):
-                a, b = Url.parse(row["url_a"]), Url.parse(row["url_b"])
-                pairs[row["lang_a"], row["lang_b"]].append((a, b))
-                urls[row["lang_a"]].add(a)
-                urls[row["lang_b"]].add(b)
-        usable = [languages for languages in sorted(pairs) if "en" in languages and len(pairs[languages]) > 20]
+        for row in known_pairs(truth):
+            pairs[row.lang_a, row.lang_b].append((row.url_a, row.url_b))
+            urls[row.lang_a].add(row.url_a)
+            urls[row.lang_b].add(row.url_b)
+        usable = [languages for languages in sorted(pairs) if "en" in languages and len(pairs[languages]) > _PACK_LEAST]
         for number, (first, second) in enumerate(rng.sample(usable, min(2, len(usable)))):
             known = pairs[first, second]
             others = sorted(url for language, some in urls.items() if language not in (first, second) for url in some)
@@ -112,8 +114,11 @@ def packs(folder: Path, seed: int = 3) -> list[Example]:
     return found
 
 
-def numbered(count: int = 24, seed: int = 11) -> list[Example]:
-    """Made up: sites that number the pages of their languages in runs, which no public data has enough of."""
+def numbered(count: int = _NUMBERED, seed: int = 11) -> list[Example]:
+    """Made up: sites that number the pages of their languages in runs, which no public data has enough of.
+
+    The forms, sizes and chances are judgement.
+    """
     rng = random.Random(seed)  # noqa: S311 (repeatable, not secret)
     found = []
     for number in range(count):
@@ -152,13 +157,6 @@ def all_examples(data: Path) -> list[Example]:
     for folder in (data / "sites", data.parent / "sites"):
         found += packs(folder)
     return found + numbered()
-
-
-def fold_of(sites: Iterable[str], folds: int) -> dict[str, int]:
-    """By site, so that none is learned from and measured on."""
-    names = sorted(set(sites))
-    random.Random(0).shuffle(names)  # noqa: S311 (repeatable, not secret)
-    return {name: number % folds for number, name in enumerate(names)}
 
 
 def hard_negatives(path: Path) -> list[tuple[UrlPair, bool]]:

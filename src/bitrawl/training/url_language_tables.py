@@ -25,14 +25,21 @@ from bitrawl.urls.language.model import (
     UrlNgrams,
 )
 
-NGRAMS = 32000
-CONSIDERED = 90000  # n-grams, by how usual they are in some language
-LOWEST = -9  # steps: -3.6 nats; the highest is then +2.4
+NGRAMS = 32000  # that are kept; judgement: they make 3.4 MB
+CONSIDERED = 45000  # n-grams of each length, by how usual they are in some language; judgement
+LOWEST = -9  # steps: -3.6 nats; the highest is then +2.4; judgement
+# A language is taken with so many speakers or words, and never with fewer words than the third. Judgement.
 MANY_SPEAKERS = 1_000_000
 MANY_WORDS = 1500
 FEWEST_WORDS = 40
-FEWEST_SPEAKERS = 20_000
-MULTIPLIER = 0x9E3779B1
+FEWEST_SPEAKERS = 20_000  # as many are taken for where CLDR has fewer or none; judgement
+POOREST = 1000  # the domestic product that these have, each, in dollars; judgement
+WORDLIKE, PARTICLES = (
+    250,
+    60,
+)  # frequent words of English, and of every other language, that may look like a code; judgement
+UNSEEN_BYTE = 1 / 200  # the probability of any byte before one was seen; judgement
+MULTIPLIER = 0x9E3779B1  # 2**32 divided by the golden ratio, as in Fibonacci hashing
 
 _CONSONANTS = re.compile("[\u0590-\u05ff\u0600-\u077f\u0700-\u074f\u08a0-\u08ff\ufb1d-\ufdff]")
 
@@ -54,14 +61,14 @@ def tables(folder: Path) -> UrlLanguageData:
         languages=tuple(map(Language, languages)),
         ngrams=_ngrams([words.get(language, Counter()) for language in languages], languages),
         prior=_logs(speakers, languages, FEWEST_SPEAKERS),
-        wealth=_logs(earnings, languages, FEWEST_SPEAKERS * 1000),
+        wealth=_logs(earnings, languages, FEWEST_SPEAKERS * POOREST),
         countries=tuple(country.lower() for country in countries),
         shares=shares,
         official=official,
         stopped=frozenset(),
-        wordlike=_short_words(words["en"], 250),
+        wordlike=_short_words(words["en"], WORDLIKE),
         particles=frozenset().union(
-            *(_short_words(counts, 60) for counts in words.values() if len(counts) > MANY_WORDS)
+            *(_short_words(counts, PARTICLES) for counts in words.values() if len(counts) > MANY_WORDS)
         ),
         dense=np.zeros(len(Dense), np.float32),
         marks=np.zeros(KINDS, np.float32),
@@ -140,7 +147,7 @@ def _ngrams(words: Sequence[Counter[str]], languages: Sequence[str]) -> UrlNgram
         lower = probabilities[-1] if probabilities else None
         suffixes = np.searchsorted(chosen[-1], candidates & _mask(order - 1)) if chosen else None
         for column, count in enumerate(counts):
-            below = lower[suffixes, column] if lower is not None else np.full(len(candidates), 1 / 200)
+            below = lower[suffixes, column] if lower is not None else np.full(len(candidates), UNSEEN_BYTE)
             estimates[:, column] = _estimate(count[order - 1], candidates, below)
         gains.append(_gains([count[order - 1] for count in counts], candidates, estimates, lower, suffixes))
         probabilities.append(estimates)
@@ -236,8 +243,7 @@ def _candidates(
     if shorter is not None:
         known = np.isin(every & _mask(order - 1), shorter)
         every, total = every[known], total[known]
-    limit = CONSIDERED // 2
-    return np.sort(every[np.argsort(-total, kind="stable")[:limit]])
+    return np.sort(every[np.argsort(-total, kind="stable")[:CONSIDERED]])
 
 
 def _mask(order: int) -> np.uint64:
@@ -290,6 +296,3 @@ def _hashed(packed: NDArray[np.uint64], order: int) -> NDArray[np.uint32]:
     data = packed.astype(">u8").view(np.uint8).reshape(-1, 8)[:, 8 - LONGEST_NGRAM :].copy()
     data[:, : LONGEST_NGRAM - order] = 0
     return ngram_keys(data.ravel(), MULTIPLIER)[-1, LONGEST_NGRAM - 1 :: LONGEST_NGRAM]
-
-
-# --- weights

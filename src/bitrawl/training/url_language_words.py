@@ -75,7 +75,8 @@ SOURCES = {
 _LETTER = r"(?:[^\W\d_]|[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff])"
 _WORD = re.compile(rf"{_LETTER}+(?:['’]{_LETTER}+)?")
 _MARKUP = re.compile(r"<[^>]+>|%\(\w+\)\w|\{[^}]*\}|&\w+;")
-_MOST_FREQUENT = 30000  # words of a language that wordfreq gives: rarer ones are names and misspellings
+_MOST_FREQUENT = 30000  # words of a language that wordfreq gives: rarer ones are names and misspellings; judgement
+_TIMEOUT = 120  # seconds; judgement
 _JOINED = {"nb": "no", "fil": "tl", "sh": "sr", "cmn": "zh", "prs": "fa"}
 
 
@@ -110,8 +111,11 @@ def fetched(folder: Path, source: Source) -> bytes:
     """The archive, from the folder or once from its registry."""
     path = folder / source.name
     if not path.exists():
-        with urllib.request.urlopen(source.url, timeout=120) as answer:  # noqa: S310 (https, from the table above)
-            data: bytes = answer.read()
+        try:
+            with urllib.request.urlopen(source.url, timeout=_TIMEOUT) as answer:  # noqa: S310 (https, from the table above)
+                data: bytes = answer.read()
+        except OSError as error:
+            raise ConfigError(f"{source.url} cannot be downloaded ({error}); put the file into {folder}") from error
         files.write(path, data)
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != source.sha256:

@@ -1,4 +1,8 @@
-"""Training of the URL pair models: the one for a pair alone, and the two of the collective matching."""
+"""Makes urls/models/url-pairs.npz: boosted trees that judge a pair of URLs alone, and among all the URLs of a site.
+
+Learned from sites with known pairs of URLs (`url_examples`): `bitrawl train url-pairs --data DATA --out url-pairs.npz`,
+with the extra `train`.
+"""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -8,9 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bitrawl.files import replacing
+from bitrawl.training import Tell, silent
+from bitrawl.training.folds import fold_of
 from bitrawl.training.trees import grow
-from bitrawl.training.url_examples import Case, Example, UrlPair, all_examples, case_of, fold_of, sampled
-from bitrawl.training.url_negatives import Generator, negatives
+from bitrawl.training.url_examples import Case, Example, all_examples, case_of, sampled
+from bitrawl.training.url_negatives import Generator, UrlPair, negatives
 from bitrawl.urls.parallel.comparison import FEATURES
 from bitrawl.urls.parallel.model import feature_rows
 from bitrawl.urls.sitewide.evidence import SITE_FEATURES, Floats
@@ -19,10 +25,16 @@ from bitrawl.urls.trees import Trees
 
 # Of the 63 combinations the best by macro F1, .903 (benchmarks/url_pairs, 2026-11); the paper's best, 1+2+3+4+5, has .889.
 BEST = (1, 2, 4, 6)
-FOLDS = 5
-_INNER = 3
-LOSSES = ((0.0, 1), (0.15, 1), (0.15, 2))  # of each site of WMT16: shares that lose a side, and seeds
-_PAIRS = 60  # of one site that the model for a pair alone learns from, at most: no site may speak for the web
+FOLDS = 5  # judgement, as usual
+_INNER = 3  # folds in which the second judge's examples are scored by the first; judgement
+# Of each site of WMT16: shares that lose a side, and seeds. Judgement: real crawls lack pages, and 15 % twice is 30 %.
+LOSSES = ((0.0, 1), (0.15, 1), (0.15, 2))
+_PAIRS = (
+    60  # of one site that the model for a pair alone learns from, at most: no site may speak for the web; judgement
+)
+_PAIR_TREES = 100  # of the model for a pair alone; judgement
+# A case of n candidates weighs as much as the root of n: large sites count more, and do not drown the others. Judgement.
+_CASE_WEIGHT = -0.5
 _SPEAKS_FOR = frozenset(
     [
         "marks_on_both",
@@ -77,11 +89,15 @@ class Round(NamedTuple):
     labels: Floats
 
 
-def train(data: Path, out: Path) -> None:
+def train(data: Path, out: Path, *, tell: Tell = silent) -> None:
     """Write the models; `data` is a folder with WMT16's pairs and, where there are, MDN's and site packs."""
     examples = all_examples(data)
+    for source in dict.fromkeys(example.source for example in examples):
+        tell(f"{source}: {sum(example.source == source for example in examples)} lists of URLs")
     cases = list(training_cases(examples))
+    tell("learning to match the URLs of a site")
     judges = train_judges(cases)
+    tell("learning to judge two URLs")
     pair = train_pair_model([example for example in examples if example.source != "numbered"])
     with replacing(out) as file:
         arrays = pair.arrays("pair") | judges.first.arrays("first") | judges.second.arrays("second")
@@ -125,7 +141,7 @@ def train_pair_model(examples: Sequence[Example], generators: Sequence[int] = BE
     positives = [pair for pairs in by_site.values() for pair in sampled(pairs, _PAIRS, rng)]
     made = [pair for number in generators for pair in negatives(positives, Generator(number), seed)]
     labels = np.array([1.0] * len(positives) + [0.0] * len(made), np.float32)
-    return grow(feature_rows([*positives, *made]), labels, directions=directions(FEATURES), trees=100)
+    return grow(feature_rows([*positives, *made]), labels, directions=directions(FEATURES), trees=_PAIR_TREES)
 
 
 def directions(names: Sequence[str]) -> list[int]:
@@ -146,7 +162,7 @@ def _grow(rounds: Sequence[Round]) -> Trees:
     rows = np.concatenate([one.rows for one in rounds])
     labels = np.concatenate([one.labels for one in rounds])
     weights = np.concatenate(
-        [np.full(len(one.rows), len(one.rows) ** -0.5, np.float32) for one in rounds if len(one.rows)]
+        [np.full(len(one.rows), len(one.rows) ** _CASE_WEIGHT, np.float32) for one in rounds if len(one.rows)]
     )
     return grow(rows, labels, weights=weights / weights.mean(), directions=directions(SITE_FEATURES))
 

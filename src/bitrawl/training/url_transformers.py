@@ -1,4 +1,8 @@
-"""Fine-tuning of transformers that judge URLs, with the settings of García-Romero et al. 2024, sections 2.2 and 3.2."""
+"""Fine-tunes transformers that judge URLs, with the settings of García-Romero et al. 2024, sections 2.2 and 3.2.
+
+None ships in the package: `bitrawl train url-language-transformer`, `bitrawl train url-pairs-transformer`, with the extra
+`neural`, write folders that a job names.
+"""
 
 import gzip
 import logging
@@ -14,7 +18,8 @@ from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError, StoreError, UrlError
 from bitrawl.model import UNDETERMINED
-from bitrawl.training.url_examples import fold_of
+from bitrawl.training import Tell, silent
+from bitrawl.training.folds import fold_of
 from bitrawl.training.url_negatives import Generator, UrlPair, negatives
 from bitrawl.url import Url
 from bitrawl.urls.classifier import Classifier, Texts, batches, first_line, need_transformers, url_text
@@ -25,8 +30,8 @@ logger = logging.getLogger(__name__)
 BASE = "xlm-roberta-base"
 # The paper's best of table A.5: random match and Jaccard, of both kinds, and removed tokens of two languages.
 GENERATORS = (1, 2, 3, 4, 5)
-_FOLDS = 10  # one of them, by site, to measure on
-_BLOCK = 32  # of a batch, that memory must hold at a time; the gradient is that of the whole
+_FOLDS = 10  # one of them, by site, to measure on; judgement
+_BLOCK = 32  # of a batch, that memory must hold at a time; the gradient is that of the whole; judgement
 _LABELS = {"1": True, "0": False, "": True}
 
 
@@ -69,10 +74,19 @@ class Task(NamedTuple):
     growth: int | None = None
 
 
+class Goal(NamedTuple):
+    """Where the model goes, and who hears of it."""
+
+    out: Path
+    tell: Tell
+
+
 DEFAULTS = Settings()
 
 
-def train_languages(data: Path, out: Path, base: str = BASE, settings: Settings = DEFAULTS) -> list[Epoch]:
+def train_languages(
+    data: Path, out: Path, base: str = BASE, settings: Settings = DEFAULTS, *, tell: Tell = silent
+) -> list[Epoch]:
     """Write a folder for `load_language_transformer`, learned from lines `url<TAB>language`; "und" for no language."""
     rows = [(urls[0], label_language(code)) for urls, code in _rows(data, urls=1)]
     found = {language for _, language in rows}
@@ -83,10 +97,12 @@ def train_languages(data: Path, out: Path, base: str = BASE, settings: Settings 
     held = _held_out([url.site for url, _ in rows], data)
     learn = [sample for sample, out_of_it in zip(samples, held, strict=True) if not out_of_it]
     measure = [sample for sample, out_of_it in zip(samples, held, strict=True) if out_of_it]
-    return _fine_tune(Task(labels, learn, measure, settings.growth), out, base, settings)
+    return _fine_tune(Task(labels, learn, measure, settings.growth), Goal(out, tell), base, settings)
 
 
-def train_pairs(data: Path, out: Path, base: str = BASE, settings: Settings = DEFAULTS) -> list[Epoch]:
+def train_pairs(
+    data: Path, out: Path, base: str = BASE, settings: Settings = DEFAULTS, *, tell: Tell = silent
+) -> list[Epoch]:
     """Write a folder for `load_pair_transformer`, learned from lines `url<TAB>url<TAB>1 or 0`.
 
     Where no line has a 0, or the third column is left out, negatives are made as in the paper, on each side of the
@@ -101,7 +117,7 @@ def train_pairs(data: Path, out: Path, base: str = BASE, settings: Settings = DE
         )
         for part in (False, True)
     )
-    return _fine_tune(Task(("parallel",), learn, measure), out, base, settings)
+    return _fine_tune(Task(("parallel",), learn, measure), Goal(out, tell), base, settings)
 
 
 def inverse_root(step: int, warm_up: int) -> float:
@@ -118,14 +134,15 @@ def macro_f1(gold: NDArray[np.int64], found: NDArray[np.int64]) -> float:
     return float(np.mean(scores))
 
 
-def _fine_tune(task: Task, out: Path, base: str, settings: Settings) -> list[Epoch]:
+def _fine_tune(task: Task, goal: Goal, base: str, settings: Settings) -> list[Epoch]:
+    out, tell = goal
     if out.exists():
         raise ConfigError(f"{out} is there already; choose another --out")
     beside = out.with_name(out.name + ".part")
     classifier = _classifier(base, task.labels, settings)
     history: list[Epoch] = []
     for epoch in _epochs(classifier, task, settings):
-        logger.info("epoch %d: loss %.4f, macro F1 %.4f", len(history) + 1, epoch.loss, epoch.macro_f1)
+        tell(f"epoch {len(history) + 1}: loss {epoch.loss:.4f}, macro F1 {epoch.macro_f1:.4f} on other sites")
         if epoch.macro_f1 > max((one.macro_f1 for one in history), default=-1.0):
             _save(classifier, beside)
         history.append(epoch)
@@ -133,6 +150,7 @@ def _fine_tune(task: Task, out: Path, base: str, settings: Settings) -> list[Epo
         if len(history) == settings.epochs or len(history) - 1 - best >= settings.patience:
             break
     beside.rename(out)
+    tell(f"{len(history)} epochs, macro F1 {max(one.macro_f1 for one in history):.3f} on other sites")
     return history
 
 

