@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -80,3 +81,8 @@ def broken() -> Hostile:
 
 def dying() -> Hostile:
     os._exit(7)
+
+
+def dying_service() -> Callable[[bytes, object], bytes]:
+    """Of a child that dies at its first request."""
+    return lambda _request, _report: os._exit(3)

@@ -22,7 +22,7 @@ from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.crawl.sniff import media_type
 from bitrawl.crawl.traps import Traps
 from bitrawl.errors import ConfigError
-from bitrawl.mining import Doing, Miner
+from bitrawl.mining import Miner
 from bitrawl.model import Language, Link, LinkKind, Method, Reason, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
@@ -358,10 +358,10 @@ def _transformer_pairs(name: str) -> UrlPairModel:
 # Mining.
 
 
-def miner(job: Job, report: Callable[[Doing], None]) -> Miner:
+def miner(job: Job) -> Miner:
     """What mines the sites of a job; loads the encoder that it names, once in a process."""
     sentences = encoder(job)
-    return Miner(job.languages(), pairing(job, sentences), NgramLanguageIdentifier(), encoder=sentences, report=report)
+    return Miner(job.languages(), pairing(job, sentences), NgramLanguageIdentifier(), encoder=sentences)
 
 
 def encoder(job: Job) -> Encoder | None:

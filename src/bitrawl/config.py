@@ -111,6 +111,14 @@ class AnalysisSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     megabytes: Annotated[int, msgspec.Meta(ge=256)] = 1024  # of memory, each
 
 
+class MiningSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The processes that pair and align."""
+
+    workers: Annotated[int, msgspec.Meta(ge=0)] = 0  # 0: one per core, two at most
+    seconds: Annotated[float, msgspec.Meta(gt=0)] = 3600.0  # for pairing one site, or for aligning one batch of pairs
+    megabytes: Annotated[int, msgspec.Meta(ge=256)] = 1024  # of memory, each, beyond its models
+
+
 class PairSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which pages are held to be translations of each other."""
 
@@ -163,6 +171,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     budget: BudgetSection = BudgetSection()
     fetch: FetchSection = FetchSection()
     analysis: AnalysisSection = AnalysisSection()
+    mining: MiningSection = MiningSection()
     pair: PairSection = PairSection()
     judge: Thresholds = Thresholds()
     export: ExportSection = ExportSection()

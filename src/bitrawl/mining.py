@@ -1,35 +1,43 @@
-"""The straight line, one site at a time: clean, pair, align, judge, keep."""
+"""The straight line, one site at a time: clean, pair, align, judge; the ledger keeps what is found.
 
+Pairing reads all pages of a site one after the other. Alignment reads the pages of some pairs again, so that memory does
+not grow with the site: the pairs of a large site are aligned in batches, with what was learned from a sample of them.
+"""
+
+import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
-from itertools import groupby
+from typing import NamedTuple
 
 import msgspec
 
 from bitrawl.align.embeddings import EmbeddingAligner
+from bitrawl.align.lexical import LexicalAligner
 from bitrawl.align.pages import SiteAligner
 from bitrawl.corpus.duplicates import duplicates
 from bitrawl.corpus.judging import Judge
 from bitrawl.languages import same_language
-from bitrawl.model import Language, Page, PagePair, Sitemap
-from bitrawl.pair.pairing import Pairing, PairingResult
+from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
+from bitrawl.pair.pairing import Pairing
 from bitrawl.protocols import Encoder, LanguageIdentifier
-from bitrawl.store.findings import PairFindings, RefusedPair, SiteFindings
-from bitrawl.text.template import without_template
+from bitrawl.store.findings import RefusedPair, SiteFindings
+from bitrawl.text.template import Template, relabel, template_of
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
 
 MOST_PATTERNS = 5  # of a site and two languages, for the report; judgement
 
+Languages = tuple[Language, Language]
+PagesOf = Callable[[], Iterable[Page]]
+
 
 class Step(StrEnum):
     """What mining is doing."""
 
-    CLEANING = "cleaning"
     PAIRING = "pairing"
+    LEARNING = "learning words from"
     ALIGNING = "aligning"
-    JUDGING = "judging"
     WRITING = "writing the corpus"
 
 
@@ -41,10 +49,26 @@ class Doing(msgspec.Struct, frozen=True):
     what: str = ""  # that `done` and `total` count: "pages", "en-fr pairs"
     done: int = 0
     total: int = 0
+    seconds: float = 0.0  # that the rest will take, as far as can be told
 
     def __str__(self) -> str:
-        counted = f" ({self.done} of {self.total} {self.what})" if self.done else f" ({self.total} {self.what})"
-        return f"{self.step} {self.site}".strip() + (counted if self.total else "")
+        counted = f" ({self.done} of {self.total} {self.what}" if self.done else f" ({self.total} {self.what}"
+        left = f", about {self.seconds:.0f} s left)" if self.seconds >= 1 else ")"
+        return f"{self.step} {self.site}".strip() + (counted + left if self.total else "")
+
+
+class PairedSite(msgspec.Struct, frozen=True):
+    """A site whose pages are paired; its pairs are still to be aligned."""
+
+    found: SiteFindings
+    template: Template
+
+
+class AlignedPair(NamedTuple):
+    """The judged segments of one pair of pages, and what went wrong with others of them."""
+
+    segments: tuple[SegmentPair, ...]
+    faults: tuple[str, ...] = ()
 
 
 class Miner:
@@ -60,66 +84,98 @@ class Miner:
         identifier: LanguageIdentifier,
         *,
         encoder: Encoder | None = None,
-        report: Callable[[Doing], None] = lambda _doing: None,
     ) -> None:
         self._languages = languages
         self._pairing = pairing
         self._identifier = identifier
         self._encoder = encoder
-        self._report = report
 
-    def mine(
-        self,
-        site: str,
-        pages: Callable[[], Iterable[Page]],
-        sitemaps: Iterable[Sitemap],
-        *,
-        known: PairingResult | None = None,
-    ) -> SiteFindings:
-        """All five steps; `known` pairs of an earlier run are aligned again, and not paired again."""
-        self._report(Doing(Step.CLEANING, site))
-        clean = sorted(without_template(pages), key=lambda page: page.url)
-        paired = known or self._pair(site, clean, sitemaps)
-        found = {url for pair in paired.pairs for url in (pair.url_a, pair.url_b)}
-        repeated = duplicates(clean, protected=found)
-        kept = {page.url: page for page in clean if page.url in found or self._is_kept(page, repeated)}
-        return SiteFindings(
+    def pair(
+        self, site: str, pages: PagesOf, sitemaps: Iterable[Sitemap], *, known: Sequence[PagePair] | None = None
+    ) -> PairedSite:
+        """Clean and pair. `known` pairs of an earlier run are taken as they are."""
+        template = template_of(pages())
+
+        def clean() -> Iterable[Page]:
+            return (relabel(page, template) for page in pages())
+
+        if known is None:
+            result = self._pairing.pairs(clean(), self._languages, sitemaps)
+            pairs, refusals = result.pairs, [RefusedPair(no.url_a, no.url_b, no.reason) for no in result.refusals]
+        else:
+            pairs, refusals = list(known), []
+        paired = {url for pair in pairs for url in (pair.url_a, pair.url_b)}
+        repeated = duplicates(clean(), protected=paired)
+        count, licences = self._licences(pages(), paired, repeated)
+        found = SiteFindings(
             site,
-            len(clean),
-            tuple(self._align_and_judge(site, paired.pairs, kept)),
-            tuple(RefusedPair(no.url_a, no.url_b, no.reason) for no in paired.refusals),
+            count,
+            tuple(sorted(pairs, key=lambda pair: (pair.lang_a, pair.lang_b, pair.url_a, pair.url_b))),
+            tuple(refusals),
             {str(url): str(first) for url, first in repeated.items()},
-            Counter(page.metadata.licence for page in kept.values() if page.metadata.licence),
-            _patterns(paired.pairs),
+            licences,
+            _patterns(pairs),
         )
+        return PairedSite(found, template)
 
-    def _pair(self, site: str, pages: Sequence[Page], sitemaps: Iterable[Sitemap]) -> PairingResult:
-        self._report(Doing(Step.PAIRING, site, "pages", total=len(pages)))
-        return self._pairing.pairs(pages, self._languages, sitemaps)
+    def learn(self, languages: Languages, pairs: Sequence[tuple[Page, Page]]) -> bytes:
+        """What aligning these pairs teaches: to align others of the same site with, also in another process."""
+        if self._encoder is not None:
+            return b""
+        aligner = LexicalAligner()
+        SiteAligner(languages, aligner).align(pairs)
+        return pickle.dumps(aligner)
+
+    def align(
+        self, languages: Languages, pairs: Sequence[tuple[Page, Page]], learned: bytes = b""
+    ) -> list[AlignedPair]:
+        """Align and judge; the pairs teach each other unless something was `learned` before."""
+        aligner = SiteAligner(languages, self._aligner(learned))
+        aligned = aligner.align(pairs)
+        judge = Judge(languages, self._identifier, aligner.lexicon)
+        return [_judged(judge, segments) for segments in aligned]
+
+    def _aligner(self, learned: bytes) -> LexicalAligner | EmbeddingAligner:
+        if self._encoder is not None:
+            return EmbeddingAligner(self._encoder)
+        if not learned:
+            return LexicalAligner()
+        aligner = pickle.loads(learned)  # noqa: S301 - made by `learn`
+        assert isinstance(aligner, LexicalAligner)
+        return aligner
+
+    def _licences(self, pages: Iterable[Page], paired: set[Url], repeated: dict[Url, Url]) -> tuple[int, Counter[str]]:
+        """How many pages there are, and what those of the corpus say of their licence."""
+        count, licences = 0, Counter[str]()
+        for page in pages:
+            count += 1
+            if page.metadata.licence and (page.url in paired or self._is_kept(page, repeated)):
+                licences[page.metadata.licence] += 1
+        return count, licences
 
     def _is_kept(self, page: Page, repeated: dict[Url, Url]) -> bool:
         """Whether it goes into a corpus of one language."""
         one = len(self._languages) == 1
         return one and page.url not in repeated and same_language(page.language, self._languages[0])
 
-    def _align_and_judge(self, site: str, pairs: Sequence[PagePair], pages: dict[Url, Page]) -> Iterable[PairFindings]:
-        """The pairs of two languages share a lexicon."""
-        for languages, group in groupby(sorted(pairs, key=_languages), key=_languages):
-            some = list(group)
-            self._report(Doing(Step.ALIGNING, site, f"{'-'.join(languages)} pairs", total=len(some)))
-            aligner = SiteAligner(languages, EmbeddingAligner(self._encoder) if self._encoder else None)
-            aligned = aligner.align([(pages[pair.url_a], pages[pair.url_b]) for pair in some])
-            judge = Judge(languages, self._identifier, aligner.lexicon)
-            for pair, segments in zip(some, aligned, strict=True):
-                yield PairFindings(pair, tuple(judge.judge(segments)))
 
-
-def _languages(pair: PagePair) -> tuple[Language, Language]:
-    return pair.lang_a, pair.lang_b
+def _judged(judge: Judge, segments: list[SegmentPair]) -> AlignedPair:
+    """A segment that cannot be judged costs itself, and not its page."""
+    try:
+        return AlignedPair(tuple(judge.judge(segments)))
+    except Exception:  # noqa: BLE001 - texts of the web may break anything; each is tried alone
+        good: list[SegmentPair] = []
+        faults: list[str] = []
+        for segment in segments:
+            try:
+                good += judge.judge([segment])
+            except Exception as error:  # noqa: BLE001
+                faults.append(f"{type(error).__name__}: {error} in {segment.a.text!r} | {segment.b.text!r}"[:500])
+        return AlignedPair(tuple(good), tuple(faults))
 
 
 def _patterns(pairs: Sequence[PagePair]) -> dict[str, int]:
-    """How the addresses of the pairs differ, as far as a few patterns say it: with the number of pairs that show each."""
+    """How the URLs of the pairs differ, as far as a few patterns say it: with the number of pairs that show each."""
     by_languages: dict[str, list[tuple[Url, Url]]] = {}
     for pair in pairs:
         by_languages.setdefault(f"{pair.lang_a}-{pair.lang_b}", []).append((pair.url_a, pair.url_b))

@@ -222,6 +222,9 @@ class Stage(StrEnum):
     ROBOTS = "robots"
     FETCH = "fetch"
     ANALYSE = "analyse"
+    PAIR = "pair"
+    ALIGN = "align"
+    JUDGE = "judge"
 
 
 class Reason(StrEnum):
@@ -268,6 +271,10 @@ class Reason(StrEnum):
     ANALYSIS_TIMEOUT = "analysis-timeout"
     ANALYSIS_CRASH = "analysis-crash"
     ANALYSIS_ERROR = "analysis-error"
+    # mining
+    MINING_TIMEOUT = "mining-timeout"
+    MINING_CRASH = "mining-crash"
+    MINING_ERROR = "mining-error"
     INTERNAL = "internal"  # a bug of ours; please report it
 
 
@@ -448,8 +455,8 @@ Noun = TypeVar("Noun")
 _encoder = msgspec.msgpack.Encoder(enc_hook=str)  # msgspec asks for what a Url is: a str
 
 
-def pack(noun: msgspec.Struct) -> bytes:
-    """A noun as bytes, for the ledger and between processes."""
+def pack(noun: msgspec.Struct | tuple[msgspec.Struct, ...]) -> bytes:
+    """A noun, or several, as bytes, for the ledger and between processes."""
     return _encoder.encode(noun)
 
 

@@ -17,6 +17,7 @@ from aiohttp.client_reqrep import ConnectionKey
 from web.pathologies import ROUTES, pathology_server
 
 from bitrawl import __version__
+from bitrawl.crawl import addresses
 from bitrawl.crawl.decompress import MIB
 from bitrawl.crawl.failures import failure
 from bitrawl.crawl.fetch import FetchSettings, HttpFetcher, redirect_target
@@ -380,7 +381,7 @@ async def test_a_name_that_resolves_to_a_private_address_is_refused(monkeypatch)
         def rebinding(host, port, **_):
             return [(2, 1, 6, "", (next(answers), port))]
 
-        monkeypatch.setattr("bitrawl.crawl.addresses.socket.getaddrinfo", rebinding)
+        monkeypatch.setattr(addresses.socket, "getaddrinfo", rebinding)
         async with HttpFetcher(FetchSettings(), Clock()) as fetcher:
             answer = await fetcher.fetch(Link(Url.parse(f"http://rebind.example.org:{base.port}/ok"), LinkKind.PAGE))
         assert answer.reason is Reason.PRIVATE_ADDRESS

@@ -22,14 +22,16 @@ from bitrawl.crawl.ending import Ending
 from bitrawl.errors import BitrawlError
 from bitrawl.jobs import mining
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.worker import MiningWorkers, Watch
-from bitrawl.mining import Doing
+from bitrawl.jobs.site_mining import MinedSite, SiteMiner
+from bitrawl.jobs.worker import MiningWorkers
+from bitrawl.mining import Doing, PairedSite
 from bitrawl.store.database import locked
 from bitrawl.store.findings import Findings, SiteFindings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.schema import VERSION
 from bitrawl.store.summary import summarise
 from bitrawl.testing import FakeClock
+from bitrawl.text.template import Template
 
 COUNT = 12
 
@@ -160,7 +162,7 @@ def test_to_align_again_gives_the_same_corpus_and_pairs_nothing(mined: Path):
     ledger = Ledger(mined / "job.sqlite")
     pairs, _ = Findings(ledger).recorded("s.test")
     with ledger.transaction():
-        ledger.database.query("DELETE FROM segments")
+        ledger.database.query("DELETE FROM alignments")
     ledger.close()
     done("align", mined)
     assert contents(mined) == before
@@ -173,22 +175,22 @@ def test_to_align_again_gives_the_same_corpus_and_pairs_nothing(mined: Path):
 async def test_to_align_again_is_not_to_pair_again(mined: Path):
     told: list[Doing | None] = []
     await mining.mine_again(job_of(mined), JobFolder(mined), known_pairs=True, watch=told.append)
-    steps = ["cleaning s.test", "aligning s.test (12 en-fr pairs)", "writing the corpus", "None"]
-    assert list(map(str, told)) == steps
+    steps = ["pairing s.test (24 pages)", "aligning s.test (12 of 12 en-fr pairs)", "writing the corpus", "None"]
+    assert list(map(str, told)) == steps  # the segments are known: nothing is aligned
 
 
 def test_mining_again_pairs_again_what_was_paired_with_other_settings(mined: Path, monkeypatch: pytest.MonkeyPatch):
     asked: list[str] = []
-    mine = MiningWorkers.mine
+    mine = SiteMiner.mine
 
-    async def counted(workers: MiningWorkers, site: str, watch: Watch, **how: bool) -> SiteFindings:
+    async def counted(miner: SiteMiner, site: str, **how: bool) -> MinedSite:
         asked.append(site)
-        return await mine(workers, site, watch, **how)
+        return await mine(miner, site, **how)
 
     async def nothing_to_crawl(*_: object) -> Ending:
         return Ending.DONE
 
-    monkeypatch.setattr(MiningWorkers, "mine", counted)
+    monkeypatch.setattr(SiteMiner, "mine", counted)
     monkeypatch.setattr(mining, "finished", nothing_to_crawl)
     for flags, times, pairs in (([], 0, COUNT), (["--methods", "a"], 1, 0), ([], 0, 0), (["--methods", "u"], 1, COUNT)):
         asked.clear()
@@ -214,15 +216,15 @@ def test_pairs_that_are_kept_do_not_hide_pages_that_were_not_paired(mined: Path)
 
 
 class FakeWorkers:
-    """Mines nothing, and counts what it is asked for."""
+    """Pair nothing, and count what they are asked for."""
 
     def __init__(self) -> None:
         self.mined: list[str] = []
         self.written = 0
 
-    async def mine(self, site: str, _watch: Watch, **_how: bool) -> SiteFindings:
+    async def pair(self, site: str, **_how: bool) -> PairedSite:
         self.mined.append(site)
-        return SiteFindings(site, 2 * COUNT)
+        return PairedSite(SiteFindings(site, 2 * COUNT), Template({}))
 
     async def write_corpus(self) -> None:
         self.written += 1
@@ -231,7 +233,7 @@ class FakeWorkers:
 async def test_what_is_mined_while_the_crawl_ends_is_kept(crawled: Path):
     ledger, due = Ledger(crawled / "job.sqlite"), asyncio.Queue()
     async with MiningWorkers(job_of(crawled), crawled) as workers:
-        work = mining._Mining(job_of(crawled), ledger, workers, FakeClock())
+        work = mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
         for name in ("s.test", ""):  # the crawl ends while the site waits to be mined
             due.put_nowait(name)
         await work.mine_due(due)
@@ -241,7 +243,7 @@ async def test_what_is_mined_while_the_crawl_ends_is_kept(crawled: Path):
 
 async def test_the_corpus_is_not_written_after_each_site_but_at_the_end(crawled: Path):
     ledger, due, workers = Ledger(crawled / "job.sqlite"), asyncio.Queue(), FakeWorkers()
-    work = mining._Mining(job_of(crawled), ledger, workers, FakeClock())
+    work = mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
     for name in ("s.test", "s.test", "s.test", ""):
         due.put_nowait(name)
     await work.mine_due(due)
@@ -253,7 +255,7 @@ async def test_the_corpus_is_not_written_after_each_site_but_at_the_end(crawled:
 
 async def test_the_corpus_is_written_again_when_writing_has_rested(crawled: Path):
     ledger, due, workers, clock = Ledger(crawled / "job.sqlite"), asyncio.Queue(), FakeWorkers(), FakeClock()
-    work = mining._Mining(job_of(crawled), ledger, workers, clock)
+    work = mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, clock)
     for _ in range(3):
         due.put_nowait("s.test")
         due.put_nowait("")
@@ -276,7 +278,7 @@ def test_what_is_being_mined_is_shown_and_status_says_so(crawled: Path, monkeypa
         states.append(done("status", crawled).splitlines()[0])
 
     monkeypatch.setattr(mining._Mining, "_tell", told)
-    assert "cleaning s.test" in done("pair", crawled)
+    assert "pairing s.test (24 pages)" in done("pair", crawled)
     for what in ("pairing s.test (24 pages)", "aligning s.test (12 en-fr pairs)", "writing the corpus"):
         assert any(f"running, {what}" in state for state in states), states
     assert "running" not in done("status", crawled)
@@ -364,7 +366,7 @@ async def test_ctrl_c_twice_ends_mining_at_once_and_without_a_traceback(crawled:
         *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, start_new_session=True
     )
     said = b""
-    for awaited in (b"cleaning", b"Finishing"):
+    for awaited in (b"pairing", b"Finishing"):
         while awaited not in said:
             line = await process.stderr.readline()
             assert line, said

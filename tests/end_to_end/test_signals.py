@@ -25,7 +25,9 @@ async def mining(tmp_path: Path) -> AsyncIterator[asyncio.subprocess.Process]:
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,
     )
-    await process.stderr.readuntil(b"cleaning")
+    await process.stderr.readuntil(b"pairing")
+    while not children(process.pid):
+        os.sched_yield()
     yield process
     if process.returncode is None:
         process.kill()

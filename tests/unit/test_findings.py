@@ -12,7 +12,7 @@ from bitrawl.mining import Miner
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Reason, Skip, Stage, Visit
 from bitrawl.pair.pairing import PairingResult
 from bitrawl.report import gather, render
-from bitrawl.store.findings import Findings, PairFindings, RefusedPair, SiteFindings
+from bitrawl.store.findings import Findings, RefusedPair, SiteFindings
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url
@@ -36,7 +36,7 @@ REFUSAL = RefusedPair(Url.parse("http://s.test/en/2"), Url.parse("http://s.test/
 
 
 def site(name: str, **more: object) -> SiteFindings:
-    known = {"pairs": (PairFindings(PAIR),), "refusals": (REFUSAL,)} | more
+    known = {"pairs": (PAIR,), "refusals": (REFUSAL,)} | more
     return SiteFindings(name, 10, **known)  # type: ignore[arg-type]
 
 
@@ -75,7 +75,7 @@ class Pairer:
 
 def mined(pages: list[Page], pairs: list[PagePair], langs: str = "en fr") -> SiteFindings:
     miner = Miner([Language(code) for code in langs.split()], Pairer(pairs), NgramLanguageIdentifier())
-    return miner.mine("s.test", lambda: pages, ())
+    return miner.pair("s.test", lambda: pages, ()).found
 
 
 @pytest.mark.parametrize(

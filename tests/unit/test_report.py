@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from kept_findings import Aligned, keep_findings
 
 from bitrawl.errors import StoreError
 from bitrawl.languages import language_name
@@ -32,7 +33,7 @@ from bitrawl.report.job.diagnosis import diagnose
 from bitrawl.report.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES
 from bitrawl.report.plots import COLOURS, Series, histogram, lines
 from bitrawl.report.wording import METHODS, REFUSALS, SKIPS, duration, share
-from bitrawl.store.findings import Findings, PairFindings, RefusedPair, SiteFindings
+from bitrawl.store.findings import Findings, RefusedPair
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
@@ -74,11 +75,11 @@ class Job:
             url = Url.parse(f"https://www.exemple.org/{reason}/{number}")
             self.visit(url, Skip(url, stage, reason, HOSTILE), kind=kind)
 
-    def mined(self, pairs: list[PairFindings], refusals: int = 0, duplicates: int = 0) -> None:
+    def mined(self, pairs: list[Aligned], refusals: int = 0, duplicates: int = 0) -> None:
         refused = RefusedPair(address("en", 0), address("fr", 1), "untranslated")
         copies = {str(address("en", n)): str(address("en", 0)) for n in range(1, duplicates + 1)}
-        found = SiteFindings("example.org", 10, tuple(pairs), (refused,) * refusals, copies)
-        Findings(self.ledger).replace(found)
+        more = {"refusals": (refused,) * refusals, "duplicates": copies}
+        keep_findings(Findings(self.ledger), "example.org", 10, pairs, **more)
 
     def end(self, why: str = "done: nothing is left to visit") -> Path:
         self.ledger.remember("ended", why)
@@ -87,13 +88,13 @@ class Job:
         return self.folder
 
 
-def pair(number: int, texts: tuple[tuple[str, str], ...] = (("A b c.", "D e f."),), **more: object) -> PairFindings:
+def pair(number: int, texts: tuple[tuple[str, str], ...] = (("A b c.", "D e f."),), **more: object) -> Aligned:
     urls = (address("en", number), address("fr", number))
     found = {"score": 0.97, "evidence": {"a": 1.0, "c": 0.8}, **more}
     segments = [
         SegmentPair(*urls, Segment(a), Segment(b), 0.9, scores={"length_ratio": 1.0}, flags=("url",)) for a, b in texts
     ]
-    return PairFindings(PagePair(*urls, Language("en"), Language("fr"), **found), tuple(segments))
+    return Aligned(PagePair(*urls, Language("en"), Language("fr"), **found), tuple(segments))
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from kept_findings import Aligned, keep_findings
 
 from bitrawl import config
 from bitrawl.config import Job
@@ -25,7 +26,7 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.store.findings import Findings, PairFindings, SiteFindings
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
@@ -48,13 +49,13 @@ def page(language: Language, number: int, found: Language | None = None) -> Page
     return Page(address(language, number), found or language, paragraphs=(text,))
 
 
-def paired(lang_a: Language, lang_b: Language, number: int, *segments: tuple[str, str, float]) -> PairFindings:
+def paired(lang_a: Language, lang_b: Language, number: int, *segments: tuple[str, str, float]) -> Aligned:
     urls = (address(lang_a, number), address(lang_b, number))
     pair = PagePair(*urls, lang_a, lang_b, 0.9, {"a": 0.4, "u": 0.25, "r": 0.1})
-    return PairFindings(pair, tuple(SegmentPair(*urls, Segment(a, 0, 0), Segment(b, 0, 0), s) for a, b, s in segments))
+    return Aligned(pair, tuple(SegmentPair(*urls, Segment(a, 0, 0), Segment(b, 0, 0), s) for a, b, s in segments))
 
 
-def good(lang_a: Language, lang_b: Language, number: int = 0) -> PairFindings:
+def good(lang_a: Language, lang_b: Language, number: int = 0) -> Aligned:
     return paired(lang_a, lang_b, number, (TEXTS[lang_a], TEXTS[lang_b], 0.9))
 
 
@@ -79,8 +80,8 @@ class Mined:
                 self.ledger.record(Visit(Lease(link, 1.0), one, 200, 1000, at=1e9, took=0.1))
         return self
 
-    def found(self, *pairs: PairFindings, licences: dict[str, int] | None = None) -> "Mined":
-        Findings(self.ledger).replace(SiteFindings("example.org", 10, pairs, licences=licences or {}))
+    def found(self, *pairs: Aligned, licences: dict[str, int] | None = None) -> "Mined":
+        keep_findings(Findings(self.ledger), "example.org", 10, pairs, licences=licences or {})
         return self
 
     def written(self, asked: Job) -> dict[str, dict[str, object]]:

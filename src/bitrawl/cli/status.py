@@ -61,6 +61,7 @@ def _flat(now: JobStatus) -> dict[str, object]:
     return {
         **msgspec.to_builtins(now.crawl),
         "state": now.state,
+        "faults": now.faults,
         "corpora": {name: msgspec.to_builtins(one) for name, one in now.corpora.items()},
     }
 
@@ -87,6 +88,7 @@ def show(folder: JobFolder, now: JobStatus | None = None) -> None:
         (name, f"{one.pairs} pairs of pages, {one.segments} segments, {one.units} units in the corpus")
         for name, one in now.corpora.items()
     ]
+    rows += [("not mined" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(now.faults.items())]
     for label, value in rows:
         out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
     for hint in hints(summary):

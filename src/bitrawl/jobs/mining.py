@@ -19,7 +19,8 @@ from bitrawl.errors import ConfigError
 from bitrawl.jobs.crawling import Started, finished, opened
 from bitrawl.jobs.export import write_corpus
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.worker import MiningWorkers, Watch
+from bitrawl.jobs.site_mining import SiteMiner, Watch
+from bitrawl.jobs.worker import MiningWorkers
 from bitrawl.mining import Doing, Step
 from bitrawl.model import Page, Visit
 from bitrawl.protocols import Clock
@@ -28,7 +29,7 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.version import __version__
 
 FIRST = 8  # pages of a site before it is mined for the first time; judgement
-GROWTH = 1.5  # of a site since it was mined last: all runs together cost three times the last one
+GROWTH = 4.5  # of a site since it was mined last: all rounds together cost at most 1.3 times the last one
 REST = 5  # times as long as writing the corpus took it is not written again: writing takes a sixth of the time at most
 SHORTEST_REST = 10.0  # seconds; judgement
 MOST_WORKERS = 2  # a child that mines holds a third of a gigabyte
@@ -45,12 +46,12 @@ async def mine(
 ) -> Ending:
     """Crawl, and mine each site while it grows: what is found so far is in corpus/ at any time; as `crawling.crawl`."""
     _check(job)
-    async with MiningWorkers(job, folder.path, workers=_workers()) as workers:
+    async with MiningWorkers(job, folder.path, workers=_workers(job)) as workers:
         if job.encoder:
             await workers.load_models()
         growth = _Growth()
         async with opened(job, folder, growth.observing(observe), fresh=fresh) as parts:
-            mining = _Mining(job, parts.ledger, workers, parts.crawl.clock, watch=watch)
+            mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, watch=watch)
             growth.begin(parts, mining)
             meanwhile = asyncio.ensure_future(mining.mine_due(growth.due))
             started(parts)
@@ -77,11 +78,11 @@ async def mine_again(
     with folder.writing() as ledger:
         if known_pairs:
             _check_mined(folder, ledger)
-        async with MiningWorkers(job, folder.path, workers=_workers()) as workers:
+        async with MiningWorkers(job, folder.path, workers=_workers(job)) as workers:
             if job.encoder:
                 await workers.load_models()
             config.write(job, folder.description)
-            mining = _Mining(job, ledger, workers, SystemClock(), known_pairs=known_pairs, watch=watch)
+            mining = _Mining(job, folder, ledger, workers, SystemClock(), known_pairs=known_pairs, watch=watch)
             try:
                 await mining.mine_all(again=True)
             finally:
@@ -102,8 +103,8 @@ def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
         config.write(job, folder.description)
 
 
-def _workers() -> int:
-    return min(os.cpu_count() or 1, MOST_WORKERS)
+def _workers(job: Job) -> int:
+    return job.mining.workers or min(os.cpu_count() or 1, MOST_WORKERS)
 
 
 def _check(job: Job) -> None:
@@ -154,9 +155,10 @@ class _Growth:
 class _Mining:
     """Has sites mined by the workers, and keeps what they find."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators
         self,
         job: Job,
+        folder: JobFolder,
         ledger: Ledger,
         workers: MiningWorkers,
         clock: Clock,
@@ -167,11 +169,14 @@ class _Mining:
         self.queued: set[str] = set()
         self._ledger = ledger
         self._findings = Findings(ledger)
+        self._settings = _fingerprint(job)
+        self._miner = SiteMiner(
+            ledger, workers, clock, settings=self._settings, rejected=folder.path / "rejected", watch=self._tell
+        )
         self._workers = workers
         self._clock = clock
         self._known_pairs = known_pairs
         self._watch = watch
-        self._settings = _fingerprint(job)
         self._unwritten = False
         self._rest_until = 0.0
 
@@ -207,10 +212,11 @@ class _Mining:
         earlier = self._findings.mined(site)
         if self._known_pairs and earlier is None:
             return  # It has no pairs to align again.
-        found = await self._workers.mine(site, self._tell, known_pairs=self._known_pairs)
-        # Known pairs were made of those pages, with those settings: the next run sees by it what it has to do.
-        made = earlier if self._known_pairs and earlier else MinedFrom(found.pages, self._settings)
-        self._findings.replace(msgspec.structs.replace(found, pages=made.pages, settings=made.settings))
+        mined = await self._miner.mine(site, known_pairs=self._known_pairs)
+        found = mined.found
+        if self._known_pairs and earlier:  # The pairs were made of those pages, with those settings.
+            found = msgspec.structs.replace(found, pages=earlier.pages, settings=earlier.settings)
+        self._findings.replace(found, mined.alignments, mined.faults)
         self._unwritten = True
 
     async def _write(self) -> None:

@@ -6,6 +6,7 @@ import msgspec
 
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.store.findings import Findings
+from bitrawl.store.statistics import fault_counts
 from bitrawl.store.summary import Summary, summarise
 
 
@@ -33,6 +34,7 @@ class JobStatus(msgspec.Struct, frozen=True):
     doing: str  # what is being mined now
     crawl: Summary
     corpora: dict[str, CorpusCount] = {}  # by languages: "en-fr"
+    faults: dict[str, int] = {}  # what could not be mined, by "stage: reason"
 
 
 def status(folder: JobFolder) -> JobStatus:
@@ -46,10 +48,11 @@ def status(folder: JobFolder) -> JobStatus:
             name: CorpusCount(pairs, segments, units.get(name, 0))
             for name, (pairs, segments) in Findings(ledger).counts().items()
         }
+        faults = {f"{one.stage}: {one.reason}": one.count for one in fault_counts(ledger)}
     finally:
         ledger.close()
     state = State.RUNNING if running else State.ENDED if summary.ended and not summary.mining else State.INTERRUPTED
-    return JobStatus(state, summary.ended, summary.mining, summary, corpora)
+    return JobStatus(state, summary.ended, summary.mining, summary, corpora, faults)
 
 
 def _units(folder: JobFolder) -> dict[str, int]:

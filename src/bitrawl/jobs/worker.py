@@ -1,6 +1,6 @@
 """The child processes that mine sites and write the corpus, so that a crawl goes on meanwhile."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -12,41 +12,62 @@ from bitrawl.child import Children, Failure, Limits, Report, Service
 from bitrawl.config import Job
 from bitrawl.errors import ChildError
 from bitrawl.jobs.export import write_corpus
-from bitrawl.mining import Doing
-from bitrawl.model import UNDETERMINED, Unpacker, pack
-from bitrawl.pair.pairing import PairingResult
-from bitrawl.pair.verification import Refusal, RefusalReason
-from bitrawl.store.findings import Findings, SiteFindings
+from bitrawl.mining import AlignedPair, Miner, PairedSite
+from bitrawl.model import Language, Page, PagePair, Unpacker, pack
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
+from bitrawl.text.template import Template, relabel
+from bitrawl.url import Url
 
-Watch = Callable[[Doing | None], None]
-"""Is told what is being done; None when nothing is."""
+Languages = tuple[Language, Language]
 
 
 class LoadModels(msgspec.Struct, frozen=True, tag=True):
     """Load what the job names; a model that cannot be loaded is a `ConfigError`."""
 
 
-class MineSite(msgspec.Struct, frozen=True, tag=True):
-    """Mine one site; or only align its known pairs again."""
+class PairSite(msgspec.Struct, frozen=True, tag=True):
+    """Clean and pair one site; or take the pairs that it has."""
 
     site: str
     known_pairs: bool = False
+
+
+class LearnWords(msgspec.Struct, frozen=True, tag=True):
+    """Learn from a sample of the pairs of a site."""
+
+    languages: Languages
+    pairs: list[tuple[Url, Url]]
+    template: Template
+
+
+class AlignPairs(msgspec.Struct, frozen=True, tag=True):
+    """Align and judge some pairs of a site, with what was learned from a sample, or with each other."""
+
+    languages: Languages
+    pairs: list[tuple[Url, Url]]
+    template: Template
+    learned: bytes = b""
 
 
 class WriteCorpus(msgspec.Struct, frozen=True, tag=True):
     """Write the corpus, its card and the report."""
 
 
-Request = LoadModels | MineSite | WriteCorpus
+Request = LoadModels | PairSite | LearnWords | AlignPairs | WriteCorpus
+
+_encode = msgspec.msgpack.Encoder(enc_hook=str).encode
+_request: Unpacker[Request] = Unpacker(Request)
+_paired: Unpacker[PairedSite] = Unpacker(PairedSite)
+_aligned: Unpacker[list[AlignedPair]] = Unpacker(list[AlignedPair])
 
 
 class MiningWorkers:
-    """Enter it (`async with`): leaving ends the children at once."""
+    """Enter it (`async with`): leaving ends the children at once. A failure is a value, a fault is raised."""
 
     def __init__(self, job: Job, folder: Path, *, workers: int = 1) -> None:
-        self._children = Children(partial(mining_service, job, folder), Limits(), workers=workers)
-        self._findings: Unpacker[SiteFindings] = Unpacker(SiteFindings)
+        limits = Limits(seconds=job.mining.seconds, megabytes=job.mining.megabytes)
+        self._children = Children(partial(mining_service, job, folder), limits, workers=workers)
 
     async def __aenter__(self) -> Self:
         await self._children.__aenter__()
@@ -57,24 +78,38 @@ class MiningWorkers:
 
     async def load_models(self) -> None:
         """Raises `ConfigError` for a model that cannot be loaded."""
-        await self._ask(LoadModels())
+        await self._needed(LoadModels())
 
-    async def mine(self, site: str, watch: Watch, *, known_pairs: bool = False) -> SiteFindings:
-        """All that is found in the pages that the ledger has of a site now."""
-        return self._findings(await self._ask(MineSite(site, known_pairs), watch))
+    async def pair(self, site: str, *, known_pairs: bool = False) -> PairedSite | Failure:
+        """From the pages that the ledger has of a site now."""
+        answer = await self._children.ask(_encode(PairSite(site, known_pairs)))
+        return answer if isinstance(answer, Failure) else _paired(answer)
+
+    async def learn(self, languages: Languages, pairs: Sequence[PagePair], template: Template) -> bytes | Failure:
+        """What `align` may be given."""
+        return await self._children.ask(_encode(LearnWords(languages, _urls(pairs), template)))
+
+    async def align(
+        self, languages: Languages, pairs: Sequence[PagePair], template: Template, learned: bytes = b""
+    ) -> list[AlignedPair] | Failure:
+        """One for each pair."""
+        answer = await self._children.ask(_encode(AlignPairs(languages, _urls(pairs), template, learned)))
+        return answer if isinstance(answer, Failure) else _aligned(answer)
 
     async def write_corpus(self) -> None:
         """From what the ledger has now."""
-        await self._ask(WriteCorpus())
+        await self._needed(WriteCorpus())
 
-    async def _ask(self, request: Request, watch: Watch = lambda _doing: None) -> bytes:
-        def report(text: str) -> None:
-            watch(msgspec.json.decode(text, type=Doing))
-
-        answer = await self._children.ask(msgspec.json.encode(request), report)
+    async def _needed(self, request: Request) -> None:
+        answer = await self._children.ask(_encode(request))
         if isinstance(answer, Failure):
-            raise ChildError(f"mining failed ({answer.kind}: {answer.detail})\n{answer.trace}".rstrip())
-        return answer
+            raise ChildError(
+                f"{type(request).__name__} failed ({answer.kind}: {answer.detail})\n{answer.trace}".rstrip()
+            )
+
+
+def _urls(pairs: Sequence[PagePair]) -> list[tuple[Url, Url]]:
+    return [(pair.url_a, pair.url_b) for pair in pairs]
 
 
 # What follows runs in a child.
@@ -82,34 +117,45 @@ class MiningWorkers:
 
 def mining_service(job: Job, folder: Path) -> Service:
     """Answers requests with findings; faults pass through."""
+    miner = assemble.miner(job) if not job.encoder else None  # an encoder is loaded when it is asked for
 
-    def serve(request: bytes, report: Report) -> bytes:
-        match msgspec.json.decode(request, type=Request):
-            case LoadModels():
-                assemble.encoder(job)
-            case MineSite(site, known_pairs):
-                return _mine(job, folder, site, report, known_pairs=known_pairs)
-            case WriteCorpus():
-                write_corpus(job, folder)
-        return b""
+    def serve(request: bytes, _report: Report) -> bytes:
+        nonlocal miner
+        asked = _request(request)
+        if isinstance(asked, WriteCorpus):
+            write_corpus(job, folder)
+            return b""
+        miner = miner or assemble.miner(job)
+        if isinstance(asked, LoadModels):
+            return b""
+        ledger = Ledger(folder / "job.sqlite", read_only=True)
+        try:
+            return _answered(miner, ledger, asked)
+        finally:
+            ledger.close()
 
     return serve
 
 
-def _mine(job: Job, folder: Path, site: str, report: Report, *, known_pairs: bool) -> bytes:
-    miner = assemble.miner(job, lambda doing: report(msgspec.json.encode(doing).decode()))
-    ledger = Ledger(folder / "job.sqlite", read_only=True)
-    try:
-        known = _recorded(Findings(ledger), site) if known_pairs else None
-        return pack(miner.mine(site, partial(ledger.pages, site=site), ledger.sitemaps(site), known=known))
-    finally:
-        ledger.close()
+def _answered(miner: Miner, ledger: Ledger, asked: PairSite | LearnWords | AlignPairs) -> bytes:
+    match asked:
+        case PairSite(site, known_pairs):
+            return pack(_pair(miner, ledger, site, known_pairs=known_pairs))
+        case LearnWords(languages, pairs, template):
+            return miner.learn(languages, _pages(ledger, pairs, template))
+        case AlignPairs(languages, pairs, template, learned):
+            return bytes(_encode(miner.align(languages, _pages(ledger, pairs, template), learned)))
 
 
-def _recorded(findings: Findings, site: str) -> PairingResult:
-    """What pairing found of a site the last time."""
-    pairs, refusals = findings.recorded(site)
-    return PairingResult(
-        pairs,
-        [Refusal(no.url_a, no.url_b, UNDETERMINED, UNDETERMINED, RefusalReason(no.reason), 0.0) for no in refusals],
-    )
+def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> PairedSite:
+    pages = partial(ledger.pages, site=site)
+    if not known_pairs:
+        return miner.pair(site, pages, ledger.sitemaps(site))
+    pairs, refusals = Findings(ledger).recorded(site)
+    paired = miner.pair(site, pages, (), known=pairs)
+    found = msgspec.structs.replace(paired.found, refusals=tuple(refusals))
+    return msgspec.structs.replace(paired, found=found)
+
+
+def _pages(ledger: Ledger, pairs: Sequence[tuple[Url, Url]], template: Template) -> list[tuple[Page, Page]]:
+    return [(relabel(ledger.page(a), template), relabel(ledger.page(b), template)) for a, b in pairs]

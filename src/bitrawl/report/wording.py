@@ -66,6 +66,9 @@ SKIPS: dict[str, str] = {
     Reason.ANALYSIS_TIMEOUT: "Analysing the page took too long. It is kept in rejected/.",
     Reason.ANALYSIS_CRASH: "The process that analysed the page died. The page is kept in rejected/.",
     Reason.ANALYSIS_ERROR: "Analysing the page failed. It is kept in rejected/.",
+    Reason.MINING_TIMEOUT: "Mining took longer than mining.seconds.",
+    Reason.MINING_CRASH: "Mining crashed, or needed more memory than mining.megabytes.",
+    Reason.MINING_ERROR: "Mining failed. The pages are kept in rejected/.",
     Reason.INTERNAL: "This is a bug in bitrawl. Please report it.",
 }
 """Why a link is no page; docs/reference/skips.md says more of each."""
@@ -105,6 +108,9 @@ ADVICE: dict[str, str] = {
     Reason.ANALYSIS_TIMEOUT: "Raise analysis.seconds in the job file.",
     Reason.ANALYSIS_CRASH: "Please report it, and attach a file from rejected/.",
     Reason.ANALYSIS_ERROR: "Please report it, and attach a file from rejected/.",
+    Reason.MINING_TIMEOUT: "Raise mining.seconds in job.toml, then run: bitrawl pair",
+    Reason.MINING_CRASH: "Raise mining.megabytes in job.toml, then run: bitrawl pair",
+    Reason.MINING_ERROR: "Please report it, and attach a file from rejected/.",
     Reason.INTERNAL: "Please report it.",
 }
 """What to try when many links were skipped for a reason. Reasons that need no advice are absent."""
@@ -133,8 +139,8 @@ def language_pair(a: str, b: str) -> str:
 
 def fetched(summary: Summary) -> str:
     """How many requests were answered; those that were not are told where there are any."""
-    answers = counted(summary.answers, "answer")
-    return answers if summary.answers == summary.fetches else f"{answers} to {counted(summary.fetches, 'request')}"
+    answers, silent = counted(summary.answers, "answer"), sum(summary.unanswered.values())
+    return f"{answers} to {counted(summary.answers + silent, 'request')}" if silent else answers
 
 
 def answered(statuses: Mapping[int, int], most: int = 3) -> str:

@@ -1,10 +1,11 @@
 """What was mined of each site: pairs, segments, refused pairs and duplicates, replaced as the site grows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
+import zstandard
 
-from bitrawl.model import Language, PagePair, SegmentPair, Unpacker, pack
+from bitrawl.model import Language, PagePair, Reason, SegmentPair, Skip, Stage, Unpacker, pack
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
@@ -17,19 +18,12 @@ class RefusedPair(msgspec.Struct, frozen=True):
     reason: str
 
 
-class PairFindings(msgspec.Struct, frozen=True):
-    """A pair of pages, aligned."""
-
-    pair: PagePair
-    segments: tuple[SegmentPair, ...] = ()
-
-
 class SiteFindings(msgspec.Struct, frozen=True):
     """All that was mined of one site."""
 
     site: str
     pages: int  # that it was mined from
-    pairs: tuple[PairFindings, ...] = ()
+    pairs: tuple[PagePair, ...] = ()
     refusals: tuple[RefusedPair, ...] = ()
     duplicates: dict[str, str] = {}  # from the page that repeats to the one that it repeats
     licences: dict[str, int] = {}  # pages of the corpus by what they say of their licence
@@ -44,33 +38,72 @@ class MinedFrom(msgspec.Struct, frozen=True):
     settings: str = ""
 
 
+AlignmentKey = bytes
+"""Of all that the segments of a pair depend on: two texts, and how they were aligned."""
+
+
 class Findings:
-    """The part of the ledger that mining writes."""
+    """The part of the ledger that mining writes.
+
+    The segments of a pair are kept under a key of their own, as soon as they are found: what was aligned before a kill,
+    or in an earlier round, is not aligned again. Pairs refer to them, and are replaced site by site.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._query = ledger.database.query
         self._query_many = ledger.database.query_many
         self._pair: Unpacker[PagePair] = Unpacker(PagePair)
-        self._segment: Unpacker[SegmentPair] = Unpacker(SegmentPair)
+        self._segments: Unpacker[tuple[SegmentPair, ...]] = Unpacker(tuple[SegmentPair, ...])
+        self._compress = zstandard.ZstdCompressor(level=3).compress
+        self._decompress = zstandard.ZstdDecompressor().decompress
 
-    def replace(self, found: SiteFindings) -> None:
-        """Replace the findings of a site, all of them or none."""
+    def aligned(self, site: str, key: AlignmentKey, segments: Sequence[SegmentPair]) -> None:
+        """Keep the segments of a pair, before its site is complete."""
+        blob = self._compress(pack(tuple(segments)))
         with self._ledger.transaction():
-            self._query("DELETE FROM segments WHERE pair IN (SELECT id FROM pairs WHERE site = ?)", (found.site,))
-            for table in ("pairs", "refusals", "duplicates", "licences", "patterns", "mined"):
-                self._query(f"DELETE FROM {table} WHERE site = ?", (found.site,))
-            for one in found.pairs:
-                self._add(found.site, one)
-            refused = [(found.site, pair.url_a, pair.url_b, pair.reason) for pair in found.refusals]
+            values = (key, site, len(segments), blob)
+            self._query("INSERT OR REPLACE INTO alignments (key, site, count, segments) VALUES (?, ?, ?, ?)", values)
+
+    def is_aligned(self, key: AlignmentKey) -> bool:
+        """Whether the segments under that key are known."""
+        return self._query("SELECT 1 FROM alignments WHERE key = ?", (key,)).fetchone() is not None
+
+    def replace(
+        self, found: SiteFindings, alignments: Sequence[AlignmentKey] = (), faults: Iterable[Skip] = ()
+    ) -> None:
+        """Replace the findings of a site, all of them or none; `alignments` has the key of each of its pairs.
+
+        Segments that no pair refers to any more are forgotten.
+        """
+        site = found.site
+        with self._ledger.transaction():
+            for table in ("pairs", "refusals", "duplicates", "licences", "patterns", "mined", "faults"):
+                self._query(f"DELETE FROM {table} WHERE site = ?", (site,))
+            keys = alignments or [b""] * len(found.pairs)
+            rows = [
+                (site, pair.lang_a, pair.lang_b, pair.score, pack(pair), key)
+                for pair, key in zip(found.pairs, keys, strict=True)
+            ]
+            self._query_many("INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?, ?)", rows)
+            kept = "SELECT alignment FROM pairs WHERE site = ?"
+            self._query(f"DELETE FROM alignments WHERE site = ? AND key NOT IN ({kept})", (site, site))
+            refused = [(site, pair.url_a, pair.url_b, pair.reason) for pair in found.refusals]
             self._query_many("INSERT INTO refusals VALUES (?, ?, ?, ?)", refused)
-            copies = [(url, found.site, repeats) for url, repeats in found.duplicates.items()]
+            copies = [(url, site, repeats) for url, repeats in found.duplicates.items()]
             self._query_many("INSERT OR REPLACE INTO duplicates VALUES (?, ?, ?)", copies)
-            stated = [(found.site, licence, pages) for licence, pages in found.licences.items()]
+            stated = [(site, licence, pages) for licence, pages in found.licences.items()]
             self._query_many("INSERT INTO licences VALUES (?, ?, ?)", stated)
-            shown = [(found.site, pattern, pairs) for pattern, pairs in found.patterns.items()]
+            shown = [(site, pattern, pairs) for pattern, pairs in found.patterns.items()]
             self._query_many("INSERT INTO patterns VALUES (?, ?, ?)", shown)
-            self._query("INSERT INTO mined VALUES (?, ?, ?)", (found.site, found.pages, found.settings))
+            failed = [(site, skip.url, skip.stage, skip.reason, skip.detail) for skip in faults]
+            self._query_many("INSERT INTO faults VALUES (NULL, ?, ?, ?, ?, ?)", failed)
+            self._query("INSERT INTO mined VALUES (?, ?, ?)", (site, found.pages, found.settings))
+
+    def faults(self) -> list[Skip]:
+        """What could not be mined, and why, in the order in which it was met."""
+        rows = self._query("SELECT url, stage, reason, detail FROM faults ORDER BY id")
+        return [Skip(Url.known(url), Stage(stage), Reason(reason), detail) for url, stage, reason, detail in rows]
 
     def mined(self, site: str) -> MinedFrom | None:
         """What the site was mined from; None if it has not been mined."""
@@ -95,18 +128,18 @@ class Findings:
     def segments(self, lang_a: Language, lang_b: Language) -> Iterator[SegmentPair]:
         """In the order of the pairs and of the pages' text."""
         rows = self._query(
-            "SELECT segment FROM pairs JOIN segments ON segments.pair = pairs.id"
-            " WHERE lang_a = ? AND lang_b = ? ORDER BY site, pairs.id, segments.id",
+            "SELECT segments FROM pairs JOIN alignments ON alignments.key = pairs.alignment"
+            " WHERE lang_a = ? AND lang_b = ? ORDER BY pairs.site, pairs.id",
             (lang_a, lang_b),
         )
         for (blob,) in rows:
-            yield self._segment(blob)
+            yield from self._segments(self._decompress(blob))
 
     def counts(self) -> dict[str, tuple[int, int]]:
         """By languages ("en-fr") how many pairs of pages and of segments were found."""
         rows = self._query(
-            "SELECT lang_a || '-' || lang_b, count(*),"
-            " sum((SELECT count(*) FROM segments WHERE segments.pair = pairs.id)) FROM pairs GROUP BY 1 ORDER BY 1"
+            "SELECT lang_a || '-' || lang_b, count(*), coalesce(sum(count), 0) FROM pairs"
+            " LEFT JOIN alignments ON alignments.key = pairs.alignment GROUP BY 1 ORDER BY 1"
         )
         return {languages: (pairs, segments) for languages, pairs, segments in rows}
 
@@ -135,10 +168,3 @@ class Findings:
             [self._pair(blob) for (blob,) in pairs],
             [RefusedPair(Url.known(a), Url.known(b), reason) for a, b, reason in refusals],
         )
-
-    def _add(self, site: str, found: PairFindings) -> None:
-        pair = found.pair
-        row = (site, pair.lang_a, pair.lang_b, pair.score, pack(pair))
-        number = self._query("INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?)", row).lastrowid
-        segments = [(number, pack(segment)) for segment in found.segments]
-        self._query_many("INSERT INTO segments VALUES (NULL, ?, ?)", segments)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import zstandard
 
+from bitrawl.errors import StoreError
 from bitrawl.model import (
     Lease,
     Link,
@@ -120,6 +121,18 @@ class Ledger:
         where, values = ("WHERE site = ?", (site,)) if site else ("", ())
         for (blob,) in self.database.query(f"SELECT page FROM pages {where} ORDER BY id", values):
             yield self._unpack_page(self._decompress(blob))
+
+    def page(self, url: Url) -> Page:
+        """One page, by its URL; raises `StoreError` for what is not kept."""
+        row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
+        if row is None:
+            raise StoreError(f"{self.database.path} holds no page {url}")
+        return self._unpack_page(self._decompress(row[0]))
+
+    def digest(self, url: Url) -> str:
+        """Of a page's text; empty for what is not kept."""
+        row = self.database.one("SELECT digest FROM pages WHERE url = ?", (url,))
+        return row[0] if row else ""
 
     def visits(self) -> Iterator[Visit]:
         """What came of each link that is done, in the order of the visits: what a strategy learns from."""

@@ -2,7 +2,7 @@
 
 from bitrawl.model import OWN_REQUESTS
 
-VERSION = 2
+VERSION = 3
 """Of the format. A ledger of another version is refused with advice, never converted."""
 
 # The state of a link: each URL has one row, and each row ends as a page or as a skip with its reason.
@@ -54,14 +54,20 @@ CREATE TABLE IF NOT EXISTS robots (origin TEXT PRIMARY KEY, record BLOB NOT NULL
 _FINDINGS = """
 CREATE TABLE IF NOT EXISTS pairs (
     id INTEGER PRIMARY KEY,
-    site TEXT NOT NULL, lang_a TEXT NOT NULL, lang_b TEXT NOT NULL, score REAL NOT NULL, pair BLOB NOT NULL
+    site TEXT NOT NULL, lang_a TEXT NOT NULL, lang_b TEXT NOT NULL, score REAL NOT NULL, pair BLOB NOT NULL,
+    alignment BLOB NOT NULL
 );
 CREATE INDEX IF NOT EXISTS pair_sites ON pairs (site);
 CREATE INDEX IF NOT EXISTS pair_languages ON pairs (lang_a, lang_b, site, id);
-CREATE TABLE IF NOT EXISTS segments (
-    id INTEGER PRIMARY KEY, pair INTEGER NOT NULL REFERENCES pairs, segment BLOB NOT NULL
+CREATE TABLE IF NOT EXISTS alignments (
+    id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, site TEXT NOT NULL, count INTEGER NOT NULL, segments BLOB NOT NULL
 );
-CREATE INDEX IF NOT EXISTS segment_pairs ON segments (pair, id);
+CREATE INDEX IF NOT EXISTS alignment_sites ON alignments (site);
+CREATE TABLE IF NOT EXISTS faults (
+    id INTEGER PRIMARY KEY, site TEXT NOT NULL,
+    url TEXT NOT NULL, stage TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS fault_sites ON faults (site);
 CREATE TABLE IF NOT EXISTS duplicates (url TEXT PRIMARY KEY, site TEXT NOT NULL, repeats TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS refusals (
     site TEXT NOT NULL, url_a TEXT NOT NULL, url_b TEXT NOT NULL, reason TEXT NOT NULL

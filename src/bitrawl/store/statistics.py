@@ -73,6 +73,14 @@ def skip_counts(ledger: Ledger) -> list[SkipCount]:
     ]
 
 
+def fault_counts(ledger: Ledger) -> list[SkipCount]:
+    """What could not be mined, by stage and reason, the most frequent first."""
+    rows = ledger.database.query(
+        "SELECT stage, reason, count(*), url, detail, min(id) FROM faults GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2"
+    )
+    return [SkipCount(stage, reason, count, url, detail) for stage, reason, count, url, detail, _ in rows]
+
+
 # SQLite takes the other columns from the row that has the minimum: the first link of each.
 _SKIPS = f"""
 SELECT stage, reason, count(*), url, coalesce(detail, ''), min(id)

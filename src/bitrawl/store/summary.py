@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from bitrawl.model import Reason
+from bitrawl.model import NO_ANSWER, Reason
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.schema import LEASED, OWN, PAGE, QUEUED, SKIPPED
 
@@ -32,7 +32,7 @@ class Summary(msgspec.Struct, frozen=True):
     skipped: int
     languages: dict[str, int]
     skips: dict[str, int]  # by "stage: reason"
-    fetches: int  # requests that were made, answered or not
+    fetches: int  # links that were leased, refused by robots.txt or not
     bytes: int
     hosts: list[HostSummary]
     ended: str  # why the last run ended; empty while it runs or when it was killed
@@ -88,7 +88,7 @@ def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
     fetches, answers, size = query(
         "SELECT count(*), coalesce(sum(status > 0), 0), coalesce(sum(bytes), 0) FROM fetches"
     ).fetchone()
-    silent = "SELECT outcome, count(*) FROM fetches WHERE status = 0 AND outcome != 'page' GROUP BY 1 ORDER BY 2 DESC"
+    silent = "SELECT outcome, count(*) FROM fetches WHERE status = 0 AND outcome IN ('{}') GROUP BY 1 ORDER BY 2 DESC"
     return Summary(
         links=sum(states.values()),
         queued=states.get(QUEUED, 0) + states.get(LEASED, 0),
@@ -104,7 +104,7 @@ def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
         mining=str(ledger.recall("mining") or ""),
         own_requests=own,
         answers=answers,
-        unanswered=dict(query(silent).fetchall()),
+        unanswered=dict(query(silent.format("', '".join(sorted(NO_ANSWER)))).fetchall()),
     )
 
 

@@ -127,7 +127,7 @@ def _about_other_sites(facts: Facts) -> Iterator[Point]:
 
 def _about_skips(facts: Facts) -> Iterator[Point]:
     enough = _MANY * facts.crawled.summary.links
-    for skip in facts.crawled.skips:
+    for skip in (*facts.crawled.skips, *facts.crawled.faults):
         if skip.count > enough and skip.reason != Reason.OFF_SITE and skip.reason not in HARMLESS:
             answers = f" ({answered(skip.statuses)})" if skip.statuses else ""
             links = counted(skip.count, "link was", "links were")

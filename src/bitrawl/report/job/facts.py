@@ -96,9 +96,15 @@ class CrawlFacts(msgspec.Struct, frozen=True):
     finished: float
     growth: tuple[Curve, ...]  # pages by language
     skips: tuple[SkipCount, ...]
+    faults: tuple[SkipCount, ...]  # what could not be mined
     slowest: tuple[HostSummary, ...]
     off_site: dict[str, int]  # links by the site that they lead to
     declared_off_site: dict[str, int]  # of those, declared translations
+
+    @property
+    def lost(self) -> int:
+        """How many things could not be mined."""
+        return sum(fault.count for fault in self.faults)
 
 
 class MiningFacts(msgspec.Struct, frozen=True):
@@ -225,6 +231,7 @@ def _crawled(ledger: Ledger) -> CrawlFacts:
         finished=times.last,
         growth=_growth(ledger, summary),
         skips=tuple(statistics.skip_counts(ledger)),
+        faults=tuple(statistics.fault_counts(ledger)),
         slowest=tuple(statistics.slowest_hosts(ledger, ROWS)),
         off_site=statistics.sites_linked_to(ledger, ROWS),
         declared_off_site=statistics.sites_linked_to(ledger, ROWS, declared=True),

@@ -225,7 +225,7 @@ def _languages(facts: Facts) -> Html:
 
 
 def _skips(facts: Facts) -> Html:
-    skips = facts.crawled.skips
+    skips = (*facts.crawled.skips, *facts.crawled.faults)
     if not skips:
         return fill("<p>{text}</p>", text="None: each link became a page, or is still queued.")
     rows = joined(
@@ -246,7 +246,8 @@ def _skips(facts: Facts) -> Html:
         '<p>{text}</p><div class="card"><table><thead><tr><th>stage</th><th>reason</th><th class="n">links</th>'
         "<th>example</th></tr></thead><tbody>{rows}</tbody></table></div>",
         text=f"{counted(facts.crawled.summary.skipped, 'link')} did not become a page. Our own requests (sitemaps, and"
-        " tests of how a host answers for missing pages) are not counted here.",
+        " tests of how a host answers for missing pages) are not counted here."
+        + (f" {counted(lost, 'page or segment')} could not be mined." if (lost := facts.crawled.lost) else ""),
         rows=rows,
     )
 

@@ -1,0 +1,215 @@
+"""Mine one site: pair its pages, align the pairs in batches on all workers, and survive whatever one of them breaks."""
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from bitrawl import files
+from bitrawl.child import Failure, FailureKind
+from bitrawl.errors import StoreError
+from bitrawl.jobs.worker import Languages, MiningWorkers
+from bitrawl.mining import AlignedPair, Doing, PairedSite, Step
+from bitrawl.model import PagePair, Reason, Skip, Stage, pack
+from bitrawl.protocols import Clock
+from bitrawl.store.findings import AlignmentKey, Findings, SiteFindings
+from bitrawl.store.ledger import Ledger
+from bitrawl.text.template import Template
+from bitrawl.url import Url
+
+# Up to so many pairs are aligned together, and teach each other. More are aligned in batches with what so many of them
+# have taught: judgement; alignment on the development sets gains nothing from more than some hundred pages.
+SAMPLE = 200
+BATCH = 32  # pairs: a batch of pages of 50 kB needs some 100 MB; judgement
+ATTEMPTS = 2  # at pairing a site whose worker died: once more alone, and then it is given up
+KEPT_INPUTS = 100  # of what failed; judgement
+
+Watch = Callable[[Doing | None], None]
+"""Is told what is being done; None when nothing is."""
+
+_REASONS = {
+    FailureKind.TIMEOUT: Reason.MINING_TIMEOUT,
+    FailureKind.CRASH: Reason.MINING_CRASH,
+    FailureKind.ERROR: Reason.MINING_ERROR,
+}
+
+_log = logging.getLogger(__name__)
+
+
+class MinedSite(NamedTuple):
+    """What was found, with the key of each pair's segments, and what was lost on the way."""
+
+    found: SiteFindings
+    alignments: list[AlignmentKey]
+    faults: list[Skip]
+
+
+class SiteMiner:
+    """Sites may be mined side by side: each call has its own state."""
+
+    def __init__(
+        self, ledger: Ledger, workers: MiningWorkers, clock: Clock, *, settings: str, rejected: Path, watch: Watch
+    ) -> None:
+        self._ledger = ledger
+        self._findings = Findings(ledger)
+        self._workers = workers
+        self._clock = clock
+        self._settings = settings
+        self._rejected = rejected
+        self._watch = watch
+
+    async def mine(self, site: str, *, known_pairs: bool = False) -> MinedSite:
+        """Everything from pages to judged segments; the segments are in the ledger when this returns."""
+        pages = self._ledger.knowledge(site).pages
+        self._watch(Doing(Step.PAIRING, site, "pages", total=pages))
+        faults: list[Skip] = []
+        paired = await self._paired(site, faults, known_pairs=known_pairs)
+        if paired is None:
+            return MinedSite(SiteFindings(site, pages, settings=self._settings), [], faults)
+        keys: list[AlignmentKey] = []
+        for languages, group in groupby(paired.found.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
+            keys += await self._aligned(site, languages, list(group), paired.template, faults)
+        found = msgspec.structs.replace(paired.found, settings=self._settings)
+        return MinedSite(found, keys, faults)
+
+    async def _paired(self, site: str, faults: list[Skip], *, known_pairs: bool) -> PairedSite | None:
+        failures: list[Failure] = []
+        while len(failures) < ATTEMPTS:
+            answer = await self._workers.pair(site, known_pairs=known_pairs)
+            if not isinstance(answer, Failure):
+                return answer
+            _log.warning("pairing %s failed: %s %s", site, answer.kind, answer.detail)
+            failures.append(answer)
+        faults.append(self._fault(Url.known(f"http://{site}/"), Stage.PAIR, failures[-1]))
+        return None
+
+    async def _aligned(
+        self, site: str, languages: Languages, pairs: Sequence[PagePair], template: Template, faults: list[Skip]
+    ) -> list[AlignmentKey]:
+        """The keys of the pairs' segments, in their order."""
+        learned = await self._learned(site, languages, pairs, template)
+        work = _Work(languages, template, learned, self._context(languages, pairs, template, learned))
+        keys = {(pair.url_a, pair.url_b): self._key(pair, work) for pair in pairs}
+        missing = [pair for pair in pairs if not self._findings.is_aligned(keys[pair.url_a, pair.url_b])]
+        progress = _Progress(site, languages, len(pairs), len(pairs) - len(missing), self._clock, self._watch)
+        progress.tell()
+
+        async def batch(some: Sequence[PagePair]) -> None:
+            for pair, aligned in await self._batch(some, work, faults):
+                self._findings.aligned(site, keys[pair.url_a, pair.url_b], aligned.segments)
+                said = [Skip(pair.url_a, Stage.JUDGE, Reason.MINING_ERROR, fault) for fault in aligned.faults]
+                faults.extend(said)
+            progress.add(len(some))
+
+        size = BATCH if learned else SAMPLE
+        tasks = [asyncio.ensure_future(batch(some)) for some in _batches(missing, size)]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+        return list(keys.values())
+
+    async def _learned(self, site: str, languages: Languages, pairs: Sequence[PagePair], template: Template) -> bytes:
+        """From a sample of many pairs; nothing for a few, which teach each other."""
+        if len(pairs) <= SAMPLE:
+            return b""
+        sample = sorted(pairs, key=lambda pair: _hash(f"{pair.url_a} {pair.url_b}".encode()))[:SAMPLE]
+        self._watch(Doing(Step.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
+        sample.sort(key=lambda pair: (pair.url_a, pair.url_b))
+        answer = await self._workers.learn(languages, sample, template)
+        return b"" if isinstance(answer, Failure) else answer
+
+    async def _batch(
+        self, pairs: Sequence[PagePair], work: "_Work", faults: list[Skip]
+    ) -> list[tuple[PagePair, AlignedPair]]:
+        """A batch that fails is halved until the pair is found that breaks it: that one is lost, and no other."""
+        answer = await self._workers.align(work.languages, pairs, work.template, work.learned)
+        if not isinstance(answer, Failure):
+            return list(zip(pairs, answer, strict=True))
+        if len(pairs) > 1:
+            half = len(pairs) // 2
+            return [
+                *await self._batch(pairs[:half], work, faults),
+                *await self._batch(pairs[half:], work, faults),
+            ]
+        [pair] = pairs
+        self._keep_input(pair, answer)
+        faults.append(self._fault(pair.url_a, Stage.ALIGN, answer, f"with {pair.url_b}: "))
+        return [(pair, AlignedPair(()))]
+
+    def _fault(self, url: Url, stage: Stage, failure: Failure, about: str = "") -> Skip:
+        return Skip(url, stage, _REASONS[failure.kind], f"{about}{failure.detail}"[:500])
+
+    def _keep_input(self, pair: PagePair, failure: Failure) -> None:
+        """The two pages and the trace, for whoever mends it; bounded in number."""
+        name = _hash(f"{pair.url_a} {pair.url_b}".encode()).hex()
+        about = {"url_a": pair.url_a, "url_b": pair.url_b, "detail": failure.detail, "trace": failure.trace}
+        try:
+            if self._rejected.is_dir() and sum(1 for _ in self._rejected.glob("*.json")) >= KEPT_INPUTS:
+                return
+            both = (self._ledger.page(pair.url_a), self._ledger.page(pair.url_b))
+            files.write(self._rejected / f"{name}.pages", pack(both))
+            files.write(self._rejected / f"{name}.json", json.dumps(about, indent=1))
+        except StoreError as error:
+            _log.warning("the input of a failed alignment cannot be kept: %s", error)
+
+    def _context(self, languages: Languages, pairs: Sequence[PagePair], template: Template, learned: bytes) -> bytes:
+        """Of all that the segments of a pair depend on but the pair: without a sample, the other pairs as well."""
+        taught = learned or b"".join(self._key(pair, None) for pair in pairs)
+        return _hash(self._settings.encode(), "-".join(languages).encode(), pack(template), taught)
+
+    def _key(self, pair: PagePair, work: "_Work | None") -> AlignmentKey:
+        texts = [self._ledger.digest(url).encode() for url in (pair.url_a, pair.url_b)]
+        urls = [pair.url_a.encode(), pair.url_b.encode()]
+        return _hash(*urls, *texts, work.context if work else b"")
+
+
+class _Work(NamedTuple):
+    """What all batches of a site and two languages share."""
+
+    languages: Languages
+    template: Template
+    learned: bytes
+    context: bytes
+
+
+class _Progress:
+    """How many pairs of a site are aligned, and how long the rest will take."""
+
+    def __init__(self, site: str, languages: Languages, total: int, done: int, clock: Clock, watch: Watch) -> None:
+        self._site = site
+        self._what = f"{'-'.join(languages)} pairs"
+        self._total = total
+        self._done = self._before = done
+        self._clock = clock
+        self._began = clock.now()
+        self._watch = watch
+
+    def add(self, count: int) -> None:
+        self._done += count
+        self.tell()
+
+    def tell(self) -> None:
+        made = self._done - self._before
+        rate = (self._clock.now() - self._began) / made if made else 0.0
+        left = rate * (self._total - self._done)
+        self._watch(Doing(Step.ALIGNING, self._site, self._what, self._done, self._total, left))
+
+
+def _batches(pairs: Sequence[PagePair], size: int) -> Iterator[Sequence[PagePair]]:
+    for first in range(0, len(pairs), size):
+        yield pairs[first : first + size]
+
+
+def _hash(*parts: bytes) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.digest()

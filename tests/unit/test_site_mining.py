@@ -1,0 +1,159 @@
+"""Mining one site with workers that fail: what breaks is lost, recorded and kept; everything else is found."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hostile_readers import dying_service
+from prose_site import keep
+from small_site import articles
+
+from bitrawl import config
+from bitrawl.child import Failure, FailureKind
+from bitrawl.jobs import site_mining
+from bitrawl.jobs.site_mining import MinedSite, SiteMiner
+from bitrawl.jobs.worker import MiningWorkers
+from bitrawl.mining import AlignedPair, Doing, PairedSite
+from bitrawl.model import Language, Page, PagePair, Reason, Segment, SegmentPair, Stage, Unpacker
+from bitrawl.store.findings import Findings, SiteFindings
+from bitrawl.store.ledger import Ledger
+from bitrawl.testing import FakeClock
+from bitrawl.text.template import Template
+
+EN, FR = Language("en"), Language("fr")
+ERROR = Failure(FailureKind.ERROR, "IndexError: string index out of range", "Traceback ...")
+CRASH = Failure(FailureKind.CRASH, "killed by SIGKILL")
+
+
+class Workers:
+    """Find one segment in each pair; fail where they are told to."""
+
+    def __init__(self, pairs: Sequence[PagePair]) -> None:
+        self.pairs = pairs
+        self.asked: list[int] = []  # the sizes of the batches
+        self.learned_from = 0
+        self.pairing: Callable[[], Failure | None] = lambda: None
+        self.breaks: Callable[[PagePair], Failure | None] = lambda _pair: None
+
+    async def pair(self, site: str, **_how: bool) -> PairedSite | Failure:
+        return self.pairing() or PairedSite(SiteFindings(site, 2 * len(self.pairs), tuple(self.pairs)), Template({}))
+
+    async def learn(self, _languages: object, pairs: Sequence[PagePair], _template: Template) -> bytes:
+        self.learned_from = len(pairs)
+        return b"words"
+
+    async def align(
+        self, _languages: object, pairs: Sequence[PagePair], _template: Template, _learned: bytes = b""
+    ) -> list[AlignedPair] | Failure:
+        self.asked.append(len(pairs))
+        broken = [failure for pair in pairs if (failure := self.breaks(pair))]
+        return broken[0] if broken else [AlignedPair((_segment(pair),)) for pair in pairs]
+
+
+def _segment(pair: PagePair) -> SegmentPair:
+    return SegmentPair(pair.url_a, pair.url_b, Segment(str(pair.url_a)), Segment(str(pair.url_b)), 0.9)
+
+
+class Site:
+    """A site of so many pairs in a ledger, and what mines it."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        pages, pairs = articles(count, "http://s.test/en/p{}", "http://s.test/fr/p{}")
+        keep(folder, pages)
+        by_url = {str(page.url): page.url for page in pages}
+        self.folder = folder
+        self.ledger = Ledger(folder / "job.sqlite")
+        self.pairs = [PagePair(by_url[a], by_url[b], EN, FR, 0.9) for a, b in sorted(pairs)]
+        self.workers = Workers(self.pairs)
+        self.told: list[Doing | None] = []
+
+    async def mine(self, settings: str = "s") -> MinedSite:
+        rejected = self.folder / "rejected"
+        made = SiteMiner(
+            self.ledger, self.workers, FakeClock(), settings=settings, rejected=rejected, watch=self.told.append
+        )
+        mined = await made.mine("s.test")
+        Findings(self.ledger).replace(mined.found, mined.alignments, mined.faults)
+        return mined
+
+    def segments(self) -> int:
+        return sum(1 for _ in Findings(self.ledger).segments(EN, FR))
+
+
+@pytest.fixture
+def site(tmp_path: Path):
+    made = Site(tmp_path, 9)
+    yield made
+    made.ledger.close()
+
+
+async def test_a_pair_that_breaks_its_batch_is_lost_and_no_other(site: Site):
+    bad = site.pairs[4]
+    site.workers.breaks = lambda pair: ERROR if pair == bad else None
+    await site.mine()
+    assert site.segments() == 8
+    [fault] = Findings(site.ledger).faults()
+    assert (fault.url, fault.stage, fault.reason) == (bad.url_a, Stage.ALIGN, Reason.MINING_ERROR)
+    assert str(bad.url_b) in fault.detail
+    assert "IndexError" in fault.detail
+    [about] = (site.folder / "rejected").glob("*.json")
+    assert json.loads(about.read_text())["url_a"] == str(bad.url_a)
+    both: Unpacker[tuple[Page, Page]] = Unpacker(tuple[Page, Page])
+    assert [page.url for page in both(about.with_suffix(".pages").read_bytes())] == [bad.url_a, bad.url_b]
+
+
+async def test_a_site_whose_worker_dies_is_tried_once_more_and_then_given_up(site: Site):
+    attempts = []
+    site.workers.pairing = lambda: attempts.append(1) or CRASH
+    mined = await site.mine()
+    assert len(attempts) == 2
+    assert mined.found.pairs == ()
+    [fault] = Findings(site.ledger).faults()
+    assert (fault.stage, fault.reason, fault.detail) == (Stage.PAIR, Reason.MINING_CRASH, "killed by SIGKILL")
+
+
+async def test_a_site_whose_worker_died_once_is_mined(site: Site):
+    failures = [CRASH]
+    site.workers.pairing = lambda: failures.pop() if failures else None
+    await site.mine()
+    assert (site.segments(), Findings(site.ledger).faults()) == (9, [])
+
+
+async def test_what_is_aligned_is_not_aligned_again(site: Site):
+    await site.mine()
+    site.workers.asked.clear()
+    await site.mine()
+    assert (site.workers.asked, site.segments()) == ([], 9)
+    await site.mine(settings="others")
+    assert (sum(site.workers.asked), site.segments()) == (9, 9)
+
+
+async def test_many_pairs_are_aligned_in_batches_with_what_a_sample_taught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(site_mining, "SAMPLE", 10)
+    monkeypatch.setattr(site_mining, "BATCH", 4)
+    site = Site(tmp_path, 22)
+    await site.mine()
+    assert site.workers.learned_from == 10
+    assert sorted(site.workers.asked) == [2, 4, 4, 4, 4, 4]
+    assert site.segments() == 22
+    done = [doing.done for doing in site.told if doing and doing.total == 22]
+    assert done == sorted(done)
+    assert str(site.told[-1]) == "aligning s.test (22 of 22 en-fr pairs)"
+    site.ledger.close()
+
+
+async def test_a_worker_that_is_killed_at_each_attempt_costs_its_site_and_not_the_job(tmp_path: Path):
+    """The real workers: the service dies when it reads the site's pages."""
+    site = Site(tmp_path, 9)
+    job = config.resolve({"langs": ["en", "fr"], "seeds": ["http://s.test/"], "mining": {"megabytes": 256}})
+    async with MiningWorkers(job, tmp_path) as workers:
+        workers._children._factory = dying_service  # instead of `mining_service`
+        site.workers = workers  # type: ignore[assignment]
+        await site.mine()
+    [fault] = Findings(site.ledger).faults()
+    assert (fault.stage, fault.reason) == (Stage.PAIR, Reason.MINING_CRASH)
+    assert "exit status 3" in fault.detail
+    site.ledger.close()
