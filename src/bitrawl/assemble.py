@@ -37,6 +37,7 @@ from bitrawl.store.replay import Archives, Codec, ReplayFetcher, home_pages, ope
 from bitrawl.store.robots import LedgerRobots
 from bitrawl.strategies.adaptive.scorer import Adaptive, column_weights
 from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.guarded import GuardedScorer
 from bitrawl.strategies.language_filter import LanguageFilter
 from bitrawl.strategies.url_models import UrlModels
 from bitrawl.strategies.url_patterns.scorer import UrlPatterns
@@ -76,6 +77,7 @@ class Parts(NamedTuple):
     crawl: Crawl
     ledger: Ledger
     queue: LedgerQueue
+    learns: bool  # whether the strategy must be told the visits of earlier runs
 
 
 async def crawl(job: Job, folder: Path, stack: AsyncExitStack, observe: Callable[[Visit], None]) -> Parts:
@@ -89,12 +91,12 @@ async def crawl(job: Job, folder: Path, stack: AsyncExitStack, observe: Callable
     web = await _web(job, folder, ledger, archives, stack, clock)
     pause = 0.0 if archives is not None else job.politeness.delay
     robots = RobotsFetcher(web, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
-    whole = bool(job.warc)
+    whole, strategy_asked = bool(job.warc), scorer(job)
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock),
         fetcher=web if whole else robots,
         analyser=await stack.enter_async_context(_analyser(job, folder)),
-        scorer=scorer(job),
+        scorer=GuardedScorer(strategy_asked, ledger.record_fault),
         ledger=ledger,
         scope=Scope(sites, seeds, scope_rules(job)),
         clock=clock,
@@ -112,7 +114,7 @@ async def crawl(job: Job, folder: Path, stack: AsyncExitStack, observe: Callable
         observe=observe,
     )
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
-    return Parts(made, ledger, queue)
+    return Parts(made, ledger, queue, learns=not isinstance(strategy_asked, STATELESS))
 
 
 async def previewer(job: Job, stack: AsyncExitStack) -> Previewer:

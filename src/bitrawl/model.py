@@ -225,6 +225,7 @@ class Stage(StrEnum):
     PAIR = "pair"
     ALIGN = "align"
     JUDGE = "judge"
+    STRATEGY = "strategy"
 
 
 class Reason(StrEnum):

@@ -46,7 +46,7 @@ async def opened(
         config.write(job, folder.description)
         for word in ("ended", "mining"):
             parts.ledger.remember(word, "")
-        if not isinstance(parts.crawl.scorer, assemble.STATELESS):
+        if parts.learns:
             parts.crawl.recall(parts.ledger.visits(), parts.queue.links())
         parts.crawl.frontier.wake(parts.queue.hosts())
         yield parts
@@ -54,7 +54,7 @@ async def opened(
 
 async def finished(parts: Parts) -> Ending:
     """Run it to its end, and write down how it ended."""
-    crawl, ledger, queue = parts
+    crawl, ledger, queue = parts.crawl, parts.ledger, parts.queue
     began = crawl.clock.now()
     try:
         await crawl.run()

@@ -78,8 +78,9 @@ class Findings:
         """
         site = found.site
         with self._ledger.transaction():
-            for table in ("pairs", "refusals", "duplicates", "licences", "patterns", "mined", "faults"):
+            for table in ("pairs", "refusals", "duplicates", "licences", "patterns", "mined"):
                 self._query(f"DELETE FROM {table} WHERE site = ?", (site,))
+            self._query("DELETE FROM faults WHERE site = ? AND stage != ?", (site, Stage.STRATEGY))
             keys = alignments or [b""] * len(found.pairs)
             rows = [
                 (site, pair.lang_a, pair.lang_b, pair.score, pack(pair), key)
@@ -96,12 +97,12 @@ class Findings:
             self._query_many("INSERT INTO licences VALUES (?, ?, ?)", stated)
             shown = [(site, pattern, pairs) for pattern, pairs in found.patterns.items()]
             self._query_many("INSERT INTO patterns VALUES (?, ?, ?)", shown)
-            failed = [(site, skip.url, skip.stage, skip.reason, skip.detail) for skip in faults]
-            self._query_many("INSERT INTO faults VALUES (NULL, ?, ?, ?, ?, ?)", failed)
+            for skip in faults:
+                self._ledger.record_fault(site, skip)
             self._query("INSERT INTO mined VALUES (?, ?, ?)", (site, found.pages, found.settings))
 
     def faults(self) -> list[Skip]:
-        """What could not be mined, and why, in the order in which it was met."""
+        """What could not be mined, or failed in a strategy, and why, in the order in which it was met."""
         rows = self._query("SELECT url, stage, reason, detail FROM faults ORDER BY id")
         return [Skip(Url.known(url), Stage(stage), Reason(reason), detail) for url, stage, reason, detail in rows]
 

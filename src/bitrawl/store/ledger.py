@@ -122,6 +122,12 @@ class Ledger:
         for (blob,) in self.database.query(f"SELECT page FROM pages {where} ORDER BY id", values):
             yield self._unpack_page(self._decompress(blob))
 
+    def record_fault(self, site: str, skip: Skip) -> None:
+        """Something failed that is no link: a strategy, or a part of mining."""
+        with self.transaction():
+            row = (site, skip.url, skip.stage, skip.reason, skip.detail)
+            self.database.query("INSERT INTO faults VALUES (NULL, ?, ?, ?, ?, ?)", row)
+
     def page(self, url: Url) -> Page:
         """One page, by its URL; raises `StoreError` for what is not kept."""
         row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
