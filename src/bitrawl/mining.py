@@ -1,4 +1,4 @@
-"""The straight line, one site at a time: clean, pair, align, judge, keep."""
+"""Mining, one site at a time: clean, pair, align, judge, keep."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -20,12 +20,10 @@ from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
 
-MOST_PATTERNS = 5  # of a site and two languages, for the report; judgement
+MOST_PATTERNS = 5  # per site and language pair, for the report; judgement
 
 
 class Step(StrEnum):
-    """What mining is doing."""
-
     CLEANING = "cleaning"
     PAIRING = "pairing"
     ALIGNING = "aligning"
@@ -34,11 +32,11 @@ class Step(StrEnum):
 
 
 class Doing(msgspec.Struct, frozen=True):
-    """What mining is doing now, and how far it is."""
+    """What mining is doing now, and how far it has come."""
 
     step: Step
     site: str = ""
-    what: str = ""  # that `done` and `total` count: "pages", "en-fr pairs"
+    what: str = ""  # what `done` and `total` count: "pages", "en-fr pairs"
     done: int = 0
     total: int = 0
 
@@ -48,9 +46,10 @@ class Doing(msgspec.Struct, frozen=True):
 
 
 class Miner:
-    """From the pages of one site to pairs of pages and of segments.
+    """Makes page pairs and segment pairs from the pages of one site.
 
-    Repeatable: more pages of the same site give its findings anew, and the order of the crawl does not matter.
+    Mining can be repeated: with more pages of the same site, new findings replace the old ones. The order of the crawl
+    does not matter.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class Miner:
         *,
         known: PairingResult | None = None,
     ) -> SiteFindings:
-        """All five steps; `known` pairs of an earlier run are aligned again, and not paired again."""
+        """Run all five steps. `known` pairs from an earlier run are only aligned again, not paired again."""
         self._report(Doing(Step.CLEANING, site))
         clean = sorted(without_template(pages), key=lambda page: page.url)
         paired = known or self._pair(site, clean, sitemaps)
@@ -98,12 +97,12 @@ class Miner:
         return self._pairing.pairs(pages, self._languages, sitemaps)
 
     def _is_kept(self, page: Page, repeated: dict[Url, Url]) -> bool:
-        """Whether it goes into a corpus of one language."""
+        """Whether the page goes into a monolingual corpus."""
         one = len(self._languages) == 1
         return one and page.url not in repeated and same_language(page.language, self._languages[0])
 
     def _align_and_judge(self, site: str, pairs: Sequence[PagePair], pages: dict[Url, Page]) -> Iterable[PairFindings]:
-        """The pairs of two languages share a lexicon."""
+        """The pairs of two languages share one lexicon."""
         for languages, group in groupby(sorted(pairs, key=_languages), key=_languages):
             some = list(group)
             self._report(Doing(Step.ALIGNING, site, f"{'-'.join(languages)} pairs", total=len(some)))
@@ -119,7 +118,7 @@ def _languages(pair: PagePair) -> tuple[Language, Language]:
 
 
 def _patterns(pairs: Sequence[PagePair]) -> dict[str, int]:
-    """How the addresses of the pairs differ, as far as a few patterns say it: with the number of pairs that show each."""
+    """A few patterns that explain how the URLs of the pairs differ, with the number of pairs that show each."""
     by_languages: dict[str, list[tuple[Url, Url]]] = {}
     for pair in pairs:
         by_languages.setdefault(f"{pair.lang_a}-{pair.lang_b}", []).append((pair.url_a, pair.url_b))

@@ -137,7 +137,7 @@ def test_a_command_waits_for_the_one_that_works_in_the_folder(mined: Path, argum
     with locked(mined / "job.sqlite"):
         fault = bitrawl(*arguments.replace("DIR", str(mined)).split()).exception
     assert isinstance(fault, BitrawlError), fault
-    assert "another bitrawl is working in" in str(fault)
+    assert "another bitrawl process is using" in str(fault)
     assert contents(mined) == before
 
 

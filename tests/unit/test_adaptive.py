@@ -336,7 +336,7 @@ def test_the_cost_of_advice_does_not_grow_with_the_frontier(monkeypatch: pytest.
 # enough
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "nothing but en"), ("de", "none of the languages asked for")])
+@pytest.mark.parametrize(("language", "said"), [("en", "with only en in"), ("de", "none of the requested languages")])
 async def test_a_site_without_a_sign_of_a_second_language_is_left_within_a_handful_of_pages(language: str, said: str):
     names = numbered("/n{}", 50)
     walk = Walk(Watched(), site(page("/", language, names), *pages_of(names, language)), ["/"])

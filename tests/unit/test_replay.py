@@ -412,7 +412,7 @@ def test_a_folder_stands_for_the_archives_in_it(tmp_path: Path):
         "c.WARC.GZ",
     ]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ArchiveError, match="empty holds no WARC file"):
+    with pytest.raises(ArchiveError, match="empty contains no WARC files"):
         warc_files([tmp_path / "empty"])
 
 

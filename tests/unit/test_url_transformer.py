@@ -134,7 +134,7 @@ def test_without_the_extra_the_error_names_it(monkeypatch, load, missing):
     ],
 )
 def test_a_model_that_the_strategy_never_asks_is_refused(name, named):
-    with pytest.raises(ConfigError, match=f"{name} asks no such model"):
+    with pytest.raises(ConfigError, match=f"the strategy {name} does not use url_"):
         strategy(name, [Language("en"), Language("fr")], named=named)
 
 
