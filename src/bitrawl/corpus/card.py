@@ -1,4 +1,4 @@
-"""The datasheet that is published beside a corpus: from facts to Markdown."""
+"""The datasheet that is published with a corpus: from facts to Markdown."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,8 +12,8 @@ from bitrawl.corpus.dataset_header import dataset_header
 from bitrawl.languages import language_name
 from bitrawl.model import Method
 
-_MOST_ROWS = 50  # of a table (judgement): the rest is summed up
-_LONGEST_CELL = 200  # characters (judgement): what a page says of its licence may be a whole text
+_MOST_ROWS = 50  # of a table (judgement); the rest is summed up
+_LONGEST_CELL = 200  # characters (judgement): a page's licence statement may be a whole text
 
 METHODS: dict[str, str] = {
     Method.DECLARED: "declared translations: hreflang, sitemaps, language switchers",
@@ -39,7 +39,7 @@ _ORIGINS = {
 
 
 def card(facts: CardFacts) -> str:
-    """`card.md`; as `README.md` of a Hugging Face dataset it says what to load."""
+    """`card.md`. As the `README.md` of a Hugging Face dataset, it says what to load."""
     title = _title(facts)
     sections = (
         f"{dataset_header(facts, title)}\n\n# {title}\n\n{_summary(facts)}",
@@ -75,7 +75,7 @@ def _summary(facts: CardFacts) -> str:
 
 
 def _corpora(facts: CardFacts) -> Iterable[str]:
-    """Sections of its own for one corpus; for several, one each."""
+    """Several sections for a single corpus; one section each for several corpora."""
     several = len(facts.corpora) > 1
     for corpus in facts.corpora:
         parts = (
@@ -173,7 +173,7 @@ def _methods(facts: CardFacts) -> str:
 
 
 def _thresholds(facts: CardFacts) -> str:
-    """Their values as the job file has them."""
+    """The thresholds with their values from the job file."""
     rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in facts.thresholds.items()]
     return _table(("threshold", "value"), rows) if rows and facts.bilingual else ""
 
@@ -203,7 +203,7 @@ def _section(title: str, text: str, *, within: bool = False) -> str:
 
 
 def _counts(names: tuple[str, str], counts: Mapping[str, int]) -> str:
-    """The most frequent first; what does not fit is summed up, so that the column adds up."""
+    """The most frequent first. The rows that do not fit are summed up, so that the column adds up."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     rows = [(name, f"{count:,}") for name, count in islice(ordered, _MOST_ROWS)]
     rest = ordered[_MOST_ROWS:]
@@ -219,7 +219,7 @@ def _table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _cell(value: str) -> str:
-    """What a page says of itself is foreign text: no markup of its own, one line, not endless."""
+    """What a page says about itself is untrusted text: no markup, one line, limited length."""
     text = one_line(value)
     text = text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[").replace("`", "\\`")

@@ -1,6 +1,6 @@
-"""The table of the models that can be trained: what makes each, from what data, and what has to be installed.
+"""The table of the models that can be trained: which function makes each, from what data, and what must be installed.
 
-This module imports none of the others here until a model is made: the command line reads the table for its help.
+This module imports the other modules only when a model is made, because the command line reads the table for its help.
 """
 
 from collections.abc import Callable
@@ -26,16 +26,16 @@ _SITES_SOURCE = (
 class Recipe(NamedTuple):
     """How a model is made."""
 
-    function: str  # below bitrawl.training; takes the data, the file to write, and the options
+    function: str  # in bitrawl.training; takes the data, the file to write, and the options
     makes: str
     learned_from: str
-    data: str  # what --data has to be
-    source: str  # the public origin of the data that the shipped model was made from
-    card: str  # what is written about the shipped model; the how-to where none ships
-    files: tuple[str, ...] = ()  # patterns of files that the folder of data must hold; none where the data is a file
+    data: str  # what --data must be
+    source: str  # the public origin of the data of the package's model
+    card: str  # the document about the package's model, or the how-to if the package has none
+    files: tuple[str, ...] = ()  # patterns of files that the data folder must contain; none if the data is a file
     packages: tuple[str, ...] = ()  # of the extra
     extra: str = "train"
-    options: frozenset[str] = frozenset()  # of `cache` and `base`, those that the function takes
+    options: frozenset[str] = frozenset()  # those of `cache` and `base` that the function takes
 
 
 RECIPES = {
@@ -133,7 +133,10 @@ RECIPES = {
 
 
 def make(model: str, data: Path, out: Path, *, tell: Tell = silent, **options: object) -> None:
-    """Train that model of the table and write it to `out`; raises `ConfigError` before any work where something lacks."""
+    """Train that model of the table and write it to `out`.
+
+    If something is missing, raises `ConfigError` before any work.
+    """
     recipe = RECIPES[model]
     _check_packages(model, recipe)
     _check_data(model, recipe, data)
@@ -145,9 +148,7 @@ def make(model: str, data: Path, out: Path, *, tell: Tell = silent, **options: o
 def _check_packages(model: str, recipe: Recipe) -> None:
     missing = [package for package in recipe.packages if find_spec(package) is None]
     if missing:
-        raise ConfigError(
-            f"to train {model}, {' and '.join(missing)} must be installed; type: pip install 'bitrawl[{recipe.extra}]'"
-        )
+        raise ConfigError(f"to train {model}, install {' and '.join(missing)}: pip install 'bitrawl[{recipe.extra}]'")
 
 
 def _check_data(model: str, recipe: Recipe, data: Path) -> None:
