@@ -90,7 +90,7 @@ def job_of(folder: Path) -> config.Job:
     ("arguments", "says"),
     [
         ("pair DIR --methods xyz", "there is no method x, y, z; the methods are"),
-        ("pair DIR --url-pair en", "write it as en=fr"),
+        ("pair DIR --url-pair en", "write it like this: en=fr"),
         ("pair DIR --dictionary none.tsv", "none.tsv cannot be read"),
         ("pair DIR --encoder nomodel", "nomodel"),
         ("export DIR --formats foo", "there is no format 'foo'; the formats are"),

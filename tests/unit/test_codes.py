@@ -111,7 +111,7 @@ def test_a_claim_is_read_leniently_and_never_raises(claim: str, language: str):
         ("uz", "uz-Cyrl", False),
     ],
 )
-def test_who_is_served_by_what_was_found(found: str, wanted: str, *, serves: bool):
+def test_which_found_language_a_requested_language_accepts(found: str, wanted: str, *, serves: bool):
     assert same_language(Language(found), Language(wanted)) is serves
 
 

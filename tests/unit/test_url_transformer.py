@@ -107,7 +107,7 @@ def test_a_pair_is_asked_about_once_in_both_orders():
     assert classifier.asked == [("a", "b"), ("b", "a")]
 
 
-def test_nothing_asked_is_nothing_answered():
+def test_no_urls_give_no_rows():
     assert TransformerUrlLanguageModel(FakeClassifier(["en"], {})).distribution([]).shape == (0, 2)
     assert TransformerUrlPairModel(FakeClassifier(["parallel"], {})).parallel([]).shape == (0,)
 

@@ -70,7 +70,7 @@ def bundled() -> Web:
         truth=tuple(pair for site in every for article in site.page for pair in _pairs(site, article)),
         duplicates=duplicates,
         forbidden=frozenset(Url.parse(url) for site in every for url in site.forbidden),
-        seeds=tuple(front_door for site in every for front_door in _front_doors(site)),
+        seeds=tuple(start for site in every for start in _start_pages(site)),
     )
 
 
@@ -95,7 +95,7 @@ def _duplicates(site: Site, article: Article, code: str) -> dict[Url, Url]:
     return found
 
 
-def _front_doors(site: Site) -> list[Url]:
+def _start_pages(site: Site) -> list[Url]:
     """One per host: where a visitor arrives who knows only the host's name."""
     doors: dict[str, Url] = {}
     home = site.page[0]
@@ -211,7 +211,7 @@ def _hosts(site: Site, article: Article, code: str) -> tuple[Anchor, ...]:
     for other in sites().values():
         if other is not site:
             first, *rest = other.language
-            anchors |= dict.fromkeys(_front_doors(other), other.language[first].name)
+            anchors |= dict.fromkeys(_start_pages(other), other.language[first].name)
             anchors |= {other.address(other.page[0], lang): other.language[lang].name for lang in rest}
     return tuple(Anchor(_href(url, here), name) for url, name in anchors.items())
 

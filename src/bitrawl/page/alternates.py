@@ -43,7 +43,7 @@ _CODE_IN_CLASS = re.compile(
 )
 _FLAG = re.compile(r"(?:^|[/_\-.])([a-z]{2,3}(?:[-_][a-z]{2})?)\.(?:png|gif|svg|jpe?g|webp)(?:\?|$)", re.IGNORECASE)
 _SAID_IN = ("hreflang", "data-hreflang", "data-lang", "data-language", "data-locale", "lang", "xml:lang")
-_ADDRESS_IN = ("data-href", "data-url", "data-link", "data-target-url")
+_URL_ATTRIBUTES = ("data-href", "data-url", "data-link", "data-target-url")
 _NO_LANGUAGE = frozenset(("und", "mul", "zxx", "mis"))
 _PLAIN = frozenset((AlternateSource.LINK, AlternateSource.HEADER, AlternateSource.JSON_LD))
 _TOO_FAR = frozenset(("body", "html", "main", "article"))
@@ -156,13 +156,13 @@ class _Switchers:
             return
         together = len({reading.code for _, reading in run}) > 1 and self._is_switcher(run)
         for anchor, reading in run[:MAX_RUN]:
-            code = self._said_by_address(anchor.url, reading)
+            code = self._said_by_url(anchor.url, reading)
             if self._in_switcher(anchor.node):
                 yield Alternate(anchor.url, code, AlternateSource.SWITCHER)
             elif (together and reading.naming > Naming.PHRASE) or self._speaks_for_itself(anchor, reading):
                 yield Alternate(anchor.url, code, _source(anchor))
 
-    def _said_by_address(self, url: Url, reading: Reading) -> str:
+    def _said_by_url(self, url: Url, reading: Reading) -> str:
         """Where "Ireland" leads to /en-ie/, the URL is more exact than the anchor."""
         marks = address_languages(url, self._head.url)
         if reading.naming is Naming.ENDONYM or len(marks) != 1 or marks <= address_languages(self._head.url):
@@ -232,14 +232,14 @@ def _options(head: Head, select: LexborNode, names: LanguageNames) -> Iterator[A
         reading = names.read(" ".join(option.text().split()))
         code = said or (reading.code if reading else "")
         named += bool(code)
-        address = next((attributes[key] for key in (*_ADDRESS_IN, "value") if _is_address(attributes.get(key, ""))), "")
+        address = next((attributes[key] for key in (*_URL_ATTRIBUTES, "value") if _is_url(attributes.get(key, ""))), "")
         if code and address and (url := head.resolve(address)):
             found.append(Alternate(url, code, AlternateSource.OPTION))
     if named * 2 >= len(options):
         yield from found
 
 
-def _is_address(value: str) -> bool:
+def _is_url(value: str) -> bool:
     """Whether it is a URL, not a value for a script: "/fr/", "?lang=fr" and "index_fr.html" are URLs, "fr" is not."""
     return value.startswith(("/", "http://", "https://", "./", "../", "?")) or bool(
         re.search(r"\.\w{2,5}(?:$|\?)|/", value)
@@ -255,7 +255,7 @@ def _data(head: Head, tree: LexborHTMLParser) -> Iterator[Alternate]:
         if node.tag == "option":
             continue
         said = next((tag for key in _SAID_IN if _TAG.fullmatch(tag := _tag(attributes.get(key, "")))), "")
-        address = next((attributes[key] for key in (*_ADDRESS_IN, "href") if attributes.get(key)), "")
+        address = next((attributes[key] for key in (*_URL_ATTRIBUTES, "href") if attributes.get(key)), "")
         url = head.resolve(address) if said and language_code(said.partition("-")[0]) else None
         # A button that shares this page also has its URL and a language.
         if url is not None and url != head.url and url.site == head.url.site:
@@ -268,12 +268,12 @@ def _json_ld(head: Head) -> Iterator[Alternate]:
         for key in _JSON_KEYS:
             values = record.get(key)
             for value in values if isinstance(values, list) else [values]:
-                if (address := _address(value)) and (url := head.resolve(address)):
+                if (address := _url_in(value)) and (url := head.resolve(address)):
                     language = value.get("inLanguage") if isinstance(value, dict) else ""
                     yield Alternate(url, _tag(_language(language)), AlternateSource.JSON_LD)
 
 
-def _address(value: Any) -> str:
+def _url_in(value: Any) -> str:
     if isinstance(value, dict):
         value = value.get("url") or value.get("@id") or value.get("sameAs")
     return value if isinstance(value, str) and "/" in value else ""

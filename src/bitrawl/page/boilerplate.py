@@ -21,14 +21,14 @@ Weights = NDArray[np.float32]
 MAX_REMEMBERED = 20_000  # scores of names; a site has a few hundred
 MAX_NAME = 40  # longer names are hashes
 # Of 8,001 paragraphs that the second stage keeps, the first stage gives 6 a lower probability than this.
-POSSIBLE = 0.005
+MIN_POSSIBLE = 0.005
 CLIP = 5.0  # standard deviations
-PROSE = 100  # A paragraph of at least this many characters is running text ...
-SPOKEN = 0.2  # ... if at most this share of them is linked.
-MOSTLY = 0.5  # If this share of an element's paragraphs is main text, the running text between them is too.
-BARELY = 0.1  # logits: main text, but with little certainty
+MIN_PROSE = 100  # A paragraph of at least this many characters is running text ...
+MAX_LINKED_IN_PROSE = 0.2  # ... if at most this share of them is linked.
+MIN_CONTENT_SHARE = 0.5  # If this share of an element's paragraphs is main text, the running text between them is too.
+WEAK_LOGIT = 0.1  # logits: main text, but with little certainty
 # If nothing on a page passes, it keeps its best paragraphs, but never one with more linked text than this: a menu.
-LINKED = 0.5
+MAX_LINKED = 0.5
 
 _HEADS = frozenset((ParagraphKind.HEADING, ParagraphKind.TITLE))
 _WHOLE = frozenset(("html", "body"))  # Their names tell pages apart, not the parts of one page.
@@ -82,7 +82,7 @@ class BoilerplateClassifier:
         if not outline.containers.tags:  # plain text
             return [1.0] * len(outline.blocks)
         logits = judge(outline, features(outline, self.scores), self._first, self._second)
-        result: list[float] = _never_nothing(outline, probability(logits)).tolist()
+        result: list[float] = _keep_best(outline, probability(logits)).tolist()
         return result
 
     def scores(self, containers: Containers) -> list[float]:
@@ -116,7 +116,7 @@ def judge(outline: Outline, seen: Features, first: Network, second: Network) -> 
     """The logits of each block. The second stage only examines what the first considers possible."""
     logits = first.logits(seen.matrix)
     content = probability(logits)
-    possible = np.flatnonzero(content >= POSSIBLE)
+    possible = np.flatnonzero(content >= MIN_POSSIBLE)
     logits[possible] = second.logits(second_rows(seen, content, possible))
     return lead(outline, bridge(outline, logits))
 
@@ -135,7 +135,7 @@ def lead(outline: Outline, content: Floats) -> Floats:
     content = content.copy()
     for i in range(len(content) - 2, -1, -1):
         block = outline.blocks[i]
-        if block.kind in _HEADS and block.link_chars < LINKED * len(block.text):
+        if block.kind in _HEADS and block.link_chars < MAX_LINKED * len(block.text):
             content[i] = max(content[i], content[i + 1])
     return content
 
@@ -148,13 +148,13 @@ def bridge(outline: Outline, logits: Floats) -> Floats:
     """
     places: dict[tuple[str, str, str], list[int]] = {}
     for number, block in enumerate(outline.blocks):
-        if len(block.text) >= PROSE and block.link_chars < SPOKEN * len(block.text):
+        if len(block.text) >= MIN_PROSE and block.link_chars < MAX_LINKED_IN_PROSE * len(block.text):
             places.setdefault(_place(outline.containers, block.container), []).append(number)
     for numbers in places.values():
         kept = [number for number in numbers if logits[number] >= 0]
-        if 2 <= len(kept) < len(numbers) and len(kept) >= MOSTLY * len(numbers):
+        if 2 <= len(kept) < len(numbers) and len(kept) >= MIN_CONTENT_SHARE * len(numbers):
             between = [number for number in numbers if kept[0] < number < kept[-1]]
-            logits[between] = np.maximum(logits[between], BARELY)
+            logits[between] = np.maximum(logits[between], WEAK_LOGIT)
     return logits
 
 
@@ -170,14 +170,14 @@ def probability(logits: Floats) -> Floats:
     return result
 
 
-def _never_nothing(outline: Outline, content: Floats) -> Floats:
+def _keep_best(outline: Outline, content: Floats) -> Floats:
     if content.max() >= THRESHOLD:
         return content
-    spoken = np.array([block.link_chars < LINKED * len(block.text) for block in outline.blocks])
-    if not spoken.any():
+    is_text = np.array([block.link_chars < MAX_LINKED * len(block.text) for block in outline.blocks])
+    if not is_text.any():
         return content
-    best = content[spoken].max()
-    return np.where(spoken & (content >= best / 2), np.maximum(content, THRESHOLD), content)
+    best = content[is_text].max()
+    return np.where(is_text & (content >= best / 2), np.maximum(content, THRESHOLD), content)
 
 
 def _network(arrays: "np.lib.npyio.NpzFile", name: str) -> Network:

