@@ -74,11 +74,11 @@ def open(folder: str | PathLike[str]) -> "OpenedJob":  # noqa: A001 - bitrawl.op
 
 
 def extract(html: str | bytes, url: str | None = None) -> "Page":
-    """Read a page that you have: its paragraphs with kind, language and whether they are main text, its links and
-    metadata.
+    """Read a page that you have: its paragraphs, links and metadata.
 
-    Relative links are resolved against the URL. The page is read in this process. If you do not trust it, use `bitrawl
-    clean`, which reads it in a child process with limits.
+    Each paragraph has its kind, its language and whether it is main text. Relative links are resolved against the URL.
+    The page is read in this process. If you do not trust it, use `bitrawl clean`, which reads it in a child process
+    with limits.
     """
     from bitrawl.page.analyser import read_html  # noqa: PLC0415
     from bitrawl.url import Url  # noqa: PLC0415

@@ -1,5 +1,6 @@
-"""Writes files that are complete under their name, or absent: each is written under another name and renamed at the
-end.
+"""Writes files so that they are complete under their name, or absent.
+
+Each file is written under another name and renamed at the end.
 """
 
 import errno

@@ -1,5 +1,6 @@
-"""The characters that a corpus may contain: those that every format supports, so that a text is the same in all of
-them.
+"""The characters that a corpus may contain: only those that every format supports.
+
+So a text is the same in all formats.
 """
 
 import re

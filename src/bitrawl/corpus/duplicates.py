@@ -35,9 +35,7 @@ class _Text(msgspec.Struct, frozen=True):
 
     @property
     def rank(self) -> tuple[bool, int, int, int, str]:
-        """The order in which pages are kept: protected pages, then the longest; of equals, the one with the simpler
-        URL.
-        """
+        """Pages are kept in this order: protected ones, the longest, the one with the simpler URL."""
         return (not self.protected, -len(self.keys), -sum(self.lengths), len(self.url), self.url)
 
 

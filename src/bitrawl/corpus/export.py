@@ -23,10 +23,10 @@ Taken_contra = TypeVar("Taken_contra", contravariant=True)
 
 
 class Exporter(Protocol[Taken_contra]):
-    """A format. Opened on a folder, it returns a `write`. Its files are there, complete, when the block ends without
-    error.
+    """A format. Opened on a folder, it returns a `write`.
 
-    Existing files stay until then, and also if it ends with an error. Nothing written is kept in memory.
+    Its files are there, complete, when the block ends without error. Existing files stay until then, and also if it
+    ends with an error. Nothing written is kept in memory.
     """
 
     def __call__(

@@ -184,8 +184,9 @@ class _Switchers:
         )
 
     def _speaks_for_itself(self, anchor: Anchor, reading: Reading) -> bool:
-        """A lone anchor counts if it names another language on the same site, by its endonym or with its mark in the
-        URL.
+        """Whether a lone anchor is enough.
+
+        It must name another language on the same site, by its endonym or with its mark in the URL.
         """
         if reading.code.partition("-")[0] == self._own or anchor.url.site != self._head.url.site:
             return False

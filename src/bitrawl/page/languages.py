@@ -49,8 +49,7 @@ class LanguageReader:
         return Languages(self._page(shares, "\n".join(chosen)[:MAX_PAGE_TEXT], claim), verdicts)
 
     def _page(self, shares: dict[Language, float], text: str, claim: Language | None) -> Verdict:
-        """The paragraphs vote, weighted by length and confidence. If they are unclear, the main text as a whole
-        decides.
+        """The paragraphs vote, weighted by length and confidence. If they disagree, the whole main text decides.
 
         Paragraphs show that a page is in two languages, where the whole shows only one of them. The whole shows the
         language of a page of short lines, where each line alone says little.

@@ -1,6 +1,4 @@
-"""Method u: pages with corresponding URLs, by language marks, by the site's own patterns, or by the user's
-replacements.
-"""
+"""Method u: pages whose URLs correspond by language marks, the site's patterns or the user's replacements."""
 
 from collections import defaultdict
 from collections.abc import Sequence

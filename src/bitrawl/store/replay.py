@@ -105,8 +105,7 @@ class ReplayFetcher:
         self._archives = archives
 
     async def fetch(self, link: Link) -> Capture | Skip:
-        """Never raises, whatever the records contain. An error status is final: another request would bring the same
-        answer.
+        """Never raises, whatever the records contain. An error status is final, because the archive does not change.
 
         A seed that is archived only under the other scheme, http or https, redirects there, as most of the web does.
         """

@@ -1,6 +1,6 @@
-"""In the order of arrival, but only links from pages in the requested languages (García-Romero et al.
+"""Links in the order of arrival, but only from pages in the requested languages.
 
-2024, section 5).
+García-Romero et al. 2024, section 5.
 """
 
 from collections.abc import Sequence

@@ -103,8 +103,7 @@ class NgramModel(NamedTuple):
         return confidence
 
     def signs(self, scores: Floats, evidence: Floats, chances: Floats) -> Floats:
-        """The features for the confidence: the odds, how usual the n-grams are in the best class, and how many there
-        are.
+        """What confidence depends on: the odds, how usual the n-grams are in the best class, and their number.
 
         A text in a language that the model does not know has a best class too, but its n-grams are less usual there.
         """

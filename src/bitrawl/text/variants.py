@@ -1,5 +1,6 @@
-"""What n-grams cannot tell: the standards of Serbo-Croatian, by their words, and the two Chinese scripts, by
-characters.
+"""What n-grams cannot tell apart: the standards of Serbo-Croatian and the two Chinese scripts.
+
+The standards differ in words, the scripts in characters.
 """
 
 import math

@@ -1,5 +1,6 @@
-"""Makes text/models/language.npz: py3langid's n-grams in our format, priors from CLDR, confidence from labelled
-sentences.
+"""Makes text/models/language.npz, the model that identifies languages.
+
+It combines py3langid's n-grams in our format, priors from CLDR and confidence from labelled sentences.
 
 `bitrawl train language --data SENTENCES.tsv[.gz] --out language.npz`, with the extra `train` installed.
 """

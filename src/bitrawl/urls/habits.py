@@ -20,8 +20,9 @@ class DirectedPattern(NamedTuple):
 
 
 class Habits:
-    """The patterns of one site for two languages. They grow with each known pair and predict partners in both
-    directions.
+    """The patterns of one site for two languages, which predict partners in both directions.
+
+    They grow with each known pair:
 
     habits.add(Url.parse("http://s.test/en/a"), Url.parse("http://s.test/fr/a"))
     habits.partners(Url.parse("http://s.test/en/b"))     # [(Url("http://s.test/fr/b"), 0.5)]

@@ -241,7 +241,5 @@ class Partners:
 
 
 def alike(a: VisitedPage, b: VisitedPage) -> bool:
-    """Whether two texts in different languages may be translations: similar length and structure, and not the same
-    text.
-    """
+    """Whether two texts in different languages may be translations: alike in length and structure, and no copy."""
     return comparable(a, b) and Indel.normalized_similarity(a.fingerprint, b.fingerprint) >= MIN_LIKENESS

@@ -317,7 +317,9 @@ class SiteScorer:
             self._rates.count(group, 1.0 if before is None else 0.0, gain - (before or 0.0))
 
     def _recount(self, others: Iterable[Url]) -> None:
-        """Correct the counts of visited pages that may have lost their possible partner, and mark queued links as
+        """Update links whose possible partner has changed.
+
+        Visited pages may have lost a possible partner, so their counts are corrected. Queued links are marked as
         changed.
         """
         known = sorted(others)

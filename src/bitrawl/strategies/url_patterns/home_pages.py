@@ -63,8 +63,9 @@ class Homes:
         return asked
 
     def pairs(self) -> Iterator[tuple[Url, Url, Language, Language]]:
-        """In the order of the languages: home pages with the same skeleton or, if there are none, the first of each
-        language.
+        """Pairs of home pages, in the order of the languages.
+
+        They have the same skeleton or, if there are none, they are the first of each language.
         """
         for first, second in combinations(self._languages, 2):
             mine = [url for url, language in self._found.items() if language == first]

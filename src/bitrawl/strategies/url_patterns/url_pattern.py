@@ -19,8 +19,9 @@ class UrlPattern(NamedTuple):
 
 
 def pattern_of(a: Url, b: Url) -> UrlPattern:
-    """Slashes separate the tokens of host and directories; any of ._=&:-? separates those of the file and its
-    parameters.
+    """The difference between two URLs.
+
+    Slashes separate the tokens of host and directories; any of ._=&:-? separates those of the file and its parameters.
     """
     path_a, base_a = _tokens(a)
     path_b, base_b = _tokens(b)

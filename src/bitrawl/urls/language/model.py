@@ -291,8 +291,9 @@ class LinearUrlLanguageModel:
 
 
 def poverty(wealth: Floats) -> Floats:
-    """Kinds of marks × languages: how much lower a language's income is than the richest one's, for kinds that are
-    hardly chance.
+    """How much lower a language's income is than the richest one's: kinds of marks × languages.
+
+    0 for kinds of marks that may be there by chance.
     """
     meant = np.array([Place(kind // len(Form)) in MEANT for kind in range(KINDS)])
     table: Floats = np.outer(meant, wealth.max() - wealth).astype(np.float32)
