@@ -26,7 +26,7 @@ from bitrawl.text.template import Template, relabel, template_of
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
 
-MOST_PATTERNS = 5  # of a site and two languages, for the report; judgement
+MOST_PATTERNS = 5  # per site and language pair, for the report; judgement
 
 Languages = tuple[Language, Language]
 PagesOf = Callable[[], Iterable[Page]]
@@ -42,11 +42,11 @@ class Step(StrEnum):
 
 
 class Doing(msgspec.Struct, frozen=True):
-    """What mining is doing now, and how far it is."""
+    """What mining is doing now, and how far it has come."""
 
     step: Step
     site: str = ""
-    what: str = ""  # that `done` and `total` count: "pages", "en-fr pairs"
+    what: str = ""  # what `done` and `total` count: "pages", "en-fr pairs"
     done: int = 0
     total: int = 0
     seconds: float = 0.0  # that the rest will take, as far as can be told
@@ -72,9 +72,10 @@ class AlignedPair(NamedTuple):
 
 
 class Miner:
-    """From the pages of one site to pairs of pages and of segments.
+    """Makes page pairs and segment pairs from the pages of one site.
 
-    Repeatable: more pages of the same site give its findings anew, and the order of the crawl does not matter.
+    Mining can be repeated: with more pages of the same site, new findings replace the old ones. The order of the crawl
+    does not matter.
     """
 
     def __init__(
@@ -154,7 +155,7 @@ class Miner:
         return count, licences
 
     def _is_kept(self, page: Page, repeated: dict[Url, Url]) -> bool:
-        """Whether it goes into a corpus of one language."""
+        """Whether the page goes into a monolingual corpus."""
         one = len(self._languages) == 1
         return one and page.url not in repeated and same_language(page.language, self._languages[0])
 
@@ -175,7 +176,7 @@ def _judged(judge: Judge, segments: list[SegmentPair]) -> AlignedPair:
 
 
 def _patterns(pairs: Sequence[PagePair]) -> dict[str, int]:
-    """How the URLs of the pairs differ, as far as a few patterns say it: with the number of pairs that show each."""
+    """A few patterns that explain how the URLs of the pairs differ, with the number of pairs that show each."""
     by_languages: dict[str, list[tuple[Url, Url]]] = {}
     for pair in pairs:
         by_languages.setdefault(f"{pair.lang_a}-{pair.lang_b}", []).append((pair.url_a, pair.url_b))

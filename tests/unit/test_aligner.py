@@ -192,7 +192,7 @@ def test_a_blank_line_of_a_list_has_no_ladder_and_the_others_keep_their_numbers(
     ("arguments", "message"),
     [
         (["--langs", "en", "a", "b"], "two languages"),
-        (["--langs", "en,xx-nonsense", "a", "b"], "no language"),
+        (["--langs", "en,xx-nonsense", "a", "b"], "is not a known language"),
         (["--langs", "en,fr", "a"], "two files"),
         (["--langs", "en,fr", "absent", "absent"], "cannot be read"),
         (["--langs", "en,fr", "--list", "pairs"], "--out"),

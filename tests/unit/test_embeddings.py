@@ -29,7 +29,7 @@ class Raw:
         return [[3.0, 4.0] if text != "bad" else [float("nan")] * 2 for text in texts]
 
 
-def test_rows_have_length_one_and_silence_has_none():
+def test_rows_have_length_one_and_those_of_empty_texts_are_zero():
     rows = Transformer(Raw()).encode(["word", " ", "\ud800", "bad"])
     assert np.linalg.norm(rows, axis=1).tolist() == pytest.approx([1, 0, 1, 0])
     assert rows.dtype == np.float32
@@ -115,13 +115,13 @@ def test_an_encoder_pairs_what_nothing_else_tells_apart():
     assert found(pages, WordEncoder()) == pairs
 
 
-def test_an_encoder_pairs_no_strangers():
+def test_an_encoder_does_not_pair_unrelated_pages():
     english = [made for made in prose(20)[0] if made.language == EN]
     french = [made for made in prose(20, seed=2)[0] if made.language == FR]
     assert not found([*english, *french], WordEncoder())
 
 
-def test_an_encoder_speaks_for_content_only():
+def test_an_encoder_is_evidence_for_the_method_content_only():
     pages, _ = prose(20)
     encoder = WordEncoder()
     found(pages, encoder, methods=ALL - {Method.CONTENT})

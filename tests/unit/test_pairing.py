@@ -71,14 +71,14 @@ def test_the_order_of_the_pages_changes_nothing():
     assert found(pages) == found(pages[::-1]) == pairs
 
 
-def test_what_is_learned_of_the_sites_addresses_is_told():
+def test_the_learned_url_patterns_are_returned():
     pages, _ = articles(20, *CONVENTIONS["ids off by a constant"])
     patterns = Pairing().pairs(pages, [EN, FR]).patterns
     assert "{+200}" in [str(pattern) for pattern in patterns[EN, FR]]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_few_pages_are_no_fault(count):
+def test_a_site_with_few_pages_raises_nothing(count):
     pages, _ = articles(1, *CONVENTIONS["folders"])
     assert len(found(pages[:count])) <= 1
 

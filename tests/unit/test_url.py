@@ -141,7 +141,7 @@ def test_the_web_platform_tests_agree_where_they_apply():
     ("raw", "holds"),
     [("https://me:secret@a.org/", True), ("https://secret@a.org/", True), ("https://a.org/@me", False)],
 )
-def test_credentials_are_told_and_dropped(raw, holds):
+def test_credentials_are_recognised_and_dropped(raw, holds):
     assert has_credentials(raw) is holds
     assert "secret" not in Url.parse(raw)
 

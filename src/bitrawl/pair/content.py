@@ -1,4 +1,4 @@
-"""c: pages that say the same, by what translations keep as it is and by a lexicon that the job learns from its pairs."""
+"""Method c: pages with the same content, by what translations keep unchanged and by a lexicon learned from known pairs."""
 
 import heapq
 import math
@@ -16,19 +16,20 @@ from bitrawl.text.lexicon import Lexicon, TokenPair
 from bitrawl.text.words import words
 
 # Judgements, except where a line names its evidence.
-RAREST = 80  # Terms of a page that candidates are looked up by.
-MAX_HOLDERS = 40  # Pages of a language that hold a term: a more common one finds nobody.
-NEAREST = 5  # Candidates of a page in another language ...
-ALL_NEAREST = 15  # ... and in all of them, where there are many; at least two in each.
+RAREST = 80  # Terms of a page that are used to find candidates.
+MAX_HOLDERS = 40  # Pages of a language with a term. A more common term identifies no page.
+NEAREST = 5  # Candidates for a page in one other language ...
+ALL_NEAREST = 15  # ... and in all other languages, if there are many; at least two in each.
 
-MIN_PAIRS = 5  # Known pairs of two languages that a lexicon is learned from.
-MAX_LEARNED = 100  # Pages are alike: more of them make the lexicon better by little, and dearer by much.
-LEARNED = 400  # Words of each.
-MAX_LEXICONS = 8  # On a site in many languages: those of the two with most known pairs; bridges do the rest.
+MIN_PAIRS = 5  # Known pairs of two languages that are needed to learn a lexicon.
+MAX_LEARNED = 100  # Pages are alike: more of them improve the lexicon only a little and cost much more.
+LEARNED = 400  # Words of each page that are learned from.
+# On a site in many languages, those for the language pairs with the most known pairs. Bridges do the rest.
+MAX_LEXICONS = 8
 LEARNED_TEXT = 5_000  # Characters of a page whose words are compared.
-TRANSLATIONS = 3  # Of a word, at most ...
-MIN_TRANSLATION = 0.1  # ... and how probable each has to be.
-LENGTH_FLOOR = 0.2  # What a candidate keeps of its rank, however its length differs.
+TRANSLATIONS = 3  # Per word, at most ...
+MIN_TRANSLATION = 0.1  # ... and how probable each must be.
+LENGTH_FLOOR = 0.2  # What a candidate keeps of its rank, however much its length differs.
 
 Floats = NDArray[np.float64]
 Vector = dict[int, float]
@@ -107,19 +108,19 @@ class KeptSpace:
 
 
 class Lexicons:
-    """Dictionaries that the user brings, by the two languages; entries are words of the first and of the second."""
+    """The user's dictionaries, by language pair. An entry has a word of the first and a word of the second language."""
 
     def __init__(self, entries: Mapping[Languages, Sequence[TokenPair]] | None = None) -> None:
         self.entries = dict(entries or {})
 
     def of(self, languages: Languages) -> list[TokenPair]:
-        """In that direction, whichever way the user wrote it."""
+        """The entries in that direction, whichever way the user wrote them."""
         forward = list(self.entries.get(languages, ()))
         return forward + [(b, a) for a, b in self.entries.get((languages[1], languages[0]), ())]
 
 
 class LexiconSpace:
-    """For every two languages with known pairs, a lexicon learned from them, and pages as vectors of its words."""
+    """For each two languages with known pairs, a lexicon learned from them, and pages as vectors of its words."""
 
     def __init__(self, index: "WordIndex", known: Known, lexicons: Lexicons) -> None:
         self._site = site = index.site
@@ -140,7 +141,7 @@ class LexiconSpace:
         return set().union(*(bridge.candidates() for bridge in self._bridges.values()))
 
     def similarities(self, pairs: Sequence[PageNumbers]) -> Floats:
-        """Of each pair; -1 where there is no lexicon of the two languages."""
+        """The similarity of each pair; -1 if there is no lexicon for the two languages."""
         values = np.full(len(pairs), -1.0)
         for place, (a, b) in enumerate(pairs):
             first, second = sorted(
@@ -153,7 +154,7 @@ class LexiconSpace:
 
 
 class WordIndex:
-    """The words of the pages, counted, and how many pages of each language have them; made when first asked for."""
+    """The words of the pages, counted, and how many pages of each language have them. It is built on first use."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -161,7 +162,7 @@ class WordIndex:
         self._idf: dict[Language, dict[str, float]] = {}
 
     def tokens(self, number: int) -> list[str]:
-        """In order, of the beginning of the page."""
+        """The words at the beginning of the page, in order."""
         if number not in self._tokens:
             summary = self.site.summaries[number]
             text = " ".join(summary.paragraphs)[:LEARNED_TEXT]
@@ -169,7 +170,7 @@ class WordIndex:
         return self._tokens[number]
 
     def idf(self, language: Language) -> dict[str, float]:
-        """Of all the words of a language."""
+        """The idf of each word of a language."""
         if language not in self._idf:
             summaries = self.site.of_language(language)
             counts = Counter(word for summary in summaries for word in set(self.tokens(summary.number)))
@@ -177,13 +178,13 @@ class WordIndex:
         return self._idf[language]
 
     def vector(self, number: int) -> dict[str, float]:
-        """tf-idf."""
+        """The tf-idf vector of a page."""
         idf = self.idf(self.site.summaries[number].language)
         return {word: (1 + math.log(n)) * idf[word] for word, n in Counter(self.tokens(number)).items()}
 
 
 class Bridge:
-    """Two languages and the lexicon between them: pages of the first are carried over into words of the second."""
+    """Two languages and the lexicon between them. Pages of the first are translated into words of the second."""
 
     def __init__(
         self, index: WordIndex, languages: Languages, pairs: Sequence[PageNumbers], dictionary: Sequence[TokenPair]
@@ -197,7 +198,7 @@ class Bridge:
         self._vectors: dict[int, tuple[dict[str, float], float]] = {}
 
     def candidates(self) -> set[PageNumbers]:
-        """For each page of the first language the nearest few of the second."""
+        """For each page of the first language, the nearest few of the second."""
         first, second = (self._index.site.of_language(language) for language in self._languages)
         holders: dict[str, list[int]] = defaultdict(list)
         for summary in second:
@@ -218,7 +219,7 @@ class Bridge:
         return found
 
     def cosine(self, a: int, b: int) -> float:
-        """Of a page of the first language, carried over, with one of the second."""
+        """Between a translated page of the first language and one of the second."""
         carried = self._carry(a)
         vector, norm = self._vector(b)
         dot = sum(value * vector[word] for word, value in carried.items() if word in vector)
@@ -231,7 +232,7 @@ class Bridge:
         return self._vectors[number]
 
     def _carry(self, number: int) -> dict[str, float]:
-        """The page as a vector of words of the other language, of length 1; a word without translation stays."""
+        """The page as a vector of words of the other language, of length 1. A word without a translation stays."""
         carried = self._carried.get(number)
         if carried is not None:
             return carried
@@ -260,5 +261,5 @@ def _ordered(languages: Languages) -> Languages:
 
 
 def _spread(pairs: Sequence[PageNumbers], count: int) -> Sequence[PageNumbers]:
-    """At most so many, from all over the list."""
+    """At most this many, spread over the whole list."""
     return pairs if len(pairs) <= count else [pairs[i * len(pairs) // count] for i in range(count)]

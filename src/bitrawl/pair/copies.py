@@ -1,7 +1,7 @@
-"""The same text at several addresses: one of them is the original, and only that is paired.
+"""The same text at several URLs: one of them is the original, and only that one is paired.
 
-Sites put the untranslated page below the other language's folder, or serve a page with and without its language's
-mark. By content such copies are the same page, so no evidence but their addresses can tell which one is meant.
+Sites put the untranslated page into the other language's folder, or serve a page with and without its language mark.
+Such copies have the same content, so only their URLs can tell which one is meant.
 """
 
 import heapq
@@ -13,16 +13,16 @@ from bitrawl.pair.site import PageSummary, Site
 from bitrawl.urls.marks import named_languages, skeleton
 
 # Judgements, except where a line names its evidence.
-SAME = 0.8  # Papavassiliou: shared text from which on a page repeats another.
-LONGEST = 3  # Paragraphs by which copies are looked for: a print version has other menus and the same text.
-MAX_BUCKET = 20  # Pages that a page is compared with under one key: it bounds the time.
+SAME = 0.8  # Papavassiliou: a page repeats another if they share at least this much text.
+LONGEST = 3  # Paragraphs that copies are looked up by. A print version has other menus and the same text.
+MAX_BUCKET = 20  # Pages that a page is compared with under one key; it limits the time.
 NEAR = 0.75  # Ratio of the lengths of two pages that may repeat each other.
 
 Texts = dict[str, int]
 
 
 def copies(site: Site) -> dict[int, int]:
-    """Pages that repeat another of the same language, with the number of that one."""
+    """Pages that repeat another page of the same language, with the number of that page."""
     own = _own_texts(site)
     popularity = Counter(target for summary in site.summaries for _, target in summary.links)
     ranked = sorted(site.summaries, key=lambda summary: _claim(summary, popularity[summary.number]))
@@ -41,7 +41,7 @@ def copies(site: Site) -> dict[int, int]:
 
 
 def _own_texts(site: Site) -> list[Texts]:
-    """The running text of each page without what more pages have than there could be copies: the menu of a section."""
+    """The running text of each page, without text that too many pages have to be copies: the menu of a section."""
     counts = Counter((summary.language, text) for summary in site.summaries for text in summary.prose)
     most = 4 + 2 * len({summary.language for summary in site.summaries})
     return [
@@ -51,7 +51,7 @@ def _own_texts(site: Site) -> list[Texts]:
 
 
 def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, int]:
-    """The best claim to be the original first: an address in its own language, declared translations, many links."""
+    """Sorts the most likely original first: a URL in its own language, declared translations, many links."""
     named = named_languages(summary.url)
     own = any(same_language(language, summary.language) for language in named)
     return (
@@ -64,7 +64,7 @@ def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, i
 
 
 def _keys(summary: PageSummary, own: Texts) -> Iterable[object]:
-    """Where pages with the same text would meet: by its longest paragraphs, or by the address without language marks."""
+    """Keys under which pages with the same text meet: the longest paragraphs, or the URL without language marks."""
     for text in heapq.nlargest(LONGEST, own, key=own.__getitem__):
         yield summary.language, text
     for language in (summary.language, *sorted(named_languages(summary.url))):

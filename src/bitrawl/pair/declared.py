@@ -1,4 +1,4 @@
-"""a, r: pages that declare each other translations, and pages that link to each other like ones."""
+"""Methods a and r: pages that declare each other as translations, and pages that link to each other."""
 
 from collections import defaultdict
 
@@ -7,20 +7,22 @@ from bitrawl.model import UNDETERMINED, Alternate, AlternateSource
 from bitrawl.pair.evidence import Evidence, Known, PageNumbers, page_numbers
 from bitrawl.pair.site import PageSummary, Site
 
-# What one side alone declares is worth half; each further place that says so halves what is missing, and a
-# declaration that is returned is believed. Google ignores those that are not; about 31 % of the sites that have
-# hreflang have wrong ones.
-# The two numbers are judgements: the score weighs them against the rest.
+# A declaration by one side alone is worth half. Each further place that declares it halves what is missing. A
+# declaration that is returned is believed. Google ignores declarations that are not returned; about 31 % of the sites
+# with hreflang have wrong ones. The two numbers are judgements: the score weighs them against the rest.
 ONE_WAY = 0.5
 RECIPROCAL = 0.9
 MAX_RIVALS = 5  # Judgement: a page that exchanges links with more pages of a language has them in a menu.
 
 
 class DeclaredDetector:
-    """Alternates of pages and of sitemaps. A page that many others declare their translation is nobody's."""
+    """Alternates of pages and of sitemaps.
+
+    A page that many others declare as their translation is nobody's translation.
+    """
 
     def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
-        """Reciprocal ones above one-way ones, several sources above one."""
+        """Reciprocal declarations score higher than one-way ones, several sources higher than one."""
         said = declarations(site)
         evidence: Evidence = {}
         for a, b in said:
@@ -32,7 +34,10 @@ class DeclaredDetector:
 
 
 def declarations(site: Site) -> dict[tuple[int, int], set[AlternateSource]]:
-    """Who declares whom, and where: only pages in another language, and only as what they are."""
+    """Who declares whom, and where.
+
+    Only pages in another language count, and only if they are in the declared language.
+    """
     said: dict[tuple[int, int], set[AlternateSource]] = defaultdict(set)
     for summary in site.summaries:
         for alternate in summary.alternates:
@@ -60,7 +65,7 @@ def _declare(
 def _without_hubs(
     site: Site, said: dict[tuple[int, int], set[AlternateSource]]
 ) -> dict[tuple[int, int], set[AlternateSource]]:
-    """Without those that lead where many others of the same language lead: a switcher to the home page."""
+    """Without those that lead to the same page as many others of the same language: a switcher to the home page."""
     claims: dict[tuple[int, str], int] = defaultdict(int)
     for a, b in said:
         claims[b, site.summaries[a].language] += 1
@@ -72,10 +77,10 @@ def _without_hubs(
 
 
 class MutualDetector:
-    """Pages in two languages that link to each other, when few others do: most language switchers are undeclared."""
+    """Pages in two languages that link to each other, when few others do. Most language switchers are undeclared."""
 
     def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
-        """1 for the only page of that language that a page exchanges links with, less for one of several."""
+        """1 if it is the only page of that language that a page exchanges links with; less if it is one of several."""
         summaries = site.summaries
         targets = [{target for _, target in summary.links} for summary in summaries]
         mutual: list[PageNumbers] = [
@@ -97,7 +102,7 @@ class MutualDetector:
 
 
 def claims(site: Site) -> set[PageNumbers]:
-    """Pages that one declares a translation of the other, though both are in one language."""
+    """Pages of which one is declared as a translation of the other, although both are in one language."""
     found: set[PageNumbers] = set()
     for summary in site.summaries:
         for alternate in summary.alternates:

@@ -1,4 +1,4 @@
-"""c with a sentence encoder: pages as weighted means of their sentences' vectors, compared across languages."""
+"""Method c with a sentence encoder: pages as weighted means of their sentence vectors, compared across languages."""
 
 import math
 from collections import Counter, defaultdict
@@ -19,19 +19,19 @@ Rows = NDArray[np.float32]
 Item = TypeVar("Item")
 
 # Judgements, except where a line names its evidence.
-ENCODED_TEXT = 5_000  # Characters of a page that are encoded: as many as the lexicon looks at.
-BATCH = 1_024  # Sentences that are encoded, and pages that are compared with all others, at a time.
-NEAREST = 5  # Candidates of a page in another language, and the neighbours that a similarity is measured against ...
-ALL_NEAREST = 15  # ... and the candidates in all languages, where there are many; at least two in each.
-CENTRED = 10  # Pages that have a centre: their mean.
-# Judgements, for pages with no neighbours, and for those that are all alike: their differences are noise.
+ENCODED_TEXT = 5_000  # Characters of a page that are encoded: as many as the lexicon reads.
+BATCH = 1_024  # Sentences that are encoded at a time, and pages that are compared with all others at a time.
+NEAREST = 5  # Candidates for a page in one other language, and the neighbours that a similarity is measured against ...
+ALL_NEAREST = 15  # ... and the candidates in all languages, if there are many; at least two in each.
+CENTRED = 10  # Pages that are needed for a centre: their mean.
+# Judgements, for pages without neighbours, and for pages that are all alike, whose differences are noise.
 ALONE = 0.5
 LEAST_ROOM = 0.05
 LEAST_LENGTH = 0.01
 
 
 class EmbeddingSpace:
-    """The pages of a site as vectors, and for each page how near its nearest in each other language are."""
+    """The pages of a site as vectors, and how near the nearest pages in each other language are to each page."""
 
     def __init__(self, site: Site, encoder: Encoder) -> None:
         self._site = site
@@ -48,16 +48,17 @@ class EmbeddingSpace:
         self._few = max(2, min(NEAREST, ALL_NEAREST // max(len(numbers) - 1, 1)))
 
     def candidates(self) -> set[PageNumbers]:
-        """The nearest few of each page in each other language."""
+        """The nearest few pages in each other language, for each page."""
         return {page_numbers(n, other) for (n, _), near in self._nearest.items() for _, other in near[: self._few]}
 
     def similarity(self, pair: PageNumbers) -> float:
-        """How much of the way from its pages' neighbours to identity the pair has come, squared: 0 to 1.
+        """How far the pair has come from its pages' neighbours towards identity, squared: 0 to 1.
 
-        Encoders differ in what cosine they give to strangers. The neighbours take that out, after the margin of Artetxe
-        and Schwenk 2019, and the scale becomes that of the terms that translations keep: 0 for pages with nothing of
-        their own in common, 1 for the same. Squared, because the nearest of many strangers is some way from the others:
-        0.3 to 0.45 on pages of random words, where terms of strangers have 0.1 to 0.2.
+        Encoders differ in the cosine that they give to unrelated pages. The neighbours correct for that, after the
+        margin of Artetxe and Schwenk 2019, and the scale becomes that of the terms that translations keep: 0 for pages
+        with nothing of their own in common, 1 for the same. It is squared because the nearest of many unrelated pages
+        is some way from the others: 0.3 to 0.45 on pages of random words, where the terms of unrelated pages have 0.1
+        to 0.2.
         """
         a, b = pair
         cosine = float(self._vectors[a] @ self._vectors[b])
@@ -65,16 +66,16 @@ class EmbeddingSpace:
         return min(max((cosine - around) / max(1 - around, LEAST_ROOM), 0.0), 1.0) ** 2
 
     def _neighbourhood(self, number: int, partner: int) -> float:
-        """The mean cosine of the page's nearest in the partner's language, the partner left out."""
+        """The mean cosine of the page's nearest pages in the partner's language, without the partner."""
         near = self._nearest.get((number, self._site.summaries[partner].language), ())
         others = [value for value, other in near if other != partner][:NEAREST]
         return float(np.mean(others)) if others else ALONE
 
 
 def page_vectors(summaries: Sequence[PageSummary], encoder: Encoder) -> Rows:
-    """A row of length 1 for each page, in order; zeros where it has no text.
+    """One row of length 1 for each page, in order; zeros for a page without text.
 
-    Sentences count by their length and by how few pages of their language have them; each is encoded once.
+    Sentences are weighted by their length and by how few pages of their language have them. Each is encoded once.
     """
     texts = [_sentences(summary) for summary in summaries]
     holders = Counter(
@@ -100,7 +101,7 @@ def page_vectors(summaries: Sequence[PageSummary], encoder: Encoder) -> Rows:
 def centred(summaries: Sequence[PageSummary], vectors: Rows) -> Rows:
     """Without what all pages of a language have in common: the site's subject, the language, the encoder's own bias.
 
-    A mean of sentences has more of that than a sentence, where it adds up and the rest does not.
+    A mean of sentences has more of that than one sentence, because it adds up and the rest does not.
     """
     if len(summaries) < CENTRED:
         return vectors
@@ -132,9 +133,9 @@ def _sentences(summary: PageSummary) -> list[str]:
 
 
 def _nearest(vectors: Rows, own: Sequence[int], theirs: Sequence[int]) -> Iterator[tuple[int, list[tuple[float, int]]]]:
-    """For each of the first pages the nearest of the second, with their cosines, the nearest first.
+    """For each of the first pages, the nearest of the second with their cosines, the nearest first.
 
-    Time grows with the product of the two; memory only with the second.
+    Time grows with the product of the two numbers, memory only with the second.
     """
     others = vectors[theirs]
     few = min(NEAREST + 1, len(theirs))

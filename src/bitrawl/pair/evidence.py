@@ -1,4 +1,4 @@
-"""What detectors say: a number between 0 and 1 for two pages, by method."""
+"""What detectors return: a number between 0 and 1 for two pages, by method."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -25,11 +25,11 @@ METHODS_OF: Mapping[str, frozenset[Method]] = {
     "mutual": frozenset({Method.MUTUAL}),
     "bridge": frozenset({Method.BRIDGE}),
 }
-"""What is measured, and the methods that ask for it."""
+"""What is measured, and the methods that need it."""
 
 
 class Known:
-    """The pairs that are held for certain so far: what detectors that learn from pairs learn from."""
+    """The pairs that are certain so far. Some detectors learn from them."""
 
     def __init__(self, pairs: Mapping[PageNumbers, float] | None = None, site: Site | None = None) -> None:
         self.pairs = dict(pairs or {})
@@ -44,13 +44,13 @@ class Known:
 
 
 class Detector(Protocol):
-    """One method: from the pages of a site, and the pairs that are certain by now, to evidence."""
+    """One method. It turns the pages of a site, and the pairs that are certain so far, into evidence."""
 
     def propose(self, site: Site, known: Known) -> Evidence:
-        """Pairs of pages in two languages, each with a number above 0; never all pairs of a site."""
+        """Pairs of pages in two languages, each with a number above 0. Never all pairs of a site."""
         ...
 
 
 def page_numbers(a: int, b: int) -> PageNumbers:
-    """In the order that evidence is kept in."""
+    """The two numbers in the order that evidence uses."""
     return (a, b) if a < b else (b, a)

@@ -1,4 +1,4 @@
-"""All that is measured of two pages, as one row of numbers: what the score is made from."""
+"""Everything that is measured for two pages, as one row of numbers. The score is computed from it."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ from bitrawl.protocols import Encoder
 Floats = NDArray[np.float64]
 
 # Judgements.
-MANY_NUMBERS = 5  # Digit sequences of a page whose absence from the other says something ...
-FEW_SHARED = 0.3  # ... where less than this share of them is on both.
-SMALL = 300  # Weight of a page of which little can be measured.
-STRONG = 0.8  # Evidence that counts when it is asked how many pages of a site have some.
+MANY_NUMBERS = 5  # If a page has this many digit sequences, their absence from the other page counts ...
+FEW_SHARED = 0.3  # ... when less than this share of them is on both.
+SMALL = 300  # Weight of a page that offers little to measure.
+STRONG = 0.8  # Evidence from this value on counts for how many pages of a site have some.
 
-# Evidence that is compared with that of the rivals: other candidates of either page in the other's language.
+# Evidence that is compared with that of the rivals: other candidates of each page in the other's language.
 RIVALLED = ("declared", "url", "kept", "lexicon", "parents", "structure")
 NAMES = (
     "declared",
@@ -62,18 +62,17 @@ COLUMN = {name: place for place, name in enumerate(NAMES)}
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Pairs that some method proposes, a row of features for each."""
+    """Pairs that some method suggests, one row of features for each."""
 
     pairs: list[PageNumbers]
     rows: Floats
 
     def column(self, name: str) -> Floats:
-        """That feature of all of them."""
         return self.rows[:, COLUMN[name]]
 
 
 class Surveyor:
-    """Measures the candidates of one site, again whenever more pairs are known; what cannot change is kept."""
+    """Measures the candidates of one site, again whenever more pairs are known. What cannot change is kept."""
 
     def __init__(
         self,
@@ -98,7 +97,7 @@ class Surveyor:
         self._first = self._static_evidence()
 
     def survey(self, known: Known) -> Candidates:
-        """All features of all candidates, given the pairs that are known."""
+        """All features of all candidates, given the known pairs."""
         site = self._site
         found = dict(self._first)
         found["url"] = self._of("url", self.url, known)
@@ -134,7 +133,7 @@ class Surveyor:
         return detector.propose(self._site, known) if self._asked(name) else {}
 
     def _asked(self, name: str) -> bool:
-        """Whether a method that was selected measures this."""
+        """Whether a selected method needs this measure."""
         return not self._methods.isdisjoint(METHODS_OF[name])
 
     def _fill_fixed(self, pairs: Sequence[PageNumbers], rows: Floats) -> None:
@@ -183,7 +182,7 @@ class Surveyor:
         rows[:, COLUMN["relatives_unknown"]] = values < 0
 
     def _fill_context(self, pairs: Sequence[PageNumbers], rows: Floats) -> None:
-        """What the rivals have, and what is missing though the rest of the site has it."""
+        """The evidence of the rivals, and evidence that is missing although the rest of the site has it."""
         if not pairs:
             return
         groups = self._groups(pairs)
@@ -210,7 +209,7 @@ class Surveyor:
         return [tuple(sorted((summaries[a].language, summaries[b].language))) for a, b in pairs]
 
     def _coverage(self, languages: Sequence[tuple[str, ...]], values: Floats) -> Floats:
-        """For each candidate, how many of the pages of its rarer language have such evidence of high value."""
+        """For each candidate, how many of the pages of its rarer language have such evidence with a high value."""
         sizes: dict[str, int] = {}
         for summary in self._site.summaries:
             sizes[summary.language] = sizes.get(summary.language, 0) + 1
@@ -222,17 +221,17 @@ class Surveyor:
 
 
 def best_rivals(groups: NDArray[np.int64], values: Floats) -> Floats:
-    """For each candidate, the highest value of the other candidates of either page in the other's language.
+    """For each candidate, the highest value of the other candidates of each page in the other's language.
 
-    Both rows at once: a page is the first of some of its candidates and the second of others, as the pages happen to
-    be numbered.
+    Both rows are processed at once, because a page is the first of some of its candidates and the second of others,
+    depending on the page numbers.
     """
     rivals = _best_rival(groups.ravel(), np.tile(values, 2))
     return np.maximum(rivals[: len(values)], rivals[len(values) :])
 
 
 def _best_rival(groups: NDArray[np.int64], values: Floats) -> Floats:
-    """For each element, the highest value of the others in its group; 0 where it is alone."""
+    """For each element, the highest value of the others in its group; 0 if it is alone."""
     order = np.lexsort((values, groups))
     sorted_groups, sorted_values = groups[order], values[order]
     last = np.append(sorted_groups[1:] != sorted_groups[:-1], True)

@@ -1,4 +1,4 @@
-"""p, i, d: pages with the same rare images and the same digit sequences (Papavassiliou et al., section 3.9)."""
+"""Methods p, i and d: pages with the same rare images and digit sequences (Papavassiliou et al., section 3.9)."""
 
 import math
 from collections import Counter, defaultdict
@@ -12,14 +12,14 @@ from bitrawl.pair.site import PageSummary, Site
 
 # Judgements, except where a line names its evidence.
 COMMON_SHARE = 0.1  # Papavassiliou: an image on more than 10 % of the pages is common, whatever the density says.
-MAX_NUMBERS = 400  # Of a page, that are compared: the time grows with the square.
-RARE = 3  # Pages of each language that have a number which is looked up.
-MIN_NUMBERS = 3  # Fewer digit sequences are alike by chance.
+MAX_NUMBERS = 400  # Numbers of a page that are compared; the time is quadratic.
+RARE = 3  # A number is looked up if at most this many pages of each language have it.
+MIN_NUMBERS = 3  # Fewer digit sequences may be alike by chance.
 _GRID = 512  # Points at which a density is estimated.
 
 
 class ImageDetector:
-    """Pages that share rare images: Jaccard's coefficient of their lists, each image weighted by its rarity."""
+    """Pages that share rare images: the Jaccard coefficient of their lists, each image weighted by its rarity."""
 
     def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
         """All pairs that share a rare image."""
@@ -33,7 +33,7 @@ class ImageDetector:
 
 
 def rare_images(summaries: Sequence[PageSummary]) -> dict[str, float]:
-    """The images below the threshold, with what each is worth: one that two pages have says more than one of ten."""
+    """The images below the threshold, with their weights: an image on two pages tells more than an image on ten."""
     counts = Counter(image for summary in summaries for image in summary.images)
     languages = len({summary.language for summary in summaries})
     limit = min(density_threshold(sorted(counts.values())), max(COMMON_SHARE * len(summaries), languages))
@@ -41,19 +41,19 @@ def rare_images(summaries: Sequence[PageSummary]) -> dict[str, float]:
 
 
 def jaccard(site: Site, pair: PageNumbers, rare: Mapping[str, float]) -> float:
-    """Of the rare images of two pages, by weight; 0 where one has none."""
+    """Of the rare images of two pages, by weight; 0 if one has none."""
     a, b = (site.summaries[number].images & rare.keys() for number in pair)
     if not a or not b:
         return 0.0
-    # Exact sums: a set of texts has another order in each process.
+    # Exact sums, because the order of a set of texts differs between processes.
     return math.fsum(rare[image] for image in a & b) / math.fsum(rare[image] for image in a | b)
 
 
 def density_threshold(frequencies: Sequence[int]) -> float:
     """The minimum just after the main lobe of the estimated density of image frequencies.
 
-    A Gaussian kernel with the normal-optimal bandwidth of Bowman and Azzalini (1997), the spread being the median
-    absolute deviation; infinity where the density has one lobe only.
+    A Gaussian kernel with the normal-optimal bandwidth of Bowman and Azzalini (1997); the spread is the median absolute
+    deviation. Infinity if the density has only one lobe.
     """
     if len(frequencies) < 3:
         return math.inf
@@ -69,7 +69,7 @@ def density_threshold(frequencies: Sequence[int]) -> float:
 
 
 class DigitDetector:
-    """Pages whose digit sequences are alike: candidates share a rare number, then the order counts too."""
+    """Pages with similar digit sequences. Candidates share a rare number; then the order counts too."""
 
     def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
         """Pairs that share two numbers which few pages have."""
@@ -86,7 +86,7 @@ class DigitDetector:
 
 
 def digits(site: Site, pair: PageNumbers) -> float:
-    """What share of the digit sequences of two pages stands in the same order on both; 0 for too few."""
+    """The share of the digit sequences of two pages that are in the same order on both; 0 if there are too few."""
     a, b = (site.summaries[number].numbers[:MAX_NUMBERS] for number in pair)
     if min(len(a), len(b)) < MIN_NUMBERS or 3 * min(len(a), len(b)) < max(len(a), len(b)):
         return 0.0
@@ -94,7 +94,7 @@ def digits(site: Site, pair: PageNumbers) -> float:
 
 
 def across(site: Site, numbers: Sequence[int]) -> Iterable[PageNumbers]:
-    """The pairs of those summaries that are in two languages; `numbers` ascend."""
+    """The pairs of those summaries that are in two languages. `numbers` must ascend."""
     for place, a in enumerate(numbers):
         language = site.summaries[a].language
         for b in numbers[place + 1 :]:

@@ -1,4 +1,4 @@
-"""One page has one translation in each language: the best pairs first, each page once for each two languages."""
+"""One page has one translation in each language: the best pairs first, each page once per language pair."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from bitrawl.pair.site import Site
 
 
 def match(site: Site, scores: Mapping[PageNumbers, float], threshold: float) -> dict[PageNumbers, float]:
-    """Greedy by score; equal scores in the order of the pages, so that the same pages give the same pairs."""
+    """Greedy by score. Equal scores are ordered by page, so that the same pages give the same pairs."""
     taken: set[tuple[int, Language]] = set()
     matched: dict[PageNumbers, float] = {}
     for (a, b), score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):

@@ -1,8 +1,8 @@
-"""From the pages of a site to pairs of translations: rounds of evidence, score and matching.
+"""Finds the page pairs of a site in rounds of evidence, scoring and matching.
 
-Each round measures the candidates with what the pairs of the round before have taught (the site's URL patterns, a
-lexicon, the links of paired pages), scores them and matches them one to one. The pairs that are certain after it are
-what the next one learns from.
+Each round measures the candidates with what the pairs of the previous round have taught (the site's URL patterns, a
+lexicon, the links of paired pages), scores them and matches them one to one. The next round learns from the pairs that
+are certain by then.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,14 +29,14 @@ from bitrawl.urls.patterns import Pattern
 Floats = NDArray[np.float64]
 Scorer = Callable[[Candidates], Floats]
 
-# Judgements; the scores are calibrated, so that 0.5 is where a pair is as likely right as wrong.
-ROUNDS = 4  # At the most ...
-GROWTH = 1.02  # ... and no further one when the last has made so few more pairs certain: it would find no more.
+# Judgements. The scores are calibrated: at 0.5, a pair is as likely right as wrong.
+ROUNDS = 4  # At most ...
+GROWTH = 1.02  # ... and no further round if the last one made so few more pairs certain: it would find no more.
 THRESHOLD = 0.5
-LEAST = 0.01  # Score below which a candidate is forgotten.
-CERTAIN = 0.9  # Score from which on a pair is learned from.
-BOTH = 0.5  # What images and digits each have to say for the method that asks for both.
-HALF = 0.5  # Ratio of lengths below which a refused page is called a placeholder or an abstract.
+LEAST = 0.01  # Candidates with a lower score are dropped.
+CERTAIN = 0.9  # Pairs with at least this score are learned from.
+BOTH = 0.5  # The evidence that images and digits each need for the method that combines them.
+HALF = 0.5  # Below this ratio of lengths, a refused page is called a placeholder or an abstract.
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class PairingSettings:
 
     methods: frozenset[Method] = ALL
     threshold: float = THRESHOLD
-    url_pairs: tuple[tuple[str, str], ...] = ()  # texts in URLs that stand for each other: ("en", "fr")
+    url_pairs: tuple[tuple[str, str], ...] = ()  # texts in URLs that correspond to each other: ("en", "fr")
     keep_machine_translated: bool = False
     rounds: int = ROUNDS
 
 
 @dataclass(frozen=True, slots=True)
 class PairingResult:
-    """The pairs, what was refused and why, and what was learned of the site's URLs."""
+    """The pairs, the refused pairs with reasons, and what was learned about the site's URLs."""
 
     pairs: list[PagePair] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
@@ -60,7 +60,7 @@ class PairingResult:
 
 
 class Pairing:
-    """Pairs the pages of one site; repeatable: the same pages give the same pairs, more pages may change them."""
+    """Pairs the pages of one site. The same pages always give the same pairs; more pages may change them."""
 
     def __init__(
         self,
@@ -78,16 +78,17 @@ class Pairing:
     def pairs(
         self, pages: Iterable[Page], languages: Sequence[Language], sitemaps: Iterable[Sitemap] = ()
     ) -> PairingResult:
-        """All pairs of two of those languages. `pages` are of one site, relabelled or not."""
+        """All pairs of two of those languages. `pages` are from one site, relabelled or not."""
         settings = self._settings
-        ordered = sorted(pages, key=lambda page: page.url)  # Whatever order they came in, the result is the same.
+        # The result does not depend on the order in which they came.
+        ordered = sorted(pages, key=lambda page: page.url)
         whole = condense(ordered, languages, sitemaps)
         rounds = Rounds(whole, settings, self._lexicons, self._encoder)
         scored: dict[PageNumbers, float] = {}
         for number in range(settings.rounds):
             before = len(rounds.known.pairs)
             weights = self._model.later if number else self._model.first
-            # The model was trained on all evidence at once: where content is not asked for, it misses too much of it.
+            # The model was trained on all evidence at once. Without content, too much of it is missing.
             judged = weights.probabilities if Method.CONTENT in settings.methods else by_itself(settings.methods)
             scored = rounds.step(judged)
             if number and len(rounds.known.pairs) <= GROWTH * before:
@@ -120,19 +121,18 @@ class Rounds:
         self.candidates = Candidates([], np.zeros((0, 0)))
 
     def survey(self) -> Candidates:
-        """The candidates of this round."""
         self.candidates = self._surveyor.survey(self.known)
         return self.candidates
 
     def step(self, probabilities: Scorer) -> dict[PageNumbers, float]:
-        """One round: the score of each candidate that passes verification; certain pairs become known."""
+        """Run one round. Returns the score of each candidate that passes verification. Certain pairs become known."""
         candidates = self.survey()
         if not candidates.pairs:
             return {}
         return self.settle(probabilities(candidates))
 
     def settle(self, values: Floats) -> dict[PageNumbers, float]:
-        """Verification and matching, given the scores of the candidates."""
+        """Verify and match the candidates, given their scores."""
         translated = self.candidates.column("shared") < MAX_SHARED
         scores = {
             pair: float(value)
@@ -144,7 +144,7 @@ class Rounds:
         return scores
 
     def result(self, scores: Mapping[PageNumbers, float], languages: Sequence[Language]) -> PairingResult:
-        """What the last round leaves."""
+        """The result after the last round."""
         matched = match(self.site, scores, self._settings.threshold)
         order = {language: place for place, language in enumerate(languages)}
         rows = {pair: row for row, pair in enumerate(self.candidates.pairs)}
@@ -159,7 +159,7 @@ class Rounds:
     def _refusals(
         self, matched: Mapping[PageNumbers, float], scores: Mapping[PageNumbers, float], order: Mapping[Language, int]
     ) -> list[Refusal]:
-        """Of what pages declare and of what URLs say, all that did not become a pair."""
+        """All pairs that pages declare or URLs indicate, but that were not accepted."""
         site, methods = self.site, self._settings.methods
         proposed: set[PageNumbers] = set()
         if Method.DECLARED in methods:
@@ -197,7 +197,7 @@ class Rounds:
 
 
 def by_itself(methods: frozenset[Method]) -> Scorer:
-    """The strongest evidence of the selected methods as the score; the others break ties."""
+    """The strongest evidence of the selected methods as the score. The other evidence breaks ties."""
     names = [name for name, asking in METHODS_OF.items() if not methods.isdisjoint(asking)]
 
     def score(candidates: Candidates) -> Floats:
@@ -209,7 +209,7 @@ def by_itself(methods: frozenset[Method]) -> Scorer:
 
 
 def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) -> dict[str, float]:
-    """By letter, what each selected method has to say; nothing where it is silent."""
+    """The evidence of each selected method, by letter. Methods without evidence are left out."""
 
     def value(name: str) -> float:
         return round(float(candidates.column(name)[row]), 3)

@@ -1,4 +1,4 @@
-"""t: the links of pages that are already paired (Liu et al., section 5), and b: two pages paired with the same third."""
+"""Method t: links of pages that are already paired (Liu et al., section 5). Method b: two pages paired with a third."""
 
 import math
 from collections import Counter, defaultdict
@@ -13,17 +13,17 @@ from bitrawl.pair.site import PageSummary, Site
 
 # Judgements, except where a line names its evidence.
 MAX_ALIGNED = 1_500  # Tags of a page that are aligned: menus and the first screens of content.
-MAX_PARENTS = 4_000  # Known pairs that are aligned: on a site that large, each page is linked from many of them.
-MIN_SHARE = 0.2  # Of the votes of a page for pages of a language.
-COMMON_LINKS = 60  # A page that more others link to is in a menu, and tells no two pages from each other.
-_LINK = 0xF0000  # Characters for the links whose targets are known to be each other's translation.
+MAX_PARENTS = 4_000  # Known pairs that are aligned. On such a large site, many of them link to each page.
+MIN_SHARE = 0.2  # Of a page's votes for pages of a language.
+COMMON_LINKS = 60  # A page with more incoming links is in a menu, and does not tell two pages apart.
+_LINK = 0xF0000  # Characters for links whose targets are known translations of each other.
 
 
 class ParentDetector:
-    """Links at aligned places of the tag sequences of paired pages lead to each other's translations."""
+    """Links at aligned places of the tag sequences of paired pages lead to translations of each other."""
 
     def propose(self, site: Site, known: Known) -> Evidence:
-        """The share of the votes of both pages that they give each other; one vote alone is worth two thirds."""
+        """The share of both pages' votes that they give each other. A single vote is worth two thirds."""
         votes: Counter[PageNumbers] = Counter()
         for a, b in list(known.pairs)[:MAX_PARENTS]:
             votes.update(set(aligned_links(site, known, a, b)))
@@ -40,7 +40,7 @@ class ParentDetector:
 
 
 def aligned_links(site: Site, known: Known, a: int, b: int) -> Iterable[PageNumbers]:
-    """The targets of links that stand at the same place once the tag sequences are aligned."""
+    """The targets of links at the same place once the tag sequences are aligned."""
     first, second = site.summaries[a], site.summaries[b]
     tags_a, tags_b = _anchored(first, second, known), _anchored(second, first, known)
     targets_a, targets_b = _targets(site, first), _targets(site, second)
@@ -55,7 +55,7 @@ def aligned_links(site: Site, known: Known, a: int, b: int) -> Iterable[PageNumb
 
 
 def _anchored(summary: PageSummary, other: PageSummary, known: Known) -> str:
-    """The tag sequence, with a character of its own for each link whose target is paired in the other's language."""
+    """The tag sequence, with a special character for each link whose target is paired in the other's language."""
     tags = list(summary.tags[:MAX_ALIGNED])
     for place, target in summary.links:
         partner = known.partners.get(target, {}).get(other.language)
@@ -69,7 +69,7 @@ def _targets(site: Site, summary: PageSummary) -> dict[int, int]:
 
 
 class Relatives:
-    """How far the neighbours of two pages, by links in and out, are each other's translations."""
+    """How many neighbours of two pages, by links in and out, are translations of each other."""
 
     def __init__(self, site: Site, known: Known) -> None:
         self._site = site
@@ -77,7 +77,7 @@ class Relatives:
 
     @cached_property
     def _neighbours(self) -> list[dict[int, float]]:
-        """Of each page those that it links to or is linked from, rare ones worth more; outgoing as -1 - number."""
+        """The pages that each page links to or is linked from. Rare ones weigh more. Outgoing links are -1 - number."""
         summaries = self._site.summaries
         targets = [{t for _, t in summary.links if summaries[t].language == summary.language} for summary in summaries]
         degree = Counter(target for linked in targets for target in linked)
@@ -91,7 +91,7 @@ class Relatives:
         return found
 
     def similarity(self, pair: PageNumbers) -> float:
-        """Weighted Jaccard's coefficient over the neighbours that are paired; -1 where neither has any."""
+        """Weighted Jaccard coefficient over the neighbours that are paired; -1 if neither page has any."""
         a, b = pair
         first = self._mapped(a, self._site.summaries[b].language)
         second = self._paired(b, self._site.summaries[a].language)
@@ -118,10 +118,10 @@ class Relatives:
 
 
 class BridgeDetector:
-    """Two pages that are both paired with the same third, in a third language."""
+    """Two pages that are both paired with the same page in a third language."""
 
     def propose(self, site: Site, known: Known) -> Evidence:
-        """1 - 2^-n for n such bridges; bridges that lead elsewhere count against."""
+        """1 - 2^-n for n such bridges. Bridges that lead elsewhere count against the pair."""
         votes: Counter[PageNumbers] = Counter()
         reached: dict[tuple[int, Language], Counter[int]] = defaultdict(Counter)
         for number, partners in known.partners.items():

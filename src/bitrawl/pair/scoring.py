@@ -1,4 +1,4 @@
-"""One calibrated score for all the evidence: a linear model that we trained."""
+"""One calibrated score for all evidence: a trained linear model."""
 
 import json
 from dataclasses import dataclass
@@ -16,13 +16,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A logistic regression."""
-
     weights: Floats
     bias: float
 
     def probabilities(self, candidates: Candidates) -> Floats:
-        """That each is a pair of translations."""
+        """The probability that each is a pair of translations."""
         logits = expanded(candidates) @ self.weights + self.bias
         result: Floats = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
         return result
@@ -30,14 +28,14 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class ScoreModel:
-    """Weights for the first round, when nothing is known of the site, and for those after it."""
+    """Weights for the first round, when nothing is known about the site, and for the rounds after it."""
 
     first: Weights
     later: Weights
 
     @classmethod
     def load(cls, path: Path = MODEL) -> Self:
-        """The model of the package, or one that `bitrawl train pairs` made."""
+        """The package's model, or one that `bitrawl train pairs` made."""
         content = json.loads(path.read_text())
         named = [
             dict(zip(TERMS, [0.0] * len(TERMS), strict=True)) | content[key]["weights"] for key in ("first", "later")
@@ -50,7 +48,7 @@ class ScoreModel:
         )
 
     def save(self, path: Path) -> None:
-        """As JSON that a person can read."""
+        """As readable JSON."""
         content = {
             key: {
                 "bias": round(part.bias, 4),
@@ -61,7 +59,7 @@ class ScoreModel:
         path.write_text(json.dumps(content, indent=1) + "\n")
 
 
-# Products let the linear model ask for two things at once.
+# Products let the linear model require two things at once.
 PRODUCTS = (
     ("url", "structure"),
     ("declared", "structure"),
@@ -73,6 +71,5 @@ TERMS = (*NAMES, *(f"{a}*{b}" for a, b in PRODUCTS))
 
 
 def expanded(candidates: Candidates) -> Floats:
-    """The features with their products."""
     products = [candidates.column(a) * candidates.column(b) for a, b in PRODUCTS]
     return np.column_stack([candidates.rows, *products])

@@ -1,4 +1,4 @@
-"""The pages of one site as pairing sees them: condensed, numbered, without the template that recurs on them."""
+"""The pages of one site, prepared for pairing: condensed, numbered, without the site's template."""
 
 import re
 from collections import Counter
@@ -14,24 +14,24 @@ from bitrawl.url import Url
 from bitrawl.urls.marks import named_languages
 
 # Judgements, except where a line names its evidence.
-MAX_TEXT = 30_000  # Characters of a page that are looked at: more of a long page says nothing new.
-MAX_LINKS = 1_000  # Of a page, in their order.
-MAX_TAGS = 4_000  # Of a page: comparing them costs the square of it.
-# Settled by looking at errors on the ten site packs and the bundled web (2026-11).
-CLAIMED_CONTENT = 0.2  # Share of the main text that is in what a page claims: the rest may be code or quotations ...
-CLAIMED_WHOLE = 0.6  # ... or of all its text: a title page is a list of links and an English licence.
-PROSE = 20  # Characters of running text, at the least: judgement ...
-PROSE_LETTERS = 0.85  # ... and the share of them that are letters and spaces.
+MAX_TEXT = 30_000  # Characters of a page that are read. More of a long page adds nothing.
+MAX_LINKS = 1_000  # Per page, in their order.
+MAX_TAGS = 4_000  # Per page. The cost of comparing them is quadratic.
+# Chosen by looking at errors on the ten site packs and the bundled web (2026-11).
+CLAIMED_CONTENT = 0.2  # Share of the main text that is in the claimed language: the rest may be code or quotations ...
+CLAIMED_WHOLE = 0.6  # ... or share of all text: a title page is a list of links and an English licence.
+PROSE = 20  # Running text has at least this many characters (judgement) ...
+PROSE_LETTERS = 0.85  # ... and at least this share of letters and spaces.
 
 _NUMBER = re.compile(r"\d+")
-# What a translation keeps as it is: numbers, addresses, code, names in Latin letters.
+# What a translation keeps unchanged: numbers, URLs, code, names in Latin letters.
 _KEPT = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_@.:/+\-]*[A-Za-z0-9_]|\d")
 _KINDS = {"title": 0, "heading": 1, "listitem": 2, "text": 3}
 
 
 @dataclass(frozen=True, slots=True)
 class PageSummary:
-    """What of a page is needed to pair it."""
+    """The parts of a page that pairing needs."""
 
     number: int
     url: Url
@@ -39,31 +39,31 @@ class PageSummary:
     paragraphs: tuple[str, ...]  # its own text, without the site's template
     prose: dict[str, int]  # the paragraphs that are running text, with their weights
     weight: int  # of its own text, in characters of an alphabet
-    fingerprint: str  # one character for each paragraph: kind and length
-    tags: str  # the tag sequence, one character a tag
+    fingerprint: str  # one character per paragraph: kind and length
+    tags: str  # the tag sequence, one character per tag
     numbers: tuple[int, ...]  # the digit sequences of its text, in order
-    kept: dict[int, int]  # what a translation keeps, hashed, with how often
+    kept: dict[int, int]  # what a translation keeps unchanged, hashed, with its frequency
     images: frozenset[str]  # their names, without folders
-    links: tuple[tuple[int, int], ...]  # (place in the tag sequence, number of the page that it leads to)
+    links: tuple[tuple[int, int], ...]  # (place in the tag sequence, number of the target page)
     alternates: tuple[Alternate, ...]
     machine: bool  # translated by a machine
 
 
 @dataclass(slots=True)
 class Site:
-    """The summaries of one site, and where to find them."""
+    """The summaries of one site, and lookups for them."""
 
     summaries: list[PageSummary]
     by_url: dict[Url, int]
     groups: list[tuple[Alternate, ...]] = field(default_factory=list)  # what the sitemaps declare
 
     def of_language(self, language: Language) -> list[PageSummary]:
-        """In the order of their numbers."""
+        """Sorted by their numbers."""
         return [summary for summary in self.summaries if summary.language == language]
 
 
 def is_prose(text: str) -> bool:
-    """Running text, not code, a table or a word or two: what a translator would have translated."""
+    """Whether it is running text: not code, a table or a few words, but text that a translator would have translated."""
     return len(text) >= PROSE and sum(map(str.isalpha, text)) + text.count(" ") >= PROSE_LETTERS * len(text)
 
 
@@ -89,10 +89,11 @@ def condense(pages: Sequence[Page], languages: Sequence[Language], sitemaps: Ite
 
 
 def language_of(page: Page, languages: Sequence[Language]) -> Language:
-    """Which of those languages a page is in; "und" for none.
+    """Which of those languages a page is in; "und" if none.
 
-    What its text was identified as, unless the page claims another (by its markup or its address) and enough of its
-    text is in that: a page of reference with more code than words, a title page with an English licence.
+    It is the identified language of the text, unless the page claims another one (by its markup or URL) and enough of
+    the text is in that language. Examples are a reference page with more code than words and a title page with an
+    English licence.
     """
     found = _asked(page.language, languages)
     claims = [claimed_language(page.metadata.html_lang), *named_languages(page.url)]
@@ -112,7 +113,7 @@ def language_of(page: Page, languages: Sequence[Language]) -> Language:
 
 
 def _asked(language: Language, languages: Sequence[Language]) -> Language:
-    """The language of the list that takes it."""
+    """The language of the list that accepts it."""
     return next((asked for asked in languages if same_language(language, asked)), UNDETERMINED)
 
 
@@ -120,7 +121,7 @@ def _asked(language: Language, languages: Sequence[Language]) -> Language:
 class _Condenser:
     by_url: dict[Url, int]
     template: Template
-    alphabet: dict[str, str]  # the tags of the site, each a character
+    alphabet: dict[str, str]  # the tags of the site, one character each
 
     def summary(self, number: int, page: Page, language: Language) -> PageSummary:
         own = [p for p in page.paragraphs if p not in self.template]
@@ -162,7 +163,7 @@ class _Condenser:
         return tuple(sorted((place, target) for place, target in targets if place >= 0 and target not in (-1, number)))
 
     def _kept(self, page: Page, whole: str) -> dict[int, int]:
-        """Tokens that translations share, and the addresses outside the site, which they share too."""
+        """Tokens that translations share, and the URLs outside the site, which they share too."""
         site = page.url.site
         tokens = Counter(_KEPT.findall(whole))
         tokens.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)

@@ -1,4 +1,4 @@
-"""u: pages whose URLs are versions of each other, by language marks, by the site's own patterns, or by the user's."""
+"""Method u: pages whose URLs correspond by language marks, the site's patterns or the user's replacements."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,19 +11,19 @@ from bitrawl.urls.marks import is_marked, named_languages, skeleton
 from bitrawl.urls.patterns import Pattern, learn, reliability
 
 # Judgements: the score weighs them against the rest.
-MARKED = (0.5, 0.85, 0.95)  # What the same skeleton is worth when none, one, both of the URLs name their language.
-RELIABLE = 0.5  # Of the known pages that a pattern leads from, the share that it must lead to their partner.
+MARKED = (0.5, 0.85, 0.95)  # The value of the same skeleton if none, one or both of the URLs name their language.
+RELIABLE = 0.5  # A pattern must lead at least this share of the known pages to their partners.
 
 
 class UrlDetector:
-    """The strongest of what marks, learned patterns and the user's replacements say."""
+    """The strongest evidence of marks, learned patterns and the user's replacements."""
 
     def __init__(self, replacements: Sequence[tuple[str, str]] = ()) -> None:
         self._replacements = replacements
         self.patterns: dict[tuple[Language, Language], dict[Pattern, float]] = {}
 
     def propose(self, site: Site, known: Known) -> Evidence:
-        """Patterns need known pairs; they are kept in `patterns` for whoever crawls the site."""
+        """Patterns need known pairs. They are kept in `patterns`, for the crawl of the site."""
         evidence = by_marks(site)
         self.patterns = learned(site, known)
         for found in (by_patterns(site, self.patterns), by_replacements(site, self._replacements)):
@@ -33,7 +33,7 @@ class UrlDetector:
 
 
 def by_marks(site: Site) -> Evidence:
-    """Pages of the same skeleton; several of one language share what it is worth."""
+    """Pages with the same skeleton. Several pages of one language share its value."""
     buckets: dict[str, dict[Language, list[int]]] = defaultdict(lambda: defaultdict(list))
     for summary in site.summaries:
         buckets[skeleton(summary.url, summary.language)][summary.language].append(summary.number)
@@ -51,7 +51,7 @@ def by_marks(site: Site) -> Evidence:
 
 
 def same_language_versions(site: Site) -> set[PageNumbers]:
-    """Pages in one language, of which one has the address of another language's version of the other."""
+    """Pages in one language, where the URL of one is that of the other in another language."""
     buckets: dict[str, list[int]] = defaultdict(list)
     for summary in site.summaries:
         buckets[skeleton(summary.url, summary.language)].append(summary.number)
@@ -85,7 +85,7 @@ def learned(site: Site, known: Known) -> dict[tuple[Language, Language], dict[Pa
 
 
 def by_patterns(site: Site, patterns: dict[tuple[Language, Language], dict[Pattern, float]]) -> Evidence:
-    """Where a pattern leads from a page of the first language to one of the second."""
+    """Pages of the first language whose URL a pattern turns into that of a page of the second."""
     evidence: Evidence = {}
     for (first, second), worth in patterns.items():
         for summary in site.of_language(first) if worth else ():
@@ -99,7 +99,7 @@ def by_patterns(site: Site, patterns: dict[tuple[Language, Language], dict[Patte
 
 
 def by_replacements(site: Site, replacements: Sequence[tuple[str, str]]) -> Evidence:
-    """The user's, both ways, as ILSP-FC's -u_r: any text for any other, at each place where it stands."""
+    """The user's replacements, both ways, like ILSP-FC's -u_r: any text for any other, wherever it occurs."""
     evidence: Evidence = {}
     for old, new in [*replacements, *((new, old) for old, new in replacements)]:
         for summary in site.summaries if old else ():

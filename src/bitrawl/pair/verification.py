@@ -1,4 +1,4 @@
-"""Whether two pages can be each other's translation at all, and why not."""
+"""Whether two pages can be translations of each other at all, and why not."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,31 +7,31 @@ from bitrawl.model import Language
 from bitrawl.pair.site import PageSummary
 from bitrawl.url import Url
 
-# Share of the running text that is the same on both. Chosen on the ten site packs (2026-11), none held out: 0.4
-# refuses 0-4 % of a site's true pairs (0.3: 0-14 %), and 50-100 % of its untranslated pages that pass for another
-# language, least where they are short or mostly tables (openbsd-2009 50 %, lilypond 60 %).
+# Share of the running text that is the same on both. Chosen on the ten site packs (2026-11), none held out: 0.4 refuses
+# 0-4 % of a site's true pairs (0.3: 0-14 %), and 50-100 % of its untranslated pages that pass for another language; the
+# fewest where they are short or mostly tables (openbsd-2009 50 %, lilypond 60 %).
 MAX_SHARED = 0.4
-# Characters that a page must have beside the site's template. Chosen because of one site pack, whose placeholders (a
-# title, and the list of contents that every page has) were a seventh of what was reported there; of the 12,743 true
-# pairs of all ten, one has less.
+# Characters that a page must have besides the site's template. Chosen because of one site pack, whose placeholders (a
+# title, and the table of contents that every page has) were a seventh of the reported pairs. Of the 12,743 true pairs
+# of all ten packs, one has less.
 MIN_WEIGHT = 100
 
 
 class RefusalReason(StrEnum):
     """Why two pages that some evidence calls translations are not a pair."""
 
-    WRONG_LANGUAGE = "wrong-language"  # both are in one language: one of them is not in the one it claims
+    WRONG_LANGUAGE = "wrong-language"  # both are in one language: one of them is not in the language that it claims
     UNTRANSLATED = "untranslated"  # mostly the same text on both
     SHORT = "short"  # one has hardly any text of its own
     LENGTH = "length"  # one has too little text to be a translation of the other: a placeholder
     CONFLICT = "conflict"  # one of them is the translation of another page, with more evidence
-    UNLIKE = "unlike"  # the evidence together is too weak
+    UNLIKE = "unlike"  # all evidence together is too weak
     MACHINE = "machine-translated"
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Two pages that are declared translations, or have the URLs of such, and are not taken for a pair."""
+    """Two pages that are declared translations, or whose URLs indicate it, but that were not accepted as a pair."""
 
     url_a: Url
     url_b: Url
@@ -42,7 +42,7 @@ class Refusal:
 
 
 def shared_text(a: PageSummary, b: PageSummary) -> float:
-    """What share of the running text of the page with more of it stands on the other word for word."""
+    """Which share of the running text is the same on both pages, measured on the page with more of it."""
     most = max(sum(a.prose.values()), sum(b.prose.values()))
     if not most:
         return 0.0

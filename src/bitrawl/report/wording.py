@@ -26,7 +26,7 @@ METHODS: dict[str, tuple[str, str]] = {
     Method.MUTUAL: ("mutual links", "the pages link to each other"),
     Method.BRIDGE: ("third language", "both are translations of the same page in a third language"),
 }
-"""By the letter of the evidence: its name, and what it says of two pages."""
+"""By the letter of the evidence: its name, and what it says about two pages."""
 
 SKIPS: dict[str, str] = {
     Reason.OFF_SITE: "The link leads to a site that has no seed.",
@@ -71,7 +71,7 @@ SKIPS: dict[str, str] = {
     Reason.MINING_ERROR: "Mining failed. The pages are kept in rejected/.",
     Reason.INTERNAL: "This is a bug in bitrawl. Please report it.",
 }
-"""Why a link is no page; docs/reference/skips.md says more of each."""
+"""Why a link did not become a page. docs/reference/skips.md says more about each reason."""
 
 HARMLESS: frozenset[str] = frozenset({Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT})
 """Skips that lose nothing."""
@@ -124,11 +124,11 @@ REFUSALS = {
     "unlike": "All of the evidence together is too weak.",
     "machine-translated": "One page says that it was translated by a machine.",
 }
-"""Why two pages that some evidence proposed as a pair were refused."""
+"""Why two pages that some evidence suggested as a pair were refused."""
 
 
 def method_name(letter: str) -> str:
-    """The letter itself where it is unknown."""
+    """The letter itself if it is unknown."""
     return METHODS.get(letter, (letter, ""))[0]
 
 
@@ -138,7 +138,7 @@ def language_pair(a: str, b: str) -> str:
 
 
 def fetched(summary: Summary) -> str:
-    """How many requests were answered; those that were not are told where there are any."""
+    """How many requests were answered, and how many were not, if any."""
     answers, silent = counted(summary.answers, "answer"), sum(summary.unanswered.values())
     return f"{answers} to {counted(summary.answers + silent, 'request')}" if silent else answers
 
@@ -168,7 +168,7 @@ def share(part: float, whole: float) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes as a person reads them."""
+    """Bytes in a readable unit."""
     for unit in ("B", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -177,7 +177,7 @@ def size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person says them: 12 s, 3 min 5 s, 2 h 10 min."""
+    """Seconds in readable units: 12 s, 3 min 5 s, 2 h 10 min."""
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 10:

@@ -1,4 +1,4 @@
-"""Which words translate which: probabilities learned from texts that are roughly each other's translation."""
+"""Which words translate which: probabilities learned from texts that are rough translations of each other."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,25 +18,26 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ROUNDS = 5  # Judgement.
-# Judgement: tokens of a text that are learned from as one bag. A longer pair, a page or a chapter, is cut at proportional places:
-# in a translation what stands in the middle is found near the middle.
+# Judgement: tokens of a text that are learned from as one bag. A longer pair, such as a page or a chapter, is cut at
+# proportional places: what is in the middle of a text is near the middle of its translation.
 WINDOW = 60
-# Judgement: a link that is weaker both ways is forgotten; users of a lexicon have higher thresholds of their own.
+# Judgement: a link that is weaker both ways is dropped. Users of a lexicon have higher thresholds of their own.
 LEAST = 0.005
-# Pseudo-count of a word that translates nothing. 0.1 or 0.3 is the same to the aligner (Text+Berg, MAC dev, 2026-11).
+# Pseudo-count of a word that translates nothing. 0.1 and 0.3 make no difference to the aligner (Text+Berg, MAC dev,
+# 2026-11).
 EMPTY = 0.1
-# Taken off the count of every link: what was seen together once is mostly chance, and an aligner that learns from its
-# own beads would believe whatever it has done before. On MAC dev (2026-11) strict F1 of the aligner is .55 without,
-# .76 to .77 with 0.2 to 0.8; on Text+Berg .82 and .84.
+# Subtracted from the count of every link: what was seen together once is mostly chance, and an aligner that learns from
+# its own beads would believe whatever it has done before. On MAC dev (2026-11), strict F1 of the aligner is .55
+# without, .76 to .77 with 0.2 to 0.8; on Text+Berg .82 and .84.
 DISCOUNT = 0.5
-DICTIONARY_WEIGHT = 3.0  # occurrences that an entry of a user's dictionary is worth; a judgement
+DICTIONARY_WEIGHT = 3.0  # an entry of a user's dictionary counts as this many occurrences; a judgement
 _HUNALIGN = re.compile(r"\s@\s")
 
 
 class Lexicon:
-    """Translation probabilities both ways, sparse; words are whatever the caller compares, normally stems.
+    """Sparse translation probabilities in both directions. Words are whatever the caller compares, normally stems.
 
-    `forward` of a link is p(b | a), `backward` p(a | b).
+    For a link, `forward` is p(b | a) and `backward` is p(a | b).
     """
 
     def __init__(self, ids_a: Mapping[str, int], ids_b: Mapping[str, int], links: "Links") -> None:
@@ -54,10 +55,10 @@ class Lexicon:
         weights: Sequence[float] | None = None,
         dictionary: Iterable[TokenPair] = (),
     ) -> "Lexicon":
-        """From sentences, paragraphs or whole documents: IBM Model 1 in both directions, made to agree in each round.
+        """Learn from sentences, paragraphs or documents: IBM Model 1 in both directions, made to agree in each round.
 
-        Agreement (Liang et al. 2006) is what keeps rare words from collecting whatever is left over, which is the
-        fault of Model 1 on little data. Entries of a dictionary count as pairs that are certain.
+        Agreement (Liang et al. 2006) keeps rare words from collecting whatever is left over, which is the weakness of
+        Model 1 with little data. Entries of a dictionary count as certain pairs.
         """
         pairs = list(pairs)
         weights = [1.0] * len(pairs) if weights is None else weights
@@ -71,7 +72,7 @@ class Lexicon:
         return len(self.links.a)
 
     def translations(self, word: str) -> list[tuple[str, float]]:
-        """Of a word of the first language, likeliest first."""
+        """The translations of a word of the first language, likeliest first."""
         if (number := self.ids_a.get(word)) is None:
             return []
         low, high = np.searchsorted(self.links.a, [number, number + 1])
@@ -79,7 +80,7 @@ class Lexicon:
         return sorted(((self.names_b[b], p) for b, p in found), key=lambda entry: -entry[1])
 
     def sources(self, word: str) -> list[tuple[str, float]]:
-        """Of a word of the second language, likeliest first."""
+        """The translations of a word of the second language, likeliest first."""
         if (number := self.ids_b.get(word)) is None:
             return []
         low, high = np.searchsorted(self.links.b, [number, number + 1], sorter=self._by_b)
@@ -88,7 +89,7 @@ class Lexicon:
         return sorted(((self.names_a[a], p) for a, p in pairs), key=lambda entry: -entry[1])
 
     def coverage(self, tokens_a: Tokens, tokens_b: Tokens) -> tuple[float, float]:
-        """What share of either text has its translation in the other; an identical word is its own translation."""
+        """Which share of each text has its translation in the other. An identical word is its own translation."""
         set_a, set_b = set(tokens_a), set(tokens_b)
         explained_a = {word: 1.0 for word in set_a if word in set_b}
         explained_b = dict(explained_a)
@@ -114,14 +115,14 @@ class Lexicon:
 
 
 class Links:
-    """Words that were seen to translate each other, by their numbers, ordered by the first and then the second."""
+    """Words that translate each other, by their numbers, sorted by the first and then the second."""
 
     def __init__(self, a: Ints, b: Ints, forward: Floats, backward: Floats) -> None:
         self.a, self.b, self.forward, self.backward = a, b, forward, backward
 
 
 def read_dictionary(path: Path, languages: tuple[Language, Language]) -> list[TokenPair]:
-    """Entries a line: `word<TAB>translation`, or hunalign's `translation @ word`; raises `ConfigError`."""
+    """Read entries, one per line: `word<TAB>translation`, or hunalign's `translation @ word`. Raises `ConfigError`."""
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -135,13 +136,16 @@ def read_dictionary(path: Path, languages: tuple[Language, Language]) -> list[To
         elif len(sides := _HUNALIGN.split(f" {line} ", maxsplit=1)) == 2:
             b, a = sides
         else:
-            raise ConfigError(f"{path}, line {number}: neither word<TAB>translation nor translation @ word")
+            raise ConfigError(f"{path}, line {number}: expected word<TAB>translation or translation @ word")
         entries.append((words(a, languages[0]), words(b, languages[1])))
     return [(a, b) for a, b in entries if a and b]
 
 
 def windows(a: Tokens, b: Tokens) -> list[tuple[Tokens, Tokens]]:
-    """A pair of short texts itself; of longer ones, windows at proportional places, each half over the next."""
+    """A pair of short texts is one window.
+
+    Longer texts are cut at proportional places into windows that overlap by half.
+    """
     if not a or not b:
         return []
     count = max(len(a), len(b)) // WINDOW

@@ -1,7 +1,7 @@
 """Paragraphs that recur across a site's pages are its template, whatever the classifier of a single page said.
 
-Counted by hash, in memory that does not grow with the site: lossy counting (Manku and Motwani 2002) forgets the texts
-that were seen too seldom to become template.
+They are counted by hash, in memory that does not grow with the site: lossy counting (Manku and Motwani 2002) forgets
+the texts that were seen too seldom to become template.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,22 +11,23 @@ import msgspec
 
 from bitrawl.model import Language, Page, Paragraph, ParagraphKind
 
-# Judgement, not tuned: no data says yet which paragraphs of a site are template.
+# Judgement, not tuned: no data yet says which paragraphs of a site are template.
 MIN_PAGES = 10  # A smaller site has none: three product pages may share a heading.
-MIN_COUNT = 5  # Pages of a language that have the text ...
-MIN_COUNT_FEW = 3  # ... or all of its pages, where it has fewer than those, and at least so many.
+MIN_COUNT = 5  # Pages of a language that must have the text ...
+MIN_COUNT_FEW = 3  # ... or all of its pages, if it has fewer than that but at least this many.
 MIN_SHARE = 0.3
-MIN_SHARE_HEADING = 0.6  # "Description", "Example", "See also" head the sections of reference pages, and are content.
-LONG = 200  # A paragraph of this length that recurs word for word is a notice, however few of the pages carry it ...
-LONG_SHARE = 0.1  # ... as long as this many do.
-MAX_TEXTS = 50_000  # Hashes remembered for each site: about 10 MB.
+# "Description", "Example" and "See also" head the sections of reference pages, and are main text.
+MIN_SHARE_HEADING = 0.6
+LONG = 200  # A paragraph of this length that recurs word for word is a notice, even if few pages have it ...
+LONG_SHARE = 0.1  # ... as long as at least this share does.
+MAX_TEXTS = 50_000  # Hashes that are remembered per site: about 10 MB.
 
 
 class TemplateCounter:
-    """What recurs on one site, page by page; for each language apart, since a template is translated with its pages.
+    """Counts what recurs on one site, page by page and language by language, because a template is translated too.
 
-    How many pages are enough is asked of the site, not of each language: where the template of one language were
-    known and that of the other not, their pages would look less alike than they are.
+    The number of pages is required of the site, not of each language. If the template were known in only one of two
+    languages, their pages would look less alike than they are.
     """
 
     def __init__(self, max_texts: int = MAX_TEXTS) -> None:
@@ -36,7 +37,10 @@ class TemplateCounter:
         self._floor = 0  # What has been forgotten was seen at most this often.
 
     def add(self, page: Page, language: Language | None = None) -> None:
-        """A page counts a text once, however often it has it; `language`, where the caller knows it better."""
+        """A page counts a text once, however often it contains it.
+
+        Give `language` if you know it better than the page.
+        """
         spoken = page.language if language is None else language
         self._pages[spoken] = self._pages.get(spoken, 0) + 1
         for key in {_key(paragraph) for paragraph in page.paragraphs}:
@@ -47,7 +51,7 @@ class TemplateCounter:
             self._counts = {place: count for place, count in self._counts.items() if count > self._floor}
 
     def template(self) -> "Template":
-        """What is known by now."""
+        """What is known so far."""
         if sum(self._pages.values()) < MIN_PAGES:
             return Template({})
         shares: dict[int, float] = {}
@@ -61,8 +65,8 @@ class TemplateCounter:
 class Template(msgspec.Struct, frozen=True):
     """The texts that recur on a site, by hash, each with the share of a language's pages that have it.
 
-    What is template in one language is so wherever it stands: a page that nobody translated stands in the frame of
-    the language that it was meant for.
+    A text that is template in one language is template everywhere: an untranslated page is surrounded by the template
+    of the language that it was meant for.
     """
 
     shares: dict[int, float]
@@ -72,7 +76,6 @@ class Template(msgspec.Struct, frozen=True):
 
 
 def template_of(pages: Iterable[Page]) -> Template:
-    """Of the pages of one site."""
     counter = TemplateCounter()
     for page in pages:
         counter.add(page)
@@ -80,14 +83,14 @@ def template_of(pages: Iterable[Page]) -> Template:
 
 
 def without_template(pages: Callable[[], Iterable[Page]]) -> Iterator[Page]:
-    """The pages of one site, with what recurs on them labelled boilerplate. Asks for the pages twice."""
+    """The pages of one site, with recurring text labelled boilerplate. It asks for the pages twice."""
     template = template_of(pages())
     for page in pages():
         yield relabel(page, template)
 
 
 def relabel(page: Page, template: Template) -> Page:
-    """Its paragraphs that are template become boilerplate; nothing that was boilerplate becomes content."""
+    """Paragraphs of the template become boilerplate. No boilerplate becomes main text."""
     paragraphs = tuple(
         msgspec.structs.replace(paragraph, boilerplate=True)
         if not paragraph.boilerplate and paragraph in template
@@ -104,5 +107,5 @@ def _needed(paragraph: Paragraph) -> float:
 
 
 def _key(paragraph: Paragraph) -> int:
-    """The same in every process, so that counts may be kept."""
+    """The same in every process, so that counts can be stored."""
     return int.from_bytes(blake2b(paragraph.text.casefold().encode(), digest_size=8).digest(), "big")

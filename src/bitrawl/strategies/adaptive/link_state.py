@@ -1,4 +1,4 @@
-"""What other addresses and visits say of a link: it changes as the crawl goes on."""
+"""What other URLs and visits tell about a link. It changes during the crawl."""
 
 from collections.abc import Container, Hashable
 
@@ -9,27 +9,28 @@ from bitrawl.model import UNDETERMINED, Language, Link
 from bitrawl.strategies.adaptive.partners import Partners
 from bitrawl.url import Url
 
-MIN_ANCHOR = 10  # judgement: letters of a link text; shorter ones ("next", "English") name many pages
+MIN_ANCHOR = 10  # judgement: letters of a link text; shorter texts ("next", "English") name many pages
 
 
 class LinkState(msgspec.Struct, frozen=True, kw_only=True):
-    """How a link relates to the addresses that may be its partner, each field a column of the model by its name."""
+    """How a link relates to its possible partners. Each field is the model's column of that name."""
 
-    declared: bool  # somebody names it as a version of another page
-    unwanted: bool  # it is said to be in a language that nobody asked for
-    partner_visited: bool  # one of them was, and expects a partner here
-    partner_queued: bool  # none was, one is queued
-    partner_failed: bool  # visited, and no page of another language asked for, or paired with another
-    same_anchor: bool  # it has the link text of one of them: a sign that it was not translated
+    declared: bool  # something declares it as a version of another page
+    unwanted: bool  # it is said to be in a language that was not requested
+    partner_visited: bool  # a possible partner was visited and expects its partner here
+    partner_queued: bool  # none was visited, but one is queued
+    # one was visited, but it is not a page in another requested language, or it is paired with another page
+    partner_failed: bool
+    same_anchor: bool  # it has the same link text as a possible partner, which suggests that it was not translated
     other_anchor: bool
-    twin_visited: bool  # under another spelling of the same address
+    twin_visited: bool  # another spelling of the same URL was visited
     twin_queued: bool
-    beside: bool  # they are known by nothing but a place on paired pages
-    silent: bool  # one of them names its translations, and not this one
+    beside: bool  # the only evidence of its partners is their place on paired pages
+    silent: bool  # a possible partner declares its translations, but not this one
 
     @property
     def group(self) -> tuple[Hashable, ...]:
-        """Links that share a rate, as a path of `Rates`: partner, then link texts, then declarations."""
+        """The links that share a rate, as a path in `Rates`: partner, then link texts, then declarations."""
         if self.partner_visited:
             partner = "visited"
         elif self.partner_failed:
@@ -41,17 +42,17 @@ class LinkState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkStates:
-    """The state of any link of one site, from what links say of their targets and from what `Partners` knows."""
+    """The state of any link of one site, from the links' own attributes and from what `Partners` knows."""
 
     def __init__(self, partners: Partners, known: Container[Url]) -> None:
-        self.signs: set[Language] = set()  # languages asked for that some link is said to be in
+        self.signs: set[Language] = set()  # requested languages that some link is said to be in
         self._partners = partners
-        self._known = known  # addresses that a link led to
+        self._known = known  # URLs that a link led to
         self._anchors: dict[Url, str] = {}
         self._claims: dict[Url, Language] = {}
 
     def read_language(self, link: Link) -> bool:
-        """Remember the language that the link says its target is in; whether that is news."""
+        """Remember the language that the link claims for its target. Returns whether that is new."""
         if link.url in self._claims:
             return False
         claim = claimed_language(link.hreflang)
@@ -61,7 +62,7 @@ class LinkStates:
         return True
 
     def read_anchor(self, link: Link) -> bool:
-        """Remember the first long text of a link to its target; whether this is it."""
+        """Remember the first long link text for its target. Returns whether this is it."""
         if link.url in self._anchors:
             return False
         anchor = " ".join(link.anchor.split()).casefold()
@@ -71,7 +72,7 @@ class LinkStates:
         return True
 
     def redirect(self, old: Url, new: Url) -> None:
-        """The new address has the old one's link text."""
+        """The new URL gets the old one's link text."""
         if old in self._anchors:
             self._anchors.setdefault(new, self._anchors[old])
 

@@ -1,4 +1,4 @@
-"""What is known of the links of one site: a row for each, in arrays that one matrix product scores."""
+"""What is known about the links of one site: one row per link, in arrays that one matrix product scores."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
@@ -13,35 +13,35 @@ from bitrawl.url import Url
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-FIRST_ROWS = 256  # judgement: rows of a new table; it doubles when they are full
+FIRST_ROWS = 256  # judgement: rows of a new table; it doubles when it is full
 
 
 class Column(IntEnum):
-    """What the model weighs. `LinkState` says what its fields mean."""
+    """The features of the model. `LinkState` explains the fields with the same names."""
 
     BIAS = 0
     DECLARED = 1
     UNWANTED = 2
-    WANTED = 3  # log-odds that it is in a language asked for, by its URL
+    WANTED = 3  # log-odds that it is in a requested language, by its URL
     PARTNER_VISITED = 4
     PARTNER_QUEUED = 5
     PARTNER_FAILED = 6
     SAME_ANCHOR = 7
     OTHER_ANCHOR = 8
-    FROM_WANTED = 9  # found on a page in a language asked for
+    FROM_WANTED = 9  # found on a page in a requested language
     FROM_PAIRED = 10
-    LISTED = 11  # in a sitemap
+    LISTED = 11  # listed in a sitemap
     DEPTH = 12
     TWIN_VISITED = 13
     TWIN_QUEUED = 14
     BESIDE = 15
     SILENT = 16
-    # The columns before are facts. Those from here on are log-odds of what links of the same group brought so far.
+    # The columns above are facts. The columns below are log-odds: how often links of the same group have led to pairs.
     BY_MARKS = 17  # links with the same language marks
-    BY_PLACE = 18  # in the same directory, languages apart
+    BY_PLACE = 18  # links in the same directory, ignoring languages
     BY_BOTH = 19
-    BY_SOURCE = 20  # from the same page
-    BY_STATE = 21  # of which the same was known: declared, partner, link texts
+    BY_SOURCE = 20  # links from the same page
+    BY_STATE = 21  # links in the same state: declared, partner, link texts
 
 
 FACTS = tuple(column for column in Column if column < Column.BY_MARKS)
@@ -51,11 +51,11 @@ _BY_STATE = GROUPS.index(Column.BY_STATE)
 
 
 class LinkTable:
-    """The arrays grow together; a row is an address, and stays where it is."""
+    """The arrays grow together. A row stands for a URL and never moves."""
 
     def __init__(self) -> None:
         self.urls: list[Url] = []  # by row
-        self.rows: dict[Url, int] = {}  # by address
+        self.rows: dict[Url, int] = {}  # by URL
         self._facts = np.zeros((FIRST_ROWS, len(FACTS)), np.float32)
         self._groups = np.zeros((FIRST_ROWS, len(GROUPS)), np.int64)
         self._queued = np.zeros(FIRST_ROWS, bool)
@@ -64,7 +64,7 @@ class LinkTable:
         self._changed: set[int] = set()
 
     def add(self, url: Url, facts: Mapping[Column, float], groups: Mapping[Column, int], *, queued: bool) -> int:
-        """A new row, marked as changed; columns that are not given are 0."""
+        """Add a row and mark it as changed. Columns that are not given are 0."""
         row = self.rows[url] = len(self.urls)
         self.urls.append(url)
         if row == len(self._queued):
@@ -87,7 +87,7 @@ class LinkTable:
     # columns
 
     def facts(self, rows: Rows) -> Floats:
-        """One row each, in the order of `FACTS`."""
+        """One row for each, in the order of `FACTS`."""
         found: Floats = self._facts[rows]
         return found
 
@@ -99,7 +99,7 @@ class LinkTable:
         self._facts[rows, column] = value
 
     def groups(self, rows: Rows) -> NDArray[np.int64]:
-        """One row each, in the order of `GROUPS`."""
+        """One row for each, in the order of `GROUPS`."""
         found: NDArray[np.int64] = self._groups[rows]
         return found
 
@@ -108,7 +108,7 @@ class LinkTable:
         return numbers
 
     def set_states(self, rows: Rows, states: Sequence[LinkState], groups: Sequence[int]) -> None:
-        """The columns that each state has, and the group of links that share it."""
+        """Set the columns of each state, and the group of links that share the state."""
         if len(rows):
             self._facts[rows[:, None], _STATE_COLUMNS] = [msgspec.structs.astuple(state) for state in states]
             self._groups[rows, _BY_STATE] = groups
@@ -116,7 +116,7 @@ class LinkTable:
     # visits
 
     def queued(self) -> Rows:
-        """The rows of all links that were not visited yet."""
+        """The rows of all links that have not been visited yet."""
         return np.flatnonzero(self._queued)
 
     def only_queued(self, rows: Rows) -> Rows:
@@ -127,7 +127,7 @@ class LinkTable:
         self._queued[row] = False
 
     def gain(self, row: int) -> float | None:
-        """What the visit brought, as far as it was counted; None before."""
+        """What the visit brought so far; None before it is counted."""
         gain = float(self._gains[row])
         return None if np.isnan(gain) else gain
 
@@ -146,11 +146,11 @@ class LinkTable:
     # changes
 
     def mark(self, rows: Iterable[int]) -> None:
-        """The state of these rows may have changed."""
+        """Note that the state of these rows may have changed."""
         self._changed.update(rows)
 
     def mark_queued(self, urls: Iterable[Url]) -> None:
-        """As `mark`, for those of the addresses that are queued."""
+        """Like `mark`, for those of the URLs that are queued."""
         for url in urls:
             row = self.rows.get(url)
             if row is not None and self._queued[row]:

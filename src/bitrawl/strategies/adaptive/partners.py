@@ -1,8 +1,9 @@
 """Which pages of one site may be translations of each other, and which visited pages are.
 
-Declarations, equal addresses without language marks, and links at the same place of paired pages put two addresses side
-by side. Two visited pages are a pair when they are in two of the languages asked for and have similar texts. That only
-has to tell whether a visit paid: the pairs of the corpus are found later, from all pages and all evidence (pair/).
+Two URLs are candidates if a page declares them, if they are equal without their language marks, or if they are linked
+at the same place of paired pages. Two visited pages are a pair if they are in two of the requested languages and have
+similar texts. This only has to tell whether a visit was worth its cost. The pairs of the corpus are found later, from
+all pages and all evidence (pair/).
 """
 
 from collections import defaultdict
@@ -18,42 +19,42 @@ from bitrawl.strategies.visited_page import VisitedPage, aligned_links, comparab
 from bitrawl.url import Url
 from bitrawl.urls.marks import named_languages, skeleton
 
-MIN_LIKENESS = 0.35  # of the fingerprints of two pages: anything below was chance on the site packs
-MAX_SAME_KEY = 12  # judgement: addresses of one key that are looked at, or that one page declares
-MAX_BESIDE = 4  # judgement: addresses that stood at the same place as one
-MAX_REDIRECTS = 5  # judgement: of a chain that is followed to where an address leads
+MIN_LIKENESS = 0.35  # similarity of the fingerprints of two pages; anything below was chance on the site packs
+MAX_SAME_KEY = 12  # judgement: URLs with the same key that are examined, or URLs that one page declares
+MAX_BESIDE = 4  # judgement: URLs that were found at the same place as one URL
+MAX_REDIRECTS = 5  # judgement: redirects that are followed to where a URL leads
 MAX_TAGS = 1500  # judgement: tags of a page that are aligned
 
 
 class Marks(NamedTuple):
-    """The languages that an address names."""
+    """The languages that a URL names."""
 
-    wanted: tuple[Language, ...]  # of those asked for
+    wanted: tuple[Language, ...]  # those that were requested
     others: bool
 
 
 class Partners:
-    """What the addresses and the visited pages of one site say of each other, for two languages or more."""
+    """What the URLs and the visited pages of one site say about each other, for two or more languages."""
 
     def __init__(self, languages: Sequence[Language]) -> None:
         self.languages = tuple(languages)
-        self.visited: dict[Url, VisitedPage | None] = {}  # None for an address that brought no page
+        self.visited: dict[Url, VisitedPage | None] = {}  # None for a URL that brought no page
         self.pairs: set[tuple[Url, Url]] = set()
         self.examined = 0
         self._by_key: dict[str, list[Url]] = defaultdict(list)
         self._keys: dict[Url, tuple[str, ...]] = {}
         self._marks: dict[Url, Marks] = {}
         self._partners: dict[Url, set[Url]] = {}
-        self._declaring: set[Url] = set()  # visited pages that name versions of themselves, in whatever language
+        self._declaring: set[Url] = set()  # visited pages that declare versions of themselves, in any language
         self._declared: dict[Url, set[Url]] = defaultdict(set)
         self._beside: dict[Url, set[Url]] = defaultdict(set)
         self._redirects: dict[Url, Url] = {}
         self._claims: dict[Url, Language] = {}
 
-    # addresses
+    # URLs
 
     def add(self, url: Url) -> None:
-        """Make the address a candidate for others; one that is known already stays as it is."""
+        """Make the URL a candidate for others. A known URL stays as it is."""
         if url in self._keys:
             return
         keys = tuple(dict.fromkeys(skeleton(url, language) for language in self.marks(url).wanted or [UNDETERMINED]))
@@ -62,7 +63,7 @@ class Partners:
             self._by_key[key].append(url)
 
     def key(self, url: Url) -> str:
-        """What is left of an address that was added without the marks of its language."""
+        """What is left of an added URL without its language marks."""
         return self._keys[url][0]
 
     def marks(self, url: Url) -> Marks:
@@ -75,20 +76,20 @@ class Partners:
         return found
 
     def declare(self, group: Iterable[Url]) -> None:
-        """A page or a sitemap names these as versions of each other."""
+        """Note that a page or a sitemap declares these as versions of each other."""
         urls = list(islice(dict.fromkeys(group), MAX_SAME_KEY))
         for url in urls:
             known = self._declared[url]
             known.update(islice((other for other in urls if other != url), max(0, MAX_SAME_KEY - len(known))))
 
     def redirect(self, old: Url, new: Url) -> None:
-        """What was said of the old address is said of the new one."""
+        """What was said about the old URL now applies to the new one."""
         self._redirects[old] = new
         for relation in (self._declared, self._beside):
             relation[new] |= relation.get(old, set()) - {new}
 
     def wanted(self, alternates: Iterable[Alternate]) -> list[Url]:
-        """Those that may be in a language asked for; remembers the language that is claimed of each."""
+        """Those that may be in a requested language. Remembers the language that is claimed for each."""
         found = []
         for alternate in alternates:
             claimed = claimed_language(alternate.language) if alternate.language else UNDETERMINED
@@ -99,17 +100,17 @@ class Partners:
         return found
 
     def claim(self, url: Url) -> Language:
-        """The language that a page or a sitemap says it is in; "und" where none does."""
+        """The language that a page or a sitemap claims for it; "und" if none does."""
         return self._claims.get(url, UNDETERMINED)
 
     def is_declared(self, url: Url) -> bool:
-        """Whether something names it as a version of another page."""
+        """Whether something declares it as a version of another page."""
         return bool(self._declared.get(url))
 
     # candidates
 
     def candidates(self, url: Url) -> Iterator[Url]:
-        """Addresses that may be the other version of that one, the best evidence first; visited or not."""
+        """URLs that may be the other version of this one, visited or not, the best evidence first."""
         seen = {url}
         for found in (*sorted(self._declared.get(url, ())), *self._same_key(url)):
             landed = self._landed(found)
@@ -120,11 +121,11 @@ class Partners:
             yield from sorted(self._beside.get(url, ()))
 
     def is_beside(self, url: Url) -> bool:
-        """Whether nothing but its place on paired pages says what its partner may be."""
+        """Whether its place on paired pages is the only evidence of its partner."""
         return url in self._beside and not self._declared.get(url) and next(self._same_key(url), None) is None
 
     def twins(self, url: Url) -> Iterator[Url]:
-        """Other spellings of the address: with or without a slash at the end, an index file, an extension."""
+        """Other spellings of the URL: with or without a slash at the end, an index file, an extension."""
         mine = self.marks(url).wanted
         for key in self._keys.get(url, ()):
             yield from (
@@ -144,11 +145,11 @@ class Partners:
     # visits
 
     def failed(self, url: Url) -> None:
-        """A visit that brought no page."""
+        """Note a visit that brought no page."""
         self.visited.setdefault(url, None)
 
     def arrived(self, page: Page) -> list[Url]:
-        """A page was visited: the partners that it finds among the pages before it."""
+        """Note a visited page. Returns the partners found for it among the pages visited before."""
         self.add(page.url)
         seen = VisitedPage.of(page, self.languages, max_tags=MAX_TAGS)
         self.visited[page.url] = seen
@@ -166,7 +167,7 @@ class Partners:
         return found
 
     def language(self, url: Url) -> Language:
-        """Of a visited page, as far as it is one asked for; "und" for anything else."""
+        """The language of a visited page if it was requested; "und" for anything else."""
         seen = self.visited.get(url)
         return UNDETERMINED if seen is None else seen.language
 
@@ -174,10 +175,10 @@ class Partners:
         return bool(self._partners.get(url))
 
     def expects(self, other: Url, url: Url) -> bool:
-        """Whether the visited page `other` may find its partner at that address.
+        """Whether the visited page `other` may find its partner at that URL.
 
-        It must be in the language that its own address and declarations name, and not in the one that the other address
-        names: an English text below /tr/ has no partner there, and its original below /en/ has no Turkish version.
+        Its text must be in the language that its own URL and declarations name, and not in the language that the other
+        URL names. An English text below /tr/ has no partner there, and its original below /en/ has no Turkish version.
         """
         language = self.language(other)
         if language == UNDETERMINED or not self._is_as_claimed(other, language):
@@ -188,11 +189,11 @@ class Partners:
         return len(self._partners.get(other, ())) < len(self.languages) - 1
 
     def leaves_out(self, other: Url, url: Url) -> bool:
-        """Whether a visited page names its translations, and that address is none of them."""
+        """Whether a visited page declares its translations, and that URL is not one of them."""
         return other in self._declaring and url not in self._declared.get(other, ())
 
     def _read_declarations(self, page: Page) -> None:
-        """What the page says of its own translations, as far as they are wanted."""
+        """Read what the page says about its own translations in requested languages."""
         if any(other.url != page.url for other in page.alternates):
             self._declaring.add(page.url)
         for other in self.wanted(page.alternates):
@@ -200,12 +201,12 @@ class Partners:
                 self.declare((page.url, other))
 
     def _is_as_claimed(self, url: Url, language: Language) -> bool:
-        """An English page that is declared French is an original that nobody translated."""
+        """An English page that is declared to be French is an original that nobody translated."""
         claimed = self.claim(url)
         return claimed == UNDETERMINED or same_language(claimed, language)
 
     def _may_pair(self, url: Url, other: Url) -> bool:
-        """Two languages that are asked for, and neither page has a partner in the other's yet."""
+        """Whether the pages are in two requested languages, and neither has a partner in the other's language yet."""
         languages = (self.language(url), self.language(other))
         if UNDETERMINED in languages or languages[0] == languages[1]:
             return False
@@ -223,14 +224,14 @@ class Partners:
         self._partners.setdefault(url, set()).add(other)
         self._partners.setdefault(other, set()).add(url)
         self._put_beside(aligned_links(a, b))
-        if len(self.languages) == 2:  # neither has another partner to find
+        if len(self.languages) == 2:  # neither can have another partner
             self.visited[url], self.visited[other] = a.without_links(), b.without_links()
         return True
 
     def _put_beside(self, aligned: Iterable[tuple[Url, Url]]) -> None:
         """Links at the same place of two paired pages may lead to another pair (Liu et al., section 5)."""
         for first, second in aligned:
-            # The links of a menu are known to stand so from the pairs before.
+            # Earlier pairs already showed the links of the menu at this place.
             if second in self._beside.get(first, ()) and first in self._beside.get(second, ()):
                 continue
             if first != second and first.site == second.site:
@@ -240,5 +241,5 @@ class Partners:
 
 
 def alike(a: VisitedPage, b: VisitedPage) -> bool:
-    """Whether two texts in different languages may be translations: length, build, and not the same text."""
+    """Whether two texts in different languages may be translations: alike in length and structure, and no copy."""
     return comparable(a, b) and Indel.normalized_similarity(a.fingerprint, b.fingerprint) >= MIN_LIKENESS

@@ -1,4 +1,7 @@
-"""How often links of a kind led to a page of a pair: rates of groups, each close to its parent's until it has visits."""
+"""How often links of a group led to a page of a pair.
+
+A group's rate starts near its parent's and moves with its visits.
+"""
 
 from array import array
 from collections.abc import Hashable, Sequence
@@ -8,23 +11,23 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 
-PARENT_VISITS = 3.0  # judgement: visits that a parent's rate counts for
-_ROOT = 0  # above all groups; its rate is the prior
+PARENT_VISITS = 3.0  # judgement: a parent's rate counts as much as this many visits
+_ROOT = 0  # the ancestor of all groups; its rate is the prior
 
 
 class Rates:
-    """Groups in a tree; a visit counts for a group and for all above it."""
+    """Groups in a tree. A visit counts for its group and all ancestors."""
 
     def __init__(self, prior: float) -> None:
         self._prior = prior
         self._numbers: dict[Hashable, int] = {}
-        # By number, where numpy can read them: a visit changes a few, and few are asked for.
+        # By group number, in arrays that numpy can read. A visit changes few of them, and few are read.
         self._parents = array("q", [_ROOT])
         self._visits = array("f", [0.0])
         self._gains = array("f", [0.0])
 
     def group(self, path: Sequence[Hashable]) -> int:
-        """The group at the end of a path from the root: its number, by which it is asked for and counted."""
+        """The number of the group at the end of a path from the root."""
         number = _ROOT
         for name in path:
             key = (number, name)
@@ -38,7 +41,7 @@ class Rates:
         return number
 
     def count(self, group: int, visits: float, gain: float) -> None:
-        """Add visits and what they gained; either may be negative, to correct what was counted before."""
+        """Add visits and what they gained. Either may be negative, to correct an earlier count."""
         while group != _ROOT:
             self._visits[group] += visits
             self._gains[group] += gain
@@ -51,7 +54,7 @@ class Rates:
         return (self._gains[group] + above) / (self._visits[group] + PARENT_VISITS)
 
     def rates(self, groups: NDArray[np.int64]) -> Floats:
-        """In the shape of what is asked for; the other groups cost next to nothing, however many they are."""
+        """Rates in the shape of `groups`. The cost depends on these groups only, not on how many there are."""
         asked = np.zeros(len(self._parents), bool)
         asked[groups] = True
         rates = np.empty(len(asked), np.float32)
@@ -61,7 +64,7 @@ class Rates:
         return found
 
     def _from_the_root(self, groups: NDArray[np.int64]) -> Floats:
-        """As `rate`, a level at a time for all groups."""
+        """Like `rate`, for all groups, one level of the tree at a time."""
         parents = np.frombuffer(self._parents, np.int64)
         visits, gains = (np.frombuffer(counts, np.float32) for counts in (self._visits, self._gains))
         levels = [groups]

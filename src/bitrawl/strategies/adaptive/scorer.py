@@ -1,8 +1,8 @@
-"""The default strategy: all evidence at once, weighed by a model, with rates that each visit updates.
+"""The default strategy. It combines all evidence with a model, using rates that each visit updates.
 
-What is estimated of a queued link is the probability that its page is one of a pair. A link whose partner has been
-visited completes a pair with one fetch, any other needs two: so half-found pairs come first. docs/decisions/adaptive.md
-has the reasons and the figures.
+The estimate for a queued link is the probability that its page belongs to a pair. If the partner has been visited, one
+fetch completes the pair; otherwise it takes two. So half-found pairs come first. docs/decisions/adaptive.md has the
+reasons and the figures.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,21 +39,21 @@ from bitrawl.url import Url
 Floats = NDArray[np.float32]
 
 MODEL = resources.files("bitrawl.strategies") / "models" / "adaptive.json"
-FETCHED = frozenset({Stage.FETCH, Stage.ANALYSE})  # a visit that ended there cost a fetch
-FIRST = frozenset({LinkKind.INDEX, LinkKind.PROBE})  # no pages of a pair; they have no row
-HALF = 0.5  # pairs that a page brings whose partner has yet to be fetched
-PRIOR = 0.3  # judgement: how often a link leads to a page of a pair, before anything is known of the site
-LEAST_RATE, MOST_RATE = 0.003, 0.997  # judgement: bounds the log-odds by 6, where a few hundred visits would take them
-# The next three bound the cost of a visit (docs/decisions/adaptive.md, "Cost"); each is a judgement.
-TOP = 200  # queued links whose order is kept right; those below are looked at again when their turn comes near
-ROWS_PER_VISIT = 1000  # links that are scored again, on average, for each visit
+FETCHED = frozenset({Stage.FETCH, Stage.ANALYSE})  # a visit that ended at one of these stages cost a fetch
+FIRST = frozenset({LinkKind.INDEX, LinkKind.PROBE})  # never pages of a pair; they have no row
+HALF = 0.5  # the pairs that a page counts for while its partner has yet to be fetched
+PRIOR = 0.3  # judgement: how often a link leads to a page of a pair, before anything is known about the site
+LEAST_RATE, MOST_RATE = 0.003, 0.997  # judgement: limits the log-odds to ±6, which a few hundred visits would reach
+# The next three limit the cost of a visit (docs/decisions/adaptive.md, "Cost"). Each is a judgement.
+TOP = 200  # queued links whose order is kept exact; those below are scored again when they come near the top
+ROWS_PER_VISIT = 1000  # links that are scored again per visit, on average
 MIN_CHANGE = 0.03  # of a score, before it is written
-LEAST = 1e-4  # judgement: 0 would refuse a link
-MAX_FOLDERS = 5  # judgement: directories of an address that have a rate of their own
+LEAST = 1e-4  # judgement: 0 would skip a link
+MAX_FOLDERS = 5  # judgement: directories of a URL that have a rate of their own
 
 
 def column_weights(named: Mapping[str, float]) -> Floats:
-    """By the names of the columns, as the model file has them."""
+    """Read weights by the names of their columns, as in the model file."""
     return np.array([named[column.name.lower()] for column in Column], np.float32)
 
 
@@ -62,7 +62,7 @@ def _bundled() -> Floats:
 
 
 class Adaptive:
-    """One `SiteScorer` a site: sites share nothing but the languages asked for and the models."""
+    """One `SiteScorer` per site. Sites share only the requested languages and the models."""
 
     def __init__(
         self, languages: Sequence[Language], model: UrlLanguageModel | None = None, weights: Floats | None = None
@@ -82,17 +82,17 @@ class Adaptive:
         return self._site(site).advise()
 
     def features(self, url: Url, site: SiteKnowledge) -> Floats | None:
-        """What is known of a link at this moment, by `Column`, to train weights on; None for an unknown address."""
+        """The current features of a link, by `Column`, for training; None for an unknown URL."""
         return self._site(site).features(url)
 
     @property
     def examined(self) -> int:
-        """Candidate pairs that were looked at."""
+        """The number of candidate pairs that were examined."""
         return sum(one.partners.examined for one in self._sites.values())
 
     @property
     def pairs(self) -> set[tuple[Url, Url]]:
-        """Those that were believed."""
+        """The pairs that were accepted."""
         return {pair for one in self._sites.values() for pair in one.partners.pairs}
 
     def _site(self, site: SiteKnowledge) -> "SiteScorer":
@@ -102,7 +102,7 @@ class Adaptive:
 
 
 class SiteScorer:
-    """The strategy on one site: its links, its pairs, and what visits of each kind brought."""
+    """The strategy on one site: its links, its pairs, and what visits of each group brought."""
 
     def __init__(self, languages: Sequence[Language], odds: LanguageOdds, weights: Floats) -> None:
         self.partners = Partners(languages)
@@ -116,16 +116,16 @@ class SiteScorer:
         self._visits = 0  # since all rows were scored
 
     def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
-        """Of links that the loop is about to queue."""
+        """Score links that the loop is about to queue."""
         linked = self._rows_of(links)
         rows = np.array([row for row in linked if row is not None], np.int64)
         if found_on is not None:
             self._mark_source(rows, found_on.url)
         self._refresh()
         scores = np.maximum(self._expected(rows), LEAST)
-        if not self.partners.visited:  # what the user names comes first; the first visit tells which of it
+        if not self.partners.visited:  # the user's seeds come first; the first visit shows what they are worth
             scores[[link.kind is LinkKind.SEED for link in links if link.kind not in FIRST]] = 1.0
-        # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
+        # The queue only raises scores. A lower score is not written until `advise` lowers it.
         self._table.write(rows, np.maximum(self._table.written(rows), scores))
         rest = iter(scores.tolist())
         return [1.0 if row is None else next(rest) for row in linked]
@@ -152,7 +152,7 @@ class SiteScorer:
             self._failed(link.url)
 
     def advise(self) -> Advice:
-        """New scores of what the visit changed; of everything near the top now and then."""
+        """New scores for what the visit changed, and from time to time for everything near the top."""
         changed = self._refresh()
         queued = self._table.queued()
         if self._visits * ROWS_PER_VISIT > len(queued):
@@ -164,7 +164,7 @@ class SiteScorer:
         return Advice(scores, links, self._stopping.reason(len(self.partners.pairs), self._table.written(queued)))
 
     def features(self, url: Url) -> Floats | None:
-        """As the link was scored last; None for an unknown address."""
+        """The features with which the link was last scored; None for an unknown URL."""
         row = self._table.rows.get(url)
         return None if row is None else self._features(np.array([row]))[0]
 
@@ -175,7 +175,7 @@ class SiteScorer:
         return np.hstack([self._table.facts(rows), np.log(rates / (1 - rates))])
 
     def _expected(self, rows: Rows) -> Floats:
-        """Pairs that a fetch of each link can be expected to bring."""
+        """The number of pairs that a fetch of each link is expected to bring."""
         if not len(rows):
             return np.zeros(0, np.float32)
         features = self._features(rows)
@@ -183,7 +183,7 @@ class SiteScorer:
         return np.where(features[:, Column.PARTNER_VISITED] > 0, chance, np.float32(HALF) * chance)
 
     def _rescored(self, rows: Rows) -> tuple[tuple[Url, float], ...]:
-        """What the queue must be told: scores that have changed, and are or were near the top."""
+        """The scores to write to the queue: those that have changed and are or were near the top."""
         if not len(rows):
             return ()
         new, old = self._expected(rows), self._table.written(rows)
@@ -197,7 +197,7 @@ class SiteScorer:
         return tuple((url, max(LEAST, score)) for url, score in zip(urls, new.tolist(), strict=True))
 
     def _refresh(self) -> Rows:
-        """Work out anew the states that may have changed; the rows that have them."""
+        """Compute the states that may have changed. Returns their rows."""
         rows = self._table.take_changed()
         states = [self._states.of(self._table.urls[row]) for row in rows.tolist()]
         groups = [self._rates.group(("state", *state.group)) for state in states]
@@ -207,7 +207,7 @@ class SiteScorer:
     # links
 
     def _rows_of(self, links: Sequence[Link]) -> list[int | None]:
-        """A row each, added where it is new; None for links that have no row."""
+        """The row of each link, added if it is new; None for links that have no row."""
         new = [link.url for link in links if link.url not in self._table.rows and link.kind not in FIRST]
         odds = dict(zip(new, self._odds.of(new), strict=True))
         rows: list[int | None] = []
@@ -258,7 +258,7 @@ class SiteScorer:
         return row
 
     def _mark_source(self, rows: Rows, source: Url) -> None:
-        """What the page that has the links adds."""
+        """Add what the page with the links tells about them."""
         if self.partners.language(source) == UNDETERMINED:
             return
         self._table.mark(rows[self._table.fact(rows, Column.FROM_WANTED) == 0].tolist())
@@ -307,7 +307,7 @@ class SiteScorer:
         self._table.mark_queued(self.partners.candidates(new))
 
     def _count(self, url: Url, gain: float) -> None:
-        """A visit brought that, or is worth that after all."""
+        """Count what a visit brought, or correct an earlier count."""
         row = self._table.rows.get(url)
         if row is None:
             return
@@ -317,7 +317,11 @@ class SiteScorer:
             self._rates.count(group, 1.0 if before is None else 0.0, gain - (before or 0.0))
 
     def _recount(self, others: Iterable[Url]) -> None:
-        """Visited pages that counted on a partner may do so no more; queued links have other chances."""
+        """Update links whose possible partner has changed.
+
+        Visited pages may have lost a possible partner, so their counts are corrected. Queued links are marked as
+        changed.
+        """
         known = sorted(others)
         for other in known:
             row = self._table.rows.get(other)
@@ -326,7 +330,7 @@ class SiteScorer:
         self._table.mark_queued(known)
 
     def _gain_without_partner(self, url: Url) -> float:
-        """What a page without a partner is worth: something while a link that may be its partner is queued."""
+        """The value of a page without a partner: more than 0 while a link that may be its partner is queued."""
         partners = self.partners
         if partners.language(url) == UNDETERMINED:
             return 0.0
