@@ -35,6 +35,7 @@ The route, and what it does:
     /truncated/no-last-chunk  good chunks, but the last one is missing
     /truncated/length         Content-Length longer than the body
     /overlong                 Content-Length shorter than the body
+    /unasked                  an answer, and at once another that nobody asked for; the connection stays open
     /bad-chunk                a chunk whose size is no number
     /garbage                  an answer that is not HTTP
     /empty                    closes without an answer
@@ -225,7 +226,7 @@ class Wire:
 
 
 Tame = Callable[[Request], Answer]
-Wild = Callable[[Request, Wire], Awaitable[None]]
+Wild = Callable[[Request, Wire], Awaitable[bool | None]]
 Route = Answer | Tame | Wild
 
 ROUTES: dict[str, Route] = {}
@@ -235,7 +236,7 @@ AnyHandler = TypeVar("AnyHandler", Tame, Wild)
 
 
 def route(path: str) -> Callable[[AnyHandler], AnyHandler]:
-    """A plain function makes an `Answer`; a coroutine has the wire, and the connection is closed after it."""
+    """A plain function makes an `Answer`; a coroutine has the wire, and the connection is closed unless it says True."""
 
     def register(handler: AnyHandler) -> AnyHandler:
         ROUTES[path] = handler
@@ -286,8 +287,7 @@ async def _exchange(base: Base, reader: asyncio.StreamReader, wire: Wire) -> boo
     request = base.record(method, target, headers)
     route = _route(request)
     if inspect.iscoroutinefunction(route):
-        await route(request, wire)
-        return False
+        return bool(await route(request, wire))
     answer = _so_far(base) if request.path == "/requests" else route if isinstance(route, Answer) else route(request)
     await wire.send(answer.head() + (b"" if method == "HEAD" else answer.body))
     return request.header("Connection").lower() != "close"
@@ -490,6 +490,16 @@ async def truncated_length(request: Request, wire: Wire) -> None:
 async def overlong(request: Request, wire: Wire) -> None:
     await wire.start(f"Content-Length: {len(_HONEST) - 20}")
     await wire.send(_HONEST)
+
+
+SMUGGLED = b"This text was never asked for."
+
+
+@route("/unasked")
+async def unasked(request: Request, wire: Wire) -> bool:
+    await wire.send(Answer(_HONEST).head() + _HONEST)
+    await wire.send(Answer(SMUGGLED).head() + SMUGGLED)
+    return True
 
 
 @route("/bad-chunk")
