@@ -124,6 +124,16 @@ async def test_memory_stays_small_whatever_comes(path):
             tracemalloc.stop()
 
 
+async def test_the_bodies_of_one_host_are_expanded_in_slices_between_those_of_others(monkeypatch):
+    async with fetching() as (_, fetch):
+        turns = []
+        sleep = asyncio.sleep
+        monkeypatch.setattr(asyncio, "sleep", lambda seconds: sleep(turns.append(seconds) or seconds))
+        answer = await fetch("/encoded/large?mb=15")
+    assert len(answer.body) > 10 * MIB
+    assert turns.count(0) >= len(answer.body) // (2 * MIB)
+
+
 async def test_a_slow_drip_ends_with_the_total_time():
     started = time.monotonic()
     answer = await outcome("/drip?every=0.01", total_time=0.3, read_time=10)

@@ -39,6 +39,8 @@ async def crawl(folder: Path, seeds: list[str], **job: object) -> dict[str, str]
         ("/bomb/br", "bomb"),
         ("/bomb/zstd", "bomb"),
         ("/bomb/nested", "too-large"),
+        ("/bomb/frames", "page"),
+        ("/unasked", "page"),
         ("/truncated/chunk", "connection"),
         ("/truncated/length", "connection"),
         ("/reset", "connection"),

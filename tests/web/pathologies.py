@@ -22,12 +22,14 @@ The route, and what it does:
     /bomb/br                  the same                                             ?mb=300
     /bomb/zstd                the same                                             ?mb=300
     /bomb/nested              gzip within gzip, a few hundred bytes on the wire    ?mb=300
+    /bomb/frames              tiny frames of zstd within gzip: not large, but slow ?mb=9
     /encoded/gzip             an honest page, compressed
     /encoded/deflate          an honest page, zlib-wrapped
     /encoded/raw-deflate      an honest page, deflate without the zlib wrapper
     /encoded/br               an honest page, compressed
     /encoded/zstd             an honest page, compressed
     /encoded/nested           an honest page, gzip within gzip
+    /encoded/large            an honest page of that many MB, zstd within gzip     ?mb=15
     /encoded/lie              says gzip, is plain
     /encoded/unknown          says Content-Encoding: x-rot13
     /encoded/cut              gzip that stops in the middle, with the right length
@@ -420,6 +422,13 @@ ROUTES |= {
 }
 
 
+@route("/bomb/frames")
+def frames(request: Request) -> Answer:
+    some = b"".join(zstandard.compress(b"word %d " % number) for number in range(500))
+    many = some * (int(request.ask("mb", "9")) * MIB // len(some))
+    return Answer(gzip.compress(many, 1, mtime=0), headers={"Content-Encoding": "zstd, gzip"})
+
+
 @functools.cache
 def _bomb(encoding: str, mib: int) -> Answer:
     return Answer(_compressed_zeros(encoding, mib), headers={"Content-Encoding": encoding})
@@ -463,6 +472,13 @@ ROUTES |= {
     "/encoded/unknown": Answer(_HONEST, headers={"Content-Encoding": "x-rot13"}),
     "/encoded/cut": Answer(_GZIPPED[: len(_GZIPPED) // 2], headers={"Content-Encoding": "gzip"}),
 }
+
+
+@route("/encoded/large")
+def large(request: Request) -> Answer:
+    rows = b"".join(b"<tr><td>%d<td>%d</tr>" % (n, n * n) for n in range(int(request.ask("mb", "15")) * 33_000))
+    body = gzip.compress(zstandard.compress(b"<table>" + rows), 1, mtime=0)
+    return Answer(body, headers={"Content-Encoding": "zstd, gzip"})
 
 
 # Broken off and malformed.

@@ -15,7 +15,7 @@ from yarl import URL
 
 from bitrawl.crawl.addresses import Endpoint, GuardedResolver, Routes, is_private_host
 from bitrawl.crawl.connections import Attempt, CleanConnector, noting_reuse
-from bitrawl.crawl.decompress import MIB, Expansion, content_codings, expand, prefix
+from bitrawl.crawl.decompress import MIB, Expansion, content_codings, expand_in_slices, prefix
 from bitrawl.crawl.failures import FOREIGN, failure, proxy_refusal
 from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.sniff import GZIP, HTML, SNIFFED, TEXT, XML, media_type
@@ -192,7 +192,7 @@ class HttpFetcher:
         if isinstance(payload, Skip):
             return payload
         codings = _codings(response)
-        body = expand(payload, codings or (), self._expansion(link))
+        body = await expand_in_slices(payload, codings or (), self._expansion(link))
         if isinstance(body, Reason):
             return _skip(link.url, response, body, f"{len(payload)} bytes of {_encoding(response)}")
         kind = media_type(body, response.headers.get("Content-Type", ""))
