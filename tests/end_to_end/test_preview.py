@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from bitrawl.reading import page_reader
 from web.pathologies import pathology_server
 
 from bitrawl import demo
@@ -15,6 +14,7 @@ from bitrawl.crawl.preview import Preview, Previewer
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.model import Reason
+from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.url import Url
 

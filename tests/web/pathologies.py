@@ -107,6 +107,7 @@ And by virtual host (`base.at("robots-404")` is http://robots-404.test:PORT; eve
     robots-deny.test          all disallowed
     robots-html.test          an HTML page where robots.txt should be
     tdmrep.test               /.well-known/tdmrep.json reserves /closed
+    sitemap.test              a sitemap of 20,000 pages, each with its translations: 10 MB
     soft404.test              every unknown path answers 200 and the same "not found" page
 """
 
@@ -795,6 +796,21 @@ def _site(**at: Route) -> dict[str, Route]:
     return pages | at
 
 
+@functools.cache
+def _sitemap_entries(origin: str) -> bytes:
+    entries = []
+    for number in range(5_000):
+        pages = {code: f"{origin}/{code}/a-page-with-a-rather-long-name-{number}" for code in ("en", "fr", "de", "es")}
+        links = "".join(f'<x:link rel="alternate" hreflang="{code}" href="{page}"/>' for code, page in pages.items())
+        entries += [f"<url><loc>{page}</loc>{links}</url>\n" for page in pages.values()]
+    return "".join(entries).encode()
+
+
+def _long_sitemap(request: Request) -> Answer:
+    entries = _sitemap_entries(f"http://{request.header('Host')}")
+    return Answer(b'<urlset xmlns:x="http://www.w3.org/1999/xhtml">' + entries + b"</urlset>", type="text/xml")
+
+
 _CLOSED = "User-agent: *\nDisallow: /closed\n"
 _PADDING = "# " + "x" * 77 + "\n"
 
@@ -824,6 +840,7 @@ HOSTS |= {
             )
         }
     ),
+    "sitemap.test": _site(**{"/sitemap.xml": _long_sitemap}),
     "soft404.test": _site(**{"*": ROUTES["/soft404/…"], "/robots.txt": NOT_FOUND}),
 }
 

@@ -127,9 +127,10 @@ class Crawl:
         own = frozenset(self.seeds)
         seeds: dict[Url, float] = {}  # queued anew before this, with the highest score
         for visit in visits:
-            self.scorer.learn(visit, self._knowledge(visit.lease.link.url))
             page = visit.outcome if isinstance(visit.outcome, Page) else None
-            told |= self._tell(self._new.found(visit.lease.link, visit.outcome), page)
+            for part in visit.parts():
+                self.scorer.learn(part, self._knowledge(visit.lease.link.url))
+                told |= self._tell(self._new.found(visit.lease.link, part.outcome), page)
             advice = self.scorer.advise(self._knowledge(visit.lease.link.url))
             told |= self._tell(advice.links, None)
             seeds.update((url, score) for url, score in advice.scores if url in own)
@@ -181,7 +182,11 @@ class Crawl:
             self._probed(fetch, await self._understood(link, answer))
             return
         self.frontier.fetched(lease, took=fetch.took)
-        self._decide(fetch, await self._understood(link, answer))
+        outcome = await self._understood(link, answer)
+        if isinstance(outcome, Sitemap):
+            await self._list(fetch, outcome)
+        else:
+            self._decide(fetch, outcome)
 
     def _failed(self, fetch: Fetch, skip: Skip) -> None:
         """There is no answer to analyse: try again when that may help, conclude otherwise."""
@@ -215,7 +220,23 @@ class Crawl:
         detail = "what the host answers to an address that cannot exist"
         self._conclude(fetch.visit(Skip(url, Stage.ANALYSE, Reason.PROBE, detail)))
 
-    def _decide(self, fetch: Fetch, outcome: Page | Sitemap | Skip) -> None:
+    async def _list(self, fetch: Fetch, sitemap: Sitemap) -> None:
+        """Queue what a sitemap lists, part by part, with a turn for the other visits in between.
+
+        The sitemap is recorded with its last part: a run that is killed before that reads it again.
+        """
+        link = fetch.lease.link
+        visit = fetch.visit(sitemap)
+        parts = visit.parts()
+        part = next(parts)
+        for following in parts:
+            with self.ledger.transaction():
+                self._follow(part, self._new.found(link, part.outcome))
+            await asyncio.sleep(0)
+            part = following
+        self._conclude(visit, self._new.found(link, part.outcome), told=part)
+
+    def _decide(self, fetch: Fetch, outcome: Page | Skip) -> None:
         """Whether the page is kept, and whether its links are followed."""
         link = fetch.lease.link
         links = self._new.found(link, outcome)
@@ -235,18 +256,24 @@ class Crawl:
         found = Skip(page.url, Stage.ANALYSE, Reason.SOFT_404, detail) if soft_404 else None
         return objection(page, opt_outs=self.settings.opt_outs) or found
 
-    def _conclude(self, visit: Visit, links: Sequence[Link] = (), page: Page | None = None) -> None:
-        """Record, learn, queue, then finish: one transaction."""
+    def _conclude(
+        self, visit: Visit, links: Sequence[Link] = (), page: Page | None = None, *, told: Visit | None = None
+    ) -> None:
+        """Record, learn, queue, then finish: one transaction. `told` is what the strategy learns from, if not all."""
         link = visit.lease.link
         with self.ledger.transaction():
             self.ledger.record(visit)
+            self._follow(told or visit, links, page)
             if self.settings.follow:
-                self.scorer.learn(visit, self._knowledge(link.url))
-                self._enqueue(links, page)
                 self._enqueue(self._sitemaps_named(link), None)
                 self._follow_advice(link.url)
             self._finish(visit)
         self.observe(visit)
+
+    def _follow(self, visit: Visit, links: Sequence[Link], page: Page | None = None) -> None:
+        if self.settings.follow:
+            self.scorer.learn(visit, self._knowledge(visit.lease.link.url))
+            self._enqueue(links, page)
 
     def _record_only(self, visit: Visit) -> None:
         """For a visit that a bug ended: the strategy may have the bug, so it is not asked."""

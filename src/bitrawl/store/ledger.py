@@ -202,5 +202,5 @@ class Ledger:
 
 def _as_skip(outcome: Page | Sitemap | Skip) -> Skip | None:
     if isinstance(outcome, Sitemap):
-        return Skip(outcome.url, Stage.ANALYSE, Reason.SITEMAP, f"{len(outcome.links)} links")
+        return Skip(outcome.url, Stage.ANALYSE, Reason.SITEMAP, f"{outcome.size} links")
     return outcome if isinstance(outcome, Skip) else None
