@@ -239,6 +239,7 @@ class Reason(StrEnum):
     NOFOLLOW = "nofollow"
     STRATEGY = "strategy"
     TRAP = "trap"
+    TOO_MANY_HOSTS = "too-many-hosts"
     # robots and opt-outs
     ROBOTS = "robots"
     ROBOTS_UNREACHABLE = "robots-unreachable"

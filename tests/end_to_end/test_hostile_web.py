@@ -14,6 +14,7 @@ from bitrawl.jobs import crawling
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Sitemap, Visit
 from bitrawl.store.ledger import Ledger
+from bitrawl.url import Url
 
 SMALL = {"timeout": 2.0, "megabytes": 5.0, "allow_private": True}
 
@@ -158,3 +159,39 @@ async def fetch_sitemap(base: Base) -> None:
         host = {"Host": f"sitemap.test:{base.port}"}
         async with session.get(f"{base}/sitemap.xml", headers=host) as answer:
             assert len(await answer.read()) > 9_000_000
+
+
+@pytest.mark.parametrize(("domain", "hosts"), [("endless", 20), ("alike", 5)])
+async def test_a_site_of_endless_hosts_costs_a_few_of_them(tmp_path: Path, domain: str, hosts: int):
+    """Twenty, as the job asks; no more than five where they answer alike."""
+    async with pathology_server() as base:
+        home = f"{base.at('www.' + domain)}/"
+        job = {
+            "fetch": SMALL | {"connect_to": {"*.test": f"127.0.0.1:{base.port}"}},
+            "scope": {},
+            "strategy": "breadth-first",
+            "budget": {"site_hosts": 20},
+            "politeness": {"delay": 0, "attempts": 1, "backoff": 0, "parallel": 1},
+        }
+        verdicts = await crawl(tmp_path, [home], **job)
+        asked = {each.host for each in base.requests}
+    assert verdicts[home] == "page"
+    assert len(asked) == hosts
+    # robots.txt, its reservations, a missing page, the sitemap and the page itself
+    assert len(base.requests) <= 5 * hosts
+    refused = [url for url, verdict in verdicts.items() if verdict == "too-many-hosts"]
+    assert len(refused) >= (480 if domain == "endless" else 1)
+    assert not asked & {Url.parse(url).host.partition(":")[0] for url in refused}
+
+
+async def test_a_host_is_asked_for_nothing_before_a_link_to_it_is_due(tmp_path: Path):
+    async with pathology_server() as base:
+        job = {
+            "fetch": SMALL | {"connect_to": {"*.test": f"127.0.0.1:{base.port}"}},
+            "scope": {},
+            "strategy": "breadth-first",
+            "budget": {"pages": 1},
+        }
+        verdicts = await crawl(tmp_path, [f"{base.at('www.endless')}/"], **job)
+        assert {each.host for each in base.requests} == {"www.endless.test"}
+    assert list(verdicts.values()).count("queued") >= 500

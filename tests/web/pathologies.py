@@ -107,6 +107,8 @@ And by virtual host (`base.at("robots-404")` is http://robots-404.test:PORT; eve
     robots-deny.test          all disallowed
     robots-html.test          an HTML page where robots.txt should be
     tdmrep.test               /.well-known/tdmrep.json reserves /closed
+    *.endless.test            any name answers with a text of its own, and links to 500 other names
+    *.alike.test              any name answers with the same text, and links to the next name
     sitemap.test              a sitemap of 20,000 pages, each with its translations: 10 MB
     soft404.test              every unknown path answers 200 and the same "not found" page
 """
@@ -297,7 +299,7 @@ async def _exchange(base: Base, reader: asyncio.StreamReader, wire: Wire) -> boo
 
 
 def _route(request: Request) -> Route:
-    host = HOSTS.get(request.host)
+    host = HOSTS.get(request.host) or HOSTS.get(f"*.{request.host.partition('.')[2]}")
     if host is not None:
         return host.get(request.path) or host.get("*") or NOT_FOUND
     exact = ROUTES.get(request.path)
@@ -811,6 +813,18 @@ def _long_sitemap(request: Request) -> Answer:
     return Answer(b'<urlset xmlns:x="http://www.w3.org/1999/xhtml">' + entries + b"</urlset>", type="text/xml")
 
 
+def _endless(request: Request) -> Answer:
+    name, _, domain = request.header("Host").partition(".")
+    links = tuple(f"http://{hashlib.sha256(f'{name}{n}'.encode()).hexdigest()[:8]}.{domain}/" for n in range(500))
+    letters = hashlib.sha256(name.encode()).hexdigest().translate(str.maketrans("0123456789", "ghijklmnop"))
+    return _good(" ".join(letters[at : at + 5] for at in range(0, 60, 4)), title="A host", links=links)
+
+
+def _alike(request: Request) -> Answer:
+    name, _, domain = request.header("Host").partition(".")
+    return _good(title="A host", links=(f"http://{hashlib.sha256(name.encode()).hexdigest()[:8]}.{domain}/",))
+
+
 _CLOSED = "User-agent: *\nDisallow: /closed\n"
 _PADDING = "# " + "x" * 77 + "\n"
 
@@ -840,6 +854,8 @@ HOSTS |= {
             )
         }
     ),
+    "*.endless.test": {"/": _endless, "/robots.txt": NOT_FOUND},
+    "*.alike.test": {"/": _alike, "/robots.txt": NOT_FOUND},
     "sitemap.test": _site(**{"/sitemap.xml": _long_sitemap}),
     "soft404.test": _site(**{"*": ROUTES["/soft404/…"], "/robots.txt": NOT_FOUND}),
 }

@@ -19,12 +19,14 @@ import msgspec
 
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier
+from bitrawl.crawl.hosts import SiteHosts
 from bitrawl.crawl.new_links import NewLinks
 from bitrawl.crawl.scope import Scope
 from bitrawl.crawl.traps import NEAR, Traps
 from bitrawl.errors import BitrawlError, ChildError, StoreError, UrlError
 from bitrawl.model import (
     OPT_OUTS,
+    OWN_REQUESTS,
     TRANSIENT,
     Capture,
     Directive,
@@ -44,6 +46,7 @@ from bitrawl.protocols import Analyser, Clock, Fetcher, LinkScorer, Recorder
 from bitrawl.url import Url, without_credentials
 
 MAX_REDIRECTS = 5  # of a page, in a row; judgement: what RFC 9309, section 2.3.1.2, asks for robots.txt
+BELOW_FIRST = 1 - 1e-6  # the highest score of a link that was found: what a host is asked first has 1, and goes before
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +61,7 @@ class LoopSettings(msgspec.Struct, frozen=True):
     probe: bool = True  # ask each host once for a page that cannot exist, to know its soft 404
     opt_outs: bool = True  # honour noai and TDM reservations
     exhaustive: bool = False  # go on where the strategy expects nothing more
+    site_hosts: int = 100  # hosts of one site that are visited; those of the seeds always are
 
 
 @dataclass
@@ -83,6 +87,7 @@ class Crawl:
             probe=self.settings.probe and self.settings.follow,
             sitemaps=self.settings.sitemaps and self.settings.follow,
         )
+        self.hosts = SiteHosts(self.scope.sites.of, self.settings.site_hosts)
         self._fault: BitrawlError | None = None
         self.stopped = False  # by whoever called `stop`
 
@@ -115,8 +120,13 @@ class Crawl:
     def seed(self, links: Sequence[Link]) -> None:
         """Where the crawl begins; known seeds are not visited again."""
         self.seeds += [link.url for link in links]
+        hosts = {link.url.host: link.url for link in links}
+        self.hosts.seed(hosts)
         with self.ledger.transaction():
-            self._enqueue(links, None)
+            first = [
+                asked for host, url in hosts.items() if self.hosts.ask(host) for asked in self._new.first_asked(url)
+            ]
+            self._enqueue([*first, *links], None)
 
     def recall(self, visits: Iterable[Visit], queued: Iterable[Link] = ()) -> None:
         """Tell the strategy of earlier visits as if they had just been made: a killed run knows again what it knew.
@@ -167,10 +177,11 @@ class Crawl:
     async def _visit(self, lease: Lease) -> None:
         """Steps 2 to 8."""
         link = lease.link
-        trap = self.traps.closed(link.url) if link.kind is LinkKind.PAGE else ""
-        if trap:
-            skip = Skip(link.url, Stage.FRONTIER, Reason.TRAP, trap)
-            self._conclude(Visit(lease, skip, at=self.clock.now()))
+        refusal = self._late_refusal(link)
+        if refusal is not None:
+            self._conclude(Visit(lease, refusal, at=self.clock.now()))
+            return
+        if self.settings.follow and self._asks_first(lease):
             return
         started = self.clock.now()
         answer = await self.fetcher.fetch(link)
@@ -187,6 +198,27 @@ class Crawl:
             await self._list(fetch, outcome)
         else:
             self._decide(fetch, outcome)
+
+    def _late_refusal(self, link: Link) -> Skip | None:
+        """Why a link that was queued is not visited after all."""
+        if link.kind is LinkKind.PAGE and (trap := self.traps.closed(link.url)):
+            return Skip(link.url, Stage.FRONTIER, Reason.TRAP, trap)
+        return self._host_refusal(link, Stage.FRONTIER)
+
+    def _host_refusal(self, link: Link, stage: Stage) -> Skip | None:
+        why = self.hosts.refusal(link.url.host) if self.settings.follow else ""
+        return Skip(link.url, stage, Reason.TOO_MANY_HOSTS, why) if why else None
+
+    def _asks_first(self, lease: Lease) -> bool:
+        """Whether the link has to wait: it is the first that is due on its host, which is asked something else before."""
+        url = lease.link.url
+        first = list(self._new.first_asked(url)) if self.hosts.ask(url.host) else []
+        if not first:
+            return False
+        with self.ledger.transaction():
+            self._enqueue(first, None)
+            self.frontier.finish(msgspec.structs.replace(lease, attempt=lease.attempt - 1), retry=True)
+        return True
 
     def _failed(self, fetch: Fetch, skip: Skip) -> None:
         """There is no answer to analyse: try again when that may help, conclude otherwise."""
@@ -244,6 +276,7 @@ class Crawl:
             self._conclude(fetch.visit(outcome), links)
             return
         self.traps.visited(link.url, outcome.signature)
+        self.hosts.answered(link.url, outcome.signature)
         if self.traps.repeats(link.url, outcome.signature):
             links = []
         self._conclude(fetch.visit(self._objection(outcome) or outcome), links, outcome)
@@ -294,7 +327,7 @@ class Crawl:
     def _follow_advice(self, url: Url) -> None:
         known = self._knowledge(url)
         advice = self.scorer.advise(known)
-        self.frontier.rescore(advice.scores)
+        self.frontier.rescore((url, min(score, BELOW_FIRST)) for url, score in advice.scores)
         self._enqueue(advice.links, None)
         if advice.leave and not known.left:
             self.ledger.learn(msgspec.structs.replace(known, left=advice.leave))
@@ -308,15 +341,15 @@ class Crawl:
         judged = [(link, self._refusal(link)) for link in links]
         refused = [(link, skip) for link, skip in judged if skip is not None]
         inside = [link for link, skip in judged if skip is None]
-        for group in _by_site([*self._new.for_new_hosts(inside), *inside], self.scope.sites.of):
+        for group in _by_site(inside, self.scope.sites.of):
             scores = self.scorer.score(group, found_on, self._knowledge(group[0].url))
             scored = list(zip(group, scores, strict=True))
             refused += [(link, _unwanted(link)) for link, score in scored if score <= 0]
-            self.frontier.add([(link, score) for link, score in scored if score > 0])
+            self.frontier.add([(link, _capped(link, score)) for link, score in scored if score > 0])
         self.ledger.refuse(refused)
 
     def _refusal(self, link: Link) -> Skip | None:
-        refusal = self.scope.refusal(link)
+        refusal = self.scope.refusal(link) or self._host_refusal(link, Stage.SCOPE)
         if refusal is not None or link.kind is not LinkKind.PAGE:
             return refusal
         first = self.traps.reordered(link.url)
@@ -356,6 +389,10 @@ def _redirect(link: Link, answer: Capture) -> Skip:
         return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status)
     reason = Reason.TOO_MANY_REDIRECTS if link.redirects >= MAX_REDIRECTS else Reason.REDIRECT
     return Skip(link.url, Stage.FETCH, reason, target, answer.status)
+
+
+def _capped(link: Link, score: float) -> float:
+    return score if link.kind is LinkKind.SEED or link.kind in OWN_REQUESTS else min(score, BELOW_FIRST)
 
 
 def _unwanted(link: Link) -> Skip:

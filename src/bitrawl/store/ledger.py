@@ -149,6 +149,14 @@ class Ledger:
         for url, signed in self.database.query("SELECT url, signature FROM pages ORDER BY id"):
             yield Url.known(url), signed % (1 << 64)
 
+    def hosts_asked(self) -> Iterator[str]:
+        """The hosts of all links that were visited."""
+        rows = self.database.query(
+            "SELECT DISTINCT host FROM links JOIN fetches USING (url) WHERE outcome != ?", (Reason.TOO_MANY_HOSTS,)
+        )
+        for (host,) in rows:
+            yield host
+
     def sites(self) -> Iterator[SiteKnowledge]:
         """What is known of every site."""
         for (blob,) in self.database.query("SELECT knowledge FROM sites"):
