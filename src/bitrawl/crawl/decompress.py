@@ -95,7 +95,7 @@ _ZSTD_STEP = 256
 _ZSTD_WINDOW = 8 * MIB  # RFC 9659
 # Members of one gzip body, frames of one zstd body; judgement: each costs a copy of the input at hand, or a decoder.
 # 2 million empty frames fit into 100 kB of zstd within gzip, and kept us busy for seconds.
-_MAX_MEMBERS = 1000
+MAX_MEMBERS = 1000
 # Bytes read and written before the other tasks have a turn: the slowest MiB (many members) takes some 20 ms. What one
 # step of a decoder gives comes on top, with zstd 8 MiB (about 5 ms).
 SLICE = MIB
@@ -148,7 +148,7 @@ def _inflate(data: bytes, *, wbits: int) -> Pieces:
         while True:
             if stream.eof:
                 members += 1
-                if wbits != 31 or not step.startswith(b"\x1f") or members > _MAX_MEMBERS:
+                if wbits != 31 or not step.startswith(b"\x1f") or members > MAX_MEMBERS:
                     return
                 stream = zlib.decompressobj(wbits)
             piece = stream.decompress(step, _PIECE)
@@ -184,7 +184,7 @@ def _unzstd(data: bytes) -> Pieces:
         while step:
             if stream.eof:  # one more frame
                 frames += 1
-                if frames > _MAX_MEMBERS:
+                if frames > MAX_MEMBERS:
                     return
                 stream = decompressor.decompressobj()
             yield eaten, stream.decompress(step)
