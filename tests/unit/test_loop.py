@@ -318,7 +318,10 @@ async def test_hosts_beyond_the_budget_are_not_visited_and_those_visited_go_on(j
     pages = {HOME: " ".join(f"<a href={name}/>" for name in names)}
     pages |= {f"{name}/": f"{name[7]}{name[7]} <a href=/more>" for name in names}
     pages |= {f"{name}/more": f"{name[7]} more" for name in names}
-    verdicts = await job(pages, settings=LoopSettings(probe=False, sitemaps=False, site_hosts=3)).run()
+    crawl = job(pages, settings=LoopSettings(probe=False, sitemaps=False, site_hosts=3))
+    verdicts = await crawl.run()
+    visited = {url.partition("/")[0] for url, verdict in verdicts.items() if verdict == "page"}
+    assert set(crawl.ledger.hosts_asked()) == visited  # what a resumed run counts again
     assert [verdict for url, verdict in verdicts.items() if url.endswith(".a.org/")].count("page") == 2
     assert list(verdicts.values()).count("too-many-hosts") == 3
     assert sum(url.endswith("/more") for url in verdicts) == 2
