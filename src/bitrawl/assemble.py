@@ -105,11 +105,16 @@ async def crawl(job: Job, folder: Path, stack: AsyncExitStack, observe: Callable
             probe=job.scope.probe and archives is None,
             opt_outs=job.politeness.opt_outs,
             exhaustive=job.exhaustive,
+            site_hosts=job.budget.site_hosts,
         ),
         traps=_traps(ledger),
         sitemaps_of=robots.sitemaps,
         observe=observe,
     )
+    for host in ledger.hosts_asked():
+        made.hosts.ask(host)
+    for url, signature in ledger.signatures():
+        made.hosts.answered(url, signature)
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
     return Parts(made, ledger, queue, learns=not isinstance(strategy_asked, STATELESS))
 

@@ -89,6 +89,7 @@ class BudgetSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     site_pages: Count | None = None
     site_megabytes: Annotated[float, msgspec.Meta(gt=0)] | None = None
     site_minutes: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    site_hosts: Count = 100  # hosts of one site that are visited; those of the seeds always are
 
 
 class FetchSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

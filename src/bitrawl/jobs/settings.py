@@ -144,6 +144,9 @@ SETTINGS: dict[str, Setting] = {
     "site_megabytes": Setting(
         "budget.site_megabytes", Group.BUDGET, "Leave each site after this many megabytes.", metavar="N"
     ),
+    "site_hosts": Setting(
+        "budget.site_hosts", Group.BUDGET, "Visit at most this many hosts of each site.", metavar="N"
+    ),
     "workers": Setting(
         "analysis.workers",
         Group.BUDGET,

@@ -84,7 +84,7 @@ def condense(pages: Sequence[Page], languages: Sequence[Language], sitemaps: Ite
         _Condenser(by_url, counter.template(), alphabet).summary(number, page, language)
         for number, (page, language) in enumerate(zip(kept, own, strict=True))
     ]
-    groups = [group for sitemap in sitemaps for group in sitemap.alternates]
+    groups = [group for sitemap in sitemaps for part in sitemap.parts() for group in part.alternates]
     return Site(summaries, by_url, groups)
 
 

@@ -147,7 +147,8 @@ class Replay:
             outcome = await self._outcome(url, index=True)
             if isinstance(outcome, Sitemap):
                 found[url] = outcome
-                waiting += [link.url for link in outcome.links if link.kind is LinkKind.INDEX and link.url not in found]
+                links = (link for part in outcome.parts() for link in part.links)
+                waiting += [link.url for link in links if link.kind is LinkKind.INDEX and link.url not in found]
         return list(found.values())
 
     async def trials(
@@ -240,8 +241,10 @@ class _WithoutAlternates:
         outcome = await self._inner.analyse(capture, index=index)
         if isinstance(outcome, Skip):
             return outcome
-        kind = LinkKind.PAGE if isinstance(outcome, Page) else LinkKind.SITEMAP
-        links = tuple(_undeclared(link, kind) for link in outcome.links)
+        if isinstance(outcome, Sitemap):
+            listed = [_undeclared(link, LinkKind.SITEMAP) for part in outcome.parts() for link in part.links]
+            return Sitemap.of(outcome.url, listed)
+        links = tuple(_undeclared(link, LinkKind.PAGE) for link in outcome.links)
         return msgspec.structs.replace(outcome, links=links, alternates=())
 
 

@@ -229,7 +229,7 @@ def _records(capture: Capture, warcinfo: str) -> bytes:
     }
     if capture.media_type:
         response["WARC-Identified-Payload-Type"] = capture.media_type
-    data = _member(response, head + payload)
+    data = _member(response, head, payload)
     if not capture.request:
         return data
     request = {
@@ -264,11 +264,12 @@ def _http_response(capture: Capture) -> tuple[bytes, bytes]:
     return payload, b"".join(lines)
 
 
-def _member(headers: Mapping[str, str], block: bytes) -> bytes:
+def _member(headers: Mapping[str, str], *block: bytes) -> bytes:
+    """A record; its block is given in pieces, because a copy of a sitemap may take 50 MB."""
     lines = [_header_line(name, value) for name, value in headers.items()]
-    lines.append(_header_line("WARC-Block-Digest", _digest(block)))
-    lines.append(_header_line("Content-Length", str(len(block))))
-    record = b"".join((b"WARC/1.1\r\n", *lines, b"\r\n", block, b"\r\n\r\n"))
+    lines.append(_header_line("WARC-Block-Digest", _digest(*block)))
+    lines.append(_header_line("Content-Length", str(sum(map(len, block)))))
+    record = b"".join((b"WARC/1.1\r\n", *lines, b"\r\n", *block, b"\r\n\r\n"))
     return igzip_lib.compress(record, _LEVEL, igzip_lib.COMP_GZIP)
 
 
@@ -287,9 +288,12 @@ def _header_line(name: str, value: str, encoding: str = "utf-8") -> bytes:
     return f"{name}: {value}\r\n".encode(encoding)
 
 
-def _digest(data: bytes) -> str:
-    # SHA-1 in base 32 is what CDX indexes and the archives of other crawlers use.
-    return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
+def _digest(*pieces: bytes) -> str:
+    # SHA-1 in base 32 is what CDX indexes and the other crawlers' archives compare by.
+    sum_ = hashlib.sha1(usedforsecurity=False)
+    for piece in pieces:
+        sum_.update(piece)
+    return "sha1:" + base64.b32encode(sum_.digest()).decode()
 
 
 def _date(seconds: float) -> str:

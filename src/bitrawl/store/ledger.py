@@ -165,6 +165,14 @@ class Ledger:
         for url, signed in self.database.query("SELECT url, signature FROM pages ORDER BY id"):
             yield Url.known(url), signed % (1 << 64)
 
+    def hosts_asked(self) -> Iterator[str]:
+        """The hosts of all links that were visited."""
+        rows = self.database.query(
+            "SELECT DISTINCT host FROM links JOIN fetches USING (url) WHERE outcome != ?", (Reason.TOO_MANY_HOSTS,)
+        )
+        for (host,) in rows:
+            yield host
+
     def sites(self) -> Iterator[SiteKnowledge]:
         """What is known about every site."""
         for (blob,) in self.database.query("SELECT knowledge FROM sites"):
@@ -218,5 +226,5 @@ class Ledger:
 
 def _as_skip(outcome: Page | Sitemap | Skip) -> Skip | None:
     if isinstance(outcome, Sitemap):
-        return Skip(outcome.url, Stage.ANALYSE, Reason.SITEMAP, f"{len(outcome.links)} links")
+        return Skip(outcome.url, Stage.ANALYSE, Reason.SITEMAP, f"{outcome.size} links")
     return outcome if isinstance(outcome, Skip) else None
