@@ -127,7 +127,7 @@ def score(example: Example, text: str) -> Scores:
 
 
 def squeeze(text: str) -> str:
-    """Remove white space as trafilatura's evaluation does."""
+    """Collapse white space as trafilatura's evaluation does."""
     return " ".join(text.split())
 
 
