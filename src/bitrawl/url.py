@@ -76,7 +76,7 @@ class Url(str):
 
     @property
     def host(self) -> str:
-        """With the port, if it is not the default port of the scheme. Politeness is per host."""
+        """The host name, with the port if it is not the scheme's default. Politeness is per host."""
         return self.split("/", 3)[2]
 
     @property

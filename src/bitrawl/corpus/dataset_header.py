@@ -49,7 +49,7 @@ def licence(stated: Mapping[str, int], pages: int) -> str:
 
 
 def size_category(count: int) -> str:
-    """As the Hub writes them: `n<1K`, `1K<n<10K`."""
+    """The Hub's names: `n<1K`, `1K<n<10K`."""
     if count < 1000:
         return "n<1K"
     power = min(len(str(count)) - 4, len(_STEPS) - 2)
@@ -87,7 +87,7 @@ def _features(data: str) -> list[dict[str, object]]:
 
 
 def _feature(column: Column) -> dict[str, object]:
-    """As the library `datasets` writes them, in a form that all of its versions read."""
+    """A column in the format of the library `datasets`, in a form that all of its versions read."""
     if column.fields:
         return {"name": column.name, "list" if column.is_list else "struct": [_feature(f) for f in column.fields]}
     return {"name": column.name, "sequence" if column.is_list else "dtype": column.kind}

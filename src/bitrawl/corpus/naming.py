@@ -36,5 +36,5 @@ def compressed(name: str, *, compress: bool) -> str:
 
 
 def paragraph_id(number: int) -> str:
-    """As in the cesDoc file of the page: "p1" is the first paragraph. Empty if it is not known."""
+    """The id in the cesDoc file of the page: "p1" is the first paragraph. Empty if it is not known."""
     return f"p{number + 1}" if number >= 0 else ""

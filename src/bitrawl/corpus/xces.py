@@ -100,7 +100,7 @@ def _file_description(page: Page, header: CorpusHeader) -> str:
 
 
 def _licence(said: Metadata) -> str:
-    """As the page states it, a URL or a text; nothing if it states none."""
+    """The licence that the page states, a URL or a text. Nothing if it states none."""
     if not said.licence:
         return ""
     target = f' target="{xml(said.licence)}"' if said.licence.startswith(("http://", "https://")) else ""

@@ -91,7 +91,7 @@ def header_alternates(head: Head) -> Iterator[Alternate]:
 
 
 def _tag(said: str) -> str:
-    """As declared, in lower case and with hyphens."""
+    """The tag as declared, in lower case and with hyphens."""
     return said.strip().lower().replace("_", "-")[:40]
 
 

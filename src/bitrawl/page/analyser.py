@@ -166,7 +166,7 @@ class PageAnalyser:
 
 
 def page_reader() -> PageAnalyser:
-    """With the models of the package. It can be imported alone, so that a child process loads nothing else."""
+    """A reader with the package's models. It can be imported alone, so that a child process loads nothing else."""
     return PageAnalyser(NgramLanguageIdentifier(), BoilerplateClassifier.load())
 
 

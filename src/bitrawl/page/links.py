@@ -170,7 +170,7 @@ def _relations(first: str, later: str) -> str:
 
 
 def _pictures(outline: Outline) -> dict[int, Attributes]:
-    """By anchor: the attributes of the first image inside it, at most four elements down."""
+    """The attributes of the first image inside each anchor, at most four elements down."""
     pictures: dict[int, Attributes] = {}
     for image, _ in outline.images[:MAX_IMAGES]:
         node = image.parent

@@ -28,7 +28,7 @@ _CC = re.compile(r"https?://(?:www\.)?creativecommons\.org/(?:licenses|publicdom
 
 
 def read_metadata(head: Head, tree: LexborHTMLParser, capture: Capture) -> Metadata:
-    """As the page says it. If it says a thing twice, the more specific way wins."""
+    """Metadata as the page states it. If it states a thing twice, the more specific way wins."""
     return Metadata(
         description=head.first("description", "og:description", "twitter:description", "dc.description")[:MAX_TEXT],
         keywords=(head.first("keywords", "news_keywords") or ", ".join(head.all("article:tag")))[:MAX_TEXT],

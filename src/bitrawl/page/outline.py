@@ -298,7 +298,7 @@ def _hidden(attributes: dict[str, str | None]) -> bool:
 
 
 def _height(stack: list[tuple[LexborNode, int]], hiding: int) -> int:
-    """Where in the stack the block with that number, counted from the top, is."""
+    """The position in the stack of the block with that number, counted from the top."""
     for height in range(len(stack) - 1, -1, -1):
         if stack[height][1] == _BLOCK:
             hiding -= 1

@@ -41,7 +41,7 @@ def rare_images(summaries: Sequence[PageSummary]) -> dict[str, float]:
 
 
 def jaccard(site: Site, pair: PageNumbers, rare: Mapping[str, float]) -> float:
-    """Of the rare images of two pages, by weight; 0 if one has none."""
+    """The weighted Jaccard coefficient of the rare images of two pages; 0 if one has none."""
     a, b = (site.summaries[number].images & rare.keys() for number in pair)
     if not a or not b:
         return 0.0

@@ -26,7 +26,7 @@ METHODS: dict[str, tuple[str, str]] = {
     Method.MUTUAL: ("mutual links", "the pages link to each other"),
     Method.BRIDGE: ("third language", "both are translations of the same page in a third language"),
 }
-"""By the letter of the evidence: its name, and what it says about two pages."""
+"""The name of each kind of evidence, by letter, and what it says about two pages."""
 
 SKIPS: dict[str, str] = {
     Reason.OFF_SITE: "The link leads to a site that has no seed.",

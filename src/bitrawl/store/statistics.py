@@ -63,7 +63,7 @@ def page_title(ledger: Ledger, url: str) -> str:
 
 
 def skip_counts(ledger: Ledger) -> list[SkipCount]:
-    """By stage and reason, the most frequent first. Our own requests are not included."""
+    """Skipped links by stage and reason, the most frequent first. Our own requests are not included."""
     statuses: dict[tuple[str, str], dict[int, int]] = {}
     for stage, reason, status, count in ledger.database.query(_STATUSES, (SKIPPED,)):
         statuses.setdefault((stage, reason), {})[status] = count

@@ -110,7 +110,7 @@ def fit(sites: Sequence[Sequence[Trace]]) -> Floats:
 
 
 def named(weights: Floats) -> dict[str, float]:
-    """By column name, as in the model file."""
+    """The weights by column name, as in the model file."""
     return {column.name.lower(): round(float(weights[column]), 4) for column in Column}
 
 

@@ -77,12 +77,12 @@ class Scores:
 
     @property
     def precision(self) -> float:
-        """Of the strings that are present."""
+        """The share of the present strings that are wanted."""
         return self.found / max(self.found + self.leaked, 1)
 
     @property
     def recall(self) -> float:
-        """Of the strings that should be present."""
+        """The share of the wanted strings that are present."""
         return self.found / max(self.found + self.missed, 1)
 
     @property
@@ -119,7 +119,7 @@ def read_examples(data: Path) -> list[Example]:
 
 
 def score(example: Example, text: str) -> Scores:
-    """As trafilatura defines it: a gold string is present or not, ignoring white space."""
+    """The score as trafilatura defines it: a gold string is present or not, ignoring white space."""
     text = squeeze(text)
     found = sum(string in text for string in example.wanted)
     leaked = sum(string in text for string in example.unwanted)
@@ -127,7 +127,7 @@ def score(example: Example, text: str) -> Scores:
 
 
 def squeeze(text: str) -> str:
-    """As in trafilatura's evaluation."""
+    """Collapse white space as trafilatura's evaluation does."""
     return " ".join(text.split())
 
 
@@ -176,7 +176,7 @@ class Fitted:
     second: Network
 
     def logits(self, page: Outline) -> Floats:
-        """Of each block."""
+        """The logits of each block."""
         if not page.blocks:
             return np.zeros(0)
         return judge(page, features(page, _scorer(self.words)), self.first, self.second)

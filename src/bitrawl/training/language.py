@@ -135,14 +135,14 @@ def _perfect_hash(ngrams: list[bytes]) -> dict[str, Any]:
 
 
 def _keys(ngrams: list[bytes], multiplier: int) -> NDArray[np.uint32]:
-    """As `ngram_keys` finds them in a text: zeros before an n-gram change nothing."""
+    """The same keys that `ngram_keys` finds in a text: zeros before an n-gram change nothing."""
     longest = runtime.LONGEST_NGRAM
     data = b"".join(ngram.rjust(longest, b"\0") for ngram in ngrams)
     return ngram_keys(np.frombuffer(data, np.uint8), multiplier)[-1, longest - 1 :: longest]
 
 
 def _log_prior(labels: list[str]) -> NDArray[np.float64]:
-    """By the number of people who write the language, from CLDR."""
+    """Based on the number of people who write the language, from CLDR."""
     writers = []
     for label in labels:
         count = langcodes.Language.get(label).writing_population() if label != NO_LANGUAGE else 0

@@ -60,7 +60,7 @@ class Lesson:
 
     @classmethod
     def of(cls, labelled: LabelledSite, site: Site, methods: frozenset[Method]) -> "Lesson":
-        """With the first round surveyed."""
+        """A lesson whose first round is surveyed."""
         rounds = Rounds(site, PairingSettings(methods=methods))
         return cls(rounds, rounds.survey(), numbered(site, labelled.true), numbered(site, labelled.doubtful))
 

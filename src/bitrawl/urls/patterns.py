@@ -80,7 +80,7 @@ class Pattern:
         return [Url.known("".join(tokens)) for tokens, _ in found]
 
     def __str__(self) -> str:
-        """As in Liu's table 3: {"sc" -> "en"}."""
+        """The notation of Liu's table 3: {"sc" -> "en"}."""
         shown = [
             f"+{o.offset}" if o.offset is not None else f'"{"".join(o.old)}" -> "{"".join(o.new)}"'
             for o in self.operations
@@ -154,7 +154,9 @@ def _runs(a: Tokens, b: Tokens) -> list[list[int]]:
 def reliability(
     patterns: Sequence[Pattern], known: Sequence[tuple[Url, Url]], exists: Callable[[Url], bool]
 ) -> dict[Pattern, float]:
-    """Of the known pages that a pattern leads to an existing page, the share that it leads to the right one."""
+    """How often each pattern is right: of the known pages that it leads to an existing page, the share with the right
+    one.
+    """
     partners: dict[Url, set[Url]] = defaultdict(set)
     for a, b in known:
         partners[a].add(b)

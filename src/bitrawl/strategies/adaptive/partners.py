@@ -89,7 +89,7 @@ class Partners:
             relation[new] |= relation.get(old, set()) - {new}
 
     def wanted(self, alternates: Iterable[Alternate]) -> list[Url]:
-        """Those that may be in a requested language. Remembers the language that is claimed for each."""
+        """The alternates that may be in a requested language. Remembers the language that is claimed for each."""
         found = []
         for alternate in alternates:
             claimed = claimed_language(alternate.language) if alternate.language else UNDETERMINED

@@ -85,7 +85,7 @@ def feature_rows(pairs: Sequence[tuple[Url, Url]]) -> Floats:
 
 
 def _translated(comparison: Comparison, lexicon: Lexicon) -> tuple[float, ...]:
-    """With the share of the changed words that the lexicon translates, in either direction, counted as equal."""
+    """The features when the changed words that the lexicon translates, in either direction, count as equal."""
     a, b = comparison.words_a, comparison.words_b
     if not a or not b:
         return comparison.values
