@@ -9,7 +9,7 @@ import pytest
 from bitrawl import assemble, child, config, model, url
 from bitrawl.crawl import decompress, frontier, hosts, loop, new_links, robots, scope, traps
 from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
-from bitrawl.jobs import mining
+from bitrawl.jobs import site_mining
 from bitrawl.jobs.settings import SETTINGS
 from bitrawl.model import Reason
 from bitrawl.page import alternates, analyser, depth, links, outline, sandbox, sitemap
@@ -28,7 +28,7 @@ NO_LIMIT = {
     *(Reason.STRATEGY, Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.NOINDEX, Reason.OPT_OUT, Reason.REDIRECT),
     *(Reason.NOT_ARCHIVED, Reason.PRIVATE_ADDRESS, Reason.DNS, Reason.CONNECTION, Reason.TLS, Reason.PROXY),
     *(Reason.HTTP_STATUS, Reason.SERVER_ERROR, Reason.RATE_LIMITED, Reason.CONTENT_TYPE, Reason.SITEMAP, Reason.PROBE),
-    *(Reason.SOFT_404, Reason.EMPTY, Reason.ANALYSIS_ERROR, Reason.INTERNAL),
+    *(Reason.SOFT_404, Reason.EMPTY, Reason.ANALYSIS_ERROR, Reason.MINING_ERROR, Reason.INTERNAL),
 }
 """Reasons that stand for no limit. A new one goes here, or on the page."""
 
@@ -80,7 +80,8 @@ NUMBERS = {
     "Gigabytes of one WARC file (GiB)": archive.MAX_BYTES / (1 << 30),
     "Megabytes of one record of an archive that you bring (MiB)": replay.MAX_BLOCK / MIB,
     "Home pages of one host in an archive without seeds": replay.MOST_HOMES,
-    "Processes that mine": mining.MOST_WORKERS,
+    "Page pairs of a site that are aligned together": site_mining.SAMPLE,
+    "Page pairs in a batch": site_mining.BATCH,
     "Characters of a page that pairing looks at": site.MAX_TEXT,
     "Links of a page that pairing looks at": site.MAX_LINKS,
     "Tags of a page that pairing looks at": site.MAX_TAGS,
@@ -102,7 +103,7 @@ def test_what_has_a_key_has_the_default_of_the_job_file():
     for name, key in keyed.items():
         section, _, field = key.partition(".")
         default = getattr(getattr(config.Job(), section), field)
-        if name not in NUMBERS and key != "analysis.workers":
+        if name not in NUMBERS and key not in ("analysis.workers", "mining.workers"):
             assert ROWS[name][0] == ("none" if default is None else f"{default:g}"), name
     budgets = {f"budget.{field.name}" for field in msgspec.structs.fields(config.BudgetSection)}
     assert budgets <= set(keyed.values())
