@@ -10,6 +10,7 @@ from bitrawl import config
 from bitrawl import demo as bundled
 from bitrawl.cli.console import out as console
 from bitrawl.cli.foreground import Foreground, leave
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell
 from bitrawl.config import Job
@@ -26,7 +27,7 @@ ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]  # one publisher with
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def demo(
     *,
     out: Annotated[

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from bitrawl.cli.console import duration, out, size
 from bitrawl.cli.flags import Folder
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.status import JobStatus, State
 from bitrawl.jobs.status import status as status_of
@@ -29,7 +30,7 @@ class Format(StrEnum):
     JSON = "json"
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def status(
     folder: Folder,
     *,

@@ -39,10 +39,11 @@ async def opened(
     job: Job, folder: JobFolder, observe: Callable[[Visit], None], *, fresh: bool = False
 ) -> AsyncIterator[Parts]:
     """A crawl that has not begun, with what earlier runs left of it; the folder's job is this one from now on."""
-    if fresh:
-        folder.start_over()
     async with AsyncExitStack() as stack:
-        parts = await assemble.crawl(job, folder.path, stack, observe)
+        archives = assemble.archives(job, stack)  # One that cannot be read costs neither a new folder nor an old job.
+        if fresh:
+            folder.start_over()
+        parts = await assemble.crawl(job, folder.path, archives, stack, observe)
         config.write(job, folder.description)
         for word in ("ended", "mining"):
             parts.ledger.remember(word, "")
