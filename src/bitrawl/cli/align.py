@@ -127,7 +127,7 @@ def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
         raise ConfigError("a job has its own languages, dictionary and folder: bitrawl align DIR takes only --encoder")
     where = JobFolder(folder)
     job = where.changed(described({"encoder": encoder}))
-    foreground = Foreground(Progress())
+    foreground = Foreground(Progress(where))
     foreground.run(lambda: mine_again(job, where, known_pairs=True, watch=foreground.progress.mining))
     tell(where)
 

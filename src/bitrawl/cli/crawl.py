@@ -65,7 +65,7 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     folder = JobFolder(out)
     given = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}
     job = asked(given, folder, file=job_file, fresh=fresh)
-    foreground = Foreground(Progress(quiet=quiet))
+    foreground = Foreground(Progress(folder, quiet=quiet))
     if dry_run:
         show_previews(foreground.run(lambda: preview(job)), job)
         return

@@ -41,7 +41,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     folder = JobFolder(out)
     given = {"seeds": seeds_of(seeds, seeds_file), **described(settings, MINE)}
     job = asked(given, folder, file=job_file, fresh=fresh)
-    foreground = Foreground(Progress(quiet=quiet))
+    foreground = Foreground(Progress(folder, quiet=quiet))
     if dry_run:
         show_previews(foreground.run(lambda: preview(job)), job)
         return
@@ -52,6 +52,6 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
         )
     )
     if not quiet:
-        show(folder)
+        show(folder, advise=False)
         tell(folder)
     leave(ending)

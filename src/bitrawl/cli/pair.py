@@ -27,6 +27,6 @@ def pair(folder: Folder, **settings: Any) -> None:
     """
     where = JobFolder(folder)
     job = where.changed(described(settings, [Group.PAIRS]))
-    foreground = Foreground(Progress())
+    foreground = Foreground(Progress(where))
     foreground.run(lambda: mine_again(job, where, watch=foreground.progress.mining))
     tell(where)
