@@ -77,14 +77,15 @@ class Parts(NamedTuple):
     learns: bool  # whether the strategy must be told the visits of earlier runs
 
 
-async def crawl(job: Job, folder: Path, stack: AsyncExitStack, observe: Callable[[Visit], None]) -> Parts:
-    """Everything that a crawl needs. What must be closed is put on the stack."""
+async def crawl(
+    job: Job, folder: Path, archives: Archives | None, stack: AsyncExitStack, observe: Callable[[Visit], None]
+) -> Parts:
+    """Everything that a crawl of the web, or of archives, needs. What must be closed is put on the stack."""
     clock, sites = SystemClock(), Sites(job.scope.one_site)
     ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
     stack.callback(ledger.close)
     queue = LedgerQueue(ledger, sites.of)
-    archives = _archives(job, stack)
-    seeds = job.seed_urls() if archives is None or job.seeds else _archived_seeds(job, archives)
+    seeds = seeds_of(job, archives)
     web = await _web(job, folder, ledger, archives, stack, clock)
     pause = 0.0 if archives is not None else job.politeness.delay
     robots = RobotsFetcher(web, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
@@ -119,9 +120,9 @@ async def crawl(job: Job, folder: Path, stack: AsyncExitStack, observe: Callable
     return Parts(made, ledger, queue, learns=not isinstance(strategy_asked, STATELESS))
 
 
-async def previewer(job: Job, stack: AsyncExitStack) -> Previewer:
+async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) -> Previewer:
     """Asks the seeds' hosts a few questions, or the archives that replace them. It stores nothing."""
-    clock, archives = SystemClock(), _archives(job, stack)
+    clock = SystemClock()
     web: Fetcher
     if archives is not None:
         web = ReplayFetcher(archives)
@@ -131,7 +132,7 @@ async def previewer(job: Job, stack: AsyncExitStack) -> Previewer:
     return Previewer(
         RobotsFetcher(web, InMemoryRobots(), clock, pause=pause, reservations=job.politeness.opt_outs),
         await stack.enter_async_context(loose_analyser()),
-        Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job)),
+        Scope(Sites(job.scope.one_site), seeds_of(job, archives), scope_rules(job)),
         clock,
         Politeness(delay=pause),
         job.politeness.opt_outs,
@@ -180,15 +181,18 @@ def _analyser(job: Job, folder: Path) -> SandboxedAnalyser:
     )
 
 
-def _archives(job: Job, stack: AsyncExitStack) -> Archives | None:
+def archives(job: Job, stack: AsyncExitStack) -> Archives | None:
+    """What stands for the web; None for the web itself. Raises `ArchiveError` for a file that is no archive."""
     names = job.replay or job.warc
     if not names:
         return None
     return stack.enter_context(open_archives(warc_files([Path(name) for name in names]), codec()))
 
 
-def _archived_seeds(job: Job, archives: Archives) -> list[Url]:
-    """The home pages of an archive that replaces the web, or every page of an archive that is read as a whole."""
+def seeds_of(job: Job, archives: Archives | None) -> list[Url]:
+    """Without seeds: the home pages of an archive that replaces the web, or every page of an archive that is read as a whole."""
+    if archives is None or job.seeds:
+        return job.seed_urls()
     return home_pages(archives) if job.replay else list(archives.urls())
 
 
