@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.align.evidence import Bags
+from bitrawl.align.evidence import Cut, Side
 from bitrawl.model import Bead, Language
 from bitrawl.text.words import words
 
@@ -72,20 +72,54 @@ class Vocabulary(NamedTuple):
     """The words of one side of many documents, numbered, and how common each is."""
 
     ids: Mapping[str, int]
-    unigram: NDArray[np.float64]
+    counts: NDArray[np.float64]
 
     @classmethod
-    def of(cls, texts: Iterable[Text]) -> "Vocabulary":
-        """Markup counts as words, so that what is on every page says little."""
+    def of(cls, texts: Iterable[Text], before: "Vocabulary | None" = None) -> "Vocabulary":
+        """Markup counts as words, so that what is on every page says little. Words that were there keep their numbers."""
         counts: Counter[str] = Counter()
+        if before:
+            counts.update(dict(zip(before.ids, before.counts.tolist(), strict=True)))
         for text in texts:
             counts.update(chain.from_iterable(text.tokens))
             counts.update(chain.from_iterable(text.markup))
-        frequency = np.fromiter(counts.values(), np.float64, len(counts)) + 0.5
-        return cls({word: number for number, word in enumerate(counts)}, frequency / max(frequency.sum(), 1.0))
+        frequency = np.fromiter(counts.values(), np.float64, len(counts))
+        return cls({word: number for number, word in enumerate(counts)}, frequency)
 
-    def bags(self, sentences: Sequence[Sequence[str]]) -> Bags:
-        """Those sentences by these numbers."""
-        numbers = np.fromiter((self.ids[word] for sentence in sentences for word in sentence), np.int64)
-        sizes = [len(sentence) for sentence in sentences]
-        return Bags(numbers, np.repeat(np.arange(len(sizes)), sizes), len(sizes))
+    @property
+    def unigram(self) -> NDArray[np.float64]:
+        frequency = self.counts + 0.5
+        return frequency / max(float(frequency.sum()), 1.0)
+
+
+class Numbers(NamedTuple):
+    """One side of many documents by the numbers of its words: sentences, the blocks that they stand in, and where each document begins."""
+
+    sentences: Side
+    documents: Cut
+    block: NDArray[np.int64]  # of each sentence, within its document
+    blocks: Side  # as if they were sentences
+    block_documents: Cut
+
+    @classmethod
+    def of(cls, texts: Sequence[Text], number: Sequence[Mapping[str, int]]) -> "Numbers":
+        """`number` has the words of each text. Texts without markup have one block, without words."""
+        word, sizes, block_word, block_sizes, block_lengths = [], [], [], [], []
+        for text, ids in zip(texts, number, strict=True):
+            numbered = [[ids[token] for token in tokens] for tokens in text.tokens]
+            word += chain.from_iterable(numbered)
+            sizes += map(len, numbered)
+            blocks = [[ids[mark] for mark in marks] for marks in text.markup] or [[]]
+            if text.markup:
+                for block, tokens in zip(text.blocks.tolist(), numbered, strict=True):
+                    blocks[block] += tokens
+            block_word += chain.from_iterable(blocks)
+            block_sizes += map(len, blocks)
+            block_lengths.append(np.bincount(text.blocks, text.lengths, len(blocks)))
+        return cls(
+            Side.of(np.array(word, np.int64), np.array(sizes, np.int64), np.concatenate([t.lengths for t in texts])),
+            Cut.of([len(text.tokens) for text in texts]),
+            np.concatenate([text.blocks if text.markup else np.zeros(len(text.tokens), np.int64) for text in texts]),
+            Side.of(np.array(block_word, np.int64), np.array(block_sizes, np.int64), np.concatenate(block_lengths)),
+            Cut.of([max(len(text.markup), 1) for text in texts]),
+        )
