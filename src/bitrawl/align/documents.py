@@ -17,6 +17,8 @@ from bitrawl.text.words import words
 # Marks that a translation mostly keeps, each a word of its sentence; full stops and commas are in all of them.
 _MARK = re.compile(r"[?!:;\"()…«»“”„%§&*/–—-]")
 
+_ENDLESS = 1000  # words; judgement: of a "sentence" that has more, each counts once
+
 
 class Text(NamedTuple):
     """One side of a document."""
@@ -86,6 +88,12 @@ class Vocabulary(NamedTuple):
         frequency = np.fromiter(counts.values(), np.float64, len(counts))
         return cls({word: number for number, word in enumerate(counts)}, frequency)
 
+    @classmethod
+    def of_words(cls, words: Iterable[str]) -> "Vocabulary":
+        """That were not seen in a text."""
+        ids = {word: number for number, word in enumerate(dict.fromkeys(words))}
+        return cls(ids, np.zeros(len(ids)))
+
     @property
     def unigram(self) -> NDArray[np.float64]:
         frequency = self.counts + 0.5
@@ -102,24 +110,32 @@ class Numbers(NamedTuple):
     block_documents: Cut
 
     @classmethod
-    def of(cls, texts: Sequence[Text], number: Sequence[Mapping[str, int]]) -> "Numbers":
-        """`number` has the words of each text. Texts without markup have one block, without words."""
-        word, sizes, block_word, block_sizes, block_lengths = [], [], [], [], []
-        for text, ids in zip(texts, number, strict=True):
-            numbered = [[ids[token] for token in tokens] for tokens in text.tokens]
-            word += chain.from_iterable(numbered)
+    def of(cls, texts: Sequence[Text], ids: Sequence[Mapping[str, int]], marked: Sequence[bool]) -> "Numbers":
+        """`ids` are the numbers of each text's words. Texts that are not `marked` are one block."""
+        words: list[int] = []
+        sizes: list[int] = []
+        blocks: list[list[int]] = []
+        for text, numbers, has_blocks in zip(texts, ids, marked, strict=True):
+            numbered = [
+                [numbers[token] for token in (tokens if len(tokens) <= _ENDLESS else dict.fromkeys(tokens))]
+                for tokens in text.tokens
+            ]
+            words += chain.from_iterable(numbered)
             sizes += map(len, numbered)
-            blocks = [[ids[mark] for mark in marks] for marks in text.markup] or [[]]
-            if text.markup:
+            own = [[numbers[mark] for mark in marks] for marks in text.markup] if has_blocks else [[]]
+            if has_blocks:
                 for block, tokens in zip(text.blocks.tolist(), numbered, strict=True):
-                    blocks[block] += tokens
-            block_word += chain.from_iterable(blocks)
-            block_sizes += map(len, blocks)
-            block_lengths.append(np.bincount(text.blocks, text.lengths, len(blocks)))
+                    own[block] += tokens
+            blocks += own
+        counts = [len(text.markup) if has_blocks else 1 for text, has_blocks in zip(texts, marked, strict=True)]
+        block = [text.blocks if has_blocks else 0 * text.blocks for text, has_blocks in zip(texts, marked, strict=True)]
+        lengths = [np.bincount(own, text.lengths, count) for own, text, count in zip(block, texts, counts, strict=True)]
         return cls(
-            Side.of(np.array(word, np.int64), np.array(sizes, np.int64), np.concatenate([t.lengths for t in texts])),
+            Side.of(np.array(words, np.int64), sizes, np.concatenate([text.lengths for text in texts])),
             Cut.of([len(text.tokens) for text in texts]),
-            np.concatenate([text.blocks if text.markup else np.zeros(len(text.tokens), np.int64) for text in texts]),
-            Side.of(np.array(block_word, np.int64), np.array(block_sizes, np.int64), np.concatenate(block_lengths)),
-            Cut.of([max(len(text.markup), 1) for text in texts]),
+            np.concatenate(block),
+            Side.of(
+                np.fromiter(chain.from_iterable(blocks), np.int64), list(map(len, blocks)), np.concatenate(lengths)
+            ),
+            Cut.of(counts),
         )

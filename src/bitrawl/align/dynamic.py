@@ -16,6 +16,7 @@ _NEVER = -1e30  # stands for minus infinity, which would turn into NaN when subt
 LEAP = 192  # sentences; a judgement: each costs a column in every row
 # Exponents that float64 holds, less a margin for sums.
 _RANGE = 500.0
+_LEAST = 1e-250  # keeps sums from vanishing where others in their row have grown too much
 _RESCALED = 16  # rows between two looks at how large the sums have grown
 _UNLIKELY = 1e-6  # probability of a bead that is not looked at: judgement
 # What a bead costs, right or wrong. F1 is greatest where beads are worth having that are right with half its own value;
@@ -97,7 +98,8 @@ class Lattices(NamedTuple):
         """Values by lattice and j, so that they fit a table."""
         if self.straight:
             return values[None, :, : self.width]
-        return values[0][self.low[:, None] + np.arange(self.width)][:, None, :]
+        found: NDArray[Any] = values[0][self.low[:, None] + np.arange(self.width)][:, None, :]
+        return found
 
     def moved(self, table: Floats, rows: int, columns: int, outside: float) -> Floats:
         """The table with each node's value taken from so many rows and columns before it."""
@@ -139,6 +141,7 @@ def posteriors(lattices: Lattices, gains: Mapping[Shape, Floats]) -> Posteriors:
     to each node: nothing overflows however much better one chain is than another.
     """
     best = _highest(lattices, gains)
+    outside = np.arange(lattices.width) > lattices.sizes_b[:, None] if lattices.straight else None
     shares = {}
     for shape, gain in gains.items():
         if shape[0]:
@@ -146,14 +149,11 @@ def posteriors(lattices: Lattices, gains: Mapping[Shape, Floats]) -> Posteriors:
             share += gain
             share -= best
             shares[shape] = np.exp(np.minimum(share, 0.0, out=share), out=share)
+            if outside is not None:
+                shares[shape][:, outside] = 0.0
     # An insertion leads from a column to the next. Relative to the best chains its weights telescope, so that what
     # comes along a row is a running sum.
-    along = best - _along(lattices, gains)
-    along -= along.max(axis=2, keepdims=True)
-    along += _RANGE
-    # Where a chain is so much worse than another in its row, insertions are not followed: those nodes weigh nothing.
-    along = np.exp(along, out=along)
-    along[along < np.exp(-_RANGE)] = 0.0
+    along = _weights_along(lattices, best - _along(lattices, gains))
     sums, scale = _sums(lattices, shares, along)
     _make_conditional(lattices, shares, sums, scale)
     return _passed_back(lattices, shares, sums * along)
@@ -185,6 +185,18 @@ def _along(lattices: Lattices, gains: Mapping[Shape, Floats]) -> Floats:
     return np.broadcast_to(summed, lattices.shape)
 
 
+def _weights_along(lattices: Lattices, along: Floats) -> Floats:
+    """What nodes of a row weigh for insertions, relative to the last one; it never falls."""
+    last = np.minimum(lattices.sizes_b - lattices.low[:, None], lattices.width - 1)[:, :, None]
+    along -= np.take_along_axis(along, last, axis=2)
+    np.minimum(along, 0.0, out=along)  # Beyond the end nothing matters, but it must be finite.
+    along += _RANGE
+    weights: Floats = np.exp(along, out=along)
+    # Where a chain is so much worse than another in its row, insertions are not followed: those nodes weigh nothing.
+    weights[weights < np.exp(-_RANGE)] = 0.0
+    return weights
+
+
 def _highest(lattices: Lattices, gains: Mapping[Shape, Floats]) -> Floats:
     """The gain of the best chain to each node."""
     low, width = lattices.low.tolist(), lattices.width
@@ -192,7 +204,8 @@ def _highest(lattices: Lattices, gains: Mapping[Shape, Floats]) -> Floats:
     steps = [(shape, np.broadcast_to(gain, lattices.shape)) for shape, gain in gains.items() if shape[0]]
     table = np.full(lattices.shape, _NEVER)
     table[0, :, 0] = 0.0
-    for i, row in enumerate(table):
+    for i in range(len(table)):
+        row = table[i]
         for (ka, kb), gain in steps:
             if ka <= i:
                 here, there = _overlap(low[i] - low[i - ka] - kb, width)
@@ -205,12 +218,13 @@ def _highest(lattices: Lattices, gains: Mapping[Shape, Floats]) -> Floats:
 
 
 def _sums(lattices: Lattices, shares: Mapping[Shape, Floats], along: Floats) -> tuple[Floats, Floats]:
-    """How many times as much as its best chain all chains to a node weigh, and the logarithm that rows are scaled by."""
+    """How many times as much as its best chain all chains to a node weigh, and the power of two that rows are scaled by."""
     low, width = lattices.low.tolist(), lattices.width
     sums = np.zeros(lattices.shape)
     scale = np.zeros((*lattices.shape[:2], 1))
     sums[0, :, 0] = 1.0
-    for i, row in enumerate(sums):
+    for i in range(len(sums)):
+        row = sums[i]
         for (ka, kb), share in shares.items():
             if ka <= i:
                 here, there = _overlap(low[i] - low[i - ka] - kb, width)
@@ -219,22 +233,23 @@ def _sums(lattices: Lattices, shares: Mapping[Shape, Floats], along: Floats) -> 
             scale[i] = scale[i - 1]
         np.cumsum(row * along[i], axis=1, out=row)
         np.divide(row, along[i], out=row, where=along[i] > 0)
-        np.maximum(row, np.exp(-scale[i]), out=row)  # The best chain itself weighs 1.
+        np.maximum(row, np.maximum(np.exp2(-scale[i]), _LEAST), out=row)  # The best chain itself weighs 1.
         if i % _RESCALED == _RESCALED - 1:
+            # By powers of two, which change no digit: a lattice gives the same whatever is beside it.
             live = slice(max(0, i - 5), i + 1)
-            most = row.max(axis=1, keepdims=True)
-            sums[live] /= most
-            scale[live] += np.log(most)
+            most = np.floor(np.log2(row.max(axis=1, keepdims=True)))
+            sums[live] *= np.exp2(-most)
+            scale[live] += most
     return sums, scale
 
 
 def _make_conditional(lattices: Lattices, shares: Mapping[Shape, Floats], sums: Floats, scale: Floats) -> None:
     """From a bead's share in the best chain to the probability that it comes last in a chain to its node."""
     for (ka, kb), share in shares.items():
-        share *= lattices.moved(sums, ka, kb, 0.0)
-        share /= sums
+        np.multiply(share, lattices.moved(sums, ka, kb, 0.0), out=share)
+        np.divide(share, sums, out=share)
         if len(sums) >= _RESCALED:
-            share[ka:] *= np.exp(scale[:-ka] - scale[ka:])
+            share[ka:] *= np.exp2(scale[:-ka] - scale[ka:])
 
 
 def _passed_back(lattices: Lattices, conditional: dict[Shape, Floats], summed: Floats) -> Posteriors:
@@ -285,4 +300,4 @@ def _traced(lattices: Lattices, table: Floats, values: Mapping[Shape, Floats], c
         which, i, j = which[going], i[going], j[going]
     columns = [np.concatenate(column[::-1]) for column in zip(*found, strict=True)]
     order = np.argsort(columns[0], kind="stable")
-    return Chains(*(column[order] for column in columns))
+    return Chains._make(column[order] for column in columns)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from math import lgamma
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,8 @@ class Side(NamedTuple):
     lengths: Floats  # of each sentence, in characters
 
     @classmethod
-    def of(cls, word: Ints, sizes: Ints, lengths: Floats) -> "Side":
-        return cls(word, np.append(0, np.cumsum(sizes)), lengths)
+    def of(cls, word: Ints, sizes: Sequence[int], lengths: Floats) -> "Side":
+        return cls(word, np.append(0, np.cumsum(np.array(sizes, np.int64))), lengths)
 
 
 class Cut:
@@ -36,7 +36,11 @@ class Cut:
         size = np.array(sizes, np.int64)
         return cls(np.cumsum(size) - size, size)
 
-    def of_lattices(self, which: Ints) -> "Cut":
+    @classmethod
+    def joined(cls, some: Sequence["Cut"]) -> "Cut":
+        return cls(np.concatenate([cut.first for cut in some]), np.concatenate([cut.size for cut in some]))
+
+    def where(self, which: NDArray[Any]) -> "Cut":
         return Cut(self.first[which], self.size[which])
 
 
@@ -115,34 +119,44 @@ class Strangers(NamedTuple):
         shape, scale = count * self.mean**2 / variance, variance / self.mean
         constant = np.array([lgamma(s) for s in shape.tolist()]) + shape * np.log(scale)
         lengths = np.maximum(lengths, 1.0)
-        density: Floats = (
-            (shape[:, None] - 1) * np.log(lengths) - lengths / scale[:, None] - constant[:, None]
-        )
+        density: Floats = (shape[:, None] - 1) * np.log(lengths) - lengths / scale[:, None] - constant[:, None]
         return density
+
+    def where(self, documents: Ints) -> "Strangers":
+        return Strangers(self.mean[documents], self.variance[documents])
 
 
 def length_gains(
-    sums: tuple["RunLengths", "RunLengths"], strangers: Strangers, model: LengthModel, lattices: Lattices, shape: Shape
-) -> Floats:
+    runs: tuple["RunLengths", "RunLengths"],
+    strangers: Strangers,
+    model: LengthModel,
+    lattices: Lattices,
+    shapes: Iterable[Shape],
+) -> dict[Shape, Floats]:
     """Log-odds of the lengths of every bead, in characters: as the model has it against any sentences of b."""
-    ka, kb = shape
-    length_a, length_b = sums[0].of(ka).T[:, :, None], sums[1].of(kb)
-    alone = np.exp(-np.maximum(strangers.log_density(length_b, kb, model), -_MOST_ODD))
-    length_b, alone = lattices.at_columns(length_b), lattices.at_columns(alone)
-    expected = model.ratio * length_a
-    variance = np.maximum(expected, length_b)
-    variance += _SHORT
-    variance *= model.spread * model.ratio
-    error = length_b - expected
-    error *= error
-    error /= variance
-    error *= -0.5
-    together = np.exp(error, out=error)
-    together /= np.sqrt(variance, out=variance)
-    together *= alone
-    together *= (1 - model.odd) / np.sqrt(2 * np.pi)
-    together += model.odd
-    return np.log(together, out=together)
+    known_b: dict[int, tuple[Floats, Floats]] = {}
+    found = {}
+    for ka, kb in shapes:
+        if kb not in known_b:
+            length = runs[1].of(kb)
+            alone = np.exp(-np.maximum(strangers.log_density(length, kb, model), -_MOST_ODD))
+            known_b[kb] = lattices.at_columns(length), lattices.at_columns(alone)
+        length_b, odds = known_b[kb]
+        expected = model.ratio * runs[0].of(ka).T[:, :, None]
+        variance = np.maximum(expected, length_b)
+        variance += _SHORT
+        variance *= model.spread * model.ratio
+        together = length_b - expected
+        together *= together
+        together /= variance
+        together *= -0.5
+        together = np.exp(together, out=together)
+        together /= np.sqrt(variance, out=variance)
+        together *= odds
+        together *= (1 - model.odd) / np.sqrt(2 * np.pi)
+        together += model.odd
+        found[ka, kb] = np.log(together, out=together)
+    return found
 
 
 _MOST_ODD = 80.0  # nats: keeps the exponential finite
@@ -197,7 +211,7 @@ class _Direction:
         self._translation = translation
         self._places = _Places(b)
         self._spread = _spread(a, translation, self._places)
-        self._left = np.bincount(a.sentence, translation.left[a.word], len(a.sizes)) + (a.sizes == 0)
+        self._left = np.bincount(a.sentence, translation.left[a.word], len(a.sizes)) + 1.0 * (a.sizes == 0)
         self._length = np.maximum(a.sizes, 1).astype(np.float64)
         b_sizes = np.zeros((a.lattices, (lattices.sizes_a if turned else lattices.sizes_b).max() + 1))
         b_sizes[b.lattice, b.place + 1] = b.sizes
@@ -210,15 +224,16 @@ class _Direction:
         left = np.maximum(left / length, _LEAST_LEFT)
         group, last, expected = _over_runs(self._spread, a, k)
         gain = np.log1p(expected / ((length * left)[last] * self._translation.unigram[self._places.words[group]]))
-        return self._scattered(group, last, gain) + self._unexplained(np.log(left))
+        found: Floats = self._scattered(group, last, gain) + self._unexplained(np.log(left))
+        return found
 
     def _unexplained(self, left: Floats) -> Floats:
         a, lattices = self._a, self._lattices
         rows = np.zeros((a.lattices, (lattices.sizes_b if self._turned else lattices.sizes_a).max() + 1))
         rows[a.lattice, a.place + 1] = left
-        if self._turned:
-            return lattices.at_columns(rows) * self._b_sizes.T[:, :, None]
-        return rows.T[:, :, None] * lattices.at_columns(self._b_sizes)
+        down, across = (self._b_sizes, rows) if self._turned else (rows, self._b_sizes)
+        found: Floats = down.T[:, :, None] * lattices.at_columns(across)
+        return found
 
     def _scattered(self, group: Ints, last: Ints, gain: Floats) -> Floats:
         """The gains of words after sentence i, added up in the nodes wherever sentences of b have them."""
@@ -232,8 +247,7 @@ class _Direction:
         gain = np.repeat(gain, count)
         rows, total, width = lattices.shape
         node = (row * total + lattice) * width + column - lattices.low[row]
-        return np.bincount(node, gain, rows * total * width).reshape(lattices.shape)
-
+        return np.bincount(node, gain, rows * total * width).astype(np.float64, copy=False).reshape(lattices.shape)
 
     def _in_band(self, group: Ints, last: Ints) -> tuple[Ints, Ints]:
         """The places of those words that can be met from those sentences."""
