@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.align.embeddings import EmbeddingAligner
-from bitrawl.align.lexical import LexicalAligner
+from bitrawl.align.lexical import KnowingAligner, LexicalAligner
 from bitrawl.align.pages import SiteAligner
 from bitrawl.corpus.duplicates import duplicates
 from bitrawl.corpus.judging import Judge
@@ -123,9 +123,8 @@ class Miner:
         """What aligning these pairs teaches: to align others of the same site with, also in another process."""
         if self._encoder is not None:
             return b""
-        aligner = LexicalAligner()
-        SiteAligner(languages, aligner).align(pairs)
-        return pickle.dumps(aligner)
+        documents = SiteAligner(languages).documents(pairs)
+        return pickle.dumps(LexicalAligner().learn(documents))
 
     def align(
         self, languages: Languages, pairs: Sequence[tuple[Page, Page]], learned: bytes = b""
@@ -136,14 +135,10 @@ class Miner:
         judge = Judge(languages, self._identifier, aligner.lexicon)
         return [_judged(judge, segments) for segments in aligned]
 
-    def _aligner(self, learned: bytes) -> LexicalAligner | EmbeddingAligner:
+    def _aligner(self, learned: bytes) -> LexicalAligner | KnowingAligner | EmbeddingAligner:
         if self._encoder is not None:
             return EmbeddingAligner(self._encoder)
-        if not learned:
-            return LexicalAligner()
-        aligner = pickle.loads(learned)  # noqa: S301 - made by `learn`
-        assert isinstance(aligner, LexicalAligner)
-        return aligner
+        return KnowingAligner(pickle.loads(learned)) if learned else LexicalAligner()  # noqa: S301 - made by `learn`
 
     def _licences(self, pages: Iterable[Page], paired: set[Url], repeated: dict[Url, Url]) -> tuple[int, Counter[str]]:
         """How many pages there are, and what those of the corpus say of their licence."""

@@ -4,6 +4,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,9 @@ def _likeness(a: str, b: str) -> float:
         return _IDENTICAL
     if min(len(a), len(b)) < _STEM or not a[0].isalpha():
         return 0.0
-    shared = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    like = shared / max(len(a), len(b))
-    return _SIMILAR * like if like >= _LEAST_LIKE else 0.0
+    longest = max(len(a), len(b))
+    least = ceil(_LEAST_LIKE * longest)
+    if a[:least] != b[:least] or least > min(len(a), len(b)):
+        return 0.0
+    shared = next((i for i in range(least, min(len(a), len(b))) if a[i] != b[i]), min(len(a), len(b)))
+    return _SIMILAR * shared / longest
