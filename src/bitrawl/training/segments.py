@@ -1,0 +1,170 @@
+"""Training of the segment score: what is measured of known pairs, right ones and made-up errors, and the trees over it."""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.corpus.judging import Judge
+from bitrawl.corpus.segment_features import DIRECTIONS, NEIGHBOURHOOD, neighbourhood, table
+from bitrawl.corpus.segment_score import SegmentScore
+from bitrawl.files import replacing
+from bitrawl.model import Language
+from bitrawl.text.language import NgramLanguageIdentifier
+from bitrawl.text.lexicon import Lexicon
+from bitrawl.text.words import words
+from bitrawl.training.segment_errors import Pool, spoiled
+from bitrawl.training.segment_sources import GROUPS, Group, LabelledPage, gold_groups, site_group
+from bitrawl.training.trees import grow
+from bitrawl.urls.trees import Trees
+
+Floats = NDArray[np.float32]
+
+TREES = 60  # of either look; judgement: the file stays small
+PAGE = 60  # beads; judgement
+FEW = 3  # pages of a small site
+_MOST_OF_GROUP = 2000  # beads that a group may count for: no book may speak for the web
+_FOLDS = 5
+
+
+class Regime(StrEnum):
+    """How much the lexicon knows."""
+
+    FULL = "whole site"
+    SMALL = "small site"
+    EMPTY = "no lexicon"
+
+
+# The pages of a group that are seen so: all, and every second for what is to be learned of less.
+_REGIMES = {Regime.FULL: slice(None), Regime.SMALL: slice(0, None, 2), Regime.EMPTY: slice(1, None, 2)}
+
+
+class Sample(NamedTuple):
+    """The beads of one pair of pages, measured."""
+
+    source: str
+    languages: tuple[Language, Language]
+    regime: Regime
+    rows: Floats  # features, a row for each bead
+    labels: Floats  # 1 right, 0 wrong, -1 not known
+    made_up: NDArray[np.bool_]  # errors that the aligner did not make
+    weight: float
+
+
+def train(data: Path, out: Path) -> None:
+    """Mine, measure and fit; `data` has the site packs in sites/ and the gold alignments in data/alignment/."""
+    model = fit(measured(all_groups(data)))
+    with replacing(out) as unfinished:
+        model.save(unfinished)
+
+
+def all_groups(data: Path) -> list[Group]:
+    sites = [
+        site_group(data / "sites" / site, (Language(pair[:2]), Language(pair[3:])))
+        for site, pairs in GROUPS.items()
+        for pair in pairs
+    ]
+    return [*sites, *gold_groups(data / "data" / "alignment")]
+
+
+def measured(groups: Sequence[Group]) -> list[Sample]:
+    """Each group with a lexicon of all its pages, some with one of a few pages or none; each with errors of its own."""
+    identifier = NgramLanguageIdentifier()
+    found = []
+    for group in map(_in_pages, groups):
+        pool = Pool(_texts(group), [text for other in groups if _is_foreign(other, group) for text in _texts(other)[::9]])
+        size = sum(label is not None for page in group.pages for label in page.right)
+        weight = min(1.0, _MOST_OF_GROUP / max(size, 1))
+        for seed, (regime, part) in enumerate(_REGIMES.items()):
+            some = group._replace(pages=group.pages[part])
+            wrong = spoiled(some, pool, seed).pages
+            for pages, lexicon in _with_lexicon(wrong, group.languages, regime):
+                judge = Judge(group.languages, identifier, lexicon)
+                found += [_sample(group, regime, judge, page, weight) for page in pages if page.pairs]
+    return found
+
+
+def fit(samples: Sequence[Sample]) -> SegmentScore:
+    """Trees for each look; the calibration is that of parts which their trees have not seen."""
+    sources = sorted({sample.source for sample in samples})
+    raw, labels, weights = [], [], []
+    for fold in range(_FOLDS):
+        held = set(sources[fold::_FOLDS])
+        model = _fitted([sample for sample in samples if sample.source not in held])
+        for sample in samples:
+            if sample.source in held:
+                known = sample.labels >= 0
+                raw.append(model.of_table(sample.rows)[known])
+                labels.append(sample.labels[known])
+                weights.append(np.full(int(known.sum()), sample.weight, np.float32))
+    calibration = _calibration(np.concatenate(raw), np.concatenate(labels), np.concatenate(weights))
+    whole = _fitted(samples)
+    return SegmentScore(whole.alone, whole.in_place, calibration)
+
+
+def _fitted(samples: Sequence[Sample]) -> SegmentScore:
+    rows = np.concatenate([sample.rows for sample in samples])
+    labels = np.concatenate([sample.labels for sample in samples])
+    weights = np.concatenate([np.full(len(sample.labels), sample.weight, np.float32) for sample in samples])
+    known = labels >= 0
+    directions = list(DIRECTIONS.values())
+    alone = grow(rows[known], labels[known], weights=weights[known], directions=directions, trees=TREES)
+    seen = np.concatenate([_second_look(sample, alone) for sample in samples])
+    directions += NEIGHBOURHOOD.values()
+    in_place = grow(seen[known], labels[known], weights=weights[known], directions=directions, trees=TREES)
+    return SegmentScore(alone, in_place, np.array([1.0, 0.0], np.float32))
+
+
+def _second_look(sample: Sample, alone: Trees) -> Floats:
+    return np.column_stack([sample.rows, neighbourhood(alone.probability(sample.rows))]).astype(np.float32)
+
+
+def _calibration(raw: Floats, labels: Floats, weights: Floats) -> Floats:
+    """Slope and bias of the logit that give the least log-loss, by Newton's method."""
+    inner = np.clip(raw.astype(np.float64), 1e-6, 1 - 1e-6)
+    terms = np.column_stack([np.log(inner / (1 - inner)), np.ones(len(raw))])
+    found = np.array([1.0, 0.0])
+    for _ in range(20):
+        chance = 1 / (1 + np.exp(-terms @ found))
+        gradient = terms.T @ (weights * (labels - chance))
+        curvature = (terms * (weights * chance * (1 - chance))[:, None]).T @ terms
+        found += np.linalg.solve(curvature + 1e-9 * np.eye(2), gradient)
+    return found.astype(np.float32)
+
+
+def _with_lexicon(
+    pages: Sequence[LabelledPage], languages: tuple[Language, Language], regime: Regime
+) -> Iterator[tuple[Sequence[LabelledPage], Lexicon]]:
+    """The lexicon learns from the errors too, as that of a job does from what its aligner gets wrong."""
+    if regime is Regime.EMPTY:
+        yield pages, Lexicon.learn([])
+        return
+    step = FEW if regime is Regime.SMALL else len(pages)
+    for start in range(0, len(pages), step):
+        part = pages[start : start + step]
+        pairs = [pair for page in part for pair in page.pairs]
+        tokens = [(words(pair.a.text, languages[0]), words(pair.b.text, languages[1])) for pair in pairs]
+        yield part, Lexicon.learn(tokens, weights=[pair.score for pair in pairs])
+
+
+def _sample(group: Group, regime: Regime, judge: Judge, page: LabelledPage, weight: float) -> Sample:
+    labels = np.array([-1.0 if right is None else float(right) for right in page.right], np.float32)
+    rows = table(judge.measured(page.pairs))
+    return Sample(group.source, group.languages, regime, rows, labels, np.array(page.made_up, bool), weight)
+
+
+def _in_pages(group: Group) -> Group:
+    """A book in parts as long as a page."""
+    cut = [page.part(slice(start, start + PAGE)) for page in group.pages for start in range(0, len(page.pairs), PAGE)]
+    return group._replace(pages=tuple(cut))
+
+
+def _texts(group: Group) -> list[str]:
+    return [pair.b.text for page in group.pages for pair in page.pairs]
+
+
+def _is_foreign(other: Group, group: Group) -> bool:
+    return other.languages[1] not in group.languages
