@@ -97,7 +97,7 @@ def _months(locale: Locale, words: Words) -> None:
 
 
 def _scales(locale: Locale, words: Words) -> None:
-    """"million" and its like, from CLDR's patterns for compact numbers: 0 million."""
+    """Words like "million", from CLDR's patterns for compact numbers: 0 million."""
     for patterns in locale.compact_decimal_formats.get("long", {}).values():
         for size, pattern in patterns.items():
             zeros = str(pattern.pattern).count("0")

@@ -1,6 +1,7 @@
 """`bitrawl train`: make the models that the package ships, from data that you have."""
 
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ class Model(StrEnum):
     LANGUAGE = "language"
     URL_LANGUAGE = "url-language"
     URL_PAIRS = "url-pairs"
+    SEGMENTS = "segments"
     URL_LANGUAGE_TRANSFORMER = "url-language-transformer"
     URL_PAIRS_TRANSFORMER = "url-pairs-transformer"
 
@@ -61,6 +63,8 @@ def _train(model: Model, data: Path, out: Path, base: str) -> None:
             from bitrawl.training import url_pairs as parallel_training  # noqa: PLC0415
 
             parallel_training.train(data, out)
+        case Model.SEGMENTS:
+            import_module("bitrawl.training.segments").train(data, out)
         case Model.URL_LANGUAGE_TRANSFORMER | Model.URL_PAIRS_TRANSFORMER:
             from bitrawl.training.url_transformers import train_languages, train_pairs  # noqa: PLC0415
 

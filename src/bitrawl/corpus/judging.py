@@ -67,6 +67,10 @@ class Flag(StrEnum):
 class Lexicon(Protocol):
     """Which words translate which."""
 
+    def __len__(self) -> int:
+        """How many links between words it has."""
+        ...
+
     def coverage(self, tokens_a: Sequence[str], tokens_b: Sequence[str]) -> tuple[float, float]:
         """What share of either text has its translation in the other, 0–1."""
         ...
@@ -142,6 +146,7 @@ class Judge:
             (words_a, words_b),
             agreement(a, b, self._languages),
             equal=_bare(a) == _bare(b),
+            links=len(self._lexicon) if self._lexicon is not None else 0,
             lengths=(_weight(a), _weight(b)),
         )
 

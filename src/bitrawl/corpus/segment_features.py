@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from math import log1p
+from math import log1p, log10
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ DIRECTIONS = {
     "alignment": 1,  # the aligner's own probability
     "coverage_least": 1,  # by the lexicon, the worse and the better of the two ways
     "coverage_most": 1,
+    "lexicon": 0,  # its size: 0 for none, 1 for tens of links, 4 for ten thousands
     "coverage_here": 0,  # the mean of the page: how much the lexicon knows at all
     "coverage_beyond": 1,  # how far above that mean
     "length_error": -1,  # of the lengths, in standard deviations from the page's own ratio
@@ -45,10 +46,16 @@ NEIGHBOURHOOD = {"alone": 1, "nearest": 1, "near": 1, "neighbours": 0}
 """What the second look adds: the first score of the pair, the least of the two beside it, the mean of four, how many."""
 
 REACH = 2  # pairs on either side that count as neighbours; judgement
-_SPREAD = 2.6  # variance of a translation's length per character: Gale and Church 1993 have 6.8, for a standard deviation
+_SPREAD = (
+    2.6  # variance of a translation's length per character: Gale and Church 1993 have 6.8, for a standard deviation
+)
 _PRIOR_LENGTH = 200.0  # characters on either side that a page is taken to have beside its own; judgement
 _NO_NEIGHBOUR = 0.5  # judgement: what stands alone is neither supported nor contradicted
-_OWN = 17  # features of a pair that need nothing of its page
+_OWN = 18  # features of a pair that need nothing of its page
+_MOST_ERROR = 20.0  # beyond it, all are alike
+# The probability of a link that was seen once: (1 - DISCOUNT) / (1 + EMPTY) of text/lexicon.
+_ONE_SIGHTING = 0.4546
+_FEW_WORDS = 2  # judgement
 _PREFIX = 4  # letters in which words look alike; judgement
 _ASCII_TOKEN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./:@+#\\-]*[A-Za-z0-9_])?", re.ASCII)
 _STRUCTURED = re.compile(r"[._/:@+#\\0-9]|.[A-Z]")
@@ -69,6 +76,7 @@ class Measured(NamedTuple):
     words: tuple[list[str], list[str]]
     numbers: Agreement
     equal: bool  # its letters and digits
+    links: int  # of the lexicon
     lengths: tuple[int, int]  # in characters, those of dense scripts counted three
 
 
@@ -77,7 +85,7 @@ def table(page: Sequence[Measured]) -> Floats:
     rows = np.array([_alone(one) for one in page], np.float32).reshape(-1, _OWN)
     coverage = (rows[:, 1] + rows[:, 2]) / 2
     here = np.full(len(page), coverage.mean() if len(page) else 0.0, np.float32)
-    own = np.column_stack([rows[:, :3], here, coverage - here, _length_errors(page), rows[:, 3:]])
+    own = np.column_stack([rows[:, :4], here, coverage - here, _length_errors(page), rows[:, 4:]])
     return np.column_stack([own, _places([one.pair for one in page])]).astype(np.float32)
 
 
@@ -97,16 +105,16 @@ def neighbourhood(alone: Floats) -> Floats:
     return np.column_stack([alone, nearest, near, number]).astype(np.float32)
 
 
-
 def _alone(one: Measured) -> list[float]:
     a, b = one.pair.a.text, one.pair.b.text
-    covered = sorted((one.scores.get("coverage_a", 0.0), one.scores.get("coverage_b", 0.0)))
+    covered = sorted(_coverage(one))
     shared, different = _kept(a, b)
     sizes = sorted(log1p(len(words)) for words in one.words)
     sentences = [int(side) if side.isdecimal() else 1 for side in one.pair.type.partition(":")[::2]]
     return [
         one.scores["alignment"],
         *covered,
+        float(round(log10(1 + one.links))),
         one.scores["length_ratio"],
         log1p(one.numbers.shared),
         float(min(one.numbers.different, 4)),
@@ -121,6 +129,20 @@ def _alone(one: Measured) -> list[float]:
         float(min(sum(sentences), 10)),
         float(min(abs(sentences[0] - sentences[1]), 5)),
     ]
+
+
+def _coverage(one: Measured) -> tuple[float, float]:
+    """By the lexicon; where there is none, by the words that are the same.
+
+    The lexicon has learned from the pair itself: of a few words, what one sighting is worth does not count.
+    """
+    if "coverage_a" in one.scores:
+        own = _ONE_SIGHTING if min(map(len, one.words)) <= _FEW_WORDS else 0.0
+        a, b = (max(0.0, one.scores[side] - own) / (1 - own) for side in ("coverage_a", "coverage_b"))
+        return a, b
+    same = set(one.words[0]) & set(one.words[1])
+    covered = [sum(word in same for word in side) / max(1, len(side)) for side in one.words]
+    return covered[0], covered[1]
 
 
 def _kept(a: str, b: str) -> tuple[int, int]:
@@ -176,9 +198,8 @@ def _length_errors(page: Sequence[Measured]) -> Floats:
     total = lengths.sum(axis=0) + _PRIOR_LENGTH
     ratio = total[1] / total[0]
     error = (lengths[:, 1] - ratio * lengths[:, 0]) / np.sqrt(_SPREAD * (lengths.mean(axis=1) + 1))
-    return np.minimum(np.abs(error), 20).astype(np.float32)
-
-
+    bounded: Floats = np.minimum(np.abs(error), _MOST_ERROR).astype(np.float32)
+    return bounded
 
 
 def _places(pairs: Sequence[SegmentPair]) -> Floats:
@@ -189,7 +210,9 @@ def _places(pairs: Sequence[SegmentPair]) -> Floats:
         before, here = pairs[number - 1], pairs[number]
         if min(before.a.sentence, before.b.sentence) >= 0:
             sizes = [int(side) if side.isdecimal() else 1 for side in before.type.partition(":")[::2]]
-            follows = here.a.sentence == before.a.sentence + sizes[0] and here.b.sentence == before.b.sentence + sizes[1]
+            follows = (
+                here.a.sentence == before.a.sentence + sizes[0] and here.b.sentence == before.b.sentence + sizes[1]
+            )
             result[number, 0] = result[number - 1, 1] = follows
         if min(before.a.paragraph, before.b.paragraph) >= 0:
             alike = (here.a.paragraph == before.a.paragraph) == (here.b.paragraph == before.b.paragraph)

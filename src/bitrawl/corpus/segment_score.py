@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.corpus.segment_features import Measured, neighbourhood, table
+from bitrawl.files import replacing
 from bitrawl.urls.trees import Trees
 
 Floats = NDArray[np.float32]
@@ -33,10 +34,9 @@ class SegmentScore:
             return cls(Trees.named("alone", arrays), Trees.named("in_place", arrays), arrays["calibration"])
 
     def save(self, path: Path) -> None:
-        with path.open("wb") as file:
-            np.savez_compressed(
-                file, **self.alone.arrays("alone"), **self.in_place.arrays("in_place"), calibration=self.calibration
-            )
+        arrays: dict[str, Any] = self.alone.arrays("alone") | self.in_place.arrays("in_place")
+        with replacing(path) as file:
+            np.savez_compressed(file, calibration=self.calibration, **arrays)
 
     def scores(self, page: Sequence[Measured]) -> Floats:
         """Of the pairs of one pair of pages, in order; 0–1."""
@@ -49,7 +49,8 @@ class SegmentScore:
     def calibrated(self, raw: Floats) -> Floats:
         inner = np.clip(raw.astype(np.float64), _EDGE, 1 - _EDGE)
         logits = self.calibration[0] * np.log(inner / (1 - inner)) + self.calibration[1]
-        return (1 / (1 + np.exp(-logits))).astype(np.float32)
+        chances: Floats = (1 / (1 + np.exp(-logits))).astype(np.float32)
+        return chances
 
 
 @lru_cache(maxsize=1)

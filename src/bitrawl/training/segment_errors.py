@@ -11,11 +11,11 @@ from bitrawl.training.segment_sources import Group, LabelledPage
 # Of the beads of a page, about so many are spoiled. Far more than aligners get wrong: the score should be honest also of
 # sites that are worse than documentation. Judgement.
 SHARE = 0.2
-# So many pairs of pages are none: what they have in common is only how long their sentences are.
-WRONG_PAGES = 0.2
 # Of the short segments of a page so many are out of order, as in a list that one language sorts otherwise. Judgement: a
 # short segment that nothing speaks for should not pass for more than a guess.
-REORDERED = 0.4
+REORDERED = 0.5
+# Of the segments with digits so many have another one.
+RENUMBERED = 0.15
 # So many pages have no more than a few segments, and so no neighbours that could tell.
 FRAGMENTS = 0.15
 _LONGEST_RUN = 6
@@ -58,21 +58,23 @@ class _Draft:
         return range(start, min(start + size, len(self.pairs)))
 
 
-def spoiled(group: Group, pool: Pool, seed: int) -> Group:
-    """The group with errors in it."""
-    chance = random.Random(f"{group.source}{group.languages}{seed}")  # noqa: S311 (nothing is kept secret by it)
-    pages = (_spoiled_page(_fragment(page, chance), pool, chance) for page in group.pages)
+def spoiled(group: Group, pool: Pool, *, wrong_pages: float) -> Group:
+    """The group with errors in it; such a share of its pairs of pages is none, but in the lengths of their sentences."""
+    chance = random.Random(f"{group.source}{group.languages}{wrong_pages}")  # noqa: S311 (nothing is kept secret by it)
+    pages = (_fragment(_spoiled_page(page, pool, wrong_pages, chance), chance) for page in group.pages)
     return group._replace(pages=tuple(pages))
 
 
-def _spoiled_page(page: LabelledPage, pool: Pool, chance: random.Random) -> LabelledPage:
+def _spoiled_page(page: LabelledPage, pool: Pool, wrong_pages: float, chance: random.Random) -> LabelledPage:
     draft = _Draft(page, pool, chance)
-    if chance.random() < WRONG_PAGES:
+    if chance.random() < wrong_pages:
         for number in range(len(page.pairs)):
             _replace(draft, number)
     else:
         _spoil_some(draft)
-    return LabelledPage(tuple(draft.pairs), tuple(draft.right), frozenset(draft.spoiled))
+    return LabelledPage(
+        tuple(draft.pairs), tuple(draft.right), tuple(n in draft.spoiled for n in range(len(draft.pairs)))
+    )
 
 
 def _spoil_some(draft: _Draft) -> None:
@@ -81,6 +83,9 @@ def _spoil_some(draft: _Draft) -> None:
         if sum(number in draft.spoiled for number in short) >= REORDERED * len(short):
             break
         _reorder(draft, short)
+    for number in range(len(draft.pairs)):
+        if draft.chance.random() < RENUMBERED:
+            _renumber(draft, number)
     wanted = len(draft.spoiled) + round(SHARE * (len(draft.pairs) - len(short)) + draft.chance.random() - 0.5)
     for _ in range(4 * len(draft.pairs)):
         if len(draft.spoiled) >= wanted:
@@ -112,8 +117,7 @@ def _reorder(draft: _Draft, short: Sequence[int]) -> None:
         draft.spoil(number, draft.original[other].b.text)
 
 
-def _renumber(draft: _Draft) -> None:
-    number = draft.chance.randrange(len(draft.pairs))
+def _renumber(draft: _Draft, number: int) -> None:
     text = draft.pairs[number].b.text
     places = [place for place, letter in enumerate(text) if letter.isascii() and letter.isdecimal()]
     if places:
@@ -178,6 +182,5 @@ def _copy(draft: _Draft) -> None:
 
 
 _KINDS: dict[Callable[[_Draft], None], int] = {
-    _shift: 5, _renumber: 6, _halve: 8, _lengthen: 3, _replace: 8, _salad: 2, _foreign: 2, _copy: 2,
+    _shift: 5, _halve: 8, _lengthen: 3, _replace: 8, _salad: 2, _foreign: 2, _copy: 2,
 }  # fmt: skip
-

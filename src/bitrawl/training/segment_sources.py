@@ -51,15 +51,10 @@ class LabelledPage(NamedTuple):
 
     pairs: tuple[SegmentPair, ...]
     right: tuple[bool | None, ...]
-    spoiled: frozenset[int] = frozenset()  # the numbers of those that were made wrong
-
-    @property
-    def made_up(self) -> list[bool]:
-        return [number in self.spoiled for number in range(len(self.pairs))]
+    made_up: tuple[bool, ...] = ()  # which were made wrong; none where nothing was
 
     def part(self, numbers: slice) -> "LabelledPage":
-        """Before anything is spoiled."""
-        return LabelledPage(self.pairs[numbers], self.right[numbers])
+        return LabelledPage(self.pairs[numbers], self.right[numbers], self.made_up[numbers])
 
 
 class Group(NamedTuple):
@@ -89,7 +84,11 @@ def chosen_pages(folder: Path, languages: tuple[Language, Language]) -> list[Pag
     with open_archives([folder / "site.warc.gz"], codec()) as archives:
         step = max(1, len(rows) // (2 * PAIRS_OF_GROUP))
         urls = [(Url.parse(row["url_a"]), Url.parse(row["url_b"])) for row in rows[::step]]
-        read = [reader.read(capture) for url in {url for both in urls for url in both} if (capture := _capture(archives, url))]
+        read = [
+            reader.read(capture)
+            for url in {url for both in urls for url in both}
+            if (capture := _capture(archives, url))
+        ]
     pages = [page for page in read if isinstance(page, Page)]
     clean = {page.url: page for page in without_template(lambda: pages)}
     found = [(clean[a], clean[b]) for a, b in urls if a in clean and b in clean]

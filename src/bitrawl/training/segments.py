@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.corpus.judging import Judge
+from bitrawl.corpus.judging import SHORT, Judge
 from bitrawl.corpus.segment_features import DIRECTIONS, NEIGHBOURHOOD, neighbourhood, table
 from bitrawl.corpus.segment_score import SegmentScore
-from bitrawl.files import replacing
 from bitrawl.model import Language
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
@@ -25,21 +24,33 @@ Floats = NDArray[np.float32]
 
 TREES = 60  # of either look; judgement: the file stays small
 PAGE = 60  # beads; judgement
-FEW = 3  # pages of a small site
 _MOST_OF_GROUP = 2000  # beads that a group may count for: no book may speak for the web
-_FOLDS = 5
+_AS_MINED = 0.3  # what a bead of a page without made-up errors counts; judgement
+_WORDS = list(DIRECTIONS).index("words_least")
+_FOLDS = 3
 
 
 class Regime(StrEnum):
-    """How much the lexicon knows."""
+    """How the pages of a group are seen."""
 
-    FULL = "whole site"
-    SMALL = "small site"
-    EMPTY = "no lexicon"
+    MINED = "as mined"
+    SPOILED = "with errors"
+    SMALL = "with errors, small site"
+    EMPTY = "with errors, no lexicon"
 
 
-# The pages of a group that are seen so: all, and every second for what is to be learned of less.
-_REGIMES = {Regime.FULL: slice(None), Regime.SMALL: slice(0, None, 2), Regime.EMPTY: slice(1, None, 2)}
+class _View(NamedTuple):
+    pages: slice = slice(None)
+    few: int = 0  # pages that a lexicon learns from; 0 for all
+    wrong_pages: float = 0.0  # the share of pairs of pages that are none; judgement: of small sites less is known
+
+
+_VIEWS = {
+    Regime.MINED: _View(),
+    Regime.SPOILED: _View(wrong_pages=0.1),
+    Regime.SMALL: _View(slice(0, None, 2), 3, 0.3),
+    Regime.EMPTY: _View(slice(1, None, 2), 0, 0.4),
+}
 
 
 class Sample(NamedTuple):
@@ -56,9 +67,7 @@ class Sample(NamedTuple):
 
 def train(data: Path, out: Path) -> None:
     """Mine, measure and fit; `data` has the site packs in sites/ and the gold alignments in data/alignment/."""
-    model = fit(measured(all_groups(data)))
-    with replacing(out) as unfinished:
-        model.save(unfinished)
+    fit(measured(all_groups(data))).save(out)
 
 
 def all_groups(data: Path) -> list[Group]:
@@ -75,16 +84,27 @@ def measured(groups: Sequence[Group]) -> list[Sample]:
     identifier = NgramLanguageIdentifier()
     found = []
     for group in map(_in_pages, groups):
-        pool = Pool(_texts(group), [text for other in groups if _is_foreign(other, group) for text in _texts(other)[::9]])
+        pool = Pool(
+            _texts(group), [text for other in groups if _is_foreign(other, group) for text in _texts(other)[::9]]
+        )
         size = sum(label is not None for page in group.pages for label in page.right)
         weight = min(1.0, _MOST_OF_GROUP / max(size, 1))
-        for seed, (regime, part) in enumerate(_REGIMES.items()):
-            some = group._replace(pages=group.pages[part])
-            wrong = spoiled(some, pool, seed).pages
-            for pages, lexicon in _with_lexicon(wrong, group.languages, regime):
+        for regime, view in _VIEWS.items():
+            some = group._replace(pages=group.pages[view.pages])
+            seen = some if regime is Regime.MINED else spoiled(some, pool, wrong_pages=view.wrong_pages)
+            for pages, lexicon in _with_lexicon(seen, regime):
                 judge = Judge(group.languages, identifier, lexicon)
                 found += [_sample(group, regime, judge, page, weight) for page in pages if page.pairs]
     return found
+
+
+def _weights(sample: Sample) -> Floats:
+    """Pages as mined count less, and their short segments not at all: that a list is in order does not show in its outline."""
+    if sample.regime is not Regime.MINED:
+        return np.full(len(sample.labels), sample.weight, np.float32)
+    is_long = sample.rows[:, _WORDS] > np.log1p(SHORT)
+    weights: Floats = (sample.weight * _AS_MINED * is_long).astype(np.float32)
+    return weights
 
 
 def fit(samples: Sequence[Sample]) -> SegmentScore:
@@ -99,7 +119,7 @@ def fit(samples: Sequence[Sample]) -> SegmentScore:
                 known = sample.labels >= 0
                 raw.append(model.of_table(sample.rows)[known])
                 labels.append(sample.labels[known])
-                weights.append(np.full(int(known.sum()), sample.weight, np.float32))
+                weights.append(_weights(sample)[known])
     calibration = _calibration(np.concatenate(raw), np.concatenate(labels), np.concatenate(weights))
     whole = _fitted(samples)
     return SegmentScore(whole.alone, whole.in_place, calibration)
@@ -108,7 +128,7 @@ def fit(samples: Sequence[Sample]) -> SegmentScore:
 def _fitted(samples: Sequence[Sample]) -> SegmentScore:
     rows = np.concatenate([sample.rows for sample in samples])
     labels = np.concatenate([sample.labels for sample in samples])
-    weights = np.concatenate([np.full(len(sample.labels), sample.weight, np.float32) for sample in samples])
+    weights = np.concatenate([_weights(sample) for sample in samples])
     known = labels >= 0
     directions = list(DIRECTIONS.values())
     alone = grow(rows[known], labels[known], weights=weights[known], directions=directions, trees=TREES)
@@ -135,25 +155,24 @@ def _calibration(raw: Floats, labels: Floats, weights: Floats) -> Floats:
     return found.astype(np.float32)
 
 
-def _with_lexicon(
-    pages: Sequence[LabelledPage], languages: tuple[Language, Language], regime: Regime
-) -> Iterator[tuple[Sequence[LabelledPage], Lexicon]]:
+def _with_lexicon(group: Group, regime: Regime) -> Iterator[tuple[Sequence[LabelledPage], Lexicon]]:
     """The lexicon learns from the errors too, as that of a job does from what its aligner gets wrong."""
     if regime is Regime.EMPTY:
-        yield pages, Lexicon.learn([])
+        yield group.pages, Lexicon.learn([])
         return
-    step = FEW if regime is Regime.SMALL else len(pages)
-    for start in range(0, len(pages), step):
-        part = pages[start : start + step]
+    step = _VIEWS[regime].few or len(group.pages)
+    for start in range(0, len(group.pages), step):
+        part = group.pages[start : start + step]
         pairs = [pair for page in part for pair in page.pairs]
-        tokens = [(words(pair.a.text, languages[0]), words(pair.b.text, languages[1])) for pair in pairs]
+        tokens = [(words(pair.a.text, group.languages[0]), words(pair.b.text, group.languages[1])) for pair in pairs]
         yield part, Lexicon.learn(tokens, weights=[pair.score for pair in pairs])
 
 
 def _sample(group: Group, regime: Regime, judge: Judge, page: LabelledPage, weight: float) -> Sample:
     labels = np.array([-1.0 if right is None else float(right) for right in page.right], np.float32)
     rows = table(judge.measured(page.pairs))
-    return Sample(group.source, group.languages, regime, rows, labels, np.array(page.made_up, bool), weight)
+    made_up = np.array(page.made_up or [False] * len(labels), bool)
+    return Sample(group.source, group.languages, regime, rows, labels, made_up, weight)
 
 
 def _in_pages(group: Group) -> Group:
