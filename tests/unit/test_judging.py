@@ -251,9 +251,7 @@ def test_any_text_is_judged_and_scores_are_between_0_and_1(texts, first, second,
         assert all(isfinite(measure) and measure >= 0 for measure in one.scores.values())
 
 
-@pytest.mark.parametrize(
-    "text", ["word " * 200_000, "7" * 1_000_000, "😀" * 1_000_000, "漢" * 1_000_000, "a" * 1_000_000]
-)
+@pytest.mark.parametrize("text", ["7" * 1_000_000, "😀" * 1_000_000, "漢" * 1_000_000, "a" * 1_000_000])
 def test_a_million_characters_are_judged(text):
     (found,) = Judge((EN, FR), Fixed()).judge([pair(text, "court")])
     assert 0 <= found.score <= 1

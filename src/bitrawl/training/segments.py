@@ -25,7 +25,7 @@ Floats = NDArray[np.float32]
 TREES = 60  # of either look; judgement: the file stays small
 PAGE = 60  # beads; judgement
 _MOST_OF_GROUP = 2000  # beads that a group may count for: no book may speak for the web
-_AS_MINED = 0.3  # what a bead of a page without made-up errors counts; judgement
+_AS_MINED = 1.0  # what a bead of a page without made-up errors counts, beside one of a page with them; judgement
 _WORDS = list(DIRECTIONS).index("words_least")
 _FOLDS = 3
 
