@@ -21,7 +21,7 @@ from bitrawl.protocols import LanguageIdentifier
 from bitrawl.text.numbers import agreement
 from bitrawl.text.words import words
 
-MEASURES = ("alignment", "length_ratio", "language_a", "language_b", "coverage_a", "coverage_b", "words_a", "words_b")
+MEASURES = ("length_ratio", "language_a", "language_b", "coverage_a", "coverage_b", "words_a", "words_b", "alignment")
 """The names of all that a judge measures; coverage only where there is a lexicon."""
 
 SHORT = 3  # words; what ILSP-FC and Bitextor call very short
