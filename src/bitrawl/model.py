@@ -408,10 +408,10 @@ class SegmentPair(msgspec.Struct, frozen=True, omit_defaults=True):
     url_b: Url
     a: Segment
     b: Segment
-    score: float  # of the alignment
-    type: str = "1:1"  # the number of sentences on each side
-    scores: dict[str, float] = {}  # by name: length_ratio, coverage_a, coverage_b, language_a, language_b
-    flags: tuple[str, ...] = ()  # ILSP-FC's names: "equal TUVs", "different numbers in TUVs", ...
+    score: float  # how probably they are translations, once judged; before that, the aligner's own
+    type: str = "1:1"  # sentences on either side
+    scores: dict[str, float] = {}  # by name: alignment, length_ratio, coverage_a, coverage_b, language_a, language_b
+    flags: tuple[str, ...] = ()  # ILSP-FC's words: "equal TUVs", "different numbers in TUVs", ...
 
 
 class UnitSource(msgspec.Struct, frozen=True, gc=False):

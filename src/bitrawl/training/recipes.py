@@ -97,6 +97,16 @@ RECIPES = {
         packages=("scipy",),
         options=frozenset({"cache"}),
     ),
+    "segments": Recipe(
+        "segments.train",
+        "Predict how likely it is that two segments are translations.",
+        "site packs, manually aligned texts and made-up errors",
+        "A folder with sites/ (site packs) and data/alignment/ (NAME/src.txt, trg.txt, gold.tsv, meta.json).",
+        f"{_SITES_SOURCE}; the gold alignments of Text+Berg, Orwell's 1984 and MAC",
+        "src/bitrawl/corpus/models/segments.md",
+        ("sites", "data/alignment"),
+        packages=("lightgbm",),
+    ),
     "adaptive": Recipe(
         "adaptive.train",
         "Weigh what the strategy adaptive knows about a link before it visits it.",
