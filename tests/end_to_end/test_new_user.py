@@ -137,6 +137,12 @@ def test_scope_can_be_said_in_words(
     assert all(url.path.startswith(paths) for url in urls)
 
 
+def test_a_password_in_an_address_is_not_repeated(bitrawl: Bitrawl):
+    code, out, err = bitrawl("clean", "https://me:geheim@no-such-host.invalid/")
+    assert (code, "geheim" in out + err) == (1, False)
+    assert "https://no-such-host.invalid/" in err
+
+
 def test_figures_agree_wherever_they_are_shown(bitrawl: Bitrawl, mined: Path):
     status = json.loads(bitrawl("status", mined, "--format", "json")[1])
     table = bitrawl("status", mined)[1]
@@ -159,9 +165,7 @@ def test_figures_agree_wherever_they_are_shown(bitrawl: Bitrawl, mined: Path):
         assert f"{name}: {one['units']} units written" in said
         assert re.search(rf"\b{one['units']}\b", card)
         assert re.search(rf"\b{one['units']}\b", page)
-        assert (
-            f"{one['pairs']} page pairs, {one['segments']} segment pairs, {one['units']} units in the corpus" in table
-        )
+        assert f"{one['pairs']} pairs of pages, {one['segments']} segments, {one['units']} units in the corpus" in table
     assert sum(one["segments"] for one in status["corpora"].values()) == facts.mined.segments
 
 

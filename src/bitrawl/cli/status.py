@@ -76,7 +76,7 @@ def show(folder: JobFolder, now: JobStatus | None = None, *, advise: bool = True
     rows = [
         ("job", f"{folder.path}: {_state(folder, now)}"),
         ("links", f"{summary.links} = {summary.pages} pages + {summary.skipped} skipped + {summary.queued} queued"),
-        ("fetched", f"{fetched(summary)}, {size(summary.bytes)}, in {duration(summary.seconds)}"),
+        ("fetched", f"{fetched(summary)}, {size(summary.bytes)}{_time(summary)}"),
         *([("", _own(summary.own_requests))] if summary.own_requests else []),
         (
             "languages",
@@ -98,8 +98,8 @@ def show(folder: JobFolder, now: JobStatus | None = None, *, advise: bool = True
 
 def found(one: CorpusCount) -> str:
     """The figures of one corpus."""
-    pairs, segments = counted(one.pairs, "page pair"), counted(one.segments, "segment pair")
-    return f"{pairs}, {segments}, {counted(one.units, 'unit')} in the corpus"
+    pairs = counted(one.pairs, "pair of pages", "pairs of pages")
+    return f"{pairs}, {counted(one.segments, 'segment')}, {counted(one.units, 'unit')} in the corpus"
 
 
 def _state(folder: JobFolder, now: JobStatus) -> str:
@@ -114,6 +114,11 @@ def _state(folder: JobFolder, now: JobStatus) -> str:
 def _resume(folder: JobFolder, now: JobStatus) -> str:
     where = shlex.quote(str(folder.path))
     return f"bitrawl {now.verb} --out {where}" if now.verb in ("mine", "crawl") else f"bitrawl {now.verb} {where}"
+
+
+def _time(summary: Summary) -> str:
+    """Nothing in the first run of a job, and after one that was killed: the time is written down when a run ends."""
+    return f", in {duration(summary.seconds)}" if summary.seconds else ""
 
 
 def _own(requests: int) -> str:
