@@ -98,7 +98,7 @@ def show(folder: JobFolder, now: JobStatus | None = None, *, advise: bool = True
 
 def found(one: CorpusCount) -> str:
     """The figures of one corpus."""
-    pairs = counted(one.pairs, "pair of pages", "pairs of pages")
+    pairs = counted(one.pairs, "page pair")
     return f"{pairs}, {counted(one.segments, 'segment')}, {counted(one.units, 'unit')} in the corpus"
 
 
