@@ -63,7 +63,7 @@ def files_below(folder: Path) -> set[str]:
         ("mine --seeds-file BINARY --langs en,fr --out OUT", 2, "is not a text file in UTF-8"),
         ("mine --replay BINARY --langs en,fr --out OUT", 1, "is no WARC file"),
         ("mine --warc BINARY --langs en,fr --out OUT", 1, "is no WARC file"),
-        ("mine --warc EMPTY --langs en,fr --out OUT", 1, "holds no WARC file"),
+        ("mine --warc EMPTY --langs en,fr --out OUT", 1, "contains no WARC files"),
         ("mine https://a.org --langs en,fr --out BINARY", 1, "cannot be written: File exists; choose another --out"),
         ("mine https://a.org --langs en,fr --out BINARY/job", 1, "cannot be written: Not a directory"),
         ("mine https://a.org --langs en,fr --out /proc/job", 1, "cannot be written"),
@@ -165,7 +165,9 @@ def test_figures_agree_wherever_they_are_shown(bitrawl: Bitrawl, mined: Path):
         assert f"{name}: {one['units']} units written" in said
         assert re.search(rf"\b{one['units']}\b", card)
         assert re.search(rf"\b{one['units']}\b", page)
-        assert f"{one['pairs']} pairs of pages, {one['segments']} segments, {one['units']} units in the corpus" in table
+        assert (
+            f"{one['pairs']} page pairs, {one['segments']} segment pairs, {one['units']} units in the corpus" in table
+        )
     assert sum(one["segments"] for one in status["corpora"].values()) == facts.mined.segments
 
 

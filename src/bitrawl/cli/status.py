@@ -99,7 +99,7 @@ def show(folder: JobFolder, now: JobStatus | None = None, *, advise: bool = True
 def found(one: CorpusCount) -> str:
     """The figures of one corpus."""
     pairs = counted(one.pairs, "page pair")
-    return f"{pairs}, {counted(one.segments, 'segment')}, {counted(one.units, 'unit')} in the corpus"
+    return f"{pairs}, {counted(one.segments, 'segment pair')}, {counted(one.units, 'unit')} in the corpus"
 
 
 def _state(folder: JobFolder, now: JobStatus) -> str:
