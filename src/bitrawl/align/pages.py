@@ -1,6 +1,6 @@
 """From pairs of pages to pairs of segments: main text only, split into sentences, each with its place."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -23,8 +23,10 @@ class DocumentAligner(Protocol):
         """Learned from what was aligned so far."""
         ...
 
-    def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
-        """The beads of each; every sentence is in exactly one."""
+    def align_documents(
+        self, documents: Sequence[Document], *, progress: Callable[[int, int], None] | None = None
+    ) -> list[list[Bead]]:
+        """The beads of each; every sentence is in exactly one. `progress` is told how many of how many are final."""
         ...
 
 
@@ -51,7 +53,9 @@ class SiteAligner:
         """Learned from what was aligned so far; its words are those of `documents.sentence_words`."""
         return self._aligner.lexicon
 
-    def align(self, pairs: Sequence[tuple[Page, Page]]) -> list[list[SegmentPair]]:
+    def align(
+        self, pairs: Sequence[tuple[Page, Page]], progress: Callable[[int, int], None] | None = None
+    ) -> list[list[SegmentPair]]:
         """For each pair of pages its segments in order; what has no counterpart is left out."""
         sides = [[page_sentences(page, self._languages[side]) for side, page in enumerate(pair)] for pair in pairs]
         documents = [
@@ -63,9 +67,10 @@ class SiteAligner:
             )
             for both in zip(pairs, sides, strict=True)
         ]
+        aligned = self._aligner.align_documents(documents, progress=progress)
         return [
             [self._segment_pair(pair, found, bead) for bead in beads if bead.a and bead.b]
-            for pair, found, beads in zip(pairs, sides, self._aligner.align_documents(documents), strict=True)
+            for pair, found, beads in zip(pairs, sides, aligned, strict=True)
         ]
 
     def _segment_pair(self, pages: tuple[Page, Page], found: Sequence[Sequence[Sentence]], bead: Bead) -> SegmentPair:
