@@ -66,7 +66,7 @@ def timed(row: str, align: Callable[[], list[list[Bead]]], golds: Sequence[Gold]
     found = align()
     took = time.process_time() - began
     precision, recall, f1 = strict(found, golds)
-    speed = int(row.split()[-1]) / took
+    speed = int(row.rsplit(maxsplit=1)[-1]) / took
     print(f"{row} {precision:9.4f} {recall:7.4f} {f1:7.4f} {took:7.2f} {speed:16.0f}", flush=True)
     return found
 
