@@ -1,8 +1,9 @@
-"""Where to look: a path through long texts along words that both have, and the blocks of two pages that belong together."""
+"""Where to look: a path through long texts along words that both have."""
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +45,16 @@ def _shared_rare_words(document: Document, translations: Mapping[str, Sequence[s
 
 
 def _places(text: Text) -> dict[str, list[int]]:
+    """The sentences of each rare word; one letter or mark anchors nothing."""
+    counts: Counter[str] = Counter()
+    for word, count in Counter(chain.from_iterable(text.tokens)).items():
+        counts[folded(word)] += count
+    rare = {word for word, count in counts.items() if count <= _RARE}
     places: dict[str, list[int]] = defaultdict(list)
     for number, tokens in enumerate(text.tokens):
         for token in tokens:
-            # One letter or mark anchors nothing; once too many, always too many.
-            if len(token) > 1 and len(found := places[folded(token)]) <= _RARE:
-                found.append(number)
+            if len(token) > 1 and (plain := folded(token)) in rare:
+                places[plain].append(number)
     return places
 
 

@@ -24,12 +24,14 @@ def cognates(
     by_beginning: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for number, word in enumerate(words_b):
         plain = folded(word)
-        by_beginning[plain[:_STEM]].append((plain, number))
+        for end in range(min(_STEM, len(plain)), len(plain) + 1):
+            by_beginning[plain[:end]].append((plain, number))
     found = [
         (number, other, like)
         for number, word in enumerate(words_a)
         for plain in [folded(word)]
-        for candidate, other in by_beginning.get(plain[:_STEM], ())
+        # Whatever is like it begins like it.
+        for candidate, other in by_beginning.get(plain[: max(_STEM, ceil(_LEAST_LIKE * len(plain)))], ())
         if (like := _likeness(plain, candidate))
     ]
     a, b, likeness = zip(*found, strict=True) if found else ((), (), ())
