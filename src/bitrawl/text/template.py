@@ -157,4 +157,6 @@ def _needed(paragraph: Paragraph) -> float:
 
 def _key(paragraph: Paragraph) -> int:
     """The same in every process, so that counts may be kept."""
-    return int.from_bytes(blake2b(paragraph.text.casefold().encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+    return int.from_bytes(
+        blake2b(paragraph.text.casefold().encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+    )
