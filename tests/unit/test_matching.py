@@ -14,11 +14,18 @@ def site(*languages):
 
 def test_a_page_has_one_translation_in_a_language():
     made = site(EN, FR, FR, EN)
-    assert match(made, Evidence.of({(0, 1): 0.9, (0, 2): 0.95, (2, 3): 0.92, (1, 3): 0.6}), 0.5) == {(0, 2): 0.95, (1, 3): 0.6}
+    assert match(made, Evidence.of({(0, 1): 0.9, (0, 2): 0.95, (2, 3): 0.92, (1, 3): 0.6}), 0.5) == {
+        (0, 2): 0.95,
+        (1, 3): 0.6,
+    }
 
 
 def test_a_page_has_a_translation_in_each_language():
-    assert match(site(EN, FR, DE), Evidence.of({(0, 1): 0.9, (0, 2): 0.8, (1, 2): 0.7}), 0.5).keys() == {(0, 1), (0, 2), (1, 2)}
+    assert match(site(EN, FR, DE), Evidence.of({(0, 1): 0.9, (0, 2): 0.8, (1, 2): 0.7}), 0.5).keys() == {
+        (0, 1),
+        (0, 2),
+        (1, 2),
+    }
 
 
 def test_what_is_below_the_threshold_is_no_pair():

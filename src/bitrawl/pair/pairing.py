@@ -19,12 +19,11 @@ from bitrawl.pair.features import COLUMN, NAMES, Candidates, Surveyor
 from bitrawl.pair.matching import match
 from bitrawl.pair.rows import places_in
 from bitrawl.pair.scoring import ScoreModel
-from bitrawl.pair.site import Pages, Site, condense
+from bitrawl.pair.site import PageOf, Pages, Site, condense
 from bitrawl.pair.structure import letter_of
 from bitrawl.pair.url_pairs import UrlDetector, by_marks, same_language_versions
 from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, RefusalReason, shared_text
 from bitrawl.protocols import Encoder
-from bitrawl.url import Url
 from bitrawl.urls.patterns import Pattern
 
 Scorer = Callable[[Candidates], Floats]
@@ -81,7 +80,7 @@ class Pairing:
         languages: Sequence[Language],
         sitemaps: Iterable[Sitemap] = (),
         *,
-        page_of: Callable[[Url], Page] | None = None,
+        page_of: PageOf | None = None,
     ) -> PairingResult:
         """All pairs of two of those languages. `pages` are of one site, relabelled or not.
 

@@ -27,6 +27,9 @@ from bitrawl.urls.marks import named_languages
 Pages = Callable[[], Iterable[Page]]
 """Gives the pages of a site from the beginning, each time that it is called."""
 
+PageOf = Callable[[Url], Page | None]
+"""Reads one page of a site again; None where it is gone."""
+
 # Judgements, except where a line names its evidence.
 MAX_TEXT = 30_000  # Characters of a page that are looked at: more of a long page says nothing new.
 LEARNED_TEXT = 5_000  # Characters of a page whose words are compared.
@@ -109,9 +112,7 @@ class Site:
 class Texts:
     """The texts of the pages of a site, read again whenever they are asked for."""
 
-    def __init__(
-        self, pages: Pages, page_of: Callable[[Url], Page] | None, numbers: Mapping[Url, int], template: Template
-    ) -> None:
+    def __init__(self, pages: Pages, page_of: PageOf | None, numbers: Mapping[Url, int], template: Template) -> None:
         self._pages, self._page_of, self._numbers, self._template = pages, page_of, numbers, template
 
     def each(self) -> Iterator[tuple[int, list[str]]]:
@@ -130,7 +131,9 @@ class Texts:
             yield from ((number, texts) for number, texts in self.each() if number in wanted)
             return
         for url in urls:
-            yield self._numbers[url], texts_of(own_paragraphs(self._page_of(url), self._template))
+            page = self._page_of(url)
+            if page is not None:
+                yield self._numbers[url], texts_of(own_paragraphs(page, self._template))
 
 
 def is_prose(text: str) -> bool:
@@ -175,7 +178,7 @@ def condense(
     languages: Sequence[Language],
     sitemaps: Iterable[Sitemap] = (),
     *,
-    page_of: Callable[[Url], Page] | None = None,
+    page_of: PageOf | None = None,
     sort: bool = False,
 ) -> Site:
     """The pages in one of those languages, numbered in the order in which they come or in that of their URLs.
@@ -185,7 +188,7 @@ def condense(
     """
     if not callable(pages):
         listed = list(pages)
-        pages, page_of = listed.__iter__, {page.url: page for page in listed}.__getitem__
+        pages, page_of = listed.__iter__, {page.url: page for page in listed}.get
     census = Census(languages)
     for page in pages():
         census.add(page)

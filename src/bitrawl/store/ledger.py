@@ -121,6 +121,11 @@ class Ledger:
         for (blob,) in self.database.query(f"SELECT page FROM pages {where} ORDER BY id", values):
             yield self._unpack_page(self._decompress(blob))
 
+    def page(self, url: Url) -> Page | None:
+        """One page, read again; None where that URL is none."""
+        row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
+        return self._unpack_page(self._decompress(row[0])) if row else None
+
     def visits(self) -> Iterator[Visit]:
         """What came of each link that is done, in the order of the visits: what a strategy learns from."""
         rows = self.database.query(
