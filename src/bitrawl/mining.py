@@ -30,6 +30,7 @@ MOST_PATTERNS = 5  # per site and language pair, for the report; judgement
 
 Languages = tuple[Language, Language]
 PagesOf = Callable[[], Iterable[Page]]
+PageOf = Callable[[Url], Page | None]
 
 
 class Step(StrEnum):
@@ -92,16 +93,23 @@ class Miner:
         self._encoder = encoder
 
     def pair(
-        self, site: str, pages: PagesOf, sitemaps: Iterable[Sitemap], *, known: Sequence[PagePair] | None = None
+        self,
+        site: str,
+        pages: PagesOf,
+        sitemaps: Iterable[Sitemap],
+        *,
+        known: Sequence[PagePair] | None = None,
+        page_of: PageOf | None = None,
     ) -> PairedSite:
-        """Clean and pair. `known` pairs of an earlier run are taken as they are."""
+        """Clean and pair. `known` pairs of an earlier run are taken as they are; `page_of` reads one page again."""
         template = template_of(pages())
 
         def clean() -> Iterable[Page]:
             return (relabel(page, template) for page in pages())
 
         if known is None:
-            result = self._pairing.pairs(clean(), self._languages, sitemaps)
+            again = None if page_of is None else lambda url: _relabelled(page_of(url), template)
+            result = self._pairing.pairs(clean, self._languages, sitemaps, page_of=again)
             pairs, refusals = result.pairs, [RefusedPair(no.url_a, no.url_b, no.reason) for no in result.refusals]
         else:
             pairs, refusals = list(known), []
@@ -153,6 +161,10 @@ class Miner:
         """Whether the page goes into a monolingual corpus."""
         one = len(self._languages) == 1
         return one and page.url not in repeated and same_language(page.language, self._languages[0])
+
+
+def _relabelled(page: Page | None, template: Template) -> Page | None:
+    return page and relabel(page, template)
 
 
 def _judged(judge: Judge, segments: list[SegmentPair]) -> AlignedPair:

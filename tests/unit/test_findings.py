@@ -69,7 +69,7 @@ class Pairer:
     def __init__(self, pairs: list[PagePair]) -> None:
         self._pairs = pairs
 
-    def pairs(self, pages: object, languages: object, sitemaps: object = ()) -> PairingResult:
+    def pairs(self, pages: object, languages: object, sitemaps: object = (), **_how: object) -> PairingResult:
         return PairingResult(pairs=self._pairs, refusals=[])
 
 

@@ -51,6 +51,14 @@ def test_why_a_link_is_no_page_can_be_asked(tmp_path: Path):
     ledger.close()
 
 
+def test_one_page_can_be_read_again(tmp_path: Path):
+    ledger = Ledger(tmp_path / "job.sqlite")
+    visit(ledger, URL)
+    assert ledger.page(URL) == Page(URL, Language("en"))
+    assert ledger.page(Url.parse("https://example.org/unknown")) is None
+    ledger.close()
+
+
 def test_the_table_that_is_made_last_stands_for_all():
     assert re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", SCHEMA)[-1] == LAST_TABLE
 

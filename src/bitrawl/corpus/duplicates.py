@@ -1,13 +1,13 @@
 """Pages that repeat others of their language: Papavassiliou et al., section 3.8, without comparing all pairs of pages."""
 
 from array import array
-from collections import Counter
 from collections.abc import Collection, Iterable
 from hashlib import blake2b
 from itertools import islice
 from math import ceil
 
 import msgspec
+import numpy as np
 
 from bitrawl.model import Language, Page, Paragraph
 from bitrawl.url import Url
@@ -50,7 +50,7 @@ def duplicates(pages: Iterable[Page], protected: Collection[Url] = ()) -> dict[U
     for page in pages:
         keys = _paragraphs(page)
         if keys:
-            text = _Text(page.url, array("q", keys), array("l", keys.values()), page.url in protected)
+            text = _Text(page.url, array("q", keys), array("I", keys.values()), page.url in protected)
             texts.setdefault(page.language, []).append(text)
     found: dict[Url, Url] = {}
     for of_language in texts.values():
@@ -64,9 +64,8 @@ def _repeated(texts: list[_Text]) -> dict[Url, Url]:
     Prefix filtering (Chaudhuri et al. 2006, Bayardo et al. 2007): a page that shares 8 of another's 10 paragraphs
     shares one of any 3. So the rarest three find all pages that the rule would find, and few pages have them.
     """
-    frequency: Counter[int] = Counter()
-    for text in texts:
-        frequency.update(text.keys)
+    keys, counts = np.unique(np.concatenate([text.keys for text in texts]), return_counts=True)
+    frequency = dict(zip(keys[counts > 1].tolist(), counts[counts > 1].tolist(), strict=True))
     holders: dict[int, list[_Text]] = {}
     found: dict[Url, Url] = {}
     for text in sorted(texts, key=lambda text: text.rank):
@@ -75,15 +74,15 @@ def _repeated(texts: list[_Text]) -> dict[Url, Url]:
             found[text.url] = original
         else:
             for key in text.keys:
-                if frequency[key] > 1:
+                if key in frequency:
                     holders.setdefault(key, []).append(text)
     return found
 
 
-def _original(text: _Text, holders: dict[int, list[_Text]], frequency: Counter[int]) -> Url | None:
-    """The kept page that has the most of its paragraphs, if they are enough."""
+def _original(text: _Text, holders: dict[int, list[_Text]], frequency: dict[int, int]) -> Url | None:
+    """The kept page that has the most of its paragraphs, if that is enough of them; `frequency` where it is above 1."""
     needed = ceil(SHARED * len(text.keys) - 1e-9)  # 0.8 of 5 is 4, also in binary fractions
-    rarest = sorted(text.keys, key=frequency.__getitem__)[: len(text.keys) - needed + 1]
+    rarest = sorted(text.keys, key=lambda key: frequency.get(key, 1))[: len(text.keys) - needed + 1]
     found = (holder for key in rarest for holder in holders.get(key, ()))
     candidates = {holder.url: holder for holder in islice(found, _MOST_CANDIDATES)}
     mine = dict(zip(text.keys, text.lengths, strict=True))

@@ -150,7 +150,7 @@ def _answered(miner: Miner, ledger: Ledger, asked: PairSite | LearnWords | Align
 def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> PairedSite:
     pages = partial(ledger.pages, site=site)
     if not known_pairs:
-        return miner.pair(site, pages, ledger.sitemaps(site))
+        return miner.pair(site, pages, ledger.sitemaps(site), page_of=ledger.page)
     pairs, refusals = Findings(ledger).recorded(site)
     paired = miner.pair(site, pages, (), known=pairs)
     found = msgspec.structs.replace(paired.found, refusals=tuple(refusals))

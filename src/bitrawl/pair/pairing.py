@@ -1,42 +1,41 @@
-"""Finds the page pairs of a site in rounds of evidence, scoring and matching.
+"""From the pages of a site to pairs of translations: rounds of evidence, score and matching.
 
-Each round measures the candidates with what the pairs of the previous round have taught (the site's URL patterns, a
-lexicon, the links of paired pages), scores them and matches them one to one. The next round learns from the pairs that
-are certain by then.
+Each round measures the candidates with what the pairs of the round before have taught (the site's URL patterns, a
+lexicon, the links of paired pages), scores them and matches them one to one. The pairs that are certain after it are
+what the next one learns from.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.pair.content import Lexicons
 from bitrawl.pair.copies import copies
 from bitrawl.pair.declared import DeclaredDetector, claims
-from bitrawl.pair.evidence import ALL, METHODS_OF, Known, PageNumbers
-from bitrawl.pair.features import Candidates, Surveyor
+from bitrawl.pair.evidence import ALL, METHODS_OF, Evidence, Floats, Known, PageNumbers, pair_key
+from bitrawl.pair.features import COLUMN, NAMES, Candidates, Surveyor
 from bitrawl.pair.matching import match
+from bitrawl.pair.rows import places_in
 from bitrawl.pair.scoring import ScoreModel
-from bitrawl.pair.site import Site, condense
+from bitrawl.pair.site import PageOf, Pages, Site, condense
 from bitrawl.pair.structure import letter_of
 from bitrawl.pair.url_pairs import UrlDetector, by_marks, same_language_versions
 from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, RefusalReason, shared_text
 from bitrawl.protocols import Encoder
 from bitrawl.urls.patterns import Pattern
 
-Floats = NDArray[np.float64]
 Scorer = Callable[[Candidates], Floats]
 
-# Judgements. The scores are calibrated: at 0.5, a pair is as likely right as wrong.
-ROUNDS = 4  # At most ...
-GROWTH = 1.02  # ... and no further round if the last one made so few more pairs certain: it would find no more.
+# Judgements; the scores are calibrated, so that 0.5 is where a pair is as likely right as wrong.
+ROUNDS = 4  # At the most ...
+GROWTH = 1.02  # ... and no further one when the last has made so few more pairs certain: it would find no more.
 THRESHOLD = 0.5
-LEAST = 0.01  # Candidates with a lower score are dropped.
-CERTAIN = 0.9  # Pairs with at least this score are learned from.
-BOTH = 0.5  # The evidence that images and digits each need for the method that combines them.
-HALF = 0.5  # Below this ratio of lengths, a refused page is called a placeholder or an abstract.
+LEAST = 0.01  # Score below which a candidate is forgotten.
+CERTAIN = 0.9  # Score from which on a pair is learned from.
+BOTH = 0.5  # What images and digits each have to say for the method that asks for both.
+HALF = 0.5  # Ratio of lengths below which a refused page is called a placeholder or an abstract.
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +44,14 @@ class PairingSettings:
 
     methods: frozenset[Method] = ALL
     threshold: float = THRESHOLD
-    url_pairs: tuple[tuple[str, str], ...] = ()  # texts in URLs that correspond to each other: ("en", "fr")
+    url_pairs: tuple[tuple[str, str], ...] = ()  # texts in URLs that stand for each other: ("en", "fr")
     keep_machine_translated: bool = False
     rounds: int = ROUNDS
 
 
 @dataclass(frozen=True, slots=True)
 class PairingResult:
-    """The pairs, the refused pairs with reasons, and what was learned about the site's URLs."""
+    """The pairs, what was refused and why, and what was learned of the site's URLs."""
 
     pairs: list[PagePair] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
@@ -60,7 +59,7 @@ class PairingResult:
 
 
 class Pairing:
-    """Pairs the pages of one site. The same pages always give the same pairs; more pages may change them."""
+    """Pairs the pages of one site; repeatable: the same pages give the same pairs, more pages may change them."""
 
     def __init__(
         self,
@@ -76,19 +75,27 @@ class Pairing:
         self._encoder = encoder
 
     def pairs(
-        self, pages: Iterable[Page], languages: Sequence[Language], sitemaps: Iterable[Sitemap] = ()
+        self,
+        pages: Iterable[Page] | Pages,
+        languages: Sequence[Language],
+        sitemaps: Iterable[Sitemap] = (),
+        *,
+        page_of: PageOf | None = None,
     ) -> PairingResult:
-        """All pairs of two of those languages. `pages` are from one site, relabelled or not."""
+        """All pairs of two of those languages. `pages` are of one site, relabelled or not.
+
+        A callable gives them anew each time it is called: twice, four times with an encoder. No more than one is held
+        at a time. `page_of` reads one of them again; without it, each round after the first goes through all of them.
+        Whatever order they come in, the result is the same.
+        """
         settings = self._settings
-        # The result does not depend on the order in which they came.
-        ordered = sorted(pages, key=lambda page: page.url)
-        whole = condense(ordered, languages, sitemaps)
+        whole = condense(pages, languages, sitemaps, page_of=page_of, sort=True)
         rounds = Rounds(whole, settings, self._lexicons, self._encoder)
-        scored: dict[PageNumbers, float] = {}
+        scored = Evidence.of({})
         for number in range(settings.rounds):
             before = len(rounds.known.pairs)
             weights = self._model.later if number else self._model.first
-            # The model was trained on all evidence at once. Without content, too much of it is missing.
+            # The model was trained on all evidence at once: where content is not asked for, it misses too much of it.
             judged = weights.probabilities if Method.CONTENT in settings.methods else by_itself(settings.methods)
             scored = rounds.step(judged)
             if number and len(rounds.known.pairs) <= GROWTH * before:
@@ -118,37 +125,36 @@ class Rounds:
             site, settings.methods, url=self._url, lexicons=lexicons, encoder=encoder, left_out=self._left_out
         )
         self.known = Known()
-        self.candidates = Candidates([], np.zeros((0, 0)))
+        self.candidates = Candidates(np.zeros(0, np.int64), np.zeros((0, len(NAMES)), np.float32))
 
     def survey(self) -> Candidates:
+        """The candidates of this round."""
         self.candidates = self._surveyor.survey(self.known)
         return self.candidates
 
-    def step(self, probabilities: Scorer) -> dict[PageNumbers, float]:
-        """Run one round. Returns the score of each candidate that passes verification. Certain pairs become known."""
+    def step(self, probabilities: Scorer) -> Evidence:
+        """One round: the score of each candidate that passes verification; certain pairs become known."""
         candidates = self.survey()
-        if not candidates.pairs:
-            return {}
+        if not len(candidates):
+            return Evidence.of({})
         return self.settle(probabilities(candidates))
 
-    def settle(self, values: Floats) -> dict[PageNumbers, float]:
-        """Verify and match the candidates, given their scores."""
-        translated = self.candidates.column("shared") < MAX_SHARED
-        scores = {
-            pair: float(value)
-            for pair, value, passes in zip(self.candidates.pairs, values, translated, strict=True)
-            if passes and value >= LEAST
-        }
-        certain = match(self.site, scores, CERTAIN)
-        self.known = Known(certain, self.site)
+    def settle(self, values: Floats) -> Evidence:
+        """Verification and matching, given the scores of the candidates."""
+        passed = (self.candidates.column("shared") < MAX_SHARED) & (values >= LEAST)
+        scores = Evidence(self.candidates.keys[passed], values[passed])
+        self.known = Known(match(self.site, scores, CERTAIN), self.site)
         return scores
 
-    def result(self, scores: Mapping[PageNumbers, float], languages: Sequence[Language]) -> PairingResult:
-        """The result after the last round."""
+    def result(self, scores: Evidence, languages: Sequence[Language]) -> PairingResult:
+        """What the last round leaves."""
         matched = match(self.site, scores, self._settings.threshold)
         order = {language: place for place, language in enumerate(languages)}
-        rows = {pair: row for row, pair in enumerate(self.candidates.pairs)}
-        pairs = [self._page_pair(pair, score, rows[pair], order) for pair, score in matched.items()]
+        keys = np.fromiter(map(pair_key, matched), np.int64)
+        rows = places_in(self.candidates.keys, keys).tolist()
+        pairs = [
+            self._page_pair(pair, score, row, order) for (pair, score), row in zip(matched.items(), rows, strict=True)
+        ]
         return PairingResult(pairs, self._refusals(matched, scores, order), self._url.patterns)
 
     def _page_pair(self, pair: PageNumbers, score: float, row: int, order: Mapping[Language, int]) -> PagePair:
@@ -157,9 +163,9 @@ class Rounds:
         return PagePair(a.url, b.url, a.language, b.language, round(score, 4), evidence)
 
     def _refusals(
-        self, matched: Mapping[PageNumbers, float], scores: Mapping[PageNumbers, float], order: Mapping[Language, int]
+        self, matched: Mapping[PageNumbers, float], scores: Evidence, order: Mapping[Language, int]
     ) -> list[Refusal]:
-        """All pairs that pages declare or URLs indicate, but that were not accepted."""
+        """Of what pages declare and of what URLs say, all that did not become a pair."""
         site, methods = self.site, self._settings.methods
         proposed: set[PageNumbers] = set()
         if Method.DECLARED in methods:
@@ -180,7 +186,7 @@ class Rounds:
         if a.machine or b.machine:
             return RefusalReason.MACHINE
         if (
-            shared_text(a, b) >= MAX_SHARED
+            shared_text(self.site, pair) >= MAX_SHARED
             or self._copies.get(a.number) == b.number
             or self._copies.get(b.number) == a.number
         ):
@@ -197,11 +203,11 @@ class Rounds:
 
 
 def by_itself(methods: frozenset[Method]) -> Scorer:
-    """The strongest evidence of the selected methods as the score. The other evidence breaks ties."""
+    """The strongest evidence of the selected methods as the score; the others break ties."""
     names = [name for name, asking in METHODS_OF.items() if not methods.isdisjoint(asking)]
 
     def score(candidates: Candidates) -> Floats:
-        said = np.array([candidates.column(name) for name in names] or [np.zeros(len(candidates.pairs))])
+        said = np.array([candidates.column(name) for name in names] or [np.zeros(len(candidates))])
         result: Floats = np.clip(0.95 * said.max(axis=0) + 0.05 * said.mean(axis=0), 0, 1)
         return result
 
@@ -209,10 +215,10 @@ def by_itself(methods: frozenset[Method]) -> Scorer:
 
 
 def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) -> dict[str, float]:
-    """The evidence of each selected method, by letter. Methods without evidence are left out."""
+    """By letter, what each selected method has to say; nothing where it is silent."""
 
     def value(name: str) -> float:
-        return round(float(candidates.column(name)[row]), 3)
+        return round(float(candidates.rows[row, COLUMN[name]]), 3)
 
     images, digits, structure = value("images"), value("digits"), value("structure")
     said = {

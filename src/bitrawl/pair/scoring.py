@@ -1,4 +1,4 @@
-"""One calibrated score for all evidence: a trained linear model."""
+"""One calibrated score for all the evidence: a linear model that we trained."""
 
 import json
 from dataclasses import dataclass
@@ -12,30 +12,36 @@ from bitrawl.pair.features import NAMES, Candidates
 
 MODEL = Path(__file__).parent / "models" / "pairs.json"
 Floats = NDArray[np.float64]
+_BLOCK = 1 << 16  # Candidates that are scored at a time.
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
+    """A logistic regression."""
+
     weights: Floats
     bias: float
 
     def probabilities(self, candidates: Candidates) -> Floats:
-        """The probability that each is a pair of translations."""
-        logits = expanded(candidates) @ self.weights + self.bias
-        result: Floats = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
+        """That each is a pair of translations."""
+        result = np.empty(len(candidates))
+        for start in range(0, len(result), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            logits = expanded(candidates.part(block)) @ self.weights + self.bias
+            result[block] = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
         return result
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreModel:
-    """Weights for the first round, when nothing is known about the site, and for the rounds after it."""
+    """Weights for the first round, when nothing is known of the site, and for those after it."""
 
     first: Weights
     later: Weights
 
     @classmethod
     def load(cls, path: Path = MODEL) -> Self:
-        """The package's model, or one that `bitrawl train pairs` made."""
+        """The model of the package, or one that `bitrawl train pairs` made."""
         content = json.loads(path.read_text())
         named = [
             dict(zip(TERMS, [0.0] * len(TERMS), strict=True)) | content[key]["weights"] for key in ("first", "later")
@@ -48,7 +54,7 @@ class ScoreModel:
         )
 
     def save(self, path: Path) -> None:
-        """As readable JSON."""
+        """As JSON that a person can read."""
         content = {
             key: {
                 "bias": round(part.bias, 4),
@@ -59,7 +65,7 @@ class ScoreModel:
         path.write_text(json.dumps(content, indent=1) + "\n")
 
 
-# Products let the linear model require two things at once.
+# Products let the linear model ask for two things at once.
 PRODUCTS = (
     ("url", "structure"),
     ("declared", "structure"),
@@ -71,5 +77,6 @@ TERMS = (*NAMES, *(f"{a}*{b}" for a, b in PRODUCTS))
 
 
 def expanded(candidates: Candidates) -> Floats:
+    """The features with their products."""
     products = [candidates.column(a) * candidates.column(b) for a, b in PRODUCTS]
-    return np.column_stack([candidates.rows, *products])
+    return np.column_stack([candidates.rows, *products]).astype(np.float64)

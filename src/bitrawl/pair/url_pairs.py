@@ -1,4 +1,4 @@
-"""Method u: pages whose URLs correspond by language marks, the site's patterns or the user's replacements."""
+"""u: pages whose URLs are versions of each other, by language marks, by the site's own patterns, or by the user's."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,47 +11,50 @@ from bitrawl.urls.marks import is_marked, named_languages, skeleton
 from bitrawl.urls.patterns import Pattern, learn, reliability
 
 # Judgements: the score weighs them against the rest.
-MARKED = (0.5, 0.85, 0.95)  # The value of the same skeleton if none, one or both of the URLs name their language.
-RELIABLE = 0.5  # A pattern must lead at least this share of the known pages to their partners.
+MARKED = (0.5, 0.85, 0.95)  # What the same skeleton is worth when none, one, both of the URLs name their language.
+MAX_RIVALS = 50  # Pages of a language with one skeleton: of more, the URLs say nothing.
+RELIABLE = 0.5  # Of the known pages that a pattern leads from, the share that it must lead to their partner.
 
 
 class UrlDetector:
-    """The strongest evidence of marks, learned patterns and the user's replacements."""
+    """The strongest of what marks, learned patterns and the user's replacements say."""
 
     def __init__(self, replacements: Sequence[tuple[str, str]] = ()) -> None:
         self._replacements = replacements
         self.patterns: dict[tuple[Language, Language], dict[Pattern, float]] = {}
 
     def propose(self, site: Site, known: Known) -> Evidence:
-        """Patterns need known pairs. They are kept in `patterns`, for the crawl of the site."""
-        evidence = by_marks(site)
+        """Patterns need known pairs; they are kept in `patterns` for whoever crawls the site."""
+        evidence = dict(by_marks(site))
         self.patterns = learned(site, known)
         for found in (by_patterns(site, self.patterns), by_replacements(site, self._replacements)):
             for pair, value in found.items():
                 evidence[pair] = max(value, evidence.get(pair, 0.0))
-        return evidence
+        return Evidence.of(evidence)
 
 
 def by_marks(site: Site) -> Evidence:
-    """Pages with the same skeleton. Several pages of one language share its value."""
+    """Pages of the same skeleton; several of one language share what it is worth."""
     buckets: dict[str, dict[Language, list[int]]] = defaultdict(lambda: defaultdict(list))
     for summary in site.summaries:
         buckets[skeleton(summary.url, summary.language)][summary.language].append(summary.number)
-    evidence: Evidence = {}
+    evidence: dict[PageNumbers, float] = {}
     for by_language in buckets.values():
         languages = list(by_language)
         for place, first in enumerate(languages):
             for second in languages[place + 1 :]:
                 rivals = max(len(by_language[first]), len(by_language[second]))
+                if rivals > MAX_RIVALS:
+                    continue
                 for a in by_language[first]:
                     for b in by_language[second]:
                         marks = sum(is_marked(site.summaries[n].url, site.summaries[n].language) for n in (a, b))
                         evidence[page_numbers(a, b)] = MARKED[marks] / rivals
-    return evidence
+    return Evidence.of(evidence)
 
 
 def same_language_versions(site: Site) -> set[PageNumbers]:
-    """Pages in one language, where the URL of one is that of the other in another language."""
+    """Pages in one language, of which one has the address of another language's version of the other."""
     buckets: dict[str, list[int]] = defaultdict(list)
     for summary in site.summaries:
         buckets[skeleton(summary.url, summary.language)].append(summary.number)
@@ -60,7 +63,7 @@ def same_language_versions(site: Site) -> set[PageNumbers]:
         for language in named_languages(summary.url):
             if language == summary.language:
                 continue
-            for number in buckets.get(skeleton(summary.url, language), ()):
+            for number in buckets.get(skeleton(summary.url, language), [])[:MAX_RIVALS]:
                 if number != summary.number and site.summaries[number].language == summary.language:
                     found.add(page_numbers(summary.number, number))
     return found
@@ -84,9 +87,11 @@ def learned(site: Site, known: Known) -> dict[tuple[Language, Language], dict[Pa
     return patterns
 
 
-def by_patterns(site: Site, patterns: dict[tuple[Language, Language], dict[Pattern, float]]) -> Evidence:
-    """Pages of the first language whose URL a pattern turns into that of a page of the second."""
-    evidence: Evidence = {}
+def by_patterns(
+    site: Site, patterns: dict[tuple[Language, Language], dict[Pattern, float]]
+) -> dict[PageNumbers, float]:
+    """Where a pattern leads from a page of the first language to one of the second."""
+    evidence: dict[PageNumbers, float] = {}
     for (first, second), worth in patterns.items():
         for summary in site.of_language(first) if worth else ():
             for pattern, value in worth.items():
@@ -98,9 +103,9 @@ def by_patterns(site: Site, patterns: dict[tuple[Language, Language], dict[Patte
     return evidence
 
 
-def by_replacements(site: Site, replacements: Sequence[tuple[str, str]]) -> Evidence:
-    """The user's replacements, both ways, like ILSP-FC's -u_r: any text for any other, wherever it occurs."""
-    evidence: Evidence = {}
+def by_replacements(site: Site, replacements: Sequence[tuple[str, str]]) -> dict[PageNumbers, float]:
+    """The user's, both ways, as ILSP-FC's -u_r: any text for any other, at each place where it stands."""
+    evidence: dict[PageNumbers, float] = {}
     for old, new in [*replacements, *((new, old) for old, new in replacements)]:
         for summary in site.summaries if old else ():
             parts = summary.url.split(old)

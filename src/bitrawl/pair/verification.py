@@ -1,37 +1,40 @@
-"""Whether two pages can be translations of each other at all, and why not."""
+"""Whether two pages can be each other's translation at all, and why not."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from bitrawl.model import Language
-from bitrawl.pair.site import PageSummary
+from bitrawl.pair.evidence import PageNumbers
+from bitrawl.pair.site import Site, shared_terms
 from bitrawl.url import Url
 
-# Share of the running text that is the same on both. Chosen on the ten site packs (2026-11), none held out: 0.4 refuses
-# 0-4 % of a site's true pairs (0.3: 0-14 %), and 50-100 % of its untranslated pages that pass for another language; the
-# fewest where they are short or mostly tables (openbsd-2009 50 %, lilypond 60 %).
+# Share of the running text that is the same on both. Chosen on the ten site packs (2026-11), none held out: 0.4
+# refuses 0-4 % of a site's true pairs (0.3: 0-14 %), and 50-100 % of its untranslated pages that pass for another
+# language, least where they are short or mostly tables (openbsd-2009 50 %, lilypond 60 %).
 MAX_SHARED = 0.4
-# Characters that a page must have besides the site's template. Chosen because of one site pack, whose placeholders (a
-# title, and the table of contents that every page has) were a seventh of the reported pairs. Of the 12,743 true pairs
-# of all ten packs, one has less.
+# Characters that a page must have beside the site's template. Chosen because of one site pack, whose placeholders (a
+# title, and the list of contents that every page has) were a seventh of what was reported there; of the 12,743 true
+# pairs of all ten, one has less.
 MIN_WEIGHT = 100
 
 
 class RefusalReason(StrEnum):
     """Why two pages that some evidence calls translations are not a pair."""
 
-    WRONG_LANGUAGE = "wrong-language"  # both are in one language: one of them is not in the language that it claims
+    WRONG_LANGUAGE = "wrong-language"  # both are in one language: one of them is not in the one it claims
     UNTRANSLATED = "untranslated"  # mostly the same text on both
     SHORT = "short"  # one has hardly any text of its own
     LENGTH = "length"  # one has too little text to be a translation of the other: a placeholder
     CONFLICT = "conflict"  # one of them is the translation of another page, with more evidence
-    UNLIKE = "unlike"  # all evidence together is too weak
+    UNLIKE = "unlike"  # the evidence together is too weak
     MACHINE = "machine-translated"
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Two pages that are declared translations, or whose URLs indicate it, but that were not accepted as a pair."""
+    """Two pages that are declared translations, or have the URLs of such, and are not taken for a pair."""
 
     url_a: Url
     url_b: Url
@@ -41,11 +44,24 @@ class Refusal:
     score: float = 0.0
 
 
-def shared_text(a: PageSummary, b: PageSummary) -> float:
-    """Which share of the running text is the same on both pages, measured on the page with more of it."""
-    most = max(sum(a.prose.values()), sum(b.prose.values()))
-    if not most:
-        return 0.0
-    if len(a.prose) > len(b.prose):
-        a, b = b, a
-    return sum(weight for text, weight in a.prose.items() if text in b.prose) / most
+def shared_text(site: Site, pair: PageNumbers) -> float:
+    """What share of the running text of the page with more of it stands on the other word for word."""
+    (a, weights), (b, others) = ((site.prose[number], site.prose.values_of(number)) for number in pair)
+    most = max(int(weights.sum()), int(others.sum()))
+    return float(weights[np.isin(a, b)].sum() / most) if most else 0.0
+
+
+class UntranslatedText:
+    """The running text that stands on pages of two languages: on most pages there is none."""
+
+    def __init__(self, site: Site) -> None:
+        self._sizes = np.bincount(site.prose.owners(), site.prose.values, len(site.summaries))
+        self._rows, _ = shared_terms(site.prose, site.spoken)
+
+    def shared(self, pair: PageNumbers) -> float:
+        """`shared_text` of two pages in two languages."""
+        a, b = pair
+        first, second = self._rows[a], self._rows[b]
+        if not len(first) or not len(second):
+            return 0.0
+        return float(self._rows.values_of(a)[np.isin(first, second)].sum() / max(self._sizes[a], self._sizes[b]))
