@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.strategies.adaptive.addresses import Addresses
 from bitrawl.strategies.adaptive.link_state import LinkState
 from bitrawl.url import Url
 
@@ -51,38 +52,55 @@ _BY_STATE = GROUPS.index(Column.BY_STATE)
 
 
 class LinkTable:
-    """The arrays grow together; a row is an address, and stays where it is."""
+    """The arrays grow together; a row has the number of its address."""
 
-    def __init__(self) -> None:
-        self.urls: list[Url] = []  # by row
-        self.rows: dict[Url, int] = {}  # by address
+    def __init__(self, addresses: Addresses | None = None) -> None:
+        self._addresses = addresses or Addresses()
+        self._has = self._addresses.column("b", 0)  # some addresses are known that no link led to
+        self._queued = self._addresses.column("b", 0)
+        self.queued_count = 0
         self._facts = np.zeros((FIRST_ROWS, len(FACTS)), np.float32)
-        self._groups = np.zeros((FIRST_ROWS, len(GROUPS)), np.int64)
-        self._queued = np.zeros(FIRST_ROWS, bool)
+        self._groups = np.zeros((FIRST_ROWS, len(GROUPS)), np.int32)
         self._written = np.zeros(FIRST_ROWS, np.float32)  # the score that the queue has
         self._gains = np.full(FIRST_ROWS, np.nan, np.float32)  # what a visit brought; nan until it is counted
         self._changed: set[int] = set()
 
+    def row(self, url: Url) -> int | None:
+        """None for an address that no link led to."""
+        number = self._addresses.known(url)
+        return number if number is not None and self._has[number] else None
+
+    def __contains__(self, url: object) -> bool:
+        return self.row(url) is not None  # type: ignore[arg-type] # what is no address is not there
+
+    def url(self, row: int) -> Url:
+        return self._addresses.values[row]
+
     def add(self, url: Url, facts: Mapping[Column, float], groups: Mapping[Column, int], *, queued: bool) -> int:
         """A new row, marked as changed; columns that are not given are 0."""
-        row = self.rows[url] = len(self.urls)
-        self.urls.append(url)
-        if row == len(self._queued):
-            self._grow()
+        row = self._addresses.number(url)
+        self._has[row] = 1
+        if row >= len(self._written):
+            self._grow(row)
         for column, value in facts.items():
             self._facts[row, column] = value
         for column, group in groups.items():
-            self._groups[row, GROUPS.index(column)] = group
+            self._groups[row, column - GROUPS[0]] = group
+        self.queued_count += queued - self._queued[row]
         self._queued[row] = queued
         self._changed.add(row)
         return row
 
-    def _grow(self) -> None:
-        self._facts = np.concatenate([self._facts, np.zeros_like(self._facts)])
-        self._groups = np.concatenate([self._groups, np.zeros_like(self._groups)])
-        self._queued = np.concatenate([self._queued, np.zeros_like(self._queued)])
-        self._written = np.concatenate([self._written, np.zeros_like(self._written)])
-        self._gains = np.concatenate([self._gains, np.full_like(self._gains, np.nan)])
+    def _grow(self, row: int) -> None:
+        """Memory that is not written to yet takes no place."""
+        rows = len(self._written)
+        more = max(2 * rows, row + 1)
+        for name in ("_facts", "_groups", "_written"):
+            old = getattr(self, name)
+            new = np.zeros((more, *old.shape[1:]), old.dtype)
+            new[:rows] = old
+            setattr(self, name, new)
+        self._gains = np.concatenate([self._gains, np.full(more - rows, np.nan, np.float32)])
 
     # columns
 
@@ -98,9 +116,9 @@ class LinkTable:
     def set_fact(self, rows: Rows, column: Column, value: float) -> None:
         self._facts[rows, column] = value
 
-    def groups(self, rows: Rows) -> NDArray[np.int64]:
+    def groups(self, rows: Rows) -> NDArray[np.int32]:
         """One row each, in the order of `GROUPS`."""
-        found: NDArray[np.int64] = self._groups[rows]
+        found: NDArray[np.int32] = self._groups[rows]
         return found
 
     def group_numbers(self, row: int) -> list[int]:
@@ -117,14 +135,15 @@ class LinkTable:
 
     def queued(self) -> Rows:
         """The rows of all links that were not visited yet."""
-        return np.flatnonzero(self._queued)
+        return np.flatnonzero(np.frombuffer(self._queued, np.int8))
 
     def only_queued(self, rows: Rows) -> Rows:
-        found: Rows = rows[self._queued[rows]]
+        found: Rows = rows[np.frombuffer(self._queued, np.int8)[rows] > 0]
         return found
 
     def visit(self, row: int) -> None:
-        self._queued[row] = False
+        self.queued_count -= self._queued[row]
+        self._queued[row] = 0
 
     def gain(self, row: int) -> float | None:
         """What the visit brought, as far as it was counted; None before."""
@@ -152,7 +171,7 @@ class LinkTable:
     def mark_queued(self, urls: Iterable[Url]) -> None:
         """As `mark`, for those of the addresses that are queued."""
         for url in urls:
-            row = self.rows.get(url)
+            row = self._addresses.known(url)
             if row is not None and self._queued[row]:
                 self._changed.add(row)
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Groups = NDArray[np.integer]
 
 PARENT_VISITS = 3.0  # judgement: visits that a parent's rate counts for
 _ROOT = 0  # above all groups; its rate is the prior
@@ -19,7 +20,7 @@ class Rates:
         self._prior = prior
         self._numbers: dict[Hashable, int] = {}
         # By number, where numpy can read them: a visit changes a few, and few are asked for.
-        self._parents = array("q", [_ROOT])
+        self._parents = array("i", [_ROOT])
         self._visits = array("f", [0.0])
         self._gains = array("f", [0.0])
 
@@ -30,12 +31,16 @@ class Rates:
             key = (number, name)
             found = self._numbers.get(key)
             if found is None:
-                found = self._numbers[key] = len(self._parents)
-                self._parents.append(number)
-                self._visits.append(0.0)
-                self._gains.append(0.0)
+                found = self._numbers[key] = self.below(number)
             number = found
         return number
+
+    def below(self, parent: int) -> int:
+        """A new group without a name, for whoever remembers its number."""
+        self._parents.append(parent)
+        self._visits.append(0.0)
+        self._gains.append(0.0)
+        return len(self._parents) - 1
 
     def count(self, group: int, visits: float, gain: float) -> None:
         """Add visits and what they gained; either may be negative, to correct what was counted before."""
@@ -50,7 +55,7 @@ class Rates:
         above = PARENT_VISITS * self.rate(self._parents[group])
         return (self._gains[group] + above) / (self._visits[group] + PARENT_VISITS)
 
-    def rates(self, groups: NDArray[np.int64]) -> Floats:
+    def rates(self, groups: Groups) -> Floats:
         """In the shape of what is asked for; the other groups cost next to nothing, however many they are."""
         asked = np.zeros(len(self._parents), bool)
         asked[groups] = True
@@ -60,9 +65,9 @@ class Rates:
         found: Floats = rates[groups]
         return found
 
-    def _from_the_root(self, groups: NDArray[np.int64]) -> Floats:
+    def _from_the_root(self, groups: Groups) -> Floats:
         """As `rate`, a level at a time for all groups."""
-        parents = np.frombuffer(self._parents, np.int64)
+        parents = np.frombuffer(self._parents, np.int32)
         visits, gains = (np.frombuffer(counts, np.float32) for counts in (self._visits, self._gains))
         levels = [groups]
         while (above := parents[levels[-1]]).any():

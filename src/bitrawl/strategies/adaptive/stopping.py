@@ -1,6 +1,7 @@
 """When to leave a site: it is not bilingual at all, or the pairs still to be expected are too few for the fetches."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,8 @@ class Stopping:
         """Something hints at these languages: a text, a declaration, an address."""
         self._signs.update(languages)
 
-    def reason(self, pairs: int, expected: Floats) -> str:
-        """Why to leave the site, given the scores of what is queued; empty while there is no reason."""
+    def reason(self, pairs: int, queued: int, best: Callable[[int], Floats]) -> str:
+        """Why to leave the site; empty while there is no reason. `best` tells the highest scores of what is queued."""
         if self._pages >= MONOLINGUAL_AFTER and len(self._signs) < 2:
             seen = ", ".join(sorted(self._signs)) or "none of the languages asked for"
             return f"{self._pages} pages, and nothing but {seen} in their texts, declarations and addresses"
@@ -51,13 +52,15 @@ class Stopping:
         if fetches < MIN_FETCHES:
             return ""
         window = max(RECENT, fetches // 4)
-        recent = sum(self._completed[-window:])
-        best = float(largest(expected, BEST).sum())
-        if recent / window + best / BEST >= MIN_PAIRS_PER_FETCH:
+        recent = sum(islice(reversed(self._completed), window))
+        if recent / window >= MIN_PAIRS_PER_FETCH:
+            return ""
+        promised = float(best(BEST).sum())
+        if recent / window + promised / BEST >= MIN_PAIRS_PER_FETCH:
             return ""
         return (
             f"{pairs} likely pairs after {fetches} fetches; the last {window} completed {recent}, and the best {BEST} of"
-            f" {len(expected)} links left promise {best:.1f}"
+            f" {queued} links left promise {promised:.1f}"
         )
 
 

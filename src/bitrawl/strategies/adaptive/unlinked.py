@@ -42,7 +42,7 @@ class UnlinkedPartners:
             return ()
         if pairs > GROWTH * self._pairs:
             self._pairs = pairs  # the habits may know more than they did
-            self._alone.update(self._partners.visited)
+            self._alone.update(self._partners.unpaired())
         links = {link.url: link for link in self._suggested(sorted(self._alone))}
         self._alone.clear()
         return tuple(links.values())
@@ -57,7 +57,7 @@ class UnlinkedPartners:
             if not self._has_no_candidate(url) or self._rates.rate(self.group(url)) < MIN_RATE:
                 continue
             for partner, confidence in self._habits.partners(url):
-                known = partner in self._known or partner in self._partners.visited
+                known = partner in self._known or self._partners.is_visited(partner)
                 if confidence >= MIN_CONFIDENCE and not known and partner.host == url.host:
                     yield Link(partner, LinkKind.PARTNER, url)
 
@@ -66,7 +66,7 @@ class UnlinkedPartners:
         partners = self._partners
         if partners.language(url) == UNDETERMINED or partners.is_paired(url):
             return False
-        return not any(other in self._known or other in partners.visited for other in partners.candidates(url))
+        return not any(other in self._known or partners.is_visited(other) for other in partners.candidates(url))
 
     def _place(self, url: Url) -> int:
         return self._partners.languages.index(self._partners.language(url))
