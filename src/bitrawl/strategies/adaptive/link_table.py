@@ -59,7 +59,7 @@ class LinkTable:
         self._has = self._addresses.column("b", 0)  # some addresses are known that no link led to
         self._queued = self._addresses.column("b", 0)
         self.queued_count = 0
-        self._facts = np.zeros((FIRST_ROWS, len(FACTS)), np.float32)
+        self._facts = np.zeros((FIRST_ROWS, len(FACTS)), np.float16)  # hundreds of thousands of rows
         self._groups = np.zeros((FIRST_ROWS, len(GROUPS)), np.int32)
         self._written = np.zeros(FIRST_ROWS, np.float32)  # the score that the queue has
         self._gains = np.full(FIRST_ROWS, np.nan, np.float32)  # what a visit brought; nan until it is counted
@@ -106,11 +106,11 @@ class LinkTable:
 
     def facts(self, rows: Rows) -> Floats:
         """One row each, in the order of `FACTS`."""
-        found: Floats = self._facts[rows]
+        found: Floats = self._facts[rows].astype(np.float32)
         return found
 
     def fact(self, rows: Rows, column: Column) -> Floats:
-        found: Floats = self._facts[rows, column]
+        found: Floats = self._facts[rows, column].astype(np.float32)
         return found
 
     def set_fact(self, rows: Rows, column: Column, value: float) -> None:

@@ -27,6 +27,8 @@ MAX_REDIRECTS = 5  # judgement: of a chain that is followed to where an address 
 MAX_TAGS = 1500  # judgement: tags of a page that are aligned
 MAX_PLACED = 20_000  # judgement: pages without a partner whose links are remembered, at about 2 kB; the oldest go first
 
+# Each address is asked about once: the caches of these would take 50 MB and be of no use.
+_named_languages, _skeleton = named_languages.__wrapped__, skeleton.__wrapped__
 _UNVISITED, _NO_PAGE = -2, -1  # of an address, in the place of its page's language
 
 
@@ -68,15 +70,16 @@ class Partners:
 
     # addresses
 
-    def add(self, url: Url) -> None:
+    def add(self, url: Url, keys: Sequence[str] = ()) -> None:
         """Make the address a candidate for others; one that is known already stays as it is."""
         number = self._addresses.number(url)
         if not self._same_key.has(number):
-            self._same_key.add(number, self.keys(url))
+            self._same_key.add(number, keys or self.keys(url))
 
     def keys(self, url: Url) -> list[str]:
         """What is left of an address without the marks of its language, for each language that it may be."""
-        return list(dict.fromkeys(skeleton(url, language) for language in self.marks(url).wanted or [UNDETERMINED]))
+        wanted = self.marks(url).wanted or [UNDETERMINED]
+        return list(dict.fromkeys(_skeleton(url, language) for language in wanted))
 
     def marks(self, url: Url) -> Marks:
         return self._marks_of(self._addresses.number(url))
@@ -163,7 +166,7 @@ class Partners:
     def _marks_of(self, number: int) -> Marks:
         found = self._every_mark.values[self._marks[number]]
         if found is None:
-            named = named_languages(self._urls[number])
+            named = _named_languages(self._urls[number])
             wanted = tuple(one for one in self.languages if any(same_language(mark, one) for mark in named))
             others = any(not any(same_language(mark, one) for one in self.languages) for mark in named)
             found = Marks(wanted, others)
@@ -290,7 +293,8 @@ class Partners:
         )
 
     def _pair(self, number: int, other: int) -> bool:
-        if not alike(self._open[number], self._open[other]):
+        a, b = self._open[number], self._open[other]
+        if not (alike(a, b) or (self._name_each_other(number, other) and comparable(a, b))):
             return False
         self.pairs.add((self._urls[number], self._urls[other]))
         placed = [self._placed.get(one) for one in (number, other)]
@@ -302,6 +306,11 @@ class Partners:
         if placed[0] and placed[1]:
             self._put_beside(aligned_targets(placed[0].read(), placed[1].read()))
         return True
+
+    def _name_each_other(self, number: int, other: int) -> bool:
+        """Both pages were visited, and each declares the other."""
+        both = self._declaring[number] and self._declaring[other]
+        return bool(both) and number in self._declared.get(other, ())
 
     def _put_beside(self, aligned: Iterable[tuple[int, int]]) -> None:
         """Links at the same place of two paired pages may lead to another pair (Liu et al., section 5)."""
