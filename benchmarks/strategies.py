@@ -5,6 +5,7 @@
     python -m benchmarks.strategies --strategies adaptive --langs en,fr
     python -m benchmarks.strategies --ignore-alternates --no-models    # what each kind of evidence is worth
 
+    python -m benchmarks.strategies --small                  # ten small sites, cut from these (small_sites.py)
     python -m benchmarks.strategies --train                  # the weights of `adaptive` that were trained without each site
 
 `adaptive` is measured with weights that were trained without the site (adaptive-left-out.json beside this file, which
@@ -31,6 +32,7 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
+from benchmarks.small_sites import CUTS, Cut, opened_cut
 from bitrawl.config import Strategy
 from bitrawl.model import Language
 from bitrawl.simulation.measure import Figures
@@ -91,6 +93,21 @@ def language_pairs(pack: SitePack, langs: str) -> list[tuple[Language, ...]]:
         asked = tuple(Language(code) for code in langs.split(","))
         return [asked] if set(asked) <= set(pack.languages) else []
     return list(pack.pairs_with_english(LEAST_PAIRS))
+
+
+async def simulate_cut(cut: Cut, asked: Asked) -> list[Line]:
+    async with opened_cut(cut, SITES, CACHE) as small:
+        settings = Settings(
+            weights=without(cut.site),
+            languages=cut.languages,
+            strategies=asked.strategies,
+            alternates=asked.alternates,
+            models=asked.models,
+        )
+        (trials,) = await small.replay.trials(settings, small.truth, small.seeds)
+        about = (len(trials.truth.pairs), trials.reachable, trials.length)
+        name = f"{cut.site}/{trials.length}/{trials.reachable}"
+        return [Line(name, "-".join(cut.languages), one.strategy, one, *about) for one in trials.figures]
 
 
 async def simulate_site(name: str, asked: Asked) -> list[Line]:
@@ -215,6 +232,7 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="analyse all pages again")
     parser.add_argument("--jobs", type=int, choices=(1, 2), default=1, help="processes")
     parser.add_argument("--train", action="store_true", help="write the weights without each site, and nothing else")
+    parser.add_argument("--small", action="store_true", help="small sites, cut from these")
     given = parser.parse_args()
     if not SITES.exists():
         print(
@@ -230,6 +248,12 @@ def main() -> None:
     began = time.perf_counter()
     if given.train:
         train_without_each(names)
+        return
+    if given.small:
+        cuts = [cut for cut in CUTS if cut.site in names]
+        found = [asyncio.run(simulate_cut(cut, asked)) for cut in cuts]
+        table([line for lines in found for line in lines], detailed=False)
+        print("after the name of a site: its pages, and the pairs that links lead to")
         return
     if given.jobs == 1:
         found = [simulate_here(name, asked) for name in names]

@@ -31,7 +31,9 @@ def test_what_was_written_survives_growth():
     assert made.groups(rows)[:, GROUPS.index(Column.BY_PLACE)].tolist() == list(range(1, count + 1))
     assert made.queued().tolist() == list(range(count))
     assert [made.gain(row) for row in (0, FIRST_ROWS, count - 1)] == [None] * 3
-    assert [made.rows[one] for one in made.urls] == list(range(count))
+    assert [made.row(made.url(number)) for number in range(count)] == list(range(count))
+    assert made.row(url("/never")) is None
+    assert url("/0") in made
 
 
 def test_a_state_sets_its_own_columns_and_no_others():

@@ -6,6 +6,7 @@ visit, so the comparison must be cheap.
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 from rapidfuzz.distance import Indel
@@ -17,6 +18,8 @@ from bitrawl.url import Url
 MAX_COPY_DISTANCE = 6  # judgement: the signatures of a page and its copy differ in at most this many of 64 bits
 MIN_LENGTH_RATIO = 0.25  # judgement: a text in Chinese characters needs about a third of the letters of its translation
 MAX_FINGERPRINT = 600  # judgement: letters of a fingerprint that are kept
+
+Target = TypeVar("Target")  # what stands for the target of a link
 
 
 class VisitedPage(msgspec.Struct, frozen=True):
@@ -65,7 +68,14 @@ def aligned_links(a: VisitedPage, b: VisitedPage) -> Iterator[tuple[Url, Url]]:
     """Targets of links at the same place once the tag sequences are aligned (Liu et al., section 5)."""
     letters = {tag: chr(number + 32) for number, tag in enumerate(dict.fromkeys([*a.tags, *b.tags]))}
     first, second = ("".join([letters[tag] for tag in page.tags]) for page in (a, b))
-    targets_a, targets_b = dict(a.links), dict(b.links)
+    return aligned_targets((first, dict(a.links)), (second, dict(b.links)))
+
+
+def aligned_targets(
+    a: tuple[str, dict[int, Target]], b: tuple[str, dict[int, Target]]
+) -> Iterator[tuple[Target, Target]]:
+    """As `aligned_links`, of tag sequences with a letter for each tag, and of targets by their places in them."""
+    (first, targets_a), (second, targets_b) = a, b
     places = sorted(targets_a)
     for block in Indel.opcodes(first, second):
         if block.tag != "equal":

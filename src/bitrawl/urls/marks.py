@@ -33,10 +33,11 @@ _IN_QUERY = re.compile(
     re.IGNORECASE,
 )
 _SUFFIX = re.compile(r"([._\-])([A-Za-z]{2})(?:\.(?:s?html?|php\d?|aspx?|jsp|xml|cfm))?$")  # page_fr.html, index.php.fr
+PARTS = 8192  # judgement: parts of URLs that are remembered. Folders come again soon, and file names never.
 _MAX_TOKEN = 24  # characters: of the 25,812 one-word names in CLDR's table, all but 6 are this short
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=PARTS)
 def mark_language(token: str) -> Language:
     """The language that a token of a URL names, by code, locale, country or name; "und" if it names none."""
     return _named(folded(unquote(token))) if 2 <= len(token) <= 3 * _MAX_TOKEN else UNDETERMINED
@@ -114,7 +115,7 @@ def _parameters(query: str, language: Language) -> list[str]:
     return kept
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=PARTS)
 def _bare(text: str, language: Language) -> str:
     """Without the tokens that name the language, each with one separator."""
     if any(_are_one(named, language) for named in _named_in(text)):
@@ -122,7 +123,7 @@ def _bare(text: str, language: Language) -> str:
     return text.strip("._-")
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=PARTS)
 def _named_in(text: str) -> frozenset[Language]:
     """Every language that a token of a part of a URL could name. Cached, because a site's URLs share their folders."""
     return frozenset(map(mark_language, [*locales(text), *words(text)])) - {UNDETERMINED}

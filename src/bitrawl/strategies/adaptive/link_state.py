@@ -1,4 +1,4 @@
-"""What other URLs and visits tell about a link. It changes during the crawl."""
+"""What other addresses and visits say of a link: it changes as the crawl goes on."""
 
 from collections.abc import Container, Hashable
 
@@ -6,31 +6,32 @@ import msgspec
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Link
+from bitrawl.strategies.adaptive.addresses import Addresses, Numbered
 from bitrawl.strategies.adaptive.partners import Partners
 from bitrawl.url import Url
 
-MIN_ANCHOR = 10  # judgement: letters of a link text; shorter texts ("next", "English") name many pages
+MIN_ANCHOR = 10  # judgement: letters of a link text; shorter ones ("next", "English") name many pages
+_NO_ANCHOR = 0  # no text of a link has this hash, but for one of 2 ** 64
 
 
 class LinkState(msgspec.Struct, frozen=True, kw_only=True):
-    """How a link relates to its possible partners. Each field is the model's column of that name."""
+    """How a link relates to the addresses that may be its partner, each field a column of the model by its name."""
 
-    declared: bool  # something declares it as a version of another page
-    unwanted: bool  # it is said to be in a language that was not requested
-    partner_visited: bool  # a possible partner was visited and expects its partner here
-    partner_queued: bool  # none was visited, but one is queued
-    # one was visited, but it is not a page in another requested language, or it is paired with another page
-    partner_failed: bool
-    same_anchor: bool  # it has the same link text as a possible partner, which suggests that it was not translated
+    declared: bool  # somebody names it as a version of another page
+    unwanted: bool  # it is said to be in a language that nobody asked for
+    partner_visited: bool  # one of them was, and expects a partner here
+    partner_queued: bool  # none was, one is queued
+    partner_failed: bool  # visited, and no page of another language asked for, or paired with another
+    same_anchor: bool  # it has the link text of one of them: a sign that it was not translated
     other_anchor: bool
-    twin_visited: bool  # another spelling of the same URL was visited
+    twin_visited: bool  # under another spelling of the same address
     twin_queued: bool
-    beside: bool  # the only evidence of its partners is their place on paired pages
-    silent: bool  # a possible partner declares its translations, but not this one
+    beside: bool  # they are known by nothing but a place on paired pages
+    silent: bool  # one of them names its translations, and not this one
 
     @property
     def group(self) -> tuple[Hashable, ...]:
-        """The links that share a rate, as a path in `Rates`: partner, then link texts, then declarations."""
+        """Links that share a rate, as a path of `Rates`: partner, then link texts, then declarations."""
         if self.partner_visited:
             partner = "visited"
         elif self.partner_failed:
@@ -42,58 +43,62 @@ class LinkState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkStates:
-    """The state of any link of one site, from the links' own attributes and from what `Partners` knows."""
+    """The state of any link of one site, from what links say of their targets and from what `Partners` knows."""
 
-    def __init__(self, partners: Partners, known: Container[Url]) -> None:
-        self.signs: set[Language] = set()  # requested languages that some link is said to be in
+    def __init__(self, partners: Partners, known: Container[Url], addresses: Addresses) -> None:
+        self.signs: set[Language] = set()  # languages asked for that some link is said to be in
         self._partners = partners
-        self._known = known  # URLs that a link led to
-        self._anchors: dict[Url, str] = {}
-        self._claims: dict[Url, Language] = {}
+        self._known = known  # addresses that a link led to
+        self._addresses = addresses
+        self._anchors = addresses.column("q", _NO_ANCHOR)  # hashes of the link texts
+        self._every_claim: Numbered[Language] = Numbered()
+        self._claims = addresses.column("I", self._every_claim.number(UNDETERMINED))
 
     def read_language(self, link: Link) -> bool:
-        """Remember the language that the link claims for its target. Returns whether that is new."""
-        if link.url in self._claims:
+        """Remember the language that the link says its target is in; whether that is news."""
+        number = self._addresses.number(link.url)
+        if self._claims[number]:
             return False
-        claim = claimed_language(link.hreflang)
-        if claim == UNDETERMINED:
-            return False
-        self._claims[link.url] = claim
-        return True
+        self._claims[number] = self._every_claim.number(claimed_language(link.hreflang))
+        return bool(self._claims[number])
 
     def read_anchor(self, link: Link) -> bool:
-        """Remember the first long link text for its target. Returns whether this is it."""
-        if link.url in self._anchors:
+        """Remember the first long text of a link to its target; whether this is it."""
+        if len(link.anchor) < MIN_ANCHOR:
+            return False
+        number = self._addresses.number(link.url)
+        if self._anchors[number] != _NO_ANCHOR:
             return False
         anchor = " ".join(link.anchor.split()).casefold()
         if len(anchor) < MIN_ANCHOR:
             return False
-        self._anchors[link.url] = anchor
+        self._anchors[number] = hash(anchor)
         return True
 
     def redirect(self, old: Url, new: Url) -> None:
-        """The new URL gets the old one's link text."""
-        if old in self._anchors:
-            self._anchors.setdefault(new, self._anchors[old])
+        """The new address has the old one's link text."""
+        old_number, number = self._addresses.number(old), self._addresses.number(new)
+        if self._anchors[number] == _NO_ANCHOR:
+            self._anchors[number] = self._anchors[old_number]
 
     def of(self, url: Url) -> LinkState:
-        partners, known, anchors = self._partners, self._known, self._anchors
+        partners, known = self._partners, self._known
         visited = queued = failed = silent = same = other_name = False
-        mine = anchors.get(url)
+        mine = self._anchor(url)
         for other in partners.candidates(url):
-            if other in partners.visited:
+            if partners.is_visited(other):
                 expects = partners.expects(other, url)
                 visited |= expects
                 failed |= not expects
                 silent |= partners.leaves_out(other, url)
             elif other in known:
                 queued = True
-            name = anchors.get(other)
-            if mine and name:
+            name = self._anchor(other)
+            if _NO_ANCHOR not in (mine, name):
                 same |= name == mine
                 other_name |= name != mine
-        twins = [twin for twin in partners.twins(url) if twin in known or twin in partners.visited]
-        twin_visited = any(partners.visited.get(twin) is not None for twin in twins)
+        twins = [twin for twin in partners.twins(url) if twin in known or partners.is_visited(twin)]
+        twin_visited = any(partners.has_page(twin) for twin in twins)
         return LinkState(
             declared=partners.is_declared(url),
             unwanted=self._is_unwanted(url),
@@ -108,8 +113,14 @@ class LinkStates:
             silent=silent,
         )
 
+    def _anchor(self, url: Url) -> int:
+        number = self._addresses.known(url)
+        return _NO_ANCHOR if number is None else self._anchors[number]
+
     def _is_unwanted(self, url: Url) -> bool:
-        claim = self._claims.get(url) or self._partners.claim(url)
+        number = self._addresses.known(url)
+        said = 0 if number is None else self._claims[number]
+        claim = self._every_claim.values[said] if said else self._partners.claim(url)
         if claim == UNDETERMINED:
             return False
         wanted = [one for one in self._partners.languages if same_language(claim, one)]

@@ -1,4 +1,4 @@
-"""What is known about the links of one site: one row per link, in arrays that one matrix product scores."""
+"""What is known of the links of one site: a row for each, in arrays that one matrix product scores."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
@@ -7,41 +7,42 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.strategies.adaptive.addresses import Addresses
 from bitrawl.strategies.adaptive.link_state import LinkState
 from bitrawl.url import Url
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-FIRST_ROWS = 256  # judgement: rows of a new table; it doubles when it is full
+FIRST_ROWS = 256  # judgement: rows of a new table; it doubles when they are full
 
 
 class Column(IntEnum):
-    """The features of the model. `LinkState` explains the fields with the same names."""
+    """What the model weighs. `LinkState` says what its fields mean."""
 
     BIAS = 0
     DECLARED = 1
     UNWANTED = 2
-    WANTED = 3  # log-odds that it is in a requested language, by its URL
+    WANTED = 3  # log-odds that it is in a language asked for, by its URL
     PARTNER_VISITED = 4
     PARTNER_QUEUED = 5
     PARTNER_FAILED = 6
     SAME_ANCHOR = 7
     OTHER_ANCHOR = 8
-    FROM_WANTED = 9  # found on a page in a requested language
+    FROM_WANTED = 9  # found on a page in a language asked for
     FROM_PAIRED = 10
-    LISTED = 11  # listed in a sitemap
+    LISTED = 11  # in a sitemap
     DEPTH = 12
     TWIN_VISITED = 13
     TWIN_QUEUED = 14
     BESIDE = 15
     SILENT = 16
-    # The columns above are facts. The columns below are log-odds: how often links of the same group have led to pairs.
+    # The columns before are facts. Those from here on are log-odds of what links of the same group brought so far.
     BY_MARKS = 17  # links with the same language marks
-    BY_PLACE = 18  # links in the same directory, ignoring languages
+    BY_PLACE = 18  # in the same directory, languages apart
     BY_BOTH = 19
-    BY_SOURCE = 20  # links from the same page
-    BY_STATE = 21  # links in the same state: declared, partner, link texts
+    BY_SOURCE = 20  # from the same page
+    BY_STATE = 21  # of which the same was known: declared, partner, link texts
 
 
 FACTS = tuple(column for column in Column if column < Column.BY_MARKS)
@@ -51,56 +52,73 @@ _BY_STATE = GROUPS.index(Column.BY_STATE)
 
 
 class LinkTable:
-    """The arrays grow together. A row stands for a URL and never moves."""
+    """The arrays grow together; a row has the number of its address."""
 
-    def __init__(self) -> None:
-        self.urls: list[Url] = []  # by row
-        self.rows: dict[Url, int] = {}  # by URL
-        self._facts = np.zeros((FIRST_ROWS, len(FACTS)), np.float32)
-        self._groups = np.zeros((FIRST_ROWS, len(GROUPS)), np.int64)
-        self._queued = np.zeros(FIRST_ROWS, bool)
+    def __init__(self, addresses: Addresses | None = None) -> None:
+        self._addresses = addresses or Addresses()
+        self._has = self._addresses.column("b", 0)  # some addresses are known that no link led to
+        self._queued = self._addresses.column("b", 0)
+        self.queued_count = 0
+        self._facts = np.zeros((FIRST_ROWS, len(FACTS)), np.float16)  # hundreds of thousands of rows
+        self._groups = np.zeros((FIRST_ROWS, len(GROUPS)), np.int32)
         self._written = np.zeros(FIRST_ROWS, np.float32)  # the score that the queue has
         self._gains = np.full(FIRST_ROWS, np.nan, np.float32)  # what a visit brought; nan until it is counted
         self._changed: set[int] = set()
 
+    def row(self, url: Url) -> int | None:
+        """None for an address that no link led to."""
+        number = self._addresses.known(url)
+        return number if number is not None and self._has[number] else None
+
+    def __contains__(self, url: object) -> bool:
+        return self.row(url) is not None  # type: ignore[arg-type] # what is no address is not there
+
+    def url(self, row: int) -> Url:
+        return self._addresses.values[row]
+
     def add(self, url: Url, facts: Mapping[Column, float], groups: Mapping[Column, int], *, queued: bool) -> int:
-        """Add a row and mark it as changed. Columns that are not given are 0."""
-        row = self.rows[url] = len(self.urls)
-        self.urls.append(url)
-        if row == len(self._queued):
-            self._grow()
+        """A new row, marked as changed; columns that are not given are 0."""
+        row = self._addresses.number(url)
+        self._has[row] = 1
+        if row >= len(self._written):
+            self._grow(row)
         for column, value in facts.items():
             self._facts[row, column] = value
         for column, group in groups.items():
-            self._groups[row, GROUPS.index(column)] = group
+            self._groups[row, column - GROUPS[0]] = group
+        self.queued_count += queued - self._queued[row]
         self._queued[row] = queued
         self._changed.add(row)
         return row
 
-    def _grow(self) -> None:
-        self._facts = np.concatenate([self._facts, np.zeros_like(self._facts)])
-        self._groups = np.concatenate([self._groups, np.zeros_like(self._groups)])
-        self._queued = np.concatenate([self._queued, np.zeros_like(self._queued)])
-        self._written = np.concatenate([self._written, np.zeros_like(self._written)])
-        self._gains = np.concatenate([self._gains, np.full_like(self._gains, np.nan)])
+    def _grow(self, row: int) -> None:
+        """Memory that is not written to yet takes no place."""
+        rows = len(self._written)
+        more = max(2 * rows, row + 1)
+        for name in ("_facts", "_groups", "_written"):
+            old = getattr(self, name)
+            new = np.zeros((more, *old.shape[1:]), old.dtype)
+            new[:rows] = old
+            setattr(self, name, new)
+        self._gains = np.concatenate([self._gains, np.full(more - rows, np.nan, np.float32)])
 
     # columns
 
     def facts(self, rows: Rows) -> Floats:
-        """One row for each, in the order of `FACTS`."""
-        found: Floats = self._facts[rows]
+        """One row each, in the order of `FACTS`."""
+        found: Floats = self._facts[rows].astype(np.float32)
         return found
 
     def fact(self, rows: Rows, column: Column) -> Floats:
-        found: Floats = self._facts[rows, column]
+        found: Floats = self._facts[rows, column].astype(np.float32)
         return found
 
     def set_fact(self, rows: Rows, column: Column, value: float) -> None:
         self._facts[rows, column] = value
 
-    def groups(self, rows: Rows) -> NDArray[np.int64]:
-        """One row for each, in the order of `GROUPS`."""
-        found: NDArray[np.int64] = self._groups[rows]
+    def groups(self, rows: Rows) -> NDArray[np.int32]:
+        """One row each, in the order of `GROUPS`."""
+        found: NDArray[np.int32] = self._groups[rows]
         return found
 
     def group_numbers(self, row: int) -> list[int]:
@@ -108,7 +126,7 @@ class LinkTable:
         return numbers
 
     def set_states(self, rows: Rows, states: Sequence[LinkState], groups: Sequence[int]) -> None:
-        """Set the columns of each state, and the group of links that share the state."""
+        """The columns that each state has, and the group of links that share it."""
         if len(rows):
             self._facts[rows[:, None], _STATE_COLUMNS] = [msgspec.structs.astuple(state) for state in states]
             self._groups[rows, _BY_STATE] = groups
@@ -116,18 +134,19 @@ class LinkTable:
     # visits
 
     def queued(self) -> Rows:
-        """The rows of all links that have not been visited yet."""
-        return np.flatnonzero(self._queued)
+        """The rows of all links that were not visited yet."""
+        return np.flatnonzero(np.frombuffer(self._queued, np.int8))
 
     def only_queued(self, rows: Rows) -> Rows:
-        found: Rows = rows[self._queued[rows]]
+        found: Rows = rows[np.frombuffer(self._queued, np.int8)[rows] > 0]
         return found
 
     def visit(self, row: int) -> None:
-        self._queued[row] = False
+        self.queued_count -= self._queued[row]
+        self._queued[row] = 0
 
     def gain(self, row: int) -> float | None:
-        """What the visit brought so far; None before it is counted."""
+        """What the visit brought, as far as it was counted; None before."""
         gain = float(self._gains[row])
         return None if np.isnan(gain) else gain
 
@@ -146,13 +165,13 @@ class LinkTable:
     # changes
 
     def mark(self, rows: Iterable[int]) -> None:
-        """Note that the state of these rows may have changed."""
+        """The state of these rows may have changed."""
         self._changed.update(rows)
 
     def mark_queued(self, urls: Iterable[Url]) -> None:
-        """Like `mark`, for those of the URLs that are queued."""
+        """As `mark`, for those of the addresses that are queued."""
         for url in urls:
-            row = self.rows.get(url)
+            row = self._addresses.known(url)
             if row is not None and self._queued[row]:
                 self._changed.add(row)
 

@@ -1,12 +1,10 @@
 """Which pages of one site may be translations of each other, and which visited pages are.
 
-Two URLs are candidates if a page declares them, if they are equal without their language marks, or if they are linked
-at the same place of paired pages. Two visited pages are a pair if they are in two of the requested languages and have
-similar texts. This only has to tell whether a visit was worth its cost. The pairs of the corpus are found later, from
-all pages and all evidence (pair/).
+Declarations, equal addresses without language marks, and links at the same place of paired pages put two addresses side
+by side. Two visited pages are a pair when they are in two of the languages asked for and have similar texts. That only
+has to tell whether a visit paid: the pairs of the corpus are found later, from all pages and all evidence (pair/).
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -15,231 +13,318 @@ from rapidfuzz.distance import Indel
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Alternate, Language, Page
-from bitrawl.strategies.visited_page import VisitedPage, aligned_links, comparable
+from bitrawl.strategies.adaptive.addresses import Addresses, Numbered
+from bitrawl.strategies.adaptive.placed_links import PlacedLinks, TagLetters
+from bitrawl.strategies.adaptive.same_key import SameKey
+from bitrawl.strategies.visited_page import VisitedPage, aligned_targets, comparable
 from bitrawl.url import Url
 from bitrawl.urls.marks import named_languages, skeleton
 
-MIN_LIKENESS = 0.35  # similarity of the fingerprints of two pages; anything below was chance on the site packs
-MAX_SAME_KEY = 12  # judgement: URLs with the same key that are examined, or URLs that one page declares
-MAX_BESIDE = 4  # judgement: URLs that were found at the same place as one URL
-MAX_REDIRECTS = 5  # judgement: redirects that are followed to where a URL leads
+MIN_LIKENESS = 0.35  # of the fingerprints of two pages: anything below was chance on the site packs
+MAX_DECLARED = 12  # judgement: addresses that one page declares
+MAX_BESIDE = 4  # judgement: addresses that stood at the same place as one
+MAX_REDIRECTS = 5  # judgement: of a chain that is followed to where an address leads
 MAX_TAGS = 1500  # judgement: tags of a page that are aligned
+MAX_PLACED = 20_000  # judgement: pages without a partner whose links are remembered, at about 2 kB; the oldest go first
+
+# Each address is asked about once: the caches of these would take 50 MB and be of no use.
+_named_languages, _skeleton = named_languages.__wrapped__, skeleton.__wrapped__
+_UNVISITED, _NO_PAGE = -2, -1  # of an address, in the place of its page's language
 
 
 class Marks(NamedTuple):
-    """The languages that a URL names."""
+    """The languages that an address names."""
 
-    wanted: tuple[Language, ...]  # those that were requested
+    wanted: tuple[Language, ...]  # of those asked for
     others: bool
 
 
 class Partners:
-    """What the URLs and the visited pages of one site say about each other, for two or more languages."""
+    """What the addresses and the visited pages of one site say of each other, for two languages or more.
 
-    def __init__(self, languages: Sequence[Language]) -> None:
+    It is asked by address and remembers by number: a site may have hundreds of thousands of addresses.
+    """
+
+    def __init__(self, languages: Sequence[Language], addresses: Addresses | None = None) -> None:
         self.languages = tuple(languages)
-        self.visited: dict[Url, VisitedPage | None] = {}  # None for a URL that brought no page
         self.pairs: set[tuple[Url, Url]] = set()
         self.examined = 0
-        self._by_key: dict[str, list[Url]] = defaultdict(list)
-        self._keys: dict[Url, tuple[str, ...]] = {}
-        self._marks: dict[Url, Marks] = {}
-        self._partners: dict[Url, set[Url]] = {}
-        self._declaring: set[Url] = set()  # visited pages that declare versions of themselves, in any language
-        self._declared: dict[Url, set[Url]] = defaultdict(set)
-        self._beside: dict[Url, set[Url]] = defaultdict(set)
-        self._redirects: dict[Url, Url] = {}
-        self._claims: dict[Url, Language] = {}
+        self.visits = 0  # addresses that were visited, with a page or without
+        self._addresses = addresses or Addresses()
+        self._urls = self._addresses.values
+        self._same_key = SameKey(self._addresses)
+        self._every_mark: Numbered[Marks | None] = Numbered()
+        self._marks = self._addresses.column("I", self._every_mark.number(None))
+        self._every_claim: Numbered[Language] = Numbered()
+        self._claims = self._addresses.column("I", self._every_claim.number(UNDETERMINED))
+        self._read_as = (*self.languages, UNDETERMINED)
+        self._visited = self._addresses.column("h", _UNVISITED)  # a place in `_read_as`
+        self._declaring = self._addresses.column("b", 0)  # visited pages that name versions of themselves
+        self._open: dict[int, VisitedPage] = {}  # visited pages that may find another partner
+        self._placed: dict[int, PlacedLinks] = {}  # their links
+        self._letters = TagLetters()
+        self._partners: dict[int, tuple[int, ...]] = {}
+        self._declared: dict[int, tuple[int, ...]] = {}  # the least address first, as of the next one
+        self._beside: dict[int, tuple[int, ...]] = {}
+        self._redirects: dict[int, int] = {}
 
-    # URLs
+    # addresses
 
-    def add(self, url: Url) -> None:
-        """Make the URL a candidate for others. A known URL stays as it is."""
-        if url in self._keys:
-            return
-        keys = tuple(dict.fromkeys(skeleton(url, language) for language in self.marks(url).wanted or [UNDETERMINED]))
-        self._keys[url] = keys
-        for key in keys:
-            self._by_key[key].append(url)
+    def add(self, url: Url, keys: Sequence[str] = ()) -> None:
+        """Make the address a candidate for others; one that is known already stays as it is."""
+        number = self._addresses.number(url)
+        if not self._same_key.has(number):
+            self._same_key.add(number, keys or self.keys(url))
 
-    def key(self, url: Url) -> str:
-        """What is left of an added URL without its language marks."""
-        return self._keys[url][0]
+    def keys(self, url: Url) -> list[str]:
+        """What is left of an address without the marks of its language, for each language that it may be."""
+        wanted = self.marks(url).wanted or [UNDETERMINED]
+        return list(dict.fromkeys(_skeleton(url, language) for language in wanted))
 
     def marks(self, url: Url) -> Marks:
-        found = self._marks.get(url)
-        if found is None:
-            named = named_languages(url)
-            wanted = tuple(one for one in self.languages if any(same_language(mark, one) for mark in named))
-            others = any(not any(same_language(mark, one) for one in self.languages) for mark in named)
-            found = self._marks[url] = Marks(wanted, others)
-        return found
+        return self._marks_of(self._addresses.number(url))
 
     def declare(self, group: Iterable[Url]) -> None:
-        """Note that a page or a sitemap declares these as versions of each other."""
-        urls = list(islice(dict.fromkeys(group), MAX_SAME_KEY))
-        for url in urls:
-            known = self._declared[url]
-            known.update(islice((other for other in urls if other != url), max(0, MAX_SAME_KEY - len(known))))
+        """A page or a sitemap names these as versions of each other."""
+        numbers = [self._addresses.number(url) for url in islice(dict.fromkeys(group), MAX_DECLARED)]
+        for number in numbers:
+            self._relate(self._declared, number, (other for other in numbers if other != number), MAX_DECLARED)
 
     def redirect(self, old: Url, new: Url) -> None:
-        """What was said about the old URL now applies to the new one."""
-        self._redirects[old] = new
+        """What was said of the old address is said of the new one."""
+        old_number, number = self._addresses.number(old), self._addresses.number(new)
+        self._redirects[old_number] = number
         for relation in (self._declared, self._beside):
-            relation[new] |= relation.get(old, set()) - {new}
+            others = [other for other in relation.get(old_number, ()) if other != number]
+            self._relate(relation, number, others, len(others) + len(relation.get(number, ())))
 
     def wanted(self, alternates: Iterable[Alternate]) -> list[Url]:
-        """The alternates that may be in a requested language. Remembers the language that is claimed for each."""
+        """Those that may be in a language asked for; remembers the language that is claimed of each."""
         found = []
         for alternate in alternates:
             claimed = claimed_language(alternate.language) if alternate.language else UNDETERMINED
             if claimed != UNDETERMINED:
-                self._claims.setdefault(alternate.url, claimed)
+                number = self._addresses.number(alternate.url)
+                self._claims[number] = self._claims[number] or self._every_claim.number(claimed)
             if claimed == UNDETERMINED or any(same_language(claimed, wanted) for wanted in self.languages):
                 found.append(alternate.url)
         return found
 
     def claim(self, url: Url) -> Language:
-        """The language that a page or a sitemap claims for it; "und" if none does."""
-        return self._claims.get(url, UNDETERMINED)
+        """The language that a page or a sitemap says it is in; "und" where none does."""
+        number = self._addresses.known(url)
+        return UNDETERMINED if number is None else self._claim_of(number)
 
     def is_declared(self, url: Url) -> bool:
-        """Whether something declares it as a version of another page."""
-        return bool(self._declared.get(url))
+        """Whether something names it as a version of another page."""
+        return self._addresses.known(url) in self._declared
 
     # candidates
 
-    def candidates(self, url: Url) -> Iterator[Url]:
-        """URLs that may be the other version of this one, visited or not, the best evidence first."""
-        seen = {url}
-        for found in (*sorted(self._declared.get(url, ())), *self._same_key(url)):
-            landed = self._landed(found)
-            if landed not in seen:
-                seen.add(landed)
-                yield landed
-        if len(seen) == 1:
-            yield from sorted(self._beside.get(url, ()))
+    def candidates(self, url: Url) -> list[Url]:
+        """Addresses that may be the other version of that one, the best evidence first; visited or not."""
+        number = self._addresses.known(url)
+        return [] if number is None else [self._urls[other] for other in self._candidates(number)]
 
     def is_beside(self, url: Url) -> bool:
-        """Whether its place on paired pages is the only evidence of its partner."""
-        return url in self._beside and not self._declared.get(url) and next(self._same_key(url), None) is None
+        """Whether nothing but its place on paired pages says what its partner may be."""
+        number = self._addresses.known(url)
+        return number in self._beside and number not in self._declared and not self._otherwise_marked(number)
 
-    def twins(self, url: Url) -> Iterator[Url]:
-        """Other spellings of the URL: with or without a slash at the end, an index file, an extension."""
-        mine = self.marks(url).wanted
-        for key in self._keys.get(url, ()):
-            yield from (
-                other for other in self._by_key[key][:MAX_SAME_KEY] if other != url and self.marks(other).wanted == mine
-            )
+    def twins(self, url: Url) -> list[Url]:
+        """Other spellings of the address: with or without a slash at the end, an index file, an extension."""
+        number = self._addresses.known(url)
+        if number is None:
+            return []
+        mine = self._marks_of(number).wanted
+        same = self._same_key.of(number)
+        return [self._urls[other] for other in same if other != number and self._marks_of(other).wanted == mine]
 
-    def _same_key(self, url: Url) -> Iterator[Url]:
-        mine = self.marks(url).wanted
-        for key in self._keys.get(url, ()):
-            yield from (other for other in self._by_key[key][:MAX_SAME_KEY] if self.marks(other).wanted != mine)
+    def _candidates(self, number: int) -> list[int]:
+        found = [number]
+        for other in (*self._declared.get(number, ()), *self._otherwise_marked(number)):
+            landed = self._landed(other)
+            if landed not in found:
+                found.append(landed)
+        return found[1:] or list(self._beside.get(number, ()))
 
-    def _landed(self, url: Url) -> Url:
+    def _otherwise_marked(self, number: int) -> list[int]:
+        """Addresses that are the same without their marks, and name other languages."""
+        same = self._same_key.of(number)
+        if len(same) < 2:
+            return []
+        mine = self._marks_of(number).wanted
+        return [other for other in same if self._marks_of(other).wanted != mine]
+
+    def _landed(self, number: int) -> int:
         for _ in range(MAX_REDIRECTS):
-            url = self._redirects.get(url, url)
-        return url
+            if number not in self._redirects:
+                break
+            number = self._redirects[number]
+        return number
+
+    def _marks_of(self, number: int) -> Marks:
+        found = self._every_mark.values[self._marks[number]]
+        if found is None:
+            named = _named_languages(self._urls[number])
+            wanted = tuple(one for one in self.languages if any(same_language(mark, one) for mark in named))
+            others = any(not any(same_language(mark, one) for one in self.languages) for mark in named)
+            found = Marks(wanted, others)
+            self._marks[number] = self._every_mark.number(found)
+        return found
+
+    def _claim_of(self, number: int) -> Language:
+        return self._every_claim.values[self._claims[number]]
+
+    def _relate(self, relation: dict[int, tuple[int, ...]], number: int, others: Iterable[int], most: int) -> None:
+        known = relation.get(number, ())
+        new = tuple(islice((other for other in others if other not in known), max(0, most - len(known))))
+        if new:
+            relation[number] = (
+                tuple(sorted((*known, *new), key=self._urls.__getitem__)) if known or len(new) > 1 else new
+            )
 
     # visits
 
     def failed(self, url: Url) -> None:
-        """Note a visit that brought no page."""
-        self.visited.setdefault(url, None)
+        """A visit that brought no page."""
+        number = self._addresses.number(url)
+        if self._visited[number] == _UNVISITED:
+            self._visit(number, _NO_PAGE)
+
+    def is_visited(self, url: Url) -> bool:
+        """With a page or without."""
+        number = self._addresses.known(url)
+        return number is not None and self._visited[number] != _UNVISITED
+
+    def has_page(self, url: Url) -> bool:
+        """Whether it was visited and brought a page."""
+        number = self._addresses.known(url)
+        return number is not None and self._visited[number] > _NO_PAGE
+
+    def unpaired(self) -> Iterator[Url]:
+        """Visited pages in a language asked for that may find another partner."""
+        return (self._urls[number] for number in self._open)
 
     def arrived(self, page: Page) -> list[Url]:
-        """Note a visited page. Returns the partners found for it among the pages visited before."""
+        """A page was visited: the partners that it finds among the pages before it."""
         self.add(page.url)
-        seen = VisitedPage.of(page, self.languages, max_tags=MAX_TAGS)
-        self.visited[page.url] = seen
+        number = self._addresses.number(page.url)
+        seen = VisitedPage.of(page, self.languages, max_tags=0)
+        self._visit(number, self._read_as.index(seen.language))
         self._read_declarations(page)
-        if seen.language == UNDETERMINED or not self._is_as_claimed(page.url, seen.language):
-            self.visited[page.url] = seen.without_links()
+        if seen.language == UNDETERMINED:
             return []
+        self._open[number] = seen
+        if not self._is_as_claimed(number, seen.language):
+            return []
+        self._placed[number] = PlacedLinks.of(page, self._letters, self._addresses, max_tags=MAX_TAGS)
+        if len(self._placed) > MAX_PLACED:
+            del self._placed[next(iter(self._placed))]
         found = []
-        for other in list(self.candidates(page.url)):
-            if not self._may_pair(page.url, other):
+        for other in self._candidates(number):
+            if not self._may_pair(number, other):
                 continue
             self.examined += 1
-            if self._pair(page.url, other):
-                found.append(other)
+            if self._pair(number, other):
+                found.append(self._urls[other])
         return found
 
     def language(self, url: Url) -> Language:
-        """The language of a visited page if it was requested; "und" for anything else."""
-        seen = self.visited.get(url)
-        return UNDETERMINED if seen is None else seen.language
+        """Of a visited page, as far as it is one asked for; "und" for anything else."""
+        number = self._addresses.known(url)
+        return UNDETERMINED if number is None else self._language_of(number)
 
     def is_paired(self, url: Url) -> bool:
-        return bool(self._partners.get(url))
+        return self._addresses.known(url) in self._partners
 
     def expects(self, other: Url, url: Url) -> bool:
-        """Whether the visited page `other` may find its partner at that URL.
+        """Whether the visited page `other` may find its partner at that address.
 
-        Its text must be in the language that its own URL and declarations name, and not in the language that the other
-        URL names. An English text below /tr/ has no partner there, and its original below /en/ has no Turkish version.
+        It must be in the language that its own address and declarations name, and not in the one that the other address
+        names: an English text below /tr/ has no partner there, and its original below /en/ has no Turkish version.
         """
-        language = self.language(other)
-        if language == UNDETERMINED or not self._is_as_claimed(other, language):
+        number = self._addresses.number(other)
+        language = self._language_of(number)
+        if language == UNDETERMINED or not self._is_as_claimed(number, language):
             return False
-        named = self.marks(other).wanted
+        named = self._marks_of(number).wanted
         if (named and language not in named) or language in self.marks(url).wanted:
             return False
-        return len(self._partners.get(other, ())) < len(self.languages) - 1
+        return len(self._partners.get(number, ())) < len(self.languages) - 1
 
     def leaves_out(self, other: Url, url: Url) -> bool:
-        """Whether a visited page declares its translations, and that URL is not one of them."""
-        return other in self._declaring and url not in self._declared.get(other, ())
+        """Whether a visited page names its translations, and that address is none of them."""
+        number = self._addresses.known(other)
+        if number is None or not self._declaring[number]:
+            return False
+        return self._addresses.known(url) not in self._declared.get(number, ())
+
+    def _visit(self, number: int, read_as: int) -> None:
+        self.visits += self._visited[number] == _UNVISITED
+        self._visited[number] = read_as
+
+    def _language_of(self, number: int) -> Language:
+        read_as = self._visited[number]
+        return UNDETERMINED if read_as < 0 else self._read_as[read_as]
 
     def _read_declarations(self, page: Page) -> None:
-        """Read what the page says about its own translations in requested languages."""
+        """What the page says of its own translations, as far as they are wanted."""
         if any(other.url != page.url for other in page.alternates):
-            self._declaring.add(page.url)
+            self._declaring[self._addresses.number(page.url)] = 1
         for other in self.wanted(page.alternates):
             if other != page.url:
                 self.declare((page.url, other))
 
-    def _is_as_claimed(self, url: Url, language: Language) -> bool:
-        """An English page that is declared to be French is an original that nobody translated."""
-        claimed = self.claim(url)
+    def _is_as_claimed(self, number: int, language: Language) -> bool:
+        """An English page that is declared French is an original that nobody translated."""
+        claimed = self._claim_of(number)
         return claimed == UNDETERMINED or same_language(claimed, language)
 
-    def _may_pair(self, url: Url, other: Url) -> bool:
-        """Whether the pages are in two requested languages, and neither has a partner in the other's language yet."""
-        languages = (self.language(url), self.language(other))
+    def _may_pair(self, number: int, other: int) -> bool:
+        """Two languages that are asked for, and neither page has a partner in the other's yet."""
+        languages = (self._language_of(number), self._language_of(other))
         if UNDETERMINED in languages or languages[0] == languages[1]:
             return False
         return not any(
-            self.language(partner) == language
-            for one, language in zip((other, url), languages, strict=True)
+            self._language_of(partner) == language
+            for one, language in zip((other, number), languages, strict=True)
             for partner in self._partners.get(one, ())
         )
 
-    def _pair(self, url: Url, other: Url) -> bool:
-        a, b = self.visited[url], self.visited[other]
-        if a is None or b is None or not alike(a, b):
+    def _pair(self, number: int, other: int) -> bool:
+        a, b = self._open[number], self._open[other]
+        if not (alike(a, b) or (self._name_each_other(number, other) and comparable(a, b))):
             return False
-        self.pairs.add((url, other))
-        self._partners.setdefault(url, set()).add(other)
-        self._partners.setdefault(other, set()).add(url)
-        self._put_beside(aligned_links(a, b))
-        if len(self.languages) == 2:  # neither can have another partner
-            self.visited[url], self.visited[other] = a.without_links(), b.without_links()
+        self.pairs.add((self._urls[number], self._urls[other]))
+        placed = [self._placed.get(one) for one in (number, other)]
+        for one, partner in ((number, other), (other, number)):
+            self._partners[one] = (*self._partners.get(one, ()), partner)
+            if len(self._partners[one]) == len(self.languages) - 1:  # it has no other partner to find
+                del self._open[one]
+                self._placed.pop(one, None)
+        if placed[0] and placed[1]:
+            self._put_beside(aligned_targets(placed[0].read(), placed[1].read()))
         return True
 
-    def _put_beside(self, aligned: Iterable[tuple[Url, Url]]) -> None:
+    def _name_each_other(self, number: int, other: int) -> bool:
+        """Both pages were visited, and each declares the other."""
+        both = self._declaring[number] and self._declaring[other]
+        return bool(both) and number in self._declared.get(other, ())
+
+    def _put_beside(self, aligned: Iterable[tuple[int, int]]) -> None:
         """Links at the same place of two paired pages may lead to another pair (Liu et al., section 5)."""
         for first, second in aligned:
-            # Earlier pairs already showed the links of the menu at this place.
-            if second in self._beside.get(first, ()) and first in self._beside.get(second, ()):
+            if first == second or self._urls[first].site != self._urls[second].site:
                 continue
-            if first != second and first.site == second.site:
-                for one, other in ((first, second), (second, first)):
-                    if len(self._beside[one]) < MAX_BESIDE:
-                        self._beside[one].add(other)
+            for one, other in ((first, second), (second, first)):
+                known = self._beside.get(one, ())
+                if other in known or len(known) >= MAX_BESIDE:
+                    continue
+                if one not in self._declared and not self._otherwise_marked(one):  # which would be believed instead
+                    self._relate(self._beside, one, [other], MAX_BESIDE)
 
 
 def alike(a: VisitedPage, b: VisitedPage) -> bool:
-    """Whether two texts in different languages may be translations: alike in length and structure, and no copy."""
+    """Whether two texts in different languages may be translations: length, build, and not the same text."""
     return comparable(a, b) and Indel.normalized_similarity(a.fingerprint, b.fingerprint) >= MIN_LIKENESS

@@ -1,7 +1,4 @@
-"""How often links of a group led to a page of a pair.
-
-A group's rate starts near its parent's and moves with its visits.
-"""
+"""How often links of a kind led to a page of a pair: rates of groups, each close to its parent's until it has visits."""
 
 from array import array
 from collections.abc import Hashable, Sequence
@@ -10,38 +7,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Groups = NDArray[np.integer]
 
-PARENT_VISITS = 3.0  # judgement: a parent's rate counts as much as this many visits
-_ROOT = 0  # the ancestor of all groups; its rate is the prior
+PARENT_VISITS = 3.0  # judgement: visits that a parent's rate counts for
+_ROOT = 0  # above all groups; its rate is the prior
 
 
 class Rates:
-    """Groups in a tree. A visit counts for its group and all ancestors."""
+    """Groups in a tree; a visit counts for a group and for all above it."""
 
     def __init__(self, prior: float) -> None:
         self._prior = prior
         self._numbers: dict[Hashable, int] = {}
-        # By group number, in arrays that numpy can read. A visit changes few of them, and few are read.
-        self._parents = array("q", [_ROOT])
+        # By number, where numpy can read them: a visit changes a few, and few are asked for.
+        self._parents = array("i", [_ROOT])
         self._visits = array("f", [0.0])
         self._gains = array("f", [0.0])
 
     def group(self, path: Sequence[Hashable]) -> int:
-        """The number of the group at the end of a path from the root."""
+        """The group at the end of a path from the root: its number, by which it is asked for and counted."""
         number = _ROOT
         for name in path:
             key = (number, name)
             found = self._numbers.get(key)
             if found is None:
-                found = self._numbers[key] = len(self._parents)
-                self._parents.append(number)
-                self._visits.append(0.0)
-                self._gains.append(0.0)
+                found = self._numbers[key] = self.below(number)
             number = found
         return number
 
+    def below(self, parent: int) -> int:
+        """A new group without a name, for whoever remembers its number."""
+        self._parents.append(parent)
+        self._visits.append(0.0)
+        self._gains.append(0.0)
+        return len(self._parents) - 1
+
     def count(self, group: int, visits: float, gain: float) -> None:
-        """Add visits and what they gained. Either may be negative, to correct an earlier count."""
+        """Add visits and what they gained; either may be negative, to correct what was counted before."""
         while group != _ROOT:
             self._visits[group] += visits
             self._gains[group] += gain
@@ -53,8 +55,8 @@ class Rates:
         above = PARENT_VISITS * self.rate(self._parents[group])
         return (self._gains[group] + above) / (self._visits[group] + PARENT_VISITS)
 
-    def rates(self, groups: NDArray[np.int64]) -> Floats:
-        """Rates in the shape of `groups`. The cost depends on these groups only, not on how many there are."""
+    def rates(self, groups: Groups) -> Floats:
+        """In the shape of what is asked for; the other groups cost next to nothing, however many they are."""
         asked = np.zeros(len(self._parents), bool)
         asked[groups] = True
         rates = np.empty(len(asked), np.float32)
@@ -63,9 +65,9 @@ class Rates:
         found: Floats = rates[groups]
         return found
 
-    def _from_the_root(self, groups: NDArray[np.int64]) -> Floats:
-        """Like `rate`, for all groups, one level of the tree at a time."""
-        parents = np.frombuffer(self._parents, np.int64)
+    def _from_the_root(self, groups: Groups) -> Floats:
+        """As `rate`, a level at a time for all groups."""
+        parents = np.frombuffer(self._parents, np.int32)
         visits, gains = (np.frombuffer(counts, np.float32) for counts in (self._visits, self._gains))
         levels = [groups]
         while (above := parents[levels[-1]]).any():

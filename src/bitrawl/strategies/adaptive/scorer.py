@@ -1,12 +1,14 @@
-"""The default strategy. It combines all evidence with a model, using rates that each visit updates.
+"""The default strategy: all evidence at once, weighed by a model, with rates that each visit updates.
 
-The estimate for a queued link is the probability that its page belongs to a pair. If the partner has been visited, one
-fetch completes the pair; otherwise it takes two. So half-found pairs come first. docs/decisions/adaptive.md has the
-reasons and the figures.
+What is estimated of a queued link is the probability that its page is one of a pair. A link whose partner has been
+visited completes a pair with one fetch, any other needs two: so half-found pairs come first. docs/decisions/adaptive.md
+has the reasons and the figures.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from importlib import resources
+from itertools import islice
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -27,8 +29,9 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.protocols import UrlLanguageModel
+from bitrawl.strategies.adaptive.addresses import Addresses
 from bitrawl.strategies.adaptive.language_odds import LanguageOdds
-from bitrawl.strategies.adaptive.link_state import LinkStates
+from bitrawl.strategies.adaptive.link_state import LinkState, LinkStates
 from bitrawl.strategies.adaptive.link_table import Column, LinkTable, Rows
 from bitrawl.strategies.adaptive.partners import Partners
 from bitrawl.strategies.adaptive.rates import Rates
@@ -39,21 +42,27 @@ from bitrawl.url import Url
 Floats = NDArray[np.float32]
 
 MODEL = resources.files("bitrawl.strategies") / "models" / "adaptive.json"
-FETCHED = frozenset({Stage.FETCH, Stage.ANALYSE})  # a visit that ended at one of these stages cost a fetch
-FIRST = frozenset({LinkKind.INDEX, LinkKind.PROBE})  # never pages of a pair; they have no row
-HALF = 0.5  # the pairs that a page counts for while its partner has yet to be fetched
-PRIOR = 0.3  # judgement: how often a link leads to a page of a pair, before anything is known about the site
-LEAST_RATE, MOST_RATE = 0.003, 0.997  # judgement: limits the log-odds to ±6, which a few hundred visits would reach
-# The next three limit the cost of a visit (docs/decisions/adaptive.md, "Cost"). Each is a judgement.
-TOP = 200  # queued links whose order is kept exact; those below are scored again when they come near the top
-ROWS_PER_VISIT = 1000  # links that are scored again per visit, on average
+FETCHED = frozenset({Stage.FETCH, Stage.ANALYSE})  # a visit that ended there cost a fetch
+FIRST = frozenset({LinkKind.INDEX, LinkKind.PROBE})  # no pages of a pair; they have no row
+HALF = 0.5  # pairs that a page brings whose partner has yet to be fetched
+PRIOR = 0.3  # judgement: how often a link leads to a page of a pair, before anything is known of the site
+LEAST_RATE, MOST_RATE = 0.003, 0.997  # judgement: bounds the log-odds by 6, where a few hundred visits would take them
+# A link that a visited page names as its translation comes before everything else, as long as such links brought pairs:
+# log-odds of a rate of a quarter. A link that nobody waits for has a score of at most `HALF`.
+MIN_NAMED = -1.1
+# The next five bound the cost of a visit (docs/decisions/adaptive.md, "Cost"); each is a judgement.
+TOP = 200  # queued links whose order is kept right; those below are looked at again when their turn comes near
+ROWS_PER_VISIT = 1000  # links that are scored again, on average, for each visit
+MAX_ADDED = 1500  # new links of one page that are worked out at once; a page of 20,000 took 2 s
+ADDED_PER_VISIT = 200  # of the others, after each visit
 MIN_CHANGE = 0.03  # of a score, before it is written
-LEAST = 1e-4  # judgement: 0 would skip a link
-MAX_FOLDERS = 5  # judgement: directories of a URL that have a rate of their own
+LEAST = 1e-4  # judgement: 0 would refuse a link
+_NO_ROW, _WAITING = -1, -2  # in the place of a row
+MAX_FOLDERS = 5  # judgement: directories of an address that have a rate of their own
 
 
 def column_weights(named: Mapping[str, float]) -> Floats:
-    """Read weights by the names of their columns, as in the model file."""
+    """By the names of the columns, as the model file has them."""
     return np.array([named[column.name.lower()] for column in Column], np.float32)
 
 
@@ -62,7 +71,7 @@ def _bundled() -> Floats:
 
 
 class Adaptive:
-    """One `SiteScorer` per site. Sites share only the requested languages and the models."""
+    """One `SiteScorer` a site: sites share nothing but the languages asked for and the models."""
 
     def __init__(
         self, languages: Sequence[Language], model: UrlLanguageModel | None = None, weights: Floats | None = None
@@ -82,17 +91,17 @@ class Adaptive:
         return self._site(site).advise()
 
     def features(self, url: Url, site: SiteKnowledge) -> Floats | None:
-        """The current features of a link, by `Column`, for training; None for an unknown URL."""
+        """What is known of a link at this moment, by `Column`, to train weights on; None for an unknown address."""
         return self._site(site).features(url)
 
     @property
     def examined(self) -> int:
-        """The number of candidate pairs that were examined."""
+        """Candidate pairs that were looked at."""
         return sum(one.partners.examined for one in self._sites.values())
 
     @property
     def pairs(self) -> set[tuple[Url, Url]]:
-        """The pairs that were accepted."""
+        """Those that were believed."""
         return {pair for one in self._sites.values() for pair in one.partners.pairs}
 
     def _site(self, site: SiteKnowledge) -> "SiteScorer":
@@ -101,34 +110,68 @@ class Adaptive:
         return self._sites[site.site]
 
 
+class WaitingLink(NamedTuple):
+    """A link that is queued, and of which nothing was worked out yet."""
+
+    link: Link
+    score: float  # that the queue has
+
+
+class SourceGroups:
+    """The group of links from the same page."""
+
+    def __init__(self, rates: Rates, addresses: Addresses) -> None:
+        self._rates = rates
+        self._addresses = addresses
+        self._groups = addresses.column("i", _NO_ROW)
+
+    def group(self, source: Url | None) -> int:
+        if source is None:
+            return self._rates.group(("source", ""))
+        number = self._addresses.number(source)
+        if self._groups[number] == _NO_ROW:
+            self._groups[number] = self._rates.below(self._rates.group(("source",)))
+        return self._groups[number]
+
+
 class SiteScorer:
-    """The strategy on one site: its links, its pairs, and what visits of each group brought."""
+    """The strategy on one site: its links, its pairs, and what visits of each kind brought."""
 
     def __init__(self, languages: Sequence[Language], odds: LanguageOdds, weights: Floats) -> None:
-        self.partners = Partners(languages)
+        addresses = Addresses()
+        self.partners = Partners(languages, addresses)
         self._odds = odds
         self._weights = weights
-        self._table = LinkTable()
-        self._states = LinkStates(self.partners, self._table.rows)
+        self._table = LinkTable(addresses)
+        self._states = LinkStates(self.partners, self._table, addresses)
         self._rates = Rates(PRIOR)
-        self._unlinked = UnlinkedPartners(self.partners, self._table.rows, self._rates)
+        self._sources = SourceGroups(self._rates, addresses)
+        self._state_groups: dict[LinkState, int] = {}
+        self._unlinked = UnlinkedPartners(self.partners, self._table, self._rates)
         self._stopping = Stopping()
+        self._waiting: dict[Url, WaitingLink] = {}
         self._visits = 0  # since all rows were scored
 
     def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
-        """Score links that the loop is about to queue."""
-        linked = self._rows_of(links)
-        rows = np.array([row for row in linked if row is not None], np.int64)
+        """Of links that the loop is about to queue."""
+        late = self._late(links)
+        linked = np.array(self._rows_of(links, late), np.int64)
+        rows = linked[linked >= 0]
         if found_on is not None:
             self._mark_source(rows, found_on.url)
         self._refresh()
         scores = np.maximum(self._expected(rows), LEAST)
-        if not self.partners.visited:  # the user's seeds come first; the first visit shows what they are worth
-            scores[[link.kind is LinkKind.SEED for link in links if link.kind not in FIRST]] = 1.0
-        # The queue only raises scores. A lower score is not written until `advise` lowers it.
+        if not self.partners.visits:  # what the user names comes first; the first visit tells which of it
+            scores[[link.kind is LinkKind.SEED for link, row in zip(links, linked, strict=True) if row >= 0]] = 1.0
+        # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
         self._table.write(rows, np.maximum(self._table.written(rows), scores))
-        rest = iter(scores.tolist())
-        return [1.0 if row is None else next(rest) for row in linked]
+        told = np.ones(len(links), np.float32)
+        told[linked >= 0] = scores
+        if late:
+            told[linked == _WAITING] = usual = float(scores.mean())
+            self._waiting |= {url: WaitingLink(link, usual) for url, link in late.items()}
+        found: list[float] = told.tolist()
+        return found
 
     def learn(self, visit: Visit) -> None:
         link, outcome = visit.lease.link, visit.outcome
@@ -139,9 +182,11 @@ class SiteScorer:
         if link.kind is LinkKind.PROBE:
             return
         self._visits += 1
+        if link.url in self._waiting:
+            self._add_waiting([self._waiting.pop(link.url)])
         if isinstance(outcome, Page) or outcome.stage in FETCHED:
             self._stopping.fetched()
-        row = self._table.rows.get(link.url)
+        row = self._table.row(link.url)
         if row is not None:
             self._table.visit(row)
         if isinstance(outcome, Page):
@@ -152,20 +197,25 @@ class SiteScorer:
             self._failed(link.url)
 
     def advise(self) -> Advice:
-        """New scores for what the visit changed, and from time to time for everything near the top."""
+        """New scores of what the visit changed; of everything near the top now and then."""
+        self._add_waiting([self._waiting.pop(url) for url in list(islice(self._waiting, ADDED_PER_VISIT))])
         changed = self._refresh()
-        queued = self._table.queued()
-        if self._visits * ROWS_PER_VISIT > len(queued):
-            self._visits = 0
-            changed = queued
+        count = self._table.queued_count
         links = self._unlinked.links()
-        scores = self._rescored(self._table.only_queued(changed))
         self._stopping.saw(self._states.signs)
-        return Advice(scores, links, self._stopping.reason(len(self.partners.pairs), self._table.written(queued)))
+        if self._visits * ROWS_PER_VISIT <= count:
+            return Advice(self._rescored(self._table.only_queued(changed)), links)
+        self._visits = 0
+        queued = self._table.queued()
+        scores = self._rescored(queued)
+        leave = self._stopping.reason(
+            len(self.partners.pairs), count, lambda most: largest(self._table.written(queued), most)
+        )
+        return Advice(scores, links, leave)
 
     def features(self, url: Url) -> Floats | None:
-        """The features with which the link was last scored; None for an unknown URL."""
-        row = self._table.rows.get(url)
+        """As the link was scored last; None for an unknown address."""
+        row = self._table.row(url)
         return None if row is None else self._features(np.array([row]))[0]
 
     # scores
@@ -175,15 +225,20 @@ class SiteScorer:
         return np.hstack([self._table.facts(rows), np.log(rates / (1 - rates))])
 
     def _expected(self, rows: Rows) -> Floats:
-        """The number of pairs that a fetch of each link is expected to bring."""
+        """Pairs that a fetch of each link can be expected to bring."""
         if not len(rows):
             return np.zeros(0, np.float32)
         features = self._features(rows)
-        chance: Floats = 1 / (1 + np.exp(-(features @ self._weights)))
-        return np.where(features[:, Column.PARTNER_VISITED] > 0, chance, np.float32(HALF) * chance)
+        # No matrix product of BLAS: its threads wait for each other, for up to 17 ms on a busy machine.
+        chance: Floats = 1 / (1 + np.exp(-np.einsum("ij,j->i", features, self._weights)))
+        completes = features[:, Column.PARTNER_VISITED] > 0
+        named = completes & (features[:, Column.DECLARED] > 0) & (features[:, Column.UNWANTED] == 0)
+        named &= features[:, Column.BY_STATE] >= MIN_NAMED
+        half = np.float32(HALF)
+        return np.where(named, half + half * chance, np.where(completes, chance, half * chance))
 
     def _rescored(self, rows: Rows) -> tuple[tuple[Url, float], ...]:
-        """The scores to write to the queue: those that have changed and are or were near the top."""
+        """What the queue must be told: scores that have changed, and are or were near the top."""
         if not len(rows):
             return ()
         new, old = self._expected(rows), self._table.written(rows)
@@ -193,31 +248,63 @@ class SiteScorer:
             changed &= (new >= least) | (old >= least)
         rows, new = rows[changed], new[changed]
         self._table.write(rows, new)
-        urls = [self._table.urls[row] for row in rows.tolist()]
+        urls = map(self._table.url, rows.tolist())
         return tuple((url, max(LEAST, score)) for url, score in zip(urls, new.tolist(), strict=True))
 
     def _refresh(self) -> Rows:
-        """Compute the states that may have changed. Returns their rows."""
+        """Work out anew the states that may have changed; the rows that have them."""
         rows = self._table.take_changed()
-        states = [self._states.of(self._table.urls[row]) for row in rows.tolist()]
-        groups = [self._rates.group(("state", *state.group)) for state in states]
+        states = [self._states.of(self._table.url(row)) for row in rows.tolist()]
+        groups = [self._state_group(state) for state in states]
         self._table.set_states(rows, states, groups)
         return rows
 
+    def _state_group(self, state: LinkState) -> int:
+        found = self._state_groups.get(state)
+        if found is None:
+            found = self._state_groups[state] = self._rates.group(("state", *state.group))
+        return found
+
     # links
 
-    def _rows_of(self, links: Sequence[Link]) -> list[int | None]:
-        """The row of each link, added if it is new; None for links that have no row."""
-        new = [link.url for link in links if link.url not in self._table.rows and link.kind not in FIRST]
+    def _late(self, links: Sequence[Link]) -> dict[Url, Link]:
+        """The new links of a page that are too many to be looked at now; they wait, and take the score of the others."""
+        if len(links) <= MAX_ADDED:
+            return {}
+        new = {link.url: link for link in links if link.kind not in FIRST and link.url not in self._table}
+        return {url: new[url] for url in islice(new, MAX_ADDED, None)}
+
+    def _add_waiting(self, waiting: Sequence[WaitingLink]) -> None:
+        """Some of them, so that no visit takes long."""
+        if not waiting:
+            return
+        rows = np.array(self._rows_of([one.link for one in waiting]), np.int64)
+        self._table.write(rows, np.array([one.score for one in waiting], np.float32))
+        for source in dict.fromkeys(one.link.source for one in waiting):
+            if source is not None:
+                here = np.array([one.link.source == source for one in waiting])
+                self._mark_source(rows[here], source)
+
+    def _rows_of(self, links: Sequence[Link], late: Container[Url] = ()) -> list[int]:
+        """A row each, added where it is new; negative for links that have no row."""
+        new = [
+            link.url
+            for link in links
+            if link.kind not in FIRST and link.url not in self._table and link.url not in late
+        ]
         odds = dict(zip(new, self._odds.of(new), strict=True))
-        rows: list[int | None] = []
+        rows: list[int] = []
         for link in links:
             if link.kind in FIRST:
                 self.partners.add(link.url)
-                rows.append(None)
+                rows.append(_NO_ROW)
                 continue
-            row = self._table.rows.get(link.url)
+            row = self._table.row(link.url)
             if row is None:
+                if link.url not in odds:
+                    rows.append(_WAITING)
+                    continue
+                self._waiting.pop(link.url, None)
                 row = self._add(link, odds[link.url])
             rows.append(row)
             if link.hreflang and self._states.read_language(link):
@@ -229,11 +316,12 @@ class SiteScorer:
 
     def _add(self, link: Link, odds: float) -> int:
         url = link.url
-        self.partners.add(url)
+        keys = self.partners.keys(url)
+        self.partners.add(url, keys)
         marks = self.partners.marks(url)
         self._stopping.saw(marks.wanted)
         named = "+".join(marks.wanted) + ("*" if marks.others else "")
-        folders = self.partners.key(url).split("?")[0].split("/")[:-1][:MAX_FOLDERS]
+        folders = keys[0].split("?")[0].split("/")[:-1][:MAX_FOLDERS]
         unlinked = link.kind is LinkKind.PARTNER
         row = self._table.add(
             url,
@@ -247,18 +335,16 @@ class SiteScorer:
                 Column.BY_MARKS: self._rates.group(("marks", named)),
                 Column.BY_PLACE: self._rates.group(("place", *folders)),
                 Column.BY_BOTH: self._rates.group(("marks", named, *folders)),
-                Column.BY_SOURCE: self._unlinked.group(link.source)
-                if unlinked
-                else self._rates.group(("source", link.source or "")),
+                Column.BY_SOURCE: self._unlinked.group(link.source) if unlinked else self._sources.group(link.source),
             },
-            queued=url not in self.partners.visited,
+            queued=not self.partners.is_visited(url),
         )
         self._table.mark_queued(self.partners.candidates(url))
         self._table.mark_queued(self.partners.twins(url))
         return row
 
     def _mark_source(self, rows: Rows, source: Url) -> None:
-        """Add what the page with the links tells about them."""
+        """What the page that has the links adds."""
         if self.partners.language(source) == UNDETERMINED:
             return
         self._table.mark(rows[self._table.fact(rows, Column.FROM_WANTED) == 0].tolist())
@@ -307,8 +393,8 @@ class SiteScorer:
         self._table.mark_queued(self.partners.candidates(new))
 
     def _count(self, url: Url, gain: float) -> None:
-        """Count what a visit brought, or correct an earlier count."""
-        row = self._table.rows.get(url)
+        """A visit brought that, or is worth that after all."""
+        row = self._table.row(url)
         if row is None:
             return
         before = self._table.gain(row)
@@ -317,23 +403,17 @@ class SiteScorer:
             self._rates.count(group, 1.0 if before is None else 0.0, gain - (before or 0.0))
 
     def _recount(self, others: Iterable[Url]) -> None:
-        """Update links whose possible partner has changed.
-
-        Visited pages may have lost a possible partner, so their counts are corrected. Queued links are marked as
-        changed.
-        """
+        """Visited pages that counted on a partner may do so no more; queued links have other chances."""
         known = sorted(others)
         for other in known:
-            row = self._table.rows.get(other)
+            row = self._table.row(other)
             if row is not None and self._table.gain(row) == HALF:
                 self._count(other, self._gain_without_partner(other))
         self._table.mark_queued(known)
 
     def _gain_without_partner(self, url: Url) -> float:
-        """The value of a page without a partner: more than 0 while a link that may be its partner is queued."""
+        """What a page without a partner is worth: something while a link that may be its partner is queued."""
         partners = self.partners
         if partners.language(url) == UNDETERMINED:
             return 0.0
-        return HALF * any(
-            other in self._table.rows and other not in partners.visited for other in partners.candidates(url)
-        )
+        return HALF * any(other in self._table and not partners.is_visited(other) for other in partners.candidates(url))
