@@ -44,6 +44,10 @@ _SPEAKS_FOR = frozenset(
         "offset",
         "lexicon",
         "ordered",
+        "run",
+        "habit_share",
+        "habit_margin",
+        "exclusive",
         "margin",
         "earlier",
     ]
@@ -65,6 +69,9 @@ _SPEAKS_AGAINST = frozenset(
         "host",
         "kept",
         "kept_numbers",
+        "displaced",
+        "other_habit",
+        "habit_sides",
     ]
 )
 

@@ -26,7 +26,7 @@ from bitrawl.urls.sitewide.evidence import (
     pairs_by_template,
     two_languages,
 )
-from bitrawl.urls.sitewide.ordering import numbered_pairs
+from bitrawl.urls.sitewide.ordering import numbered_pairs, pairs_of_runs
 from bitrawl.urls.trees import Trees
 
 # Swept 0.05–0.40 on WMT16's hosts, the ones that the benchmark reports (2026-11, an earlier version): recall with all
@@ -89,7 +89,8 @@ def first_round(view: SiteUrls) -> tuple[list[UrlNumbers], Floats]:
     """Candidates and what is to be judged of them when nothing is known."""
     certain = view.certain()
     open_to_doubt = [number for number, third in enumerate(view.third) if not third and number not in certain]
-    pairs = sorted({*certain.values(), *view.plausible(candidates(view.tokens, open_to_doubt))})
+    view.place(pairs_of_runs(view.tokens, open_to_doubt))
+    pairs = sorted({*certain.values(), *view.plausible({*candidates(view.tokens, open_to_doubt), *view.ordered})})
     return pairs, features(view, pairs, DifferenceCounts(view, dict.fromkeys(pairs, 1.0)), {})
 
 
@@ -100,9 +101,9 @@ def second_round(view: SiteUrls, scores: Mapping[UrlNumbers, float]) -> tuple[li
     tally = DifferenceCounts(view, believed)
     sure = {end for pair, score in believed.items() if score > _SURE for end in pair}
     rest = [number for number, third in enumerate(view.third) if not third and number not in sure]
-    view.ordered = numbered_pairs(view.tokens, view.sides, rest)
+    view.place(numbered_pairs(view.tokens, view.sides, rest))
     again = candidates(with_habits_joined(view.tokens, tally.habits()), rest)
-    pairs = sorted({*scores, *view.plausible({*again, *pairs_by_template(view, rest, _TEMPLATE_PAIRS)}), *view.ordered})
+    pairs = sorted({*scores, *view.plausible({*again, *pairs_by_template(view, rest, _TEMPLATE_PAIRS), *view.ordered})})
     return pairs, features(view, pairs, tally, scores)
 
 

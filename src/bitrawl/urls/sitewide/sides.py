@@ -31,8 +31,19 @@ _FIRST_GUESS = 0.5  # side of the URLs that have the token which tells most, whe
 
 
 def by_marks(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Sides:
-    """Of a site that marks one of the languages only, what is unmarked is in the other, more likely than not."""
-    marked = [sum(side_of(mark, languages) for mark in one.marks if mark) for one in urls]
+    """Of a site that marks one of the languages only, what is unmarked is in the other, more likely than not.
+
+    What all URLs have tells none of them apart: the .de of a host in both languages.
+    """
+    common = _on_all(urls) if len(urls) > 1 else frozenset()
+    marked = [
+        sum(
+            side_of(mark, languages)
+            for token, mark in zip(one.tokens, one.marks, strict=True)
+            if mark and token not in common
+        )
+        for one in urls
+    ]
     sides = [float((side > 0) - (side < 0)) for side in marked]
     first, second = sides.count(1.0), sides.count(-1.0)
     unmarked = _UNMARKED * ((second > _OUTWEIGHED * first) - (first > _OUTWEIGHED * second))
