@@ -83,16 +83,13 @@ def _kind_of_change(a: MarkedTokens, b: MarkedTokens, change: tuple[int, int, in
         return None
     if start < a.host_end:
         return Kind.HOST
-    if "?" in a.tokens[: start + 1] or "?" in b.tokens[: low + 1]:
-        if len(old) == 1 == len(new) and not (old[0].isdecimal() and new[0].isdecimal()):
-            return Kind.VALUE
-        if not old or not new:
-            return Kind.PARAMETER
-    if len(old) == 1 == len(new):
-        return _kind_of_tokens(old[0], new[0], fills=a.whole[start] and b.whole[low])
+    in_query = "?" in a.tokens[: start + 1] or "?" in b.tokens[: low + 1]
     if not old or not new:
-        return Kind.DIRECTORY if "/" in a.tokens[start:end] + b.tokens[low:high] else Kind.GLUED
-    return Kind.SLUG
+        added = a.tokens[start:end] + b.tokens[low:high]
+        return Kind.PARAMETER if in_query else Kind.DIRECTORY if "/" in added else Kind.GLUED
+    if len(old) > 1 or len(new) > 1 or (in_query and not (old[0].isdecimal() and new[0].isdecimal())):
+        return Kind.VALUE if in_query else Kind.SLUG
+    return _kind_of_tokens(old[0], new[0], fills=a.whole[start] and b.whole[low])
 
 
 def _kind_of_tokens(old: str, new: str, *, fills: bool) -> Kind:
@@ -128,10 +125,48 @@ _LANGUAGES = ("en fr", "en de", "es en", "pt it", "nl en", "pl cs", "en ru", "fi
 _LETTERS = ("bcdfghklmnprstvwz", "aeiouy")
 _EXTENSION = re.compile(r"(?:\.\w{2,5})?$")
 # Words of addresses that are no language's name, as against strings by chance: a third of the sites has them.
-_WORDS = (
-    "site start portal v2 new old web info public general data area zone mobile text plain view set group east west "
-    "north alpha beta one two b2b int ext cms www2 docs pages content base int1 abroad domestic visitors guests"
-).split()
+_WORDS = [
+    "site",
+    "start",
+    "portal",
+    "v2",
+    "new",
+    "old",
+    "web",
+    "info",
+    "public",
+    "general",
+    "data",
+    "area",
+    "zone",
+    "mobile",
+    "text",
+    "plain",
+    "view",
+    "set",
+    "group",
+    "east",
+    "west",
+    "north",
+    "alpha",
+    "beta",
+    "one",
+    "two",
+    "b2b",
+    "int",
+    "ext",
+    "cms",
+    "www2",
+    "docs",
+    "pages",
+    "content",
+    "base",
+    "int1",
+    "abroad",
+    "domestic",
+    "visitors",
+    "guests",
+]
 
 
 _ONE_TABLE = 10  # steps that are small enough for one table of pages
@@ -152,6 +187,10 @@ def made_up(examples: Sequence[Example], kinds: Iterable[Kind] = MADE_UP_KINDS, 
         rng = random.Random(f"{seed} {kind}")  # noqa: S311 (repeatable, not secret)
         found += [example for base in bases if (example := _site(kind, base, rng)) is not None]
     return found
+
+
+def is_made_up(example: Example) -> bool:
+    return example.source.startswith(MADE_UP)
 
 
 def made_up_kind(example: Example) -> Kind:
@@ -214,20 +253,19 @@ def _address(host: str, path: str) -> str:
 
 def _distractors(paths: Sequence[str], rng: random.Random) -> list[str]:
     """Pages of one language that sites have beside their texts: pages of lists, months, categories, items."""
-    found: list[str] = []
     stem = rng.choice(("news", "archive", "list", "blog", "search", "items"))
     count = rng.choice((0, 2, 5, max(2, len(paths) // 4)))
-    for kind in rng.sample(range(4), 2):
-        for number in range(count):
-            found.append(
-                (
-                    f"{stem}?page={number + 1}",
-                    f"{stem}/{2008 + number // 12}/{number % 12 + 1:02}",
-                    f"category/{_string(rng, 4, 8)}",
-                    f"{stem}/{_string(rng, 3, 7)}-{rng.randrange(100, 9999)}.html",
-                )[kind]
-            )
-    return found
+    return [_distractor(kind, number, stem, rng) for kind in rng.sample(range(4), 2) for number in range(count)]
+
+
+def _distractor(kind: int, number: int, stem: str, rng: random.Random) -> str:
+    if kind == 0:
+        return f"{stem}?page={number + 1}"
+    if kind == 1:
+        return f"{stem}/{2008 + number // 12}/{number % 12 + 1:02}"
+    if kind == 2:
+        return f"category/{_string(rng, 4, 8)}"
+    return f"{stem}/{_string(rng, 3, 7)}-{rng.randrange(100, 9999)}.html"
 
 
 def _string(rng: random.Random, low: int, high: int, *, glued: bool = False) -> str:
@@ -309,8 +347,10 @@ def _with_parameter(name: str, value: str, *, first: bool) -> Change:
     def change(path: str) -> str:
         start, mark, query = path.partition("?")
         added = f"{name}={value}"
-        return f"{start}?{added}" + (f"&{query}" if query else "") if first else (
-            f"{path}&{added}" if mark else f"{path}?{added}"
+        return (
+            f"{start}?{added}" + (f"&{query}" if query else "")
+            if first
+            else (f"{path}&{added}" if mark else f"{path}?{added}")
         )
 
     return change
@@ -389,10 +429,9 @@ def _numbers(*, constant: bool) -> Maker:
         form = f"{folder}/{form}" if folder and "?" not in folder and rng.random() < 0.5 else form
         ends = rng.choice((_marked, _marked, _substituted, _directory, _value, _parameter))(languages, rng)
         numbers = _constant_steps(rng, len(paths)) if constant else _varying_steps(rng, len(paths))
-        first, second = (
-            (lambda number, end=end: end(form.format("", number))) for end in ends  # type: ignore[misc]
-        )
-        return [(first(a), second(b)) for a, b in numbers], [rng.choice(ends)(path) for path in others]
+        first, second = ends
+        pairs = [(first(form.format("", a)), second(form.format("", b))) for a, b in numbers]
+        return pairs, [rng.choice(ends)(path) for path in others]
 
     return make
 

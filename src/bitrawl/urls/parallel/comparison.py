@@ -9,7 +9,7 @@ from rapidfuzz.distance import Indel
 from bitrawl.languages import same_language
 from bitrawl.model import Language
 from bitrawl.urls.marked_tokens import MarkedTokens, changes, is_content, is_word, number_value
-from bitrawl.urls.marks import language_spellings
+from bitrawl.urls.marks import abbreviates, language_spellings
 from bitrawl.urls.tokens import Tokens
 
 FEATURES = (
@@ -164,6 +164,9 @@ class _Count:
             for side, language in zip((1, -1), self.languages, strict=True):
                 if same_language(mark, language) or same_language(language, mark):
                     return side
+        for side, language in zip((1, -1), self.languages, strict=True):
+            if any(abbreviates(mark, language) for mark in marks):
+                return side
         return None
 
     def _replaced(self, old: str, new: str) -> None:

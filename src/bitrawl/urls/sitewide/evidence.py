@@ -43,6 +43,7 @@ SITE_FEATURES = (
     "order",  # how far apart the two stand when the URLs of both languages are put in order
     "ordered",  # how much likelier than chance the step from number to number is
     "run",  # the same of all numbers that run side by side with them
+    "voted",  # how many numbers of the two languages are as far apart, in the same order
     "displaced",  # how well numbers run side by side that give one of the two another partner
     "habit_share",  # how common the way in which the two differ is, beside the site's commonest
     "habit_margin",  # how much commoner it is than that of any other candidate of either
@@ -69,7 +70,7 @@ _SHOWN = 0.05
 _CONFIDENT = 0.75
 _SIDE_BY_SIDE = 1.0  # odds of a run whose numbers show that there are two languages
 _SEPARATORS = frozenset("/*-_.")
-_UNPLACED = Placed(0.0, 0.0)
+_UNPLACED = Placed(0.0, 0.0, 0.0)
 _GLUED = 4  # letters that a habit puts before a name, or after it
 _COMMON = 8  # ways to differ that are looked at as habits of the site
 _HABIT = 0.15  # share of the site's pairs that makes a change tell sides
@@ -124,7 +125,8 @@ class SiteUrls:
 
     def place(self, ordered: Mapping[UrlNumbers, Placed]) -> None:
         """Numbered pages that run side by side, beside those that are known."""
-        self.ordered = {**self.ordered, **ordered}
+        for pair, placed in ordered.items():
+            self.ordered[pair] = placed.beside(self.ordered.get(pair, placed))
         self._runs = {}
         for pair, placed in self.ordered.items():
             for end in pair:
@@ -364,9 +366,7 @@ class DifferenceCounts:
 
     def _sides_of(self, change: tuple[str, str]) -> Floats:
         """1 for what has the one and not the other, -1 for the contrary; nothing stands for whatever has not the other."""
-        have = [
-            self._view.carriers.have(text) if text else np.ones(len(self._view.urls), bool) for text in change
-        ]
+        have = [self._view.carriers.have(text) if text else np.ones(len(self._view.urls), bool) for text in change]
         if not change[0]:
             have[0] = ~have[1]
         elif not change[1]:
@@ -433,7 +433,7 @@ def features(
             _rarest(view, a, b),
             *tally.features(pair),
             abs(order[a] - order[b]),
-            *view.ordered.get(pair, _UNPLACED),
+            *_places(view.ordered.get(pair, _UNPLACED)),
             view.displaced(pair),
             *tally.habit_features(pair),
             sides_agree,
@@ -452,6 +452,25 @@ def two_languages(view: SiteUrls, pairs: Mapping[UrlNumbers, float]) -> bool:
     tally = DifferenceCounts(view, pairs)
     shown = sum(view.apart(pair) or tally.recurs(pair) for pair in pairs)
     return shown >= _SHOWN * len(pairs)
+
+
+def _places(placed: Placed) -> tuple[float, ...]:
+    return placed.odds, placed.run, math.log1p(placed.votes)
+
+
+def habitual_directions(view: SiteUrls, pairs: Iterable[UrlNumbers]) -> dict[UrlNumbers, float]:
+    """Of each pair which is in the first language, as `SiteUrls.direction`; those that differ in one way are asked together."""
+    ways = {pair: view.pattern(pair) for pair in pairs}
+    votes: defaultdict[ChangePattern, float] = defaultdict(float)
+    for pair, way in ways.items():
+        votes[_canonical(way)] += _turn(way) * view.direction(pair)
+    return {pair: _turn(way) * votes[_canonical(way)] or view.direction(pair) for pair, way in ways.items()}
+
+
+def _turn(pattern: ChangePattern) -> int:
+    """1 for a pattern that is its own canonical form, -1 for one that was turned, 0 for one that reads both ways."""
+    turned = tuple((new, old) for old, new in pattern)
+    return 0 if turned == pattern else 1 if pattern < turned else -1
 
 
 def _two_best(scores: Mapping[UrlNumbers, float]) -> dict[int, tuple[float, float]]:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
@@ -22,9 +22,16 @@ _WINDOW = 40  # steps on either side of one that tell how often chance makes it
 _NEAR = 5  # steps beside it that do not count as chance
 _STEPS = 80  # the likeliest ones, that pairs are taken from
 _SMALL = 3.0  # a step that is soon after the original, in numbers
-_SMALL_VOTES, _BLIND, _CHANCE = 2.0, 0.3, 0.6  # what a small step, any step, and chance are given beside the votes
+_SMALL_VOTES, _BLIND, _CHANCE = 6.0, 0.3, 0.6  # what a small step, any step, and chance are given beside the votes
 _FILLED = 0.1  # odds of a pair that only its place between others speaks for
+_VOTED = 60  # the commonest steps, where languages are known
+_EMPHASIS = 1.5  # power of a count: a chain through a few frequent steps beats one through many rare ones
+_ONLY_PLACE = 0.5  # votes of a pair that only its place between others speaks for
+_BLINDLY = 0.05  # chance that so many equal differences come about blindly
 _ROUNDS = 2  # the steps of the chain are counted and weighed again
+
+
+Runs = tuple[dict[int, int], dict[int, int]]  # URLs by their numbers, of either side
 
 
 class Number(NamedTuple):
@@ -39,6 +46,14 @@ class Placed(NamedTuple):
 
     odds: float  # logarithm: how much oftener the two are as far apart as chance would have it
     run: float  # the same of all pairs of their run, by the numbers that could have been paired
+    votes: float  # how many of two languages, told by marks, are as far apart in the same order
+
+    def beside(self, other: "Placed") -> "Placed":
+        """What either says."""
+        return Placed(*map(max, self, other))
+
+
+Align = Callable[[Iterable[int], Iterable[int]], dict[tuple[int, int], Placed]]
 
 
 def numbered_kind(one: MarkedTokens) -> Number | None:
@@ -75,9 +90,9 @@ def aligned(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int]
         chain = _longest_chain(weights, places)
         counted = Counter(b - a for a, b in chain)
     run = sum(chain.values()) / (min(len(ones), len(others)) + 2)
-    found = {pair: Placed(weight, run) for pair, weight in chain.items()}
+    found = {pair: Placed(weight, run, 0.0) for pair, weight in chain.items()}
     for pair in _between(chain, ones, others):
-        found.setdefault(pair, Placed(_FILLED, run))
+        found.setdefault(pair, Placed(_FILLED, run, 0.0))
     return found
 
 
@@ -138,6 +153,39 @@ def _longest_chain(weights: dict[tuple[int, int], float], places_b: dict[int, in
     return chain
 
 
+def voted(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], Placed]:
+    """Pairs of numbers of which one is known to be in the one language, one in the other: the commonest steps are believed.
+
+    Numbers may have drifted far apart, from run to run, so that no step beats chance by much.
+    """
+    ones, others = sorted(set(first))[:MAX_GROUP], sorted(set(second))[:MAX_GROUP]
+    votes = _votes(ones, others)
+    if not _beyond_chance(max(votes.values()), ones, others):
+        return {}
+    places = {value: place for place, value in enumerate(others)}
+    common = [(step, count) for step, count in _most_common(votes)[:_VOTED] if count >= 2]
+    counts = {(a, a + step): float(count) for step, count in common for a in ones if a + step in places}
+    weights = {pair: count**_EMPHASIS for pair, count in counts.items()}
+    chain = _longest_chain(weights, places)
+    found = {pair: Placed(0.0, 0.0, counts[pair]) for pair in chain}
+    for pair in _between(chain, ones, others):
+        found.setdefault(pair, Placed(0.0, 0.0, _ONLY_PLACE))
+    return found
+
+
+def _most_common(votes: Counter[int]) -> list[tuple[int, int]]:
+    return sorted(votes.items(), key=lambda item: (-item[1], abs(item[0]), item[0]))
+
+
+def _beyond_chance(votes: int, first: Sequence[int], second: Sequence[int]) -> bool:
+    """Whether so many equal differences are more than numbers drawn blindly would have, somewhere (Poisson)."""
+    span = first[-1] - first[0] + second[-1] - second[0] + 1
+    rate = len(first) * len(second) / span
+    if rate >= 1:  # numbered without gaps: any shift fits, and the order is all that there is to go by
+        return True
+    return math.log(span) + votes * math.log(rate) - math.lgamma(votes + 1) < math.log(_BLINDLY)
+
+
 def _between(chain: Iterable[tuple[int, int]], first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
     """Where as many numbers are left on both sides between two links of the chain, they go in order."""
     found = []
@@ -154,11 +202,11 @@ def numbered_pairs(
     urls: Sequence[MarkedTokens], sides: Sequence[float], numbers: Sequence[int]
 ) -> dict[UrlNumbers, Placed]:
     """Pairs of URLs among those numbers, of different sides and one kind."""
-    groups: defaultdict[tuple[str, ...], tuple[dict[int, int], dict[int, int]]] = defaultdict(lambda: ({}, {}))
+    groups: defaultdict[tuple[str, ...], Runs] = defaultdict(lambda: ({}, {}))
     for number in numbers:
         if sides[number] and (found := numbered_kind(urls[number])) is not None:
             groups[found.kind][sides[number] < 0].setdefault(found.value, number)
-    return _placed((first, second) for first, second in groups.values() if first and second)
+    return _placed(((first, second) for first, second in groups.values() if first and second), voted)
 
 
 def pairs_of_runs(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> dict[UrlNumbers, Placed]:
@@ -173,7 +221,7 @@ def pairs_of_runs(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> dict[
             some.setdefault(template, one)
     templates = [template for template in sorted(runs) if len(runs[template]) >= _FEWEST]
     ones = [some[template]._replace(tokens=template, bare=()) for template in templates]
-    return _placed((runs[templates[a]], runs[templates[b]]) for a, b in _alike(ones))
+    return _placed(((runs[templates[a]], runs[templates[b]]) for a, b in _alike(ones)), aligned)
 
 
 def _alike(templates: Sequence[MarkedTokens]) -> list[UrlNumbers]:
@@ -185,17 +233,17 @@ def _alike(templates: Sequence[MarkedTokens]) -> list[UrlNumbers]:
     return sorted(found)
 
 
-def _placed(groups: Iterable[tuple[dict[int, int], dict[int, int]]]) -> dict[UrlNumbers, Placed]:
+def _placed(groups: Iterable[Runs], align: Align) -> dict[UrlNumbers, Placed]:
     found: dict[UrlNumbers, Placed] = {}
     for first, second in _affordable(groups):
-        for (a, b), placed in aligned(first, second).items():
+        for (a, b), placed in align(first, second).items():
             pair = (min(first[a], second[b]), max(first[a], second[b]))
-            if first[a] != second[b] and (pair not in found or found[pair] < placed):
-                found[pair] = placed
+            if pair[0] != pair[1]:
+                found[pair] = placed.beside(found.get(pair, placed))
     return found
 
 
-def _affordable(groups: Iterable[tuple[dict[int, int], dict[int, int]]]) -> Iterator[tuple[dict[int, int], dict[int, int]]]:
+def _affordable(groups: Iterable[Runs]) -> Iterator[Runs]:
     left = _COMPARED
     for first, second in groups:
         left -= min(len(first), MAX_GROUP) * min(len(second), MAX_GROUP)

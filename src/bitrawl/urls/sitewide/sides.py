@@ -15,6 +15,7 @@ from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import Language
 from bitrawl.text.language import NgramModel, sample
 from bitrawl.urls.marked_tokens import MarkedTokens, is_word
+from bitrawl.urls.marks import abbreviates
 from bitrawl.urls.sitewide.candidates import UrlNumbers
 
 Floats = NDArray[np.float64]
@@ -109,6 +110,8 @@ def _third_places(one: MarkedTokens, languages: tuple[Language, Language], commo
     found = []
     for place, (token, mark) in enumerate(zip(one.tokens, one.marks, strict=True)):
         if not mark or token in common or side_of(mark, languages) or (place < one.host_end and not one.whole[place]):
+            continue
+        if place > one.host_end and one.tokens[place - 1].isalnum():  # glued to a number: 0600te is no Telugu
             continue
         if place == one.host_end - 1 and _language_of_country(token) != mark:  # .be is no Belarusian, .ch no Chamorro
             continue
@@ -216,6 +219,9 @@ def side_of(mark: Language, languages: tuple[Language, Language]) -> int:
     """1 for the first of the two languages, -1 for the second, 0 for another."""
     for side, language in zip((1, -1), languages, strict=True):
         if same_language(mark, language) or same_language(language, mark):
+            return side
+    for side, language in zip((1, -1), languages, strict=True):
+        if abbreviates(mark, language):
             return side
     return 0
 
