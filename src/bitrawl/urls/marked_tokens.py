@@ -112,9 +112,19 @@ def bare_tokens(tokens: Tokens, marks: tuple[Language | None, ...]) -> Tokens:
 
 
 def changes(a: Tokens, b: Tokens) -> list[Change]:
-    """The fewest changes, from left to right. Neighbours with only a separator between them stay separate."""
+    """The fewest, from left to right, path with path and query with query; neighbours that only a separator parts stay apart."""
+    query_a, query_b = (tokens.index("?") if "?" in tokens else len(tokens) for tokens in (a, b))
+    if query_a == len(a) and query_b == len(b):
+        return _changes(a, b, 0, 0)
     return [
-        Change(code.src_start, code.src_end, code.dest_start, code.dest_end)
+        *_changes(a[:query_a], b[:query_b], 0, 0),
+        *_changes(a[query_a:], b[query_b:], query_a, query_b),
+    ]
+
+
+def _changes(a: Tokens, b: Tokens, before_a: int, before_b: int) -> list[Change]:
+    return [
+        Change(before_a + code.src_start, before_a + code.src_end, before_b + code.dest_start, before_b + code.dest_end)
         for code in Levenshtein.opcodes(a, b)
         if code.tag != "equal"
     ]

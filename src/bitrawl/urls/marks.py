@@ -8,6 +8,7 @@ mark alone says little ("it", "to" and "no" are words too). It counts only if it
 """
 
 import re
+from collections import Counter
 from functools import lru_cache
 from urllib.parse import unquote
 
@@ -16,7 +17,7 @@ from langcodes import data_dicts
 
 from bitrawl.languages import claimed_language, language_name, same_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.language_names import folded, language_code, language_table, three_letter_codes
+from bitrawl.text.language_names import NamedLanguage, folded, language_code, language_table, three_letter_codes
 from bitrawl.url import Url
 from bitrawl.urls.tokens import UrlParts, host_name, locales, parameters, without, words
 
@@ -35,6 +36,7 @@ _IN_QUERY = re.compile(
 _SUFFIX = re.compile(r"([._\-])([A-Za-z]{2})(?:\.(?:s?html?|php\d?|aspx?|jsp|xml|cfm))?$")  # page_fr.html, index.php.fr
 PARTS = 8192  # judgement: parts of URLs that are remembered. Folders come again soon, and file names never.
 _MAX_TOKEN = 24  # characters: of the 25,812 one-word names in CLDR's table, all but 6 are this short
+_ABBREVIATES = 0.08  # share of a language's names that begin so; judgement
 
 
 @lru_cache(maxsize=PARTS)
@@ -79,6 +81,32 @@ def language_spellings(language: Language) -> frozenset[str]:
     tables = (data_dicts.LANGUAGE_ALPHA3, data_dicts.LANGUAGE_ALPHA3_BIBLIOGRAPHIC)
     codes = {code, *(table[code] for table in tables if code in table)}
     return frozenset([*codes, folded(language_name(code)), *_endonyms().get(code, ())])
+
+
+@lru_cache(maxsize=4096)
+def abbreviates(mark: Language, language: Language) -> bool:
+    """Whether what was read as one language's code more likely stands for another's name: "an" for English (anglais).
+
+    The code of a language that is the main one of its own country is never read so.
+    """
+    code = str(mark)
+    if code not in _abbreviations(str(language).partition("-")[0]):
+        return False
+    home = langcodes.Language.get(code).maximize().territory
+    return not home or langcodes.Language.get(f"und-{home}").maximize().language != code
+
+
+@lru_cache(maxsize=64)
+def _abbreviations(code: str) -> frozenset[str]:
+    """Two or three letters with which many languages' names for that language begin."""
+    names = [name for line in _table() if line.code == code for name in line.others if name.isascii()]
+    counts = Counter(name[:width] for name in names for width in (2, 3))
+    return frozenset(text for text, count in counts.items() if count >= _ABBREVIATES * len(names))
+
+
+@lru_cache(maxsize=1)
+def _table() -> list[NamedLanguage]:
+    return language_table()
 
 
 @lru_cache(maxsize=8192)

@@ -9,7 +9,7 @@ from rapidfuzz.distance import Indel
 from bitrawl.languages import same_language
 from bitrawl.model import Language
 from bitrawl.urls.marked_tokens import MarkedTokens, changes, is_content, is_word, number_value
-from bitrawl.urls.marks import language_spellings
+from bitrawl.urls.marks import abbreviates, language_spellings
 from bitrawl.urls.tokens import Tokens
 
 FEATURES = (
@@ -44,6 +44,8 @@ FEATURES = (
 # Judgement. The model was trained with them.
 _PREFIX = 4  # letters by which cognates are recognised
 _SHORT = 2  # digits or letters
+_GLUED = 4  # letters that may be put before or after a name
+_AROUND = "/-_.&?"
 
 
 class Comparison(NamedTuple):
@@ -163,6 +165,9 @@ class _Count:
             for side, language in zip((1, -1), self.languages, strict=True):
                 if same_language(mark, language) or same_language(language, mark):
                     return side
+        for side, language in zip((1, -1), self.languages, strict=True):
+            if any(abbreviates(mark, language) for mark in marks):
+                return side
         return None
 
     def _replaced(self, old: str, new: str) -> None:
@@ -279,24 +284,31 @@ def _only_marks(old: Tokens, new: Tokens) -> bool:
 
 @lru_cache(maxsize=65536)
 def _stripped(old: str, new: str) -> tuple[str, str]:
-    """The part in which two words differ, with a sign for its position: news1 and news1f give "" and "f$"."""
-    if not old or not new or not (old.isalpha() and new.isalpha()):
+    """Of two texts the part that differs, with a sign of where it stands: news1, news1f give "", "f$".
+
+    What is put in is named without the separators that go with it: they depend on what stands beside.
+    """
+    if not old or not new:
+        return old.strip(_AROUND) or old, new.strip(_AROUND) or new
+    if not (old.isalpha() and new.isalpha()):
         return old, new
-    if old[1:] == new[1:]:
-        return "^" + old[0], "^" + new[0]
-    if old[:-1] == new[:-1]:
-        return old[-1] + "$", new[-1] + "$"
-    for longer, shorter in ((old, new), (new, old)):
-        for cut in (1, 2):
-            if len(longer) - cut == len(shorter) and len(shorter) > 1:
-                extra = ""
-                if longer.startswith(shorter):
-                    extra = longer[-cut:] + "$"
-                elif longer.endswith(shorter):
-                    extra = "^" + longer[:cut]
-                if extra:
-                    return (extra, "") if longer is old else ("", extra)
-    return old, new
+    shorter = min(len(old), len(new))
+    start = _common_start(old, new)
+    end = _common_start(old[::-1], new[::-1])
+    if max(len(old), len(new)) - max(start, end) > _GLUED or max(start, end) < min(2, shorter):
+        return old, new
+    if start >= end:
+        return _signed(old[start:], "{}$"), _signed(new[start:], "{}$")
+    return _signed(old[: len(old) - end], "^{}"), _signed(new[: len(new) - end], "^{}")
+
+
+def _common_start(old: str, new: str) -> int:
+    shorter = min(len(old), len(new))
+    return next((place for place in range(shorter) if old[place] != new[place]), shorter)
+
+
+def _signed(text: str, form: str) -> str:
+    return form.format(text) if text else ""
 
 
 def _common_ngrams(old: Sequence[str], new: Sequence[str]) -> float:
