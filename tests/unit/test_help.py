@@ -52,6 +52,6 @@ def defaults() -> dict[str, str]:
     return {one.opts[0]: one.show_default for one in COMMANDS["bitrawl mine"].params}
 
 
-@pytest.mark.parametrize(("flag", "default"), [("--delay", "1"), ("--per-host", "1"), ("--min-score", "0.5")])
+@pytest.mark.parametrize(("flag", "default"), [("--delay", "1"), ("--per-host", "1"), ("--min-score", "0.3")])
 def test_a_default_of_one_is_shown_as_any_other(flag: str, default: str):
     assert defaults()[flag] == default

@@ -158,4 +158,11 @@ def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> Pair
 
 
 def _pages(ledger: Ledger, pairs: Sequence[tuple[Url, Url]], template: Template) -> list[tuple[Page, Page]]:
-    return [(relabel(ledger.page(a), template), relabel(ledger.page(b), template)) for a, b in pairs]
+    return [(_page(ledger, a, template), _page(ledger, b, template)) for a, b in pairs]
+
+
+def _page(ledger: Ledger, url: Url, template: Template) -> Page:
+    page = ledger.page(url)
+    if page is None:
+        raise LookupError(f"the ledger has no page {url}")
+    return relabel(page, template)

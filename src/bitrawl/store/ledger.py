@@ -6,7 +6,6 @@ from pathlib import Path
 
 import zstandard
 
-from bitrawl.errors import StoreError
 from bitrawl.model import (
     Lease,
     Link,
@@ -126,12 +125,10 @@ class Ledger:
             row = (site, skip.url, skip.stage, skip.reason, skip.detail)
             self.database.query("INSERT INTO faults VALUES (NULL, ?, ?, ?, ?, ?)", row)
 
-    def page(self, url: Url) -> Page:
-        """One page, by its URL; raises `StoreError` for what is not kept."""
+    def page(self, url: Url) -> Page | None:
+        """One page, read again; None where that URL is none."""
         row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
-        if row is None:
-            raise StoreError(f"{self.database.path} holds no page {url}")
-        return self._unpack_page(self._decompress(row[0]))
+        return self._unpack_page(self._decompress(row[0])) if row else None
 
     def digest(self, url: Url) -> str:
         """Of a page's text; empty for what is not kept."""
