@@ -156,6 +156,17 @@ OPT_OUTS = frozenset({Directive.NOAI, Directive.TDM_RESERVATION})
 """Directives that forbid mining the page's text."""
 
 
+class Relevance(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Whether a page is about the job's topic, and what says so."""
+
+    score: float  # 0–1; a probability where the model is calibrated
+    relevant: bool  # whether the score, and whatever else the model asks for, reaches the thresholds
+    weight: float = 0.0  # of the terms found, with their places: p of Papavassiliou, section 3.5
+    terms: int = 0  # distinct terms found: m of the same section
+    perplexity: float = 0.0  # Remus, section 3.2; 0 if no language model was asked
+    classes: tuple[str, ...] = ()  # the classes of the terms found, the heaviest first
+
+
 class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was read from a capture."""
 
@@ -177,6 +188,7 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     fingerprint: str = ""  # the structure, one letter per block: Papavassiliou section 3.9
     digest: str = ""  # of the normalised text; equal digests mean the same text
     signature: int = 0  # 64-bit SimHash of the text with its digits masked; near values mean nearly the same text
+    relevance: Relevance | None = None  # None in a job without a topic
 
 
 class SiteKnowledge(msgspec.Struct, frozen=True):

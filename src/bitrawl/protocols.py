@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.model import Advice, Capture, Language, Lease, Link, Page, SiteKnowledge, Sitemap, Skip, Visit
+from bitrawl.model import Advice, Capture, Language, Lease, Link, Page, Relevance, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.url import Url
 
 
@@ -62,6 +62,25 @@ class LanguageIdentifier(Protocol):
 
         `prior` is what the page's markup or URL claims. It may tip the balance, but it never decides alone.
         """
+        ...
+
+
+class RelevanceModel(Protocol):
+    """Whether pages are about the job's topic."""
+
+    def judge(self, pages: Sequence[Page]) -> list[Relevance]:
+        """A page in none of the languages asked for is not relevant, whatever it is about."""
+        ...
+
+    def weigh(self, texts: Sequence[str], language: Language) -> list[float]:
+        """How much each short text, an anchor or what stands around it, speaks for the topic; 0 if it says nothing.
+
+        Only the order means something; models have scales of their own.
+        """
+        ...
+
+    def learn(self, page: Page, *, relevant: bool) -> None:
+        """Learn from a page whose relevance is known, or that is believed beyond doubt."""
         ...
 
 
