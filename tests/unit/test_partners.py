@@ -7,7 +7,7 @@ import pytest
 from table_site import page, url
 
 from bitrawl.model import Alternate, AlternateSource, Language, Page
-from bitrawl.strategies.adaptive.partners import Partners, alike
+from bitrawl.strategies.adaptive.partners import Partners, built_alike
 from bitrawl.strategies.visited_page import VisitedPage, aligned_links
 
 
@@ -89,7 +89,7 @@ def test_two_texts_may_be_translations_when_they_are_built_alike(prints: tuple[s
         VisitedPage(Language(code), 100, 2**40 * n, fp)
         for code, n, fp in (("en", 1, prints[0]), ("fr", 2**20 - 2, prints[1]))
     )
-    assert alike(a, b) is same
+    assert built_alike(a, b) is same
 
 
 @pytest.mark.parametrize("backwards", [False, True], ids=["declared first", "declared last"])
