@@ -289,7 +289,7 @@ class Partners:
         languages = (self._language_of(number), self._language_of(other))
         if UNDETERMINED in languages or languages[0] == languages[1]:
             return False
-        if self._is_contradicted(number, other):
+        if self._is_contradicted(number, other) or self._are_stubs(number, other):
             return False
         return not any(
             self._language_of(partner) == language
@@ -302,11 +302,13 @@ class Partners:
         mine = self._otherwise_marked(number)
         return bool(mine) and other not in mine and bool(self._otherwise_marked(other))
 
+    def _are_stubs(self, *numbers: int) -> bool:
+        """Neither page has a text to speak of; those that have all their partners have one."""
+        return all(one in self._open and self._open[one].length < MIN_LENGTH for one in numbers)
+
     def _pair(self, number: int, other: int) -> bool:
         a, b = self._open[number], self._open[other]
-        if max(a.length, b.length) < MIN_LENGTH or not comparable(a, b):
-            return False
-        if not (built_alike(a, b) or self._name_each_other(number, other)):
+        if not comparable(a, b) or not (built_alike(a, b) or self._name_each_other(number, other)):
             return False
         self.pairs.add((self._urls[number], self._urls[other]))
         placed = [self._placed.get(one) for one in (number, other)]
@@ -327,13 +329,13 @@ class Partners:
     def _put_beside(self, aligned: Iterable[tuple[int, int]]) -> None:
         """Links at the same place of two paired pages may lead to another pair (Liu et al., section 5)."""
         for first, second in aligned:
-            if first == second or self._urls[first].site != self._urls[second].site:
+            if first == second:
                 continue
             for one, other in ((first, second), (second, first)):
                 known = self._beside.get(one, ())
-                if other in known or len(known) >= MAX_BESIDE:
-                    continue
-                if one not in self._declared and not self._otherwise_marked(one):  # which would be believed instead
+                if other in known or len(known) >= MAX_BESIDE or one in self._declared or self._otherwise_marked(one):
+                    continue  # what is declared or has other marks is believed instead
+                if self._urls[first].site == self._urls[second].site:
                     self._relate(self._beside, one, [other], MAX_BESIDE)
 
 
