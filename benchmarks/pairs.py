@@ -2,7 +2,6 @@
 
     python -m benchmarks.pairs                      # all sites below ../shared/sites, then the bundled demo web
     python -m benchmarks.pairs apisix gimp-help     # these, with the package's own model, which has seen them
-    python -m benchmarks.pairs --scale 10000        # time and memory for a synthetic site of so many pages
 
 How it is counted. A site's truth.tsv covers every pair of its languages, so every pair that we report counts: right
 when it is there, left out when doubtful.tsv has it as `language`, `partial` or `short`, wrong otherwise; a `same-text`
@@ -12,7 +11,6 @@ the package ships.
 """
 
 import argparse
-import resource
 import subprocess
 import sys
 import time
@@ -20,11 +18,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-import msgspec
-
 from benchmarks.strategies import CACHE, SITES
 from bitrawl import demo
-from bitrawl.model import Language, Method, Page
+from bitrawl.model import Language, Method
 from bitrawl.pair.evidence import ALL, METHODS_OF
 from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.pair.scoring import MODEL, ScoreModel
@@ -119,48 +115,10 @@ def demo_web() -> None:
         print(f"bundled web, {view}: {_shown(count)} of {len(true)} pairs; wrong: {sorted(found - true)[:5]}")
 
 
-def synthetic(size: int) -> list[Page]:
-    """So many pages of one site: those of a real one, again and again with other words, numbers and addresses."""
-    real = labelled_site(SitePack.open(SITES / "gimp-help"), CACHE).pages
-    return [_variant(real[number % len(real)], number // len(real)) for number in range(size)]
-
-
-def _variant(page: Page, turn: int) -> Page:
-    if not turn:
-        return page
-
-    def moved(url: Url) -> Url:
-        return Url.known(url.replace("/2.10/", f"/2.10/part{turn}/"))
-
-    swap = str.maketrans(
-        "aeioubcdfg", "".join("aeioubcdfg"[(i + turn) % 5 if i < 5 else 5 + (i + turn) % 5] for i in range(10))
-    )
-    paragraphs = tuple(msgspec.structs.replace(p, text=p.text.translate(swap)) for p in page.paragraphs)
-    links = tuple(msgspec.structs.replace(link, url=moved(link.url)) for link in page.links)
-    images = tuple(msgspec.structs.replace(image, src=Url.known(f"{image.src}{turn}")) for image in page.images)
-    return msgspec.structs.replace(
-        page, url=moved(page.url), paragraphs=paragraphs, links=links, images=images, digest=f"{page.digest}{turn}"
-    )
-
-
-def scale(size: int) -> None:
-    pages = synthetic(size)
-    began, cpu = time.perf_counter(), time.process_time()
-    languages = [Language("en"), Language("fr"), Language("de")]
-    result = Pairing().pairs(pages, languages)
-    took, busy = time.perf_counter() - began, time.process_time() - cpu
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"{size} pages: {len(result.pairs)} pairs, {took:.0f} s ({busy:.0f} s CPU), {memory:.2f} GB")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pairs")
     parser.add_argument("sites", nargs="*")
-    parser.add_argument("--scale", type=int)
     asked = parser.parse_args()
-    if asked.scale:
-        scale(asked.scale)
-        return
     if not SITES.exists():
         print(f"pairs: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)")
         demo_web()

@@ -19,10 +19,12 @@ from bitrawl.model import Language
 from bitrawl.training.folds import fold_of
 from bitrawl.training.trees import grow
 from bitrawl.training.url_examples import Case, Example, all_examples, case_of, hard_negatives, wmt16
+from bitrawl.training.url_kinds import MADE_UP_KINDS, Kind, is_made_up, kind_of, kinds_of, made_up, made_up_kind, shows
 from bitrawl.training.url_negatives import Generator, negatives
 from bitrawl.training.url_pairs import (
     BEST,
     FOLDS,
+    ORPHANS,
     directions,
     first_of,
     judged,
@@ -41,6 +43,7 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 LOSS, SEEDS = 0.15, (1, 2, 3)
 ENGLISH, FRENCH = Language("en"), Language("fr")
 UrlPair = tuple[Url, Url]
+Counts = defaultdict[tuple[str, str], list[int]]  # right, found, wanted
 
 
 def main() -> None:
@@ -49,32 +52,81 @@ def main() -> None:
         print("github.com/mdn/translated-content, and the sites that src/bitrawl/pair/models/pairs.md names")
         return
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--parts", nargs="+", default=["collective", "time", "wmt16", "negatives"])
+    parser.add_argument("--parts", nargs="+", default=["collective", "kinds", "time", "wmt16", "negatives"])
     for part in parser.parse_args().parts:
-        {"collective": collective, "time": speed, "wmt16": shared_task, "negatives": generators}[part]()
+        parts = {"collective": collective, "kinds": kinds, "time": speed, "wmt16": shared_task, "negatives": generators}
+        parts[part]()
 
 
 def collective() -> None:
     """Each list of URLs with judges that have not seen its site."""
     examples = all_examples(DATA)
     folds = fold_of((example.site for example in examples), FOLDS)
-    cases = list(training_cases(examples))
+    cases = list(training_cases([*examples, *made_up(examples)]))
     firsts = [first_of(case) for case in cases]
-    counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+    counts: Counts = defaultdict(lambda: [0, 0, 0])
+    by_kind: Counts = defaultdict(lambda: [0, 0, 0])
     for fold in range(FOLDS):
         others = [number for number, case in enumerate(cases) if folds[case.example.site] != fold]
         judges = train_judges([cases[number] for number in others], [firsts[number] for number in others])
         for example in (one for one in examples if folds[one.site] == fold):
             for name, case in cases_of(example):
-                add(counts[name, "collective"], judged(case, judges, THRESHOLD), case)
+                found = judged(case, judges, THRESHOLD)
+                add(counts[name, "collective"], found, case)
                 add(counts[name, "rule"], by_rule(case), case)
+                if "all URLs" in name and example.source != "numbered":
+                    add_by_kind(by_kind, found, case)
     print(f"collective matching, cross-validated by site, threshold {THRESHOLD}\n")
-    print(f"{'list':34} {'system':11} {'pairs':>6} {'precision':>9} {'recall':>7} {'F1':>6}")
+    show(counts)
+    print("WMT16, MDN and site packs, all URLs, by kind of difference (a false pair has no kind)\n")
+    show(by_kind)
+
+
+def add_by_kind(counts: Counts, found: set[tuple[int, int]], case: Case) -> None:
+    numbers = {url: number for number, url in enumerate(case.view.urls)}
+    for (a, b), kinds_of_pair in zip(case.example.pairs, kinds_of(case.example.pairs), strict=True):
+        pair = (min(numbers[a], numbers[b]), max(numbers[a], numbers[b]))
+        right = int(pair in found)
+        for place, value in enumerate((right, right, 1)):
+            counts[case.example.source, kind_of(kinds_of_pair)][place] += value
+
+
+def kinds() -> None:
+    """Made-up sites of each kind of difference, with judges that have seen neither their hosts nor that kind."""
+    examples = all_examples(DATA)
+    sites = made_up(examples)
+    halves = fold_of((example.site for example in examples), 2)
+    cases = list(training_cases([*examples, *sites]))
+    firsts = [first_of(case) for case in cases]
+    counts: Counts = defaultdict(lambda: [0, 0, 0])
+    for kind, half in product(MADE_UP_KINDS, range(2)):
+        others = [
+            number
+            for number, case in enumerate(cases)
+            if halves[case.example.site] != half and not knows(case.example, kind)
+        ]
+        judges = train_judges([cases[number] for number in others], [firsts[number] for number in others])
+        for site in sites:
+            if made_up_kind(site) == kind and halves[site.site] == half:
+                for name, loss in (("all URLs", 0.0), ("a third without partner", ORPHANS)):
+                    case = case_of(site, loss=loss)
+                    add(counts[kind, name], judged(case, judges, THRESHOLD), case)
+    print("made-up sites, judges that have seen neither the host nor the kind of difference\n")
+    show(counts)
+
+
+def knows(example: Example, kind: Kind) -> bool:
+    """Whether one could learn that kind of difference from it."""
+    return shows(example, kind) or (is_made_up(example) and made_up_kind(example) == kind)
+
+
+def show(counts: Counts) -> None:
+    print(f"{'list':34} {'':24} {'pairs':>6} {'precision':>9} {'recall':>7} {'F1':>6}")
     for (name, system), (right, found, wanted) in sorted(counts.items()):
         precision, recall = right / max(found, 1), right / max(wanted, 1)
         f1 = 2 * precision * recall / max(precision + recall, 1e-9)
-        print(f"{name:34} {system:11} {wanted:6} {precision:9.3f} {recall:7.3f} {f1:6.3f}")
-    print()
+        print(f"{name:34} {system:24} {wanted:6} {precision:9.3f} {recall:7.3f} {f1:6.3f}")
+    print(flush=True)
 
 
 def cases_of(example: Example) -> list[tuple[str, Case]]:

@@ -59,7 +59,8 @@ def _usage(name: str, command: Command) -> str:
     for one in command.params:
         if one.param_type_name == "argument":
             value = _value(one)
-            parts.append(value if one.required else f"[{value}]")
+            more = "..." if one.nargs == -1 and " " not in value and not value.endswith("...") else ""
+            parts.append((value if one.required else f"[{value}]") + more)
     if getattr(command, "commands", {}):
         parts.append("COMMAND [ARGS]...")
     return " ".join(parts)

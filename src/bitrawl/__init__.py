@@ -6,7 +6,7 @@ r"""bitrawl trawls the web for bitext: a focused crawler for parallel and domain
     for segment in result.open().segments(min_score=0.9):
         print(segment.a.text, segment.b.text, sep="\t")
 
-Five functions are all of the front door: `mine`, `crawl`, `open`, `extract` and `align`. `bitrawl.aio` has `mine` and
+The public interface is five functions: `mine`, `crawl`, `open`, `extract` and `align`. `bitrawl.aio` has `mine` and
 `crawl` for code that runs in an event loop. Everything else may change.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BitrawlError", "ConfigError", "align", "crawl", "extract", "mine", "open"]
 
-# Rooms with the names of functions of the front door are loaded first, so that the names mean the functions.
+# Load the subpackages that share a name with a public function first, so that the names end up as the functions.
 for _room in ("align", "crawl"):
     import_module(f"bitrawl.{_room}")
 
@@ -40,11 +40,11 @@ def mine(
     progress: "bool | Callable[[JobProgress], None]" = False,
     **settings: Any,
 ) -> "JobResult":
-    """Crawl sites and write a corpus of what is translated on them, as `bitrawl mine` does.
+    """Crawl sites and write a corpus of their translations, like `bitrawl mine`.
 
-    The same call resumes; `fresh` starts over. `progress` draws a display (True), or is told of each step. Settings are
-    the long flags of the command with underscores: `max_pages=200`, `delay=0`, `replay=["site.warc.gz"]`. Raises
-    `ConfigError` for what cannot be done as asked, before anything is fetched or written.
+    The same call resumes the job; `fresh` starts over. `progress` shows a display (True), or is called at each step.
+    Settings are the long flags of the command, with underscores: `max_pages=200`, `delay=0`, `replay=["site.warc.gz"]`.
+    Raises `ConfigError` before anything is fetched or written if a setting is wrong.
     """
     from bitrawl import aio  # noqa: PLC0415 - `import bitrawl` takes a few milliseconds
 
@@ -60,24 +60,25 @@ def crawl(
     progress: "bool | Callable[[JobProgress], None]" = False,
     **settings: Any,
 ) -> "JobResult":
-    """Visit sites and keep their pages, as `bitrawl crawl` does; the arguments are those of `mine`."""
+    """Visit sites and keep their pages, like `bitrawl crawl`. The arguments are those of `mine`."""
     from bitrawl import aio  # noqa: PLC0415
 
     return aio.run(aio.crawl(seeds, langs=langs, out=out, fresh=fresh, progress=progress, **settings))
 
 
-def open(folder: str | PathLike[str]) -> "OpenedJob":  # noqa: A001 - bitrawl.open, as gzip.open
-    """A job folder, to read what it has found, also while it runs. Raises `StoreError` where there is no job."""
+def open(folder: str | PathLike[str]) -> "OpenedJob":  # noqa: A001 - bitrawl.open, like gzip.open
+    """Open a job folder to read what the job has found, even while it runs. Raises `StoreError` if there is no job."""
     from bitrawl.jobs.opened import OpenedJob  # noqa: PLC0415
 
     return OpenedJob(folder)
 
 
 def extract(html: str | bytes, url: str | None = None) -> "Page":
-    """Read a page that you have: its paragraphs with kind, language and whether they are content, links, metadata.
+    """Read a page that you have: its paragraphs, links and metadata.
 
-    Relative links are resolved against the URL. The page is read in this process: one that you do not trust belongs into
-    `bitrawl clean`, which reads it in a child process with limits.
+    Each paragraph has its kind, its language and whether it is main text. Relative links are resolved against the URL.
+    The page is read in this process. If you do not trust it, use `bitrawl clean`, which reads it in a child process
+    with limits.
     """
     from bitrawl.page.analyser import read_html  # noqa: PLC0415
     from bitrawl.url import Url  # noqa: PLC0415
@@ -91,12 +92,12 @@ def align(text_a: str, text_b: str, langs: Sequence[str]) -> "list[TextPair]":
     from bitrawl.languages import parse_language  # noqa: PLC0415
 
     if len(langs) != 2:
-        raise ConfigError(f"align takes two languages, as in ('en', 'fr'); {langs!r} has {len(langs)}")
+        raise ConfigError(f"align needs two languages, for example ('en', 'fr'); {langs!r} has {len(langs)}")
     return align_texts(text_a, text_b, (parse_language(langs[0]), parse_language(langs[1])))
 
 
 def __getattr__(name: str) -> Any:
-    """`bitrawl.aio` without importing it first; it loads the whole package."""
+    """Load `bitrawl.aio` on first use, because it loads the whole package."""
     if name == "aio":
         return import_module("bitrawl.aio")
     raise AttributeError(f"module 'bitrawl' has no attribute {name!r}")

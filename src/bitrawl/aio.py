@@ -54,7 +54,7 @@ async def mine(
     **settings: Any,
 ) -> JobResult:
     """As `bitrawl.mine`."""
-    with _Watching(progress) as watching:
+    with _Watching(progress, out) as watching:
         return await _done(
             lambda job, folder: mining.mine(
                 job, folder, observe=watching.visited, started=watching.started, watch=watching.mining, fresh=fresh
@@ -77,7 +77,7 @@ async def crawl(
     **settings: Any,
 ) -> JobResult:
     """As `bitrawl.crawl`."""
-    with _Watching(progress) as watching:
+    with _Watching(progress, out) as watching:
         return await _done(
             lambda job, folder: crawling.crawl(
                 job, folder, observe=watching.visited, started=watching.started, fresh=fresh
@@ -109,7 +109,7 @@ async def _done(
 class _Watching:
     """Passes on what happens: to the display of the command line, or to the caller's function."""
 
-    def __init__(self, progress: bool | Callable[[JobProgress], None]) -> None:  # noqa: FBT001
+    def __init__(self, progress: bool | Callable[[JobProgress], None], out: str | PathLike[str]) -> None:  # noqa: FBT001
         self._tell = progress if callable(progress) else None
         self._stack = ExitStack()
         self._display = None
@@ -118,7 +118,7 @@ class _Watching:
         if progress is True:
             from bitrawl.cli.progress import Progress  # noqa: PLC0415 - rich takes a while to load
 
-            self._display = Progress()
+            self._display = Progress(JobFolder(Path(out)))
 
     def __enter__(self) -> Self:
         if self._display is not None:
@@ -132,8 +132,8 @@ class _Watching:
 
     def started(self, parts: Parts) -> None:
         if self._display is not None:
-            self._display.count_queue = lambda: len(parts.queue)
-            self._drawing = asyncio.ensure_future(self._display.draw_now_and_then(parts.crawl.frontier.pause))
+            self._display.watch(parts)
+            self._drawing = asyncio.ensure_future(self._display.draw_now_and_then())
 
     def visited(self, visit: Visit) -> None:
         if self._display is not None:

@@ -1,4 +1,4 @@
-"""From a job's description to objects: the only module that names implementations. It wires, and does nothing else."""
+"""Builds the objects that a job's description asks for. It is the only module that names implementations."""
 
 import asyncio
 import os
@@ -37,6 +37,7 @@ from bitrawl.store.replay import Archives, Codec, ReplayFetcher, home_pages, ope
 from bitrawl.store.robots import LedgerRobots
 from bitrawl.strategies.adaptive.scorer import Adaptive, column_weights
 from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.guarded import GuardedScorer
 from bitrawl.strategies.language_filter import LanguageFilter
 from bitrawl.strategies.url_models import UrlModels
 from bitrawl.strategies.url_patterns.scorer import UrlPatterns
@@ -52,22 +53,19 @@ from bitrawl.urls.parallel.rules import RuleUrlPairModel
 from bitrawl.urls.parallel.transformer import load_pair_transformer
 
 MEGABYTE = 1_000_000
-MAX_WORKERS = 4  # more than that a polite crawl never needs
+MAX_WORKERS = 4  # a polite crawl never needs more
 
 
 class SystemClock:
-    """The real time."""
-
     def now(self) -> float:
         """Seconds since the epoch."""
         return time.time()
 
     async def sleep(self, seconds: float) -> None:
-        """As asyncio does."""
         await asyncio.sleep(seconds)
 
 
-# A crawl.
+# Crawling
 
 
 class Parts(NamedTuple):
@@ -76,25 +74,27 @@ class Parts(NamedTuple):
     crawl: Crawl
     ledger: Ledger
     queue: LedgerQueue
+    learns: bool  # whether the strategy must be told the visits of earlier runs
 
 
-async def crawl(job: Job, folder: Path, stack: AsyncExitStack, observe: Callable[[Visit], None]) -> Parts:
-    """All that a crawl needs; what must be closed goes on the stack."""
+async def crawl(
+    job: Job, folder: Path, archives: Archives | None, stack: AsyncExitStack, observe: Callable[[Visit], None]
+) -> Parts:
+    """Everything that a crawl of the web, or of archives, needs. What must be closed is put on the stack."""
     clock, sites = SystemClock(), Sites(job.scope.one_site)
     ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
     stack.callback(ledger.close)
     queue = LedgerQueue(ledger, sites.of)
-    archives = _archives(job, stack)
-    seeds = job.seed_urls() if archives is None or job.seeds else _archived_seeds(job, archives)
+    seeds = seeds_of(job, archives)
     web = await _web(job, folder, ledger, archives, stack, clock)
     pause = 0.0 if archives is not None else job.politeness.delay
     robots = RobotsFetcher(web, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
-    whole = bool(job.warc)
+    whole, strategy_asked = bool(job.warc), scorer(job)
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock),
         fetcher=web if whole else robots,
         analyser=await stack.enter_async_context(_analyser(job, folder)),
-        scorer=scorer(job),
+        scorer=GuardedScorer(strategy_asked, ledger.record_fault),
         ledger=ledger,
         scope=Scope(sites, seeds, scope_rules(job)),
         clock=clock,
@@ -106,18 +106,23 @@ async def crawl(job: Job, folder: Path, stack: AsyncExitStack, observe: Callable
             probe=job.scope.probe and archives is None,
             opt_outs=job.politeness.opt_outs,
             exhaustive=job.exhaustive,
+            site_hosts=job.budget.site_hosts,
         ),
         traps=_traps(ledger),
         sitemaps_of=robots.sitemaps,
         observe=observe,
     )
+    for host in ledger.hosts_asked():
+        made.hosts.ask(host)
+    for url, signature in ledger.signatures():
+        made.hosts.answered(url, signature)
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
-    return Parts(made, ledger, queue)
+    return Parts(made, ledger, queue, learns=not isinstance(strategy_asked, STATELESS))
 
 
-async def previewer(job: Job, stack: AsyncExitStack) -> Previewer:
-    """Asks a few questions of the seeds' hosts, or of the archives that stand for them; keeps nothing."""
-    clock, archives = SystemClock(), _archives(job, stack)
+async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) -> Previewer:
+    """Asks the seeds' hosts a few questions, or the archives that replace them. It stores nothing."""
+    clock = SystemClock()
     web: Fetcher
     if archives is not None:
         web = ReplayFetcher(archives)
@@ -127,7 +132,7 @@ async def previewer(job: Job, stack: AsyncExitStack) -> Previewer:
     return Previewer(
         RobotsFetcher(web, InMemoryRobots(), clock, pause=pause, reservations=job.politeness.opt_outs),
         await stack.enter_async_context(loose_analyser()),
-        Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job)),
+        Scope(Sites(job.scope.one_site), seeds_of(job, archives), scope_rules(job)),
         clock,
         Politeness(delay=pause),
         job.politeness.opt_outs,
@@ -135,7 +140,7 @@ async def previewer(job: Job, stack: AsyncExitStack) -> Previewer:
 
 
 def check(job: Job) -> None:
-    """Raise `ConfigError` for what only shows when the parts are made, before anything is written."""
+    """Raise `ConfigError` for mistakes that only show when the objects are built, before anything is written."""
     user_agent(_fetch_settings(job).contact)
     Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
     if job.url_language_model or job.url_pair_model:
@@ -143,7 +148,6 @@ def check(job: Job) -> None:
 
 
 def scope_rules(job: Job) -> ScopeRules:
-    """Which links belong to the job."""
     scope = job.scope
     return ScopeRules(
         include=scope.include, exclude=scope.exclude, depth=scope.depth, same_host=scope.same_host, under=scope.under
@@ -151,19 +155,19 @@ def scope_rules(job: Job) -> ScopeRules:
 
 
 def codec() -> Codec:
-    """Archives are understood as the live web is."""
+    """Decodes archived answers in the same way as live ones."""
     return Codec(expand=_expanded, sniff=media_type)
 
 
 def loose_web(*, allow_private: bool) -> tuple[HttpFetcher, Callable[[HttpFetcher], Fetcher]]:
-    """A fetcher apart from any job, to be entered, and what makes it honour robots.txt."""
+    """A fetcher without a job, to be entered as a context, and a function that wraps it to respect robots.txt."""
     clock = SystemClock()
     settings = FetchSettings(allow_private=allow_private, proxies=Proxies.of_environment(os.environ))
     return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock)
 
 
 def loose_analyser() -> SandboxedAnalyser:
-    """Reads pages apart from any job."""
+    """Reads pages without a job."""
     return SandboxedAnalyser(page_reader, workers=1)
 
 
@@ -177,15 +181,18 @@ def _analyser(job: Job, folder: Path) -> SandboxedAnalyser:
     )
 
 
-def _archives(job: Job, stack: AsyncExitStack) -> Archives | None:
+def archives(job: Job, stack: AsyncExitStack) -> Archives | None:
+    """What stands for the web; None for the web itself. Raises `ArchiveError` for a file that is no archive."""
     names = job.replay or job.warc
     if not names:
         return None
     return stack.enter_context(open_archives(warc_files([Path(name) for name in names]), codec()))
 
 
-def _archived_seeds(job: Job, archives: Archives) -> list[Url]:
-    """Home pages of an archive that stands for the web; every page of one that is taken whole."""
+def seeds_of(job: Job, archives: Archives | None) -> list[Url]:
+    """Without seeds: the home pages of an archive that replaces the web, or every page of an archive that is read as a whole."""
+    if archives is None or job.seeds:
+        return job.seed_urls()
     return home_pages(archives) if job.replay else list(archives.urls())
 
 
@@ -197,7 +204,7 @@ def _expanded(payload: bytes, header: str) -> bytes | Reason:
 async def _web(
     job: Job, folder: Path, ledger: Ledger, archives: Archives | None, stack: AsyncExitStack, clock: SystemClock
 ) -> Fetcher:
-    """The web itself with an archive of what it answered, or an archive in its place."""
+    """The live web, with an archive of its answers, or an archive that replaces it."""
     if archives is not None:
         return ReplayFetcher(archives)
     live = await stack.enter_async_context(HttpFetcher(_fetch_settings(job), clock))
@@ -227,7 +234,7 @@ def _fetch_settings(job: Job) -> FetchSettings:
 def _endpoint(raw: str) -> Endpoint:
     address, mark, port = raw.rpartition(":")
     if not mark or not port.isdigit():
-        raise ConfigError(f"connect_to {raw!r} is not understood; write it as 127.0.0.1:8000")
+        raise ConfigError(f"connect_to: {raw!r} is not HOST:PORT; write it like this: 127.0.0.1:8000")
     return address.strip("[]"), int(port)
 
 
@@ -271,11 +278,11 @@ def _traps(ledger: Ledger) -> Traps:
     return traps
 
 
-# A strategy.
+# Strategies
 
 
 class UrlModelNames(NamedTuple):
-    """Transformers by name or path; the bundled models where nothing is named."""
+    """Names or paths of transformer models. An empty name means the model in the package."""
 
     language: str = ""
     pair: str = ""
@@ -283,12 +290,11 @@ class UrlModelNames(NamedTuple):
 
 BUNDLED = UrlModelNames()
 
-# They keep nothing from one visit to the next, so a resumed crawl need not tell them its earlier visits.
+# These keep nothing between visits, so a resumed crawl need not replay the earlier visits for them.
 STATELESS = (BreadthFirst, LanguageFilter)
 
 
 def scorer(job: Job) -> LinkScorer:
-    """The strategy that the job asks for."""
     return strategy(job.strategy, job.languages(), named=UrlModelNames(job.url_language_model, job.url_pair_model))
 
 
@@ -300,10 +306,10 @@ def strategy(
     named: UrlModelNames = BUNDLED,
     weights: Mapping[str, float] | None = None,
 ) -> LinkScorer:
-    """A fresh one that has learned nothing yet.
+    """A new strategy that has learned nothing yet.
 
-    Without `models` it goes without the models of URLs; `weights` are `adaptive`'s, in place of the package's. Raises
-    `ConfigError` for a named model that cannot be loaded, or that the strategy would never ask.
+    Without `models` it uses no URL models. `weights` replace the package's weights of `adaptive`. Raises `ConfigError`
+    if a named model cannot be loaded or if the strategy would not use it.
     """
     _check_asked(name, named)
     match name:
@@ -323,7 +329,7 @@ def strategy(
 
 
 def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:
-    """With the rules that the paper compares with, where nothing trained is wanted."""
+    """Without `models`, use the rules that the paper compares with."""
     if not models:
         return UrlModels(languages, RuleUrlLanguageModel(languages), RuleUrlPairModel())
     two = (languages[0], languages[1]) if len(languages) == 2 else None
@@ -333,11 +339,9 @@ def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: 
 
 def _check_asked(name: Strategy, named: UrlModelNames) -> None:
     if named.language and name not in (Strategy.URL_MODELS, Strategy.ADAPTIVE):
-        raise ConfigError(
-            f"url_language_model is for the strategies url-models and adaptive; {name} asks no such model"
-        )
+        raise ConfigError(f"the strategy {name} does not use url_language_model; only url-models and adaptive do")
     if named.pair and name is not Strategy.URL_MODELS:
-        raise ConfigError(f"url_pair_model is for the strategy url-models; {name} asks no such model")
+        raise ConfigError(f"the strategy {name} does not use url_pair_model; only url-models does")
 
 
 def _language_model(name: str) -> UrlLanguageModel:
@@ -346,7 +350,7 @@ def _language_model(name: str) -> UrlLanguageModel:
 
 @cache
 def _transformer_languages(name: str) -> UrlLanguageModel:
-    """Loaded once in a process: it is checked before a crawl, and may be a gigabyte."""
+    """Loaded once per process: it is checked before a crawl, and it may be a gigabyte."""
     return load_language_transformer(name)
 
 
@@ -355,31 +359,33 @@ def _transformer_pairs(name: str) -> UrlPairModel:
     return load_pair_transformer(name)
 
 
-# Mining.
+# Mining
 
 
 def miner(job: Job) -> Miner:
-    """What mines the sites of a job; loads the encoder that it names, once in a process."""
+    """The miner for the sites of a job. It loads the job's encoder once per process."""
     sentences = encoder(job)
     return Miner(job.languages(), pairing(job, sentences), NgramLanguageIdentifier(), encoder=sentences)
 
 
 def encoder(job: Job) -> Encoder | None:
-    """Raises `ConfigError` for one that cannot be loaded."""
+    """Raises `ConfigError` if the encoder cannot be loaded."""
     return _encoder(job.encoder) if job.encoder else None
 
 
 @cache
 def _encoder(model: str) -> Encoder:
-    """Sites come one after the other, and again as they grow."""
+    """Loaded once per process, because every site needs it, and again as the site grows."""
     return load_encoder(model)
 
 
 def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
-    """As the job asks; raises `ConfigError`."""
+    """The pairing that the job asks for. Raises `ConfigError`."""
     unknown = sorted(set(job.pair.methods) - set(Method))
     if unknown:
-        raise ConfigError(f"there is no method {', '.join(unknown)}; the methods are {''.join(sorted(Method))}")
+        raise ConfigError(
+            f"pair.methods: there is no method {', '.join(unknown)}; the methods are {''.join(sorted(Method))}"
+        )
     methods = frozenset(map(Method, job.pair.methods)) or ALL
     settings = PairingSettings(
         methods=methods,
@@ -393,12 +399,12 @@ def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
 def _url_pair(raw: str) -> tuple[str, str]:
     a, mark, b = raw.partition("=")
     if not (a and mark and b):
-        raise ConfigError(f"the URL pair {raw!r} is not understood; write it as en=fr")
+        raise ConfigError(f"{raw!r} is not a URL pair; write it like this: en=fr")
     return a, b
 
 
 def _lexicons(job: Job) -> Lexicons | None:
-    """A dictionary is for the first two languages asked for."""
+    """A dictionary applies to the first two languages of the job."""
     languages = job.languages()
     if not job.pair.dictionary or len(languages) < 2:
         return None

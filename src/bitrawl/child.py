@@ -28,6 +28,8 @@ from bitrawl.errors import BitrawlError, ChildError
 
 START_SECONDS = 120.0  # for a child to load its models on a busy machine; judgement
 
+_TERMINAL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what a terminal or a service manager sends to a group
+
 Report = Callable[[str], None]
 Service = Callable[[bytes, Report], bytes]
 
@@ -147,6 +149,8 @@ class Child:
         wire = _Wire(limits.answer, held)
         await asyncio.get_running_loop().create_unix_connection(lambda: wire, sock=ours)
         code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve({lifeline})"
+        # Between fork and its own session a child is still in our terminal's group: what is sent to that waits.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _TERMINAL)
         try:
             with theirs:
                 process = subprocess.Popen(  # noqa: ASYNC220, S603 - a few ms, once per child
@@ -163,6 +167,7 @@ class Child:
             stderr.close()
             raise
         finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
             os.close(lifeline)
         return cls(process, stderr, wire, limits)
 
@@ -313,6 +318,7 @@ def serve(lifeline: int) -> None:
     wire = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _TERMINAL)
     faulthandler.enable()
     threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
     order = _receive(wire)

@@ -1,27 +1,27 @@
-"""The faults, one tree.
+"""The exceptions of this package, in one tree.
 
 BitrawlError
-├── UrlError            a text that is no http(s) URL
-├── ConfigError         a job that cannot be run as described; the message names the fix
+├── UrlError            a text is not an http(s) URL
+├── ConfigError         a job cannot be run as described; the message names the fix
 ├── StoreError          the job folder cannot be read or written
-│   └── DiskFullError   no space left; free some and run the same command again
-├── ArchiveError        a WARC file that cannot be read
+│   └── DiskFullError   no space is left; free some and run the same command again
+├── ArchiveError        a WARC file cannot be read
 └── ChildError          a child process cannot be started
 
-A page that cannot be had or understood is not a fault: it is a `Skip`.
+A page that cannot be fetched or analysed is not an error: it is a `Skip`.
 """
 
 
 class BitrawlError(Exception):
-    """Whatever this package raises on purpose; its text is written for the user."""
+    """The base of all errors that this package raises on purpose. The text is written for the user."""
 
 
 class UrlError(BitrawlError, ValueError):
-    """A text that is no http(s) URL."""
+    """A text is not an http(s) URL."""
 
 
 class ConfigError(BitrawlError):
-    """A job that cannot be run as described; the message names the fix."""
+    """A job cannot be run as described. The message names the fix."""
 
 
 class StoreError(BitrawlError):
@@ -29,11 +29,11 @@ class StoreError(BitrawlError):
 
 
 class DiskFullError(StoreError):
-    """No space left; free some and run the same command again."""
+    """No space is left. Free some and run the same command again."""
 
 
 class ArchiveError(BitrawlError):
-    """A WARC file that cannot be read."""
+    """A WARC file cannot be read."""
 
 
 class ChildError(BitrawlError):

@@ -1,4 +1,7 @@
-"""A file that is complete under its name, or not there: it is written beside its name and renamed at the end."""
+"""Writes files so that they are complete under their name, or absent.
+
+Each file is written under another name and renamed at the end.
+"""
 
 import errno
 import io
@@ -13,18 +16,18 @@ from bitrawl.errors import DiskFullError, StoreError
 NEW, OLD = ".new", ".old"
 """What a killed process may leave beside a name: what it was writing, and the earlier content of a folder."""
 
-_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # the last where a limit is set on files
-# Measured on 32 MB of sentences.jsonl (2026-11): igzip 2 has 384 MB/s and leaves .317, gzip 6 has 36 MB/s and .290.
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # the last one occurs if file sizes are limited
+# Measured on 32 MB of sentences.jsonl (2026-11): igzip 2 reaches 384 MB/s and a ratio of .317, gzip 6 36 MB/s and .290.
 _LEVEL = 2
 _BUFFER = 1 << 18  # judgement: few system calls, and little memory for the dozen files of a corpus
 
 
 @contextmanager
 def replacing(path: Path, *, compress: bool = False) -> Iterator[IO[bytes]]:
-    """Write to what becomes that file once the block ends well; what stood there before stays until then.
+    """Write to a file that replaces `path` when the block ends without error. Until then, the old file stays.
 
-    The folder is made if it is not there. `compress` gzips, and the same content gives the same bytes: no time and no
-    name goes into the gzip header. Raises `StoreError`, for a full disk `DiskFullError`.
+    The folder is created if necessary. `compress` gzips. The same content gives the same bytes, because the gzip header
+    contains neither time nor name. Raises `StoreError`; for a full disk, `DiskFullError`.
     """
     draft = path.with_name(path.name + NEW)
     with _discarding(draft, path):
@@ -40,9 +43,9 @@ def replacing(path: Path, *, compress: bool = False) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """The same for a folder of files: what it held before is replaced as a whole.
+    """The same for a folder of files, which is replaced as a whole.
 
-    Two renames and not one, for no system call swaps folders everywhere. A kill between them leaves the earlier folder
+    It takes two renames, because no portable system call swaps folders. A kill between them leaves the earlier folder
     under `.old`, and the next call puts it back.
     """
     draft, earlier = path.with_name(path.name + NEW), path.with_name(path.name + OLD)
@@ -60,13 +63,13 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """The whole of a file at once, text as UTF-8."""
+    """Write a whole file at once, text as UTF-8."""
     with replacing(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
 def discard(path: Path) -> None:
-    """Remove that file or folder, if it is there and can be."""
+    """Remove that file or folder, if it exists and can be removed."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     with suppress(OSError):
@@ -74,7 +77,7 @@ def discard(path: Path) -> None:
 
 
 def write_fault(path: Path, error: OSError) -> StoreError:
-    """What to raise when that path could not be written."""
+    """The error to raise if that path could not be written."""
     if error.errno in _NO_SPACE:
         return DiskFullError(f"{path}: no space left on the disk; free some and run the same command again")
     return StoreError(
@@ -84,7 +87,7 @@ def write_fault(path: Path, error: OSError) -> StoreError:
 
 @contextmanager
 def _discarding(draft: Path, path: Path) -> Iterator[None]:
-    """Whatever goes wrong leaves no draft behind."""
+    """No draft is left behind, whatever goes wrong."""
     try:
         yield
     except OSError as error:
@@ -97,7 +100,7 @@ def _discarding(draft: Path, path: Path) -> Iterator[None]:
 
 @contextmanager
 def _gzipped(raw: IO[bytes]) -> Iterator[IO[bytes]]:
-    from isal import igzip  # noqa: PLC0415 (its import costs more than all the rest of a short command)
+    from isal import igzip  # noqa: PLC0415 (its import costs more than everything else in a short command)
 
     packed = igzip.IGzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=raw, mtime=0)  # type: ignore[no-untyped-call]
     with packed, io.BufferedWriter(packed, _BUFFER) as buffered:

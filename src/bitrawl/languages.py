@@ -1,4 +1,4 @@
-"""Codes and names of languages: any standard spelling in, the shortest standard form out."""
+"""Codes and names of languages: reads any standard spelling, returns the shortest standard form."""
 
 import difflib
 import re
@@ -12,49 +12,54 @@ from langcodes.tag_parser import LanguageTagError
 from bitrawl.errors import ConfigError
 from bitrawl.model import UNDETERMINED, Language
 
-# CLDR replaces these by a regional or scriptal variety of another language; BCP 47 does not deprecate them, and
-# whoever writes them means them: Serbo-Croatian, Montenegrin, Tagalog.
+# CLDR replaces these with a regional variety or a script of another language. BCP 47 does not deprecate them, and
+# people who write them mean them: Serbo-Croatian, Montenegrin, Tagalog.
 _KEPT = {"sh": "sh", "hbs": "sh", "cnr": "cnr", "tl": "tl", "tgl": "tl"}
-# Codes for "undetermined", "multiple", "none" and "uncoded", and those for private use: no text is in them.
+# Codes for "undetermined", "multiple", "none" and "uncoded", and codes for private use. None of them names a language.
 _NO_LANGUAGE = re.compile(r"und|mul|zxx|mis|q[a-t][a-z]|x")
-_MICROSOFT = {"zh-chs": "zh-Hans", "zh-cht": "zh-Hant"}  # Once written by .NET, and still about.
+_MICROSOFT = {"zh-chs": "zh-Hans", "zh-cht": "zh-Hant"}  # Older versions of .NET wrote these, and they still occur.
 _WRITTEN_AS_CODE = re.compile(r"(?:[A-Za-z]{2,3}|i)(?:[-_][A-Za-z0-9]{1,8})*")
 _LONGEST_CODE = 3
-_MAX_LENGTH = 40  # Longer than any tag in use; markup can hold anything.
+_MAX_LENGTH = 40  # Longer than any tag in use. Markup can contain anything.
 
 
 @lru_cache(maxsize=4096)
 def parse_language(code: str) -> Language:
-    """ISO 639-1, -2, -3, BCP 47 in any case and with underscores, or the English name; raises `ConfigError`.
+    """Read an ISO 639-1, -2 or -3 code, a BCP 47 tag in any case and with underscores, or an English name.
 
-    Deprecated codes become their successors (iw, he), three letters become two where two exist (fra, fr), the
-    standard member of a macrolanguage takes its name (cmn, zh), a script that goes without saying is dropped (en-Latn).
+    Raises `ConfigError`. A deprecated code becomes its successor (iw → he), three letters become two where two exist
+    (fra → fr), the standard member of a macrolanguage gets the macrolanguage's code (cmn → zh), and a script that is
+    the default is dropped (en-Latn → en).
     """
     text = code.strip()
     tag = _standard_tag(text)
     if tag is None:
         tag = _codes_by_name().get(text.casefold())
     if tag is None:
-        message = f"{code[:_MAX_LENGTH]!r} is no language that we know{_suggestion(text)}"
+        message = f"{code[:_MAX_LENGTH]!r} is not a known language{_suggestion(text)}"
         raise ConfigError(message)
     return Language(tag)
 
 
 @lru_cache(maxsize=4096)
 def claimed_language(tag: str) -> Language:
-    """What markup or a URL claims, read leniently ("en_US.UTF-8", "fr, en"); "und" for what is no language."""
+    """The language that markup or a URL claims, read leniently ("en_US.UTF-8", "fr, en").
+
+    "und" if it is not a language.
+    """
     first = re.split(r"[,;.@\s]", tag.strip()[: 2 * _MAX_LENGTH], maxsplit=1)[0]
     return Language(_standard_tag(first) or _standard_tag(re.split("[-_]", first)[0]) or UNDETERMINED)
 
 
 @lru_cache(maxsize=4096)
 def same_language(found: Language, wanted: Language) -> bool:
-    """Whether a text identified as `found` serves someone who asked for `wanted`.
+    """Whether a text identified as `found` is what someone who asked for `wanted` wants.
 
-    Regions are never told apart, beyond the script that they imply (zh-TW). A bare code takes any script (sr takes
-    sr-Latn), a code with a script only that one. Norwegian takes Bokmål and Nynorsk, Serbo-Croatian its four
-    standards, and each of them takes a text that is not known more closely than that; but Nynorsk does not take
-    Bokmål, nor Croatian Serbian. Montenegrin and Serbian take each other, as in CLDR: texts do not tell them apart.
+    Regions are ignored, except for the script that they imply (zh-TW). A bare code accepts any script (sr accepts
+    sr-Latn); a code with a script accepts only that script. Norwegian accepts Bokmål and Nynorsk, Serbo-Croatian
+    accepts its four standards, and each of these accepts a text that is only known to be Norwegian or Serbo-Croatian.
+    But Nynorsk does not accept Bokmål, and Croatian does not accept Serbian. Montenegrin and Serbian accept each other,
+    as in CLDR, because their texts cannot be told apart.
     """
     if UNDETERMINED in (found, wanted):
         return False
@@ -66,9 +71,10 @@ def same_language(found: Language, wanted: Language) -> bool:
 
 
 def two_languages(code: str) -> tuple[str, str] | None:
-    """The two that somebody may have meant who wrote one with a region: en and fr for "en-fr".
+    """The two languages that a user may have meant by one language with a region: en and fr for "en-fr".
 
-    None for what can only be one: written as the standard has it (en-FR), or of a region that speaks it (pt-br).
+    None if the code can only mean one language: it is written as the standard requires (en-FR), or the region speaks
+    the language (pt-br).
     """
     first, mark, region = code.strip().replace("_", "-").partition("-")
     tag, other = _standard_tag(code.strip()), _standard_tag(region.lower())
@@ -81,7 +87,7 @@ def two_languages(code: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=4096)
 def language_name(code: str) -> str:
-    """In English: "French", "Chinese (Hant)"; the code where the registry has no name."""
+    """The English name: "French", "Chinese (Hant)". The code itself if the registry has no name."""
     if code == UNDETERMINED:
         return "no language told"
     base, _, rest = code.partition("-")
@@ -91,19 +97,19 @@ def language_name(code: str) -> str:
 
 @lru_cache(maxsize=4096)
 def script_of(language: Language) -> str:
-    """The ISO 15924 code of the script that it is written in, said or likely: "Latn"; for "zh-TW", "Hant"."""
+    """The ISO 15924 code of its script, stated or likely: "Latn"; for "zh-TW", "Hant"."""
     return langcodes.Language.get(language).maximize().script or "Zyyy"
 
 
 @lru_cache(maxsize=4096)
 def in_script(language: Language, script: str) -> Language:
-    """That language as written in that script: sr in Latn is sr-Latn, in Cyrl sr, which is what goes without saying."""
+    """The language written in that script: sr in Latn is sr-Latn; in Cyrl it is sr, because Cyrl is the default."""
     bare = Language(_bare(language))
     return bare if script_of(bare) == script else Language(f"{bare}-{script}")
 
 
 def _standard_tag(text: str) -> str | None:
-    """None for what is no tag, or the tag of no language."""
+    """None if the text is not a tag, or if it names no language."""
     if len(text) > _MAX_LENGTH or not _WRITTEN_AS_CODE.fullmatch(text):
         return None
     first, *rest = re.split(r"[-_]", text.lower())
@@ -125,14 +131,15 @@ def _bare(language: str) -> str:
 
 
 def _primary(language: str) -> str:
-    """As CLDR has it, where Tagalog is Filipino and Montenegrin Serbian."""
+    """The primary code by CLDR, where Tagalog is Filipino and Montenegrin is Serbian."""
     return langcodes.Language.get(_bare(language)).language or language
 
 
 def _is_macro_of(macro: str, member: str) -> bool:
-    """Only where the macrolanguage's code is not also the name of its standard member.
+    """True only if the macrolanguage's code is not also the name of its standard member.
 
-    "zh" means Mandarin and "ms" Malaysian, so they take neither Cantonese nor Indonesian; "no" and "sh" mean any.
+    "zh" means Mandarin and "ms" means Malaysian, so they accept neither Cantonese nor Indonesian. "no" and "sh" mean
+    any member.
     """
     macro = _bare(macro)
     if macro in data_dicts.NORMALIZED_MACROLANGUAGES.values():
@@ -142,7 +149,7 @@ def _is_macro_of(macro: str, member: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _codes_by_name() -> dict[str, str]:
-    """English names in the IANA registry, which langcodes carries; a name that two languages share is left out."""
+    """English names from the IANA registry, which langcodes includes. A name that two languages share is left out."""
     names: dict[str, str] = {}
     shared = set()
     for name, subtag in _registered_names():
@@ -154,7 +161,7 @@ def _codes_by_name() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _names_by_code() -> dict[str, str]:
-    """The first name that the registry has for each; "Modern Greek (1453-)" is called Greek."""
+    """The first name that the registry gives for each code. "Modern Greek (1453-)" is shortened to Greek."""
     names: dict[str, str] = {}
     for entry in registry_parser.parse_registry():  # type: ignore[no-untyped-call]
         if entry.get("Type") == "language":
@@ -167,14 +174,14 @@ def _registered_names() -> Iterator[tuple[str, str]]:
         if entry.get("Type") == "language" and "Preferred-Value" not in entry and ".." not in entry["Subtag"]:
             for name in entry["Description"]:
                 yield name.casefold(), entry["Subtag"]
-                # "Modern Greek (1453-)" is called Greek.
+                # "Modern Greek (1453-)" is shortened to Greek.
                 short = re.sub(r"^modern | \(\d*-\)$| \(macrolanguage\)$", "", name.casefold())
                 if short != name.casefold():
                     yield short, entry["Subtag"]
 
 
 def _suggestion(text: str) -> str:
-    """Near misses: the language of a country whose code was written (cz), or a name with a slip (Frensh)."""
+    """Likely corrections: the language of a country whose code was written (cz), or a misspelt name (Frensh)."""
     near = []
     if f"und-{text.upper()}" in data_dicts.LIKELY_SUBTAGS:
         near.append(str(langcodes.Language.make(territory=text.upper()).maximize().language))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.align.embeddings import EmbeddingAligner
-from bitrawl.align.lexical import LexicalAligner
+from bitrawl.align.lexical import KnowingAligner, LexicalAligner
 from bitrawl.align.pages import SiteAligner
 from bitrawl.corpus.duplicates import duplicates
 from bitrawl.corpus.judging import Judge
@@ -26,10 +26,11 @@ from bitrawl.text.template import Template, relabel, template_of
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
 
-MOST_PATTERNS = 5  # of a site and two languages, for the report; judgement
+MOST_PATTERNS = 5  # per site and language pair, for the report; judgement
 
 Languages = tuple[Language, Language]
 PagesOf = Callable[[], Iterable[Page]]
+PageOf = Callable[[Url], Page | None]
 
 
 class Step(StrEnum):
@@ -42,11 +43,11 @@ class Step(StrEnum):
 
 
 class Doing(msgspec.Struct, frozen=True):
-    """What mining is doing now, and how far it is."""
+    """What mining is doing now, and how far it has come."""
 
     step: Step
     site: str = ""
-    what: str = ""  # that `done` and `total` count: "pages", "en-fr pairs"
+    what: str = ""  # what `done` and `total` count: "pages", "en-fr pairs"
     done: int = 0
     total: int = 0
     seconds: float = 0.0  # that the rest will take, as far as can be told
@@ -72,9 +73,10 @@ class AlignedPair(NamedTuple):
 
 
 class Miner:
-    """From the pages of one site to pairs of pages and of segments.
+    """Makes page pairs and segment pairs from the pages of one site.
 
-    Repeatable: more pages of the same site give its findings anew, and the order of the crawl does not matter.
+    Mining can be repeated: with more pages of the same site, new findings replace the old ones. The order of the crawl
+    does not matter.
     """
 
     def __init__(
@@ -91,16 +93,23 @@ class Miner:
         self._encoder = encoder
 
     def pair(
-        self, site: str, pages: PagesOf, sitemaps: Iterable[Sitemap], *, known: Sequence[PagePair] | None = None
+        self,
+        site: str,
+        pages: PagesOf,
+        sitemaps: Iterable[Sitemap],
+        *,
+        known: Sequence[PagePair] | None = None,
+        page_of: PageOf | None = None,
     ) -> PairedSite:
-        """Clean and pair. `known` pairs of an earlier run are taken as they are."""
+        """Clean and pair. `known` pairs of an earlier run are taken as they are; `page_of` reads one page again."""
         template = template_of(pages())
 
         def clean() -> Iterable[Page]:
             return (relabel(page, template) for page in pages())
 
         if known is None:
-            result = self._pairing.pairs(clean(), self._languages, sitemaps)
+            again = None if page_of is None else lambda url: _relabelled(page_of(url), template)
+            result = self._pairing.pairs(clean, self._languages, sitemaps, page_of=again)
             pairs, refusals = result.pairs, [RefusedPair(no.url_a, no.url_b, no.reason) for no in result.refusals]
         else:
             pairs, refusals = list(known), []
@@ -122,9 +131,8 @@ class Miner:
         """What aligning these pairs teaches: to align others of the same site with, also in another process."""
         if self._encoder is not None:
             return b""
-        aligner = LexicalAligner()
-        SiteAligner(languages, aligner).align(pairs)
-        return pickle.dumps(aligner)
+        documents = SiteAligner(languages).documents(pairs)
+        return pickle.dumps(LexicalAligner().learn(documents))
 
     def align(
         self, languages: Languages, pairs: Sequence[tuple[Page, Page]], learned: bytes = b""
@@ -135,14 +143,10 @@ class Miner:
         judge = Judge(languages, self._identifier, aligner.lexicon)
         return [_judged(judge, segments) for segments in aligned]
 
-    def _aligner(self, learned: bytes) -> LexicalAligner | EmbeddingAligner:
+    def _aligner(self, learned: bytes) -> LexicalAligner | KnowingAligner | EmbeddingAligner:
         if self._encoder is not None:
             return EmbeddingAligner(self._encoder)
-        if not learned:
-            return LexicalAligner()
-        aligner = pickle.loads(learned)  # noqa: S301 - made by `learn`
-        assert isinstance(aligner, LexicalAligner)
-        return aligner
+        return KnowingAligner(pickle.loads(learned)) if learned else LexicalAligner()  # noqa: S301 - made by `learn`
 
     def _licences(self, pages: Iterable[Page], paired: set[Url], repeated: dict[Url, Url]) -> tuple[int, Counter[str]]:
         """How many pages there are, and what those of the corpus say of their licence."""
@@ -154,9 +158,13 @@ class Miner:
         return count, licences
 
     def _is_kept(self, page: Page, repeated: dict[Url, Url]) -> bool:
-        """Whether it goes into a corpus of one language."""
+        """Whether the page goes into a monolingual corpus."""
         one = len(self._languages) == 1
         return one and page.url not in repeated and same_language(page.language, self._languages[0])
+
+
+def _relabelled(page: Page | None, template: Template) -> Page | None:
+    return page and relabel(page, template)
 
 
 def _judged(judge: Judge, segments: list[SegmentPair]) -> AlignedPair:
@@ -175,7 +183,7 @@ def _judged(judge: Judge, segments: list[SegmentPair]) -> AlignedPair:
 
 
 def _patterns(pairs: Sequence[PagePair]) -> dict[str, int]:
-    """How the URLs of the pairs differ, as far as a few patterns say it: with the number of pairs that show each."""
+    """A few patterns that explain how the URLs of the pairs differ, with the number of pairs that show each."""
     by_languages: dict[str, list[tuple[Url, Url]]] = {}
     for pair in pairs:
         by_languages.setdefault(f"{pair.lang_a}-{pair.lang_b}", []).append((pair.url_a, pair.url_b))

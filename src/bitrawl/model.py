@@ -1,39 +1,41 @@
-"""The nouns: each is one state of knowledge, and frozen."""
+"""The domain types. Each is frozen and describes one state of knowledge."""
 
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Any, Generic, NewType, TypeVar
 
 import msgspec
+import zstandard
 
 from bitrawl.url import Url
 
 Language = NewType("Language", str)
-"""A BCP 47 code, mostly the bare ISO 639 one ("fr", "zh", "sr-Latn"); "und" where it is not known."""
+"""A BCP 47 code, usually the bare ISO 639 code ("fr", "zh", "sr-Latn"). "und" means that it is not known."""
 
 UNDETERMINED = Language("und")
 
 
 class LinkKind(StrEnum):
-    """How we heard of a URL."""
+    """How we learned of a URL."""
 
     SEED = "seed"
     SITEMAP = "sitemap"  # listed in a sitemap
     PAGE = "page"
-    ALTERNATE = "alternate"  # declared a translation of its source
-    REDIRECT = "redirect"
-    PARTNER = "partner"
-    ARCHIVE = "archive"  # a record of a WARC file that is taken whole
-    INDEX = "index"  # a sitemap file itself: read for its links, never a page
-    ROBOTS = "robots"  # a host's rules, robots.txt or tdmrep.json: asked for by the robots wrapper, never queued
-    PROBE = "probe"  # an address that cannot exist: what the host answers is its soft 404
+    ALTERNATE = "alternate"  # declared as a translation of its source
+    REDIRECT = "redirect"  # the target of a redirect
+    PARTNER = "partner"  # the translation of a page that a strategy expects to exist
+    ARCHIVE = "archive"  # a record of a WARC file that is read as a whole
+    INDEX = "index"  # a sitemap file: read for its links, never a page
+    ROBOTS = "robots"  # a host's rules, robots.txt or tdmrep.json: requested by the robots wrapper, never queued
+    PROBE = "probe"  # a URL that cannot exist: what the host answers is its soft 404
 
 
 OWN_REQUESTS = (LinkKind.ROBOTS, LinkKind.INDEX, LinkKind.PROBE)
-"""What we ask for on our own account: counted apart, and never as links that were skipped."""
+"""Requests that the crawler makes for itself. They are counted apart, and never as skipped links."""
 
 
 class Link(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What is known of a page before it is fetched."""
+    """What is known about a page before it is fetched."""
 
     url: Url
     kind: LinkKind
@@ -46,7 +48,7 @@ class Link(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     image_src: str = ""
     position: int = -1  # in the source's tag sequence
     depth: int = 0
-    redirects: int = 0  # hops that led here
+    redirects: int = 0  # how many redirects led here
 
 
 class Capture(msgspec.Struct, frozen=True):
@@ -58,27 +60,27 @@ class Capture(msgspec.Struct, frozen=True):
     body: bytes  # content-decoded
     at: float  # seconds since the epoch
     took: float = 0.0  # seconds
-    media_type: str = ""  # sniffed; "text/html" whatever the header claims
+    media_type: str = ""  # sniffed from the body, whatever the header claims
     request: bytes = b""  # the request head as sent
     payload: bytes = b""  # the body before content-decoding, for the archive; dropped once archived
     place: "WarcPlace | None" = None
-    ip: str = ""  # the server's address, where it is known
+    ip: str = ""  # the server's IP address, where it is known
 
     def header(self, name: str) -> str:
-        """All values of that header, joined by a comma; empty when absent."""
+        """All values of that header, joined by a comma. Empty if the header is absent."""
         name = name.lower()
         return ", ".join(value for key, value in self.headers if key.lower() == name)
 
 
 class WarcPlace(msgspec.Struct, frozen=True, gc=False):
-    """Where in the job's archive a response record is."""
+    """Where a response record is in the job's archive."""
 
     file: str
     offset: int
 
 
 class ParagraphKind(StrEnum):
-    """What a paragraph is, in ILSP-FC's words."""
+    """What a paragraph is. The names are ILSP-FC's."""
 
     TITLE = "title"
     HEADING = "heading"
@@ -87,9 +89,9 @@ class ParagraphKind(StrEnum):
 
 
 class Paragraph(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A block of text on a page, kept whether it is content or not."""
+    """A block of text on a page. Boilerplate is kept too."""
 
-    text: str  # normalised: one space for any space, no control characters, NFC
+    text: str  # normalised: single spaces, no control characters, NFC
     kind: ParagraphKind = ParagraphKind.TEXT
     boilerplate: bool = False
     content: float = 1.0  # the classifier's probability that this is main text
@@ -114,33 +116,31 @@ class AlternateSource(StrEnum):
 
 
 class Alternate(msgspec.Struct, frozen=True, gc=False):
-    """A declared translation: evidence, not yet believed."""
+    """A translation that a page declares. It is evidence, not yet a pair."""
 
     url: Url
-    language: str  # as declared, lower-case: "fr", "pt-br", "x-default"; empty when not said
+    language: str  # as declared, in lower case: "fr", "pt-br", "x-default"; empty if the page does not say
     source: AlternateSource
 
 
 class Image(msgspec.Struct, frozen=True, gc=False):
-    """An image on a page."""
-
     src: Url
     alt: str = ""
     position: int = -1
 
 
 class Metadata(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What a page says of itself, as said."""
+    """What a page says about itself, unchanged."""
 
     description: str = ""
     keywords: str = ""
     author: str = ""
-    date: str = ""  # ISO 8601 where it could be read so
+    date: str = ""  # ISO 8601 if it could be parsed
     licence: str = ""  # a URL or the text of the notice
     html_lang: str = ""
     content_language: str = ""
     locale: str = ""  # og:locale
-    other_locales: tuple[str, ...] = ()  # og:locale:alternate: languages that exist, without a URL
+    other_locales: tuple[str, ...] = ()  # og:locale:alternate: languages that exist, but without a URL
 
 
 class Directive(StrEnum):
@@ -153,11 +153,11 @@ class Directive(StrEnum):
 
 
 OPT_OUTS = frozenset({Directive.NOAI, Directive.TDM_RESERVATION})
-"""Directives that reserve the page's text against mining."""
+"""Directives that forbid mining the page's text."""
 
 
 class Page(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A capture understood."""
+    """What was read from a capture."""
 
     url: Url
     language: Language = UNDETERMINED
@@ -172,25 +172,26 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     tags: tuple[str, ...] = ()  # the tag sequence, in document order
     canonical: Url | None = None
     directives: tuple[Directive, ...] = ()
-    machine_translation: tuple[str, ...] = ()  # marks found, empty for a human's page
-    fingerprint: str = ""  # structure, Papavassiliou section 3.9: one letter a block
-    digest: str = ""  # of the normalised text, equal means the same text
-    signature: int = 0  # SimHash of the text with its digits masked, 64 bits: near means nearly the same
+    # marks of machine translation that were found; empty for a human translation
+    machine_translation: tuple[str, ...] = ()
+    fingerprint: str = ""  # the structure, one letter per block: Papavassiliou section 3.9
+    digest: str = ""  # of the normalised text; equal digests mean the same text
+    signature: int = 0  # 64-bit SimHash of the text with its digits masked; near values mean nearly the same text
 
 
 class SiteKnowledge(msgspec.Struct, frozen=True):
-    """What a crawl has learned of one site so far."""
+    """What a crawl has learned about one site so far."""
 
     site: str
     pages: int = 0
     fetched: int = 0
     bytes: int = 0
     languages: dict[str, int] = {}
-    missing: dict[str, int] = {}  # by host, the signature of what it answers to an address that cannot exist
-    left: str = ""  # why the strategy held the site to be exhausted, empty while it does not
+    missing: dict[str, int] = {}  # by host: the signature of its answer to a URL that cannot exist
+    left: str = ""  # why the strategy left the site; empty if it did not
 
     def after(self, visit: "Visit") -> "SiteKnowledge":
-        """With what one more visit brought, of those that ended their link."""
+        """What is known after one more visit. Count only visits that ended their link."""
         page = visit.outcome if isinstance(visit.outcome, Page) else None
         languages = self.languages
         if page is not None:
@@ -205,17 +206,17 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
 
 
 class RobotsRecord(msgspec.Struct, frozen=True):
-    """What an origin answered when it was asked for its rules."""
+    """What an origin answered to the requests for its rules."""
 
     origin: str
-    status: int  # of robots.txt after its redirects; 0 when they did not end, which counts as 404
+    status: int  # of robots.txt after its redirects; 0 if they did not end, which counts as 404
     body: bytes
     at: float
-    reservations: bytes = b""  # the body of tdmrep.json, empty where there is none
+    reservations: bytes = b""  # the body of tdmrep.json; empty if there is none
 
 
 class Stage(StrEnum):
-    """Where something left the line."""
+    """Where in the pipeline something was skipped."""
 
     SCOPE = "scope"
     FRONTIER = "frontier"
@@ -225,10 +226,11 @@ class Stage(StrEnum):
     PAIR = "pair"
     ALIGN = "align"
     JUDGE = "judge"
+    STRATEGY = "strategy"
 
 
 class Reason(StrEnum):
-    """Why something left the line; each has a sentence in docs/reference/skips.md."""
+    """Why something was skipped. docs/reference/skips.md explains each reason."""
 
     # scope
     OFF_SITE = "off-site"
@@ -240,6 +242,7 @@ class Reason(StrEnum):
     NOFOLLOW = "nofollow"
     STRATEGY = "strategy"
     TRAP = "trap"
+    TOO_MANY_HOSTS = "too-many-hosts"
     # robots and opt-outs
     ROBOTS = "robots"
     ROBOTS_UNREACHABLE = "robots-unreachable"
@@ -257,7 +260,7 @@ class Reason(StrEnum):
     TIMEOUT = "timeout"
     HTTP_ERROR = "http-error"
     HTTP_STATUS = "http-status"
-    SERVER_ERROR = "server-error"  # a status that says "not now" (500, 502, 503, 504)
+    SERVER_ERROR = "server-error"  # a temporary failure (500, 502, 503, 504)
     RATE_LIMITED = "rate-limited"
     TOO_LARGE = "too-large"
     BOMB = "bomb"
@@ -275,7 +278,7 @@ class Reason(StrEnum):
     MINING_TIMEOUT = "mining-timeout"
     MINING_CRASH = "mining-crash"
     MINING_ERROR = "mining-error"
-    INTERNAL = "internal"  # a bug of ours; please report it
+    INTERNAL = "internal"  # a bug in bitrawl; please report it
 
 
 TRANSIENT = frozenset(
@@ -289,42 +292,80 @@ TRANSIENT = frozenset(
         Reason.RATE_LIMITED,
     }
 )
-"""Reasons that may be gone at the next attempt."""
+"""Reasons that may no longer hold at the next attempt."""
 
 NO_ANSWER = frozenset(
     {Reason.ROBOTS_UNREACHABLE, Reason.DNS, Reason.CONNECTION, Reason.TLS, Reason.PROXY, Reason.TIMEOUT}
 )
-"""Reasons that mean that the host said nothing that could be used."""
+"""Reasons which mean that the host gave no usable answer."""
 
 
 class Skip(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """The other way out of any stage."""
+    """The result of a stage that did not produce the next type: what was skipped, where and why."""
 
     url: Url
     stage: Stage
     reason: Reason
     detail: str = ""
-    status: int = 0  # of the HTTP answer, 0 when there was none
-    retry_after: float = 0.0  # seconds that the server asked for
+    status: int = 0  # of the HTTP answer; 0 if there was none
+    retry_after: float = 0.0  # seconds that the server asked us to wait
 
 
-class Sitemap(msgspec.Struct, frozen=True):
-    """A capture understood as a list of links."""
+PART = 2000  # links of a sitemap that are unpacked, scored and queued at once: 0.1 to 0.2 s of CPU; judgement
+
+
+class Sitemap(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A capture understood as a list of links.
+
+    A long one has only its first links unpacked: 200,000 of them with their alternates would take 300 MB. `parts` has
+    them all, a few at a time.
+    """
 
     url: Url
     links: tuple[Link, ...] = ()  # of kind SITEMAP, ALTERNATE, or INDEX for the files of an index
     alternates: tuple[tuple[Alternate, ...], ...] = ()  # a group for each entry that has any, itself included
+    rest: tuple[bytes, ...] = ()  # the further parts, each a sitemap, packed and compressed
+    more: int = 0  # links in the rest
+
+    @classmethod
+    def of(cls, url: Url, links: Sequence[Link], groups: Sequence[tuple[int, tuple[Alternate, ...]]] = ()) -> "Sitemap":
+        """Cut into parts; each group of alternates comes with the number of links before it."""
+        cuts = [cls(url, tuple(links[start : start + PART])) for start in range(0, len(links), PART)] or [cls(url)]
+        parts: list[list[tuple[Alternate, ...]]] = [[] for _ in cuts]
+        for before, group in groups:
+            parts[min(before // PART, len(cuts) - 1)].append(group)
+        first, *others = (
+            msgspec.structs.replace(cut, alternates=tuple(part)) for cut, part in zip(cuts, parts, strict=True)
+        )
+        compress = zstandard.ZstdCompressor(level=1).compress
+        rest = tuple(compress(pack(part)) for part in others)
+        return msgspec.structs.replace(first, rest=rest, more=len(links) - len(first.links))
+
+    @property
+    def size(self) -> int:
+        """Links in all parts."""
+        return len(self.links) + self.more
+
+    def parts(self) -> Iterator["Sitemap"]:
+        """All links in their order, with the alternates declared there; none of the parts has a rest."""
+        yield msgspec.structs.replace(self, rest=(), more=0) if self.rest else self
+        decompress = zstandard.ZstdDecompressor().decompress
+        for packed in self.rest:
+            yield _unpack_sitemap(decompress(packed))
 
 
 class Method(StrEnum):
-    """How a pair of pages was found, the most reliable first; files have the letters: ILSP-FC's, and ours from c on."""
+    """How a page pair was found, the most reliable method first.
+
+    Output files use the letters. They are ILSP-FC's up to "l"; the rest are ours.
+    """
 
     DECLARED = "a"
     URL = "u"
     IMAGES_AND_DIGITS = "p"
     DIGITS = "d"
     IMAGES = "i"
-    HIGH = "h"  # structure
+    HIGH = "h"  # HIGH, MEDIUM and LOW: similar structure
     MEDIUM = "m"
     LOW = "l"
     CONTENT = "c"
@@ -334,18 +375,18 @@ class Method(StrEnum):
 
 
 class PagePair(msgspec.Struct, frozen=True):
-    """Two pages held to be translations of each other."""
+    """Two pages that are considered translations of each other."""
 
     url_a: Url
     url_b: Url
     lang_a: Language
     lang_b: Language
     score: float  # calibrated, 0–1
-    evidence: dict[str, float] = {}  # by the letter of the `Method`
+    evidence: dict[str, float] = {}  # by the letter of its `Method`
 
 
 class Bead(msgspec.Struct, frozen=True, gc=False):
-    """Sentences of two texts that are translations of each other, by their numbers; one side may be empty."""
+    """Sentences of two texts that are aligned with each other, by their numbers. One side may be empty."""
 
     a: tuple[int, ...]
     b: tuple[int, ...]
@@ -353,7 +394,7 @@ class Bead(msgspec.Struct, frozen=True, gc=False):
 
 
 class Segment(msgspec.Struct, frozen=True, gc=False):
-    """A sentence, or a few in a row, with its place in its page."""
+    """A sentence, or a few in a row, and where it is on its page."""
 
     text: str
     paragraph: int = -1  # the number of the paragraph that it begins in
@@ -361,20 +402,20 @@ class Segment(msgspec.Struct, frozen=True, gc=False):
 
 
 class SegmentPair(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Two segments held to be translations, and what was measured of them; whether it is good is decided elsewhere."""
+    """Two segments that are considered translations, and their measurements. Judging happens elsewhere."""
 
     url_a: Url
     url_b: Url
     a: Segment
     b: Segment
-    score: float  # of the alignment
+    score: float  # how probably they are translations, once judged; before that, the aligner's own
     type: str = "1:1"  # sentences on either side
-    scores: dict[str, float] = {}  # by name: length_ratio, coverage_a, coverage_b, language_a, language_b
+    scores: dict[str, float] = {}  # by name: alignment, length_ratio, coverage_a, coverage_b, language_a, language_b
     flags: tuple[str, ...] = ()  # ILSP-FC's words: "equal TUVs", "different numbers in TUVs", ...
 
 
 class UnitSource(msgspec.Struct, frozen=True, gc=False):
-    """Where a unit was found: pages, and the paragraph and sentence that it begins with on either."""
+    """Where a unit was found: two pages, and the paragraph and sentence in which it begins on each."""
 
     url_a: Url
     url_b: Url
@@ -385,26 +426,25 @@ class UnitSource(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def of(cls, pair: SegmentPair) -> "UnitSource":
-        """The place of a segment pair."""
         a, b = pair.a, pair.b
         return cls(pair.url_a, pair.url_b, a.paragraph, b.paragraph, a.sentence, b.sentence)
 
 
 class TranslationUnit(msgspec.Struct, frozen=True):
-    """A segment pair as it stands in the corpus, and all places where its two texts were found together."""
+    """A segment pair in the corpus, with all places where its two texts were found together."""
 
-    pair: SegmentPair  # the best scored of them
-    sources: tuple[UnitSource, ...]  # its own first
-    variants: int = 0  # nearly equal texts that it stands for as well
+    pair: SegmentPair  # the one with the best score
+    sources: tuple[UnitSource, ...]  # that of `pair` first
+    variants: int = 0  # how many nearly equal pairs were merged into it
 
     @classmethod
     def alone(cls, pair: SegmentPair) -> "TranslationUnit":
-        """A pair that was found once."""
+        """A unit for a pair that was found once."""
         return cls(pair, (UnitSource.of(pair),))
 
 
 class Lease(msgspec.Struct, frozen=True):
-    """A link that somebody is visiting."""
+    """A link that is being visited."""
 
     link: Link
     score: float
@@ -414,49 +454,57 @@ class Lease(msgspec.Struct, frozen=True):
 class Advice(msgspec.Struct, frozen=True):
     """What a strategy wants changed after a visit."""
 
-    scores: tuple[tuple[Url, float], ...] = ()  # of queued links, also lower ones
-    links: tuple[Link, ...] = ()  # that no page has, but that should exist
-    leave: str = ""  # why nothing more is to be expected of the site
+    scores: tuple[tuple[Url, float], ...] = ()  # of queued links; may be lower than before
+    links: tuple[Link, ...] = ()  # links that should exist, although no page has them
+    leave: str = ""  # why no more pairs are expected from the site; empty to stay
 
 
 class Fetch(msgspec.Struct, frozen=True):
-    """One request for a leased link, with or without an answer; what the answer means is not known yet."""
+    """One request for a leased link, answered or not. The answer has not been analysed yet."""
 
     lease: Lease
-    status: int = 0  # of the HTTP answer, 0 when there was none
+    status: int = 0  # of the HTTP answer; 0 if there was none
     bytes: int = 0  # of the body
     at: float = 0.0
     took: float = 0.0
     place: WarcPlace | None = None
 
     def visit(self, outcome: Page | Sitemap | Skip) -> "Visit":
-        """The visit that this fetch was, now that its outcome is known."""
+        """The visit, once the outcome of this fetch is known."""
         return Visit(self.lease, outcome, self.status, self.bytes, self.at, self.took, self.place)
 
 
 class Visit(msgspec.Struct, frozen=True):
-    """One fetch and what came of it: a line of the log."""
+    """One fetch and its outcome: a line of the log."""
 
     lease: Lease
     outcome: Page | Sitemap | Skip
-    status: int = 0  # of the HTTP answer, 0 when there was none
+    status: int = 0  # of the HTTP answer; 0 if there was none
     bytes: int = 0  # of the body
     at: float = 0.0
     took: float = 0.0
     place: WarcPlace | None = None
 
+    def parts(self) -> Iterator["Visit"]:
+        """The visit as often as its sitemap has parts, each time with one of them; once where it is none."""
+        if not isinstance(self.outcome, Sitemap):
+            yield self
+            return
+        for part in self.outcome.parts():
+            yield msgspec.structs.replace(self, outcome=part)
 
-def _from_text(kind: type, value: Any) -> Any:  # noqa: ARG001 (a Url is all that msgspec has to ask for)
+
+def _from_text(kind: type, value: Any) -> Any:  # noqa: ARG001 (msgspec calls this for Url only)
     return Url.known(value)
 
 
 Noun = TypeVar("Noun")
 
-_encoder = msgspec.msgpack.Encoder(enc_hook=str)  # msgspec asks for what a Url is: a str
+_encoder = msgspec.msgpack.Encoder(enc_hook=str)  # msgspec calls this for Url only, which is a str
 
 
 def pack(noun: msgspec.Struct | tuple[msgspec.Struct, ...]) -> bytes:
-    """A noun, or several, as bytes, for the ledger and between processes."""
+    """One of these types, or several, as bytes, for the ledger and for other processes."""
     return _encoder.encode(noun)
 
 
@@ -467,5 +515,7 @@ class Unpacker(Generic[Noun]):
         self._decoder = msgspec.msgpack.Decoder(kind, dec_hook=_from_text)
 
     def __call__(self, data: bytes) -> Noun:
-        """The noun."""
         return self._decoder.decode(data)  # type: ignore[no-any-return]
+
+
+_unpack_sitemap: Unpacker[Sitemap] = Unpacker(Sitemap)

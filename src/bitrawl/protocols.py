@@ -1,4 +1,4 @@
-"""The seams: what a stage asks of its neighbours. Async where we wait, plain and batched where we compute."""
+"""The interfaces between stages. They are async where we wait, and plain and batched where we compute."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -12,34 +12,35 @@ from bitrawl.url import Url
 
 
 class Clock(Protocol):
-    """Time, passed in so that tests own it."""
+    """Time. It is passed in so that tests can control it."""
 
     def now(self) -> float:
         """Seconds since the epoch."""
         ...
 
-    async def sleep(self, seconds: float) -> None:
-        """Return when so much time has passed."""
-        ...
+    async def sleep(self, seconds: float) -> None: ...
 
 
 class Fetcher(Protocol):
-    """One link, one answer; a redirect is an answer too, and its target a new link for the frontier."""
+    """One link, one answer. A redirect is an answer too; its target is a new link for the frontier."""
 
     async def fetch(self, link: Link) -> Capture | Skip:
-        """Never raises for what the web does; a `StoreError` from an archiving wrapper passes through."""
+        """Never raises because of the web. A `StoreError` from an archiving wrapper passes through."""
         ...
 
 
 class LinkScorer(Protocol):
-    """A strategy: what orders the frontier."""
+    """A strategy. It orders the frontier."""
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
-        """0–1, higher is visited earlier; 0 means not on this evidence. `found_on` is None for seeds and sitemaps."""
+        """Scores from 0 to 1. Higher scores are visited earlier.
+
+        0 means that the evidence is not sufficient for a visit. `found_on` is None for seeds and sitemaps.
+        """
         ...
 
     def learn(self, visit: Visit, site: SiteKnowledge) -> None:
-        """What a visit brought, whatever it was; called before the links found there are scored."""
+        """Learn from a visit, whatever its outcome. It is called before the links found there are scored."""
         ...
 
     def advise(self, site: SiteKnowledge) -> Advice:
@@ -48,96 +49,100 @@ class LinkScorer(Protocol):
 
 
 class Analyser(Protocol):
-    """From bytes to what they mean."""
+    """Turns bytes into a page or a sitemap."""
 
     async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
-        """Never raises for what the bytes are; `index` asks to read a sitemap."""
+        """Never raises because of the bytes. `index` asks to read a sitemap."""
         ...
 
 
 class LanguageIdentifier(Protocol):
-    """Which language a text is in."""
-
     def identify(self, texts: Sequence[str], *, prior: Language | None = None) -> list[tuple[Language, float]]:
-        """Language and confidence (0–1) of each; "und" and 0.0 where there is nothing to go by.
+        """The language of each text and the confidence (0–1). "und" and 0.0 if there is no evidence.
 
-        `prior` is what the page's markup or URL claims: it may tip a balance, never decide.
+        `prior` is what the page's markup or URL claims. It may tip the balance, but it never decides alone.
         """
         ...
 
 
 class Encoder(Protocol):
-    """Texts of any language as vectors: near each other where they mean the same."""
+    """Turns texts of any language into vectors. Texts with the same meaning get similar vectors."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A row for each, of length 1; zeros for a text that says nothing."""
+        """One row per text, of length 1. Zeros for a text without meaning."""
         ...
 
 
 class UrlLanguageModel(Protocol):
-    """Which language the page behind a URL is in, by the URL alone."""
+    """Predicts the language of a page from its URL alone."""
 
     @property
     def languages(self) -> Sequence[Language]:
-        """The columns of a distribution; the last is "und", for all others and for no idea."""
+        """The columns of a distribution. The last is "und": any other language, or not known."""
         ...
 
     def distribution(self, urls: Sequence[Url]) -> NDArray[np.float32]:
-        """One row a URL, one column a language; rows sum to 1."""
+        """One row per URL, one column per language. Each row sums to 1."""
         ...
 
 
 class UrlPairModel(Protocol):
-    """Whether the pages behind two URLs are translations of each other, by the URLs alone."""
+    """Predicts from two URLs alone whether their pages are translations of each other."""
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> NDArray[np.float32]:
-        """A calibrated probability for each pair; the order of the two does not matter."""
+        """A calibrated probability for each pair. The order of the two URLs does not matter."""
         ...
 
 
 class Queue(Protocol):
-    """The links that a frontier remembers, in memory or in the ledger. When a host may be visited is not its business."""
+    """The links that a frontier remembers, in memory or in the ledger.
+
+    It does not decide when a host may be visited.
+    """
 
     def put(self, scored: Iterable[tuple[Link, float]]) -> set[str]:
-        """Queue what is new, raise what is queued, revive what a strategy had refused; the hosts touched."""
+        """Queue new links, raise the score of queued ones, and requeue links that a strategy had skipped.
+
+        Returns the hosts whose links changed.
+        """
         ...
 
     def pop(self, host: str) -> Lease | None:
-        """The best queued link of that host, now leased: fewest attempts, highest score, first come."""
+        """Lease the best queued link of that host: fewest attempts, then highest score, then first queued."""
         ...
 
     def best(self, host: str) -> float:
-        """The score of what `pop` would give; -1 for nothing."""
+        """The score of the link that `pop` would return; -1 if there is none."""
         ...
 
     def give_back(self, lease: Lease) -> None:
-        """The lease ends without a verdict: queued again, with one attempt more."""
+        """End a lease without a verdict. The link is queued again, with one more attempt counted."""
         ...
 
     def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
-        """New scores, also lower ones, for what is queued; URLs that are not are passed over."""
+        """Set new scores, also lower ones, for queued links. URLs that are not queued are ignored."""
         ...
 
 
 class Recorder(Protocol):
-    """The ledger as the loop sees it."""
+    """The part of the ledger that the crawl loop uses."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """All that is written inside is kept together, or not at all."""
+        """Everything written inside is kept together, or not at all."""
         ...
 
     def record(self, visit: Visit, *, final: bool = True) -> None:
-        """A fetch and its verdict; not `final` when it failed and will be tried again."""
+        """Store a fetch and its verdict. `final` is false if it failed and will be tried again."""
         ...
 
     def refuse(self, skips: Iterable[tuple[Link, Skip]]) -> None:
-        """Links that are not followed; those already known keep the verdict that they have."""
+        """Store links that are not followed. A link that is already known keeps its verdict."""
         ...
 
     def knowledge(self, site: str) -> SiteKnowledge:
-        """What is known of a site so far."""
+        """What is known about a site so far."""
         ...
 
     def learn(self, knowledge: SiteKnowledge) -> None:
-        """Something more is known of a site."""
+        """Store what is known about a site."""
         ...

@@ -1,4 +1,4 @@
-"""Fakes that ship beside the real parts, for our tests and for those who write a plug-in."""
+"""Fakes for the real parts, for our tests and for the tests of your own parts."""
 
 import asyncio
 import heapq
@@ -21,7 +21,7 @@ class FakeClock:
         return self._now
 
     def advance(self, seconds: float) -> None:
-        """Let so much time pass, and wake whoever waited for it."""
+        """Let this much time pass, and wake everybody who waited for it."""
         self._now += seconds
         while self._sleepers and self._sleepers[0][0] <= self._now:
             sleeper = heapq.heappop(self._sleepers)[2]
@@ -29,7 +29,7 @@ class FakeClock:
                 sleeper.set_result(None)
 
     async def sleep(self, seconds: float) -> None:
-        """Jumps to the end of the shortest sleep once nothing else is ready to run."""
+        """Jumps to the end of the shortest sleep when nothing else is ready to run."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (self._now + seconds, next(self._order), future))
         jump = asyncio.ensure_future(self._jump_when_idle())
@@ -39,21 +39,21 @@ class FakeClock:
             jump.cancel()
 
     async def _jump_when_idle(self) -> None:
-        for _ in range(100):  # everybody else gets a hundred turns to act at the present time
+        for _ in range(100):  # everybody else gets a hundred turns to act at the current time
             await asyncio.sleep(0)
         if self._sleepers:
             self.advance(max(0.0, self._sleepers[0][0] - self._now))
 
 
 class FakeWeb:
-    """A fetcher that answers from a table of URL to HTML, to a whole `Capture`, or to a `Skip`."""
+    """A fetcher that answers from a table from URL to HTML, to a whole `Capture`, or to a `Skip`."""
 
     def __init__(self, pages: Mapping[str, "str | Capture | Skip"]) -> None:
         self.pages = dict(pages)
         self.asked: list[str] = []
 
     async def fetch(self, link: Link) -> Capture | Skip:
-        """What the table says; a 404 for what it does not know."""
+        """What the table says; a 404 for an unknown URL."""
         self.asked.append(link.url)
         await asyncio.sleep(0)
         answer = self.pages.get(link.url)

@@ -6,7 +6,7 @@ from small_site import EN, FR, alternate, articles, images, links, page
 from bitrawl.model import Language
 from bitrawl.pair.content import KeptSpace
 from bitrawl.pair.declared import DeclaredDetector, MutualDetector
-from bitrawl.pair.evidence import Known
+from bitrawl.pair.evidence import Evidence, Known
 from bitrawl.pair.images import DigitDetector, ImageDetector
 from bitrawl.pair.parents import BridgeDetector, ParentDetector
 from bitrawl.pair.site import condense
@@ -19,7 +19,8 @@ class Kept:
 
     def propose(self, site, known):
         space = KeptSpace(site)
-        return {pair: value for pair in space.candidates() if (value := space.cosine(pair))}
+        keys = space.candidates()
+        return Evidence(keys, space.cosines(keys))
 
 
 DETECTORS = [

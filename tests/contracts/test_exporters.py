@@ -372,7 +372,7 @@ def test_what_cannot_be_read_to_its_end_replaces_nothing_in_any_format(tmp_path)
 @pytest.mark.parametrize(("header", "name"), [(EN, Format.TMX), (EN_FR, Format.TEXT)])
 def test_a_format_for_another_number_of_languages_is_refused_by_name(tmp_path, header, name):
     with (
-        pytest.raises(ConfigError, match=f"{name} is no format for {header.name}; there are"),
+        pytest.raises(ConfigError, match=f"{name} is not a format for {header.name}; choose from"),
         exporting(tmp_path, header, [name]),
     ):
         pass

@@ -91,7 +91,7 @@ def test_seeds_score_one_and_every_link_has_a_score(make: Make, codes: str):
 
 
 @pytest.mark.parametrize("codes", LANGUAGES.values(), ids=LANGUAGES)
-def test_whatever_a_visit_brings_is_borne(make: Make, codes: str):
+def test_no_outcome_of_a_visit_raises(make: Make, codes: str):
     scorer = make(codes)
     scored(scorer, [Link(url(path), LinkKind.SEED) for path in ("/en/", "/fr/", "/gone", "/moved")], None)
     listed = tuple(Link(url(f"/fr/{number}"), LinkKind.SITEMAP) for number in range(3))

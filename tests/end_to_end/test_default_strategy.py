@@ -116,7 +116,7 @@ def test_command_status_and_report_say_why_a_site_was_left(mined: tuple[Path, st
     folder, said = mined
     assert list(left(folder)) == ["allotment-diary.test"]
     why = left(folder)["allotment-diary.test"]
-    assert "nothing but en" in why
+    assert "only en" in why
     assert f"left allotment-diary.test: {why}" in said
     assert "--exhaustive visits them" in said
     assert why in ran("status", str(folder))

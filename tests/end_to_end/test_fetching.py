@@ -14,10 +14,9 @@ import tracemalloc
 import aiohttp
 import pytest
 from aiohttp.client_reqrep import ConnectionKey
-from web.pathologies import ROUTES, pathology_server
+from web.pathologies import ROUTES, SMUGGLED, pathology_server
 
 from bitrawl import __version__
-from bitrawl.crawl import addresses
 from bitrawl.crawl.decompress import MIB
 from bitrawl.crawl.failures import failure
 from bitrawl.crawl.fetch import FetchSettings, HttpFetcher, redirect_target
@@ -125,6 +124,16 @@ async def test_memory_stays_small_whatever_comes(path):
             tracemalloc.stop()
 
 
+async def test_the_bodies_of_one_host_are_expanded_in_slices_between_those_of_others(monkeypatch):
+    async with fetching() as (_, fetch):
+        turns = []
+        sleep = asyncio.sleep
+        monkeypatch.setattr(asyncio, "sleep", lambda seconds: sleep(turns.append(seconds) or seconds))
+        answer = await fetch("/encoded/large?mb=15")
+    assert len(answer.body) > 10 * MIB
+    assert turns.count(0) >= len(answer.body) // (2 * MIB)
+
+
 async def test_a_slow_drip_ends_with_the_total_time():
     started = time.monotonic()
     answer = await outcome("/drip?every=0.01", total_time=0.3, read_time=10)
@@ -182,6 +191,79 @@ def says_once(head):
         writer.close()
 
     return answer
+
+
+# What was sent unasked is no answer.
+
+
+class Smuggler:
+    """A conversation: an answer to each request, and more than that on the first connection, `when` it is told."""
+
+    FIRST, SECOND = b"the first", b"the second"
+    UNASKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 8\r\n\r\nsmuggled"
+
+    def __init__(self, with_the_answer=b"", before_the_next=b""):
+        self.writers = []
+        self._with_the_answer = with_the_answer
+        self._before_the_next = before_the_next
+
+    async def __call__(self, reader, writer):
+        self.writers.append(writer)
+        first = len(self.writers) == 1
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            for body in (self.FIRST if first else self.SECOND, self.SECOND, self.SECOND):
+                await reader.readuntil(b"\r\n\r\n")
+                before = self._before_the_next if first and body == self.SECOND else b""
+                head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % len(body)
+                writer.write(before + head + body + (self._with_the_answer if first else b""))
+        writer.close()
+
+    def send_unasked(self):
+        self.writers[0].write(self.UNASKED)
+
+    @contextlib.asynccontextmanager
+    async def serving(self):
+        """And a function that asks it for a page."""
+        async with own_server(self) as port, fetching() as (_, fetch):
+            yield lambda path: fetch(f"http://127.0.0.1:{port}{path}")
+            for writer in self.writers:
+                writer.close()
+                with contextlib.suppress(ConnectionError):
+                    await writer.wait_closed()
+
+
+@pytest.mark.parametrize("turns", [0, 5])
+async def test_an_answer_that_nobody_asked_for_is_not_that_of_the_next_request(turns):
+    """With no turn of the event loop in between it lies in the kernel, with some it has been read."""
+    server = Smuggler()
+    async with server.serving() as fetch:
+        assert (await fetch("/1")).body == server.FIRST
+        server.send_unasked()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        assert (await fetch("/2")).body == server.SECOND
+        assert (await fetch("/3")).body == server.SECOND
+    assert len(server.writers) == 3  # one request per connection, once it was caught
+
+
+@pytest.mark.parametrize(
+    ("with_the_answer", "before_the_next"),
+    [(Smuggler.UNASKED, b""), (Smuggler.UNASKED[:-5], b""), (Smuggler.UNASKED[:30], Smuggler.UNASKED[30:])],
+    ids=["whole", "without its end", "half a head"],
+)
+async def test_what_comes_in_one_packet_with_an_answer_is_not_part_of_the_next(with_the_answer, before_the_next):
+    server = Smuggler(with_the_answer, before_the_next)
+    async with server.serving() as fetch:
+        answers = [await fetch(f"/{n}") for n in range(3)]
+    assert [each.body for each in answers] == [server.FIRST, server.SECOND, server.SECOND]
+
+
+async def test_pages_of_a_host_that_sends_more_than_it_was_asked_for_are_its_own():
+    async with fetching() as (base, fetch):
+        pages = [await fetch(path) for path in ("/unasked", "/ok", "/unasked?again", "/", "/ok?again")]
+        assert [each.path for each in base.requests] == ["/unasked", "/ok", "/unasked", "/", "/ok"]
+    assert not any(SMUGGLED in each.body for each in pages)
+    assert b"All is well" in pages[1].body
 
 
 # What comes back is what was sent.
@@ -381,7 +463,7 @@ async def test_a_name_that_resolves_to_a_private_address_is_refused(monkeypatch)
         def rebinding(host, port, **_):
             return [(2, 1, 6, "", (next(answers), port))]
 
-        monkeypatch.setattr(addresses.socket, "getaddrinfo", rebinding)
+        monkeypatch.setattr(socket, "getaddrinfo", rebinding)
         async with HttpFetcher(FetchSettings(), Clock()) as fetcher:
             answer = await fetcher.fetch(Link(Url.parse(f"http://rebind.example.org:{base.port}/ok"), LinkKind.PAGE))
         assert answer.reason is Reason.PRIVATE_ADDRESS

@@ -1,16 +1,20 @@
 """The whole crawl against the server of pathologies: one page costs one page, and what never ends is left."""
 
+import tracemalloc
 from pathlib import Path
 
+import aiohttp
 import pytest
-from web.pathologies import pathology_server
+from web.pathologies import Base, pathology_server
 
 from bitrawl import config
+from bitrawl.assemble import Parts
 from bitrawl.crawl.ending import Ending
 from bitrawl.jobs import crawling
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.model import Visit
+from bitrawl.model import Sitemap, Visit
 from bitrawl.store.ledger import Ledger
+from bitrawl.url import Url
 
 SMALL = {"timeout": 2.0, "megabytes": 5.0, "allow_private": True}
 
@@ -39,6 +43,8 @@ async def crawl(folder: Path, seeds: list[str], **job: object) -> dict[str, str]
         ("/bomb/br", "bomb"),
         ("/bomb/zstd", "bomb"),
         ("/bomb/nested", "too-large"),
+        ("/bomb/frames", "page"),
+        ("/unasked", "page"),
         ("/truncated/chunk", "connection"),
         ("/truncated/length", "connection"),
         ("/reset", "connection"),
@@ -112,3 +118,80 @@ async def test_a_page_that_hangs_the_reader_leaves_its_input_behind(tmp_path: Pa
         verdicts = await crawl(tmp_path, [f"{base}/ok"], **job)
     assert verdicts[f"{base}/ok"] == "analysis-timeout"
     assert any(b"<html" in path.read_bytes().lower() for path in (tmp_path / "rejected").glob("*.html"))
+
+
+async def test_a_long_sitemap_is_read_whole_and_handed_over_in_parts(tmp_path: Path):
+    """Its 10 MB cost the body, a copy or two on the way, and never all links at once (which take 40 MB and more)."""
+    async with pathology_server() as base:
+        asked = {
+            "langs": ["en"],
+            "seeds": [f"{base.at('sitemap')}/"],
+            "strategy": "breadth-first",
+            "politeness": {"delay": 0},
+            "fetch": {"connect_to": {"*.test": f"127.0.0.1:{base.port}"}},
+            "scope": {"probe": False},
+        }
+        parts: list[Parts] = []
+
+        def stop_after_the_sitemap(visit: Visit) -> None:
+            if isinstance(visit.outcome, Sitemap):
+                parts[0].crawl.stop()
+
+        await fetch_sitemap(base)  # the server makes it once
+        tracemalloc.start()
+        try:
+            await crawling.crawl(
+                config.resolve(asked), JobFolder(tmp_path), observe=stop_after_the_sitemap, started=parts.append
+            )
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    ledger = Ledger(tmp_path / "job.sqlite", read_only=True)
+    (listed,) = ledger.database.one("SELECT count(*) FROM links WHERE kind IN ('sitemap', 'alternate')")
+    (declared,) = (sum(len(part.alternates) for part in found.parts()) for found in ledger.sitemaps("sitemap.test"))
+    ledger.close()
+    assert (listed, declared) == (20_000, 5_000)
+    assert peak < 45_000_000
+
+
+async def fetch_sitemap(base: Base) -> None:
+    async with aiohttp.ClientSession() as session:
+        host = {"Host": f"sitemap.test:{base.port}"}
+        async with session.get(f"{base}/sitemap.xml", headers=host) as answer:
+            assert len(await answer.read()) > 9_000_000
+
+
+@pytest.mark.parametrize(("domain", "hosts"), [("endless", 20), ("alike", 5)])
+async def test_a_site_of_endless_hosts_costs_a_few_of_them(tmp_path: Path, domain: str, hosts: int):
+    """Twenty, as the job asks; no more than five where they answer alike."""
+    async with pathology_server() as base:
+        home = f"{base.at('www.' + domain)}/"
+        job = {
+            "fetch": SMALL | {"connect_to": {"*.test": f"127.0.0.1:{base.port}"}},
+            "scope": {},
+            "strategy": "breadth-first",
+            "budget": {"site_hosts": 20},
+            "politeness": {"delay": 0, "attempts": 1, "backoff": 0, "parallel": 1},
+        }
+        verdicts = await crawl(tmp_path, [home], **job)
+        asked = {each.host for each in base.requests}
+    assert verdicts[home] == "page"
+    assert len(asked) == hosts
+    # robots.txt, its reservations, a missing page, the sitemap and the page itself
+    assert len(base.requests) <= 5 * hosts
+    refused = [url for url, verdict in verdicts.items() if verdict == "too-many-hosts"]
+    assert len(refused) >= (480 if domain == "endless" else 1)
+    assert not asked & {Url.parse(url).host.partition(":")[0] for url in refused}
+
+
+async def test_a_host_is_asked_for_nothing_before_a_link_to_it_is_due(tmp_path: Path):
+    async with pathology_server() as base:
+        job = {
+            "fetch": SMALL | {"connect_to": {"*.test": f"127.0.0.1:{base.port}"}},
+            "scope": {},
+            "strategy": "breadth-first",
+            "budget": {"pages": 1},
+        }
+        verdicts = await crawl(tmp_path, [f"{base.at('www.endless')}/"], **job)
+        assert {each.host for each in base.requests} == {"www.endless.test"}
+    assert list(verdicts.values()).count("queued") >= 500

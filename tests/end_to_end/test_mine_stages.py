@@ -92,7 +92,7 @@ def job_of(folder: Path) -> config.Job:
     ("arguments", "says"),
     [
         ("pair DIR --methods xyz", "there is no method x, y, z; the methods are"),
-        ("pair DIR --url-pair en", "write it as en=fr"),
+        ("pair DIR --url-pair en", "write it like this: en=fr"),
         ("pair DIR --dictionary none.tsv", "none.tsv cannot be read"),
         ("pair DIR --encoder nomodel", "nomodel"),
         ("export DIR --formats foo", "there is no format 'foo'; the formats are"),
@@ -139,7 +139,7 @@ def test_a_command_waits_for_the_one_that_works_in_the_folder(mined: Path, argum
     with locked(mined / "job.sqlite"):
         fault = bitrawl(*arguments.replace("DIR", str(mined)).split()).exception
     assert isinstance(fault, BitrawlError), fault
-    assert "another bitrawl is working in" in str(fault)
+    assert "another bitrawl process is using" in str(fault)
     assert contents(mined) == before
 
 

@@ -86,4 +86,4 @@ async def test_a_parent_that_is_killed_takes_its_children_with_it_and_status_say
         *(sys.executable, "-m", "bitrawl", "status", str(tmp_path)), stdout=asyncio.subprocess.PIPE
     )
     said, _ = await status.communicate()
-    assert f"interrupted (resume with: bitrawl mine --out {tmp_path})" in " ".join(said.decode().split())
+    assert f"interrupted (resume with: bitrawl pair {tmp_path})" in " ".join(said.decode().split())

@@ -170,7 +170,7 @@ async def test_a_second_crawl_in_the_same_folder_is_refused(tmp_path: Path):
         _, err = await (second := await start(web, tmp_path)).communicate()
     first.close()
     assert second.returncode == 1
-    assert b"another bitrawl is working" in err
+    assert b"another bitrawl process is using" in err
     assert not web.visits
 
 

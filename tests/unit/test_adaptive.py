@@ -155,7 +155,7 @@ async def test_an_unmarked_language_is_learned_from_what_visits_brought():
     assert before(asked, translated.values(), [*german, *spanish]) <= 5
 
 
-async def test_a_directory_that_brings_nothing_sinks_below_one_that_pays():
+async def test_a_directory_without_pairs_scores_lower_than_one_with_pairs():
     shop, news = numbered("/en/shop/{}", 30), numbered("/en/news/{}", 30)
     pages = site(
         page("/en/", "en", mixed(shop, news)),
@@ -225,7 +225,7 @@ def half_linked(count: int, *, exist: bool) -> dict[Url, Page]:
     return site(page("/en/", "en", english), page("/fr/", "fr", french), *pages_of([*english, *french, *hidden]))
 
 
-async def test_a_partner_that_no_page_links_to_is_foreseen_by_the_sites_habit():
+async def test_a_partner_that_no_page_links_to_is_suggested_by_the_sites_habit():
     scorer = Watched()
     asked = await Walk(scorer, half_linked(20, exist=True), HOMES).run()
     hidden = {f"/fr/p-{number}" for number in range(10, 30)}
@@ -236,7 +236,7 @@ async def test_a_partner_that_no_page_links_to_is_foreseen_by_the_sites_habit():
     assert all(link.source == url(other(link.url.removeprefix(HOST))) for link in foreseen)
 
 
-async def test_what_never_pays_is_foreseen_no_longer():
+async def test_suggested_partners_that_never_lead_to_pairs_are_no_longer_suggested():
     asked = await Walk(Watched(), half_linked(200, exist=False), HOMES, exhaustive=True).run()
     missing = [name for name in asked if name.startswith("/fr/p-") and int(name[6:]) >= 10]
     assert 0 < len(missing) <= 30
@@ -293,7 +293,7 @@ def test_scores_follow_what_visits_brought_also_downwards():
     assert all(turns.scores[url(name)] > turns.scores[url(wrong)] for name in good[6:] for wrong in bad[6:])
 
 
-def test_what_every_page_links_to_sinks_as_well():
+def test_links_on_every_page_also_lose_score():
     """The queue only raises a link that is found again: it is for advice to lower it."""
     good, bad = numbered("/en/good/{}", 12), numbered("/en/bad/{}", 12)
     menu = mixed(good, list(map(other, good)), bad, list(map(other, bad)))
@@ -370,7 +370,7 @@ def test_a_link_that_still_waits_counts_when_it_is_visited_or_found_again():
 # enough
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "nothing but en"), ("de", "none of the languages asked for")])
+@pytest.mark.parametrize(("language", "said"), [("en", "with only en in"), ("de", "none of the requested languages")])
 async def test_a_site_without_a_sign_of_a_second_language_is_left_within_a_handful_of_pages(language: str, said: str):
     names = numbered("/n{}", 50)
     walk = Walk(Watched(), site(page("/", language, names), *pages_of(names, language)), ["/"])
@@ -427,7 +427,7 @@ async def test_an_exhaustive_crawl_goes_on_and_knows_where_it_would_have_ended()
     assert walk.left == left.left
 
 
-async def test_a_site_that_pays_to_its_end_is_not_left():
+async def test_a_site_with_pairs_to_its_end_is_not_left():
     english = numbered("/en/p{}", 150)
     french = list(map(other, english))
     pages = site(page("/en/", "en", english), page("/fr/", "fr", french), *pages_of([*english, *french]))

@@ -19,14 +19,14 @@ def trace(links: int, telling: Column, *, seed: int, sign: int = 1, noise: float
     return known, np.where(chance.random(links) < noise, 1 - paired, paired)
 
 
-def test_what_tells_gets_the_weight():
+def test_a_predictive_column_gets_the_weight():
     weights = fit([[trace(400, Column.PARTNER_VISITED, seed=1)], [trace(400, Column.PARTNER_VISITED, seed=2)]])
     others = np.delete(weights, [Column.BIAS, Column.PARTNER_VISITED])
     assert weights[Column.PARTNER_VISITED] > 2
     assert np.abs(others).max() < 0.5
 
 
-def test_what_tells_against_gets_a_weight_below_zero():
+def test_a_column_that_predicts_no_pair_gets_a_negative_weight():
     assert fit([[trace(400, Column.TWIN_VISITED, seed=1, sign=-1)]])[Column.TWIN_VISITED] < -2
 
 
@@ -41,7 +41,7 @@ def test_replaying_a_site_more_often_does_not_make_it_count_more():
     assert fit([[one, one, one], [another]]) == pytest.approx(fit([[one], [another]]), abs=0.02)
 
 
-def test_a_column_that_never_speaks_and_labels_that_never_differ_are_borne():
+def test_a_constant_column_and_constant_labels_can_be_fitted():
     known, _ = trace(100, Column.LISTED, seed=1)
     known[:, Column.SILENT] = 0.0
     for label in (0.0, 1.0):

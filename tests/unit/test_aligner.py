@@ -4,8 +4,9 @@ import typer
 from typer.testing import CliRunner
 
 from bitrawl.align.embeddings import EmbeddingAligner
-from bitrawl.align.lexical import NARROW, WIDE, LexicalAligner
+from bitrawl.align.lexical import LexicalAligner
 from bitrawl.align.pages import SiteAligner
+from bitrawl.align.search import WIDE
 from bitrawl.cli.align import align
 from bitrawl.demo.content import sites
 from bitrawl.errors import ConfigError
@@ -112,7 +113,7 @@ def test_a_long_text_that_one_side_has_alone_does_not_lose_the_rest():
     """The band is narrower than the gap: anchors and widening have to find the way around it."""
     a = [f"The keeper of hive {n} wrote down {n * 37 % 1000} grams of honey." for n in range(WIDE)]
     b = [f"Le gardien de la ruche {n} nota {n * 37 % 1000} grammes de miel." for n in range(WIDE)]
-    gap = ["Ce passage ne se trouve que dans un des deux textes, et il est long."] * (3 * NARROW)
+    gap = ["Ce passage ne se trouve que dans un des deux textes, et il est long."] * 192
     beads = LexicalAligner().align(a, b[:100] + gap + b[100:], (EN, FR))
     right = sum(bead.a == (n,) and bead.b == (n + len(gap),) for bead in beads for n in bead.a if n >= 100)
     assert right > 0.95 * (WIDE - 100)
@@ -192,7 +193,7 @@ def test_a_blank_line_of_a_list_has_no_ladder_and_the_others_keep_their_numbers(
     ("arguments", "message"),
     [
         (["--langs", "en", "a", "b"], "two languages"),
-        (["--langs", "en,xx-nonsense", "a", "b"], "no language"),
+        (["--langs", "en,xx-nonsense", "a", "b"], "is not a known language"),
         (["--langs", "en,fr", "a"], "two files"),
         (["--langs", "en,fr", "absent", "absent"], "cannot be read"),
         (["--langs", "en,fr", "--list", "pairs"], "--out"),

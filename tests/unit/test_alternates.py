@@ -140,7 +140,7 @@ def test_what_declares_no_translation_is_left_alone(html):
     assert found(html) == []
 
 
-def test_the_address_knows_better_than_the_name_of_a_country():
+def test_the_url_outweighs_the_name_of_a_country():
     html = "<ul class=languages><li><a href=/en-ie/>Ireland</a><li><a href=/fr-ch/>Suisse (FR)</a></ul>"
     assert {language for _, language, _ in found(html, url="https://example.org/de-de/page", lang="de")} == {
         "en-ie",

@@ -1,11 +1,8 @@
 import numpy as np
 
 from bitrawl.align import anchors
-from bitrawl.align.documents import Document, Text, Vocabulary
-from bitrawl.align.evidence import LengthModel
-from bitrawl.align.lexical import _Passes
+from bitrawl.align.documents import Document, Text
 from bitrawl.model import Language
-from bitrawl.text.lexicon import Lexicon
 
 EN, FR = Language("en"), Language("fr")
 
@@ -46,33 +43,3 @@ def test_known_translations_anchor_too():
     known = {one[0]: [other[0]] for one, other in zip(document.a.tokens, document.b.tokens[50:], strict=True)}
     path = anchors.path(document, known)
     assert abs(path[60] - 110) < 3
-
-
-def page(language, blocks):
-    sentences = [sentence for _, texts in blocks for sentence in texts]
-    numbers = [number for number, (_, texts) in enumerate(blocks) for _ in texts]
-    return Text.marked(sentences, language, numbers, [markup for markup, _ in blocks])
-
-
-def test_blocks_belong_together_by_their_tags_and_length():
-    body = ["A wall of old stones stands in the garden, and moss grows on it in wet years."]
-    corps = ["Un mur de vieilles pierres se dresse au jardin, où la mousse pousse les années humides."]
-    a = page(EN, [(("<heading>", "<h1>"), ["Moss"]), (("<text>", "<p>"), body), (("<listitem>", "<li>"), ["Tea"])])
-    b = page(
-        FR,
-        [
-            (("<heading>", "<h1>"), ["Mousse"]),
-            (("<text>", "<p>", "<blockquote>"), ["Une citation que l'autre page n'a pas, d'un auteur connu."]),
-            (("<text>", "<p>"), corps),
-            (("<listitem>", "<li>"), ["Thé"]),
-        ],
-    )
-    document = Document(a, b)
-    passes = _Passes([document])
-    vocabularies = Vocabulary.of([a]), Vocabulary.of([b])
-    translations = passes._translations(Lexicon.learn([]))
-    together = anchors.block_gains(document, vocabularies, translations, LengthModel(), 0.6)
-    assert together.shape == (3, 4)
-    assert together[0].argmax() == 0
-    assert together[2].argmax() == 3
-    assert together[0, 3] < together[0, 0] - 2

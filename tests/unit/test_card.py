@@ -48,16 +48,16 @@ FACTS = CardFacts(
     "said",
     [
         "# Parallel web corpus, English (en) and French (fr)",
-        "1,200 translation units in 10 pairs of documents from 20 pages of 2 sites, written by bitrawl 0.1.0 on 2027-01-15.",
+        "1,200 translation units in 10 page pairs from 20 pages of 2 sites, written by bitrawl 0.1.0 on 2027-01-15.",
         "| fr | 10 | 1,200 | 27,000 | 150,000 |",
         "found 1,500 times",
         "25 that differ only in case, punctuation or spaces",
-        "1,200 translation units in 10 pairs of documents.",
+        "1,200 translation units in 10 page pairs.",
         "| example.org | 15 |",
         "Fetched from 2027-01-14 to 2027-01-15.",
         "| https://creativecommons.org/licenses/by/4.0/ | 4 |",
-        "16 pages without a statement",
-        "2 pages left out because text and data mining is reserved",
+        "16 pages without a licence statement",
+        "2 pages left out because their site opts out of text and data mining",
         "1 link not followed",
         "| a: declared translations: hreflang, sitemaps, language switchers | 7 |",
         "| score | 0.3 |",
@@ -70,7 +70,7 @@ FACTS = CardFacts(
         '```toml\nlangs = ["en", "fr"]\n```',
         "| en-fr.tmx | 12,345 | ab12 |",
         "| xces/en-fr/ (30 files) | 99 | ef56 |",
-        "The checksum of a folder is that of what `sha256sum *` prints in it.",
+        "The checksum of a folder is the checksum of what `sha256sum *` prints in it.",
         "bitrawl 0.1.0, python 3.11.9",
     ],
 )
@@ -92,7 +92,7 @@ def test_several_pairs_of_languages_have_a_section_each_and_the_job_once():
     english_german = CorpusFacts(name="en-de", sides=(Side("en", 5, 7), Side("de", 5, 7)), document_pairs=5, units=7)
     text = card(msgspec.structs.replace(FACTS, corpora=(EN_FR, english_german)))
     assert "# Parallel web corpus, English (en), French (fr) and German (de)" in text
-    assert "1,207 translation units in 15 pairs of documents from 20 pages of 2 sites" in text
+    assert "1,207 translation units in 15 page pairs from 20 pages of 2 sites" in text
     assert text.index("## English and French (en-fr)") < text.index("## English and German (en-de)")
     assert text.count("### Contents") == 2
     assert text.count("## Licences") == text.count("```toml") == text.count("# Parallel") == 1
@@ -101,7 +101,7 @@ def test_several_pairs_of_languages_have_a_section_each_and_the_job_once():
 @pytest.mark.parametrize(
     ("origin", "said", "unsaid"),
     [
-        (Origin.CRAWL, ["Crawled with respect for robots.txt;", "Fetched from"], "archive"),
+        (Origin.CRAWL, ["Crawled with respect for robots.txt.", "Fetched from"], "archive"),
         (Origin.REPLAY, ["Crawled in web archives (WARC)", "Archived from 2027-01-14"], "Fetched"),
         (Origin.ARCHIVE, ["Taken from web archives (WARC)", "Archived from 2027-01-14"], "robots.txt"),
     ],

@@ -58,7 +58,7 @@ def test_any_standard_spelling_gives_the_shortest_form(written: str, standard: s
     ],
 )
 def test_what_is_no_language_is_refused_with_the_fix(written: str, hint: str):
-    with pytest.raises(ConfigError, match="no language") as caught:
+    with pytest.raises(ConfigError, match="is not a known language") as caught:
         parse_language(written)
     assert hint in str(caught.value)
     assert len(str(caught.value)) < 250
@@ -111,7 +111,7 @@ def test_a_claim_is_read_leniently_and_never_raises(claim: str, language: str):
         ("uz", "uz-Cyrl", False),
     ],
 )
-def test_who_is_served_by_what_was_found(found: str, wanted: str, *, serves: bool):
+def test_which_found_language_a_requested_language_accepts(found: str, wanted: str, *, serves: bool):
     assert same_language(Language(found), Language(wanted)) is serves
 
 

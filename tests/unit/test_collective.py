@@ -82,6 +82,77 @@ def test_a_habit_without_any_language_code_is_found(form_a, form_b):
     assert len(unordered & {frozenset(pair) for pair in pairs}) >= 18
 
 
+@pytest.mark.parametrize(
+    ("form_a", "form_b"),
+    [
+        ("{0}.php", "{0}.php?sel=2"),  # a parameter added
+        ("{0}.php?id=7{1}", "{0}.php?kq=4&id=7{1}"),
+        ("{0}.php?v=north", "{0}.php?v=kite"),  # a parameter's value
+        ("gb{0}.htm", "{0}.htm"),  # glued before a name
+        ("{0}.htm", "{0}zwd.htm"),  # glued after it
+        ("{0}en.htm", "{0}fr.htm"),
+        ("{0}_AN.htm", "{0}_FR.htm"),
+        ("{0}0600te.htm", "{0}0600.htm"),
+        ("{0}", "abroad/{0}"),  # a directory added
+        ("uk/{0}", "{0}"),
+        ("docs/{0}", "docs/kolb/{0}"),
+        ("English/{0}", "main/{0}"),  # a directory replaced
+        ("zone/{0}.html", "portal/{0}.html"),
+        ("zone/{0}_w.html", "portal/{0}_kp.html"),  # two at once
+    ],
+)
+@pytest.mark.parametrize("count", [8, 30])
+def test_a_difference_that_many_urls_share_is_a_habit_whatever_it_reads(form_a, form_b, count):
+    pairs = lettered(form_a, form_b, count)
+    alone = [pair[n % 2] for n, pair in enumerate(pairs) if n % 4 == 0]
+    whole = [pair for n, pair in enumerate(pairs) if n % 4]
+    assert unordered(found(listed(pairs))) == unordered(pairs)
+    assert unordered(found(listed(whole) + alone)) == unordered(whole)
+
+
+def test_a_host_without_any_mark_is_a_habit_too():
+    pairs = [(a, Url.parse(a.replace("www.", "tamek."))) for a, _ in lettered("{0}", "", 20)]
+    assert unordered(found(listed(pairs))) == unordered(pairs)
+
+
+@pytest.mark.parametrize("steps", [(1,), (1000,), (1, 2, 1, 1, 3, 2)])
+@pytest.mark.parametrize(
+    ("form_a", "form_b"), [("en/node/{0}", "fr/node/{0}"), ("east/v.php?id={0}", "west/v.php?id={0}")]
+)
+def test_numbers_that_run_side_by_side_are_pairs(form_a, form_b, steps):
+    rng = random.Random(3)
+    number, pairs = 412, []
+    for n in range(30):
+        step = steps[n % len(steps)]
+        ends = (form_a.format(number), form_b.format(number + step))
+        pairs.append((Url.parse(f"http://s.test/{ends[0]}"), Url.parse(f"http://s.test/{ends[1]}")))
+        number += (step if step < 10 else 0) + rng.choice((2, 4, 7, 9))
+    answers = unordered(found(listed(pairs)))
+    assert len(answers & unordered(pairs)) >= 27
+    assert len(answers - unordered(pairs)) <= 3
+
+
+def test_pairs_that_differ_in_one_way_are_told_apart_in_one_way():
+    pairs = lettered("{0}.htm", "{0}zwd.htm", 20)
+    assert len({b.endswith("zwd.htm") for _, b in found(listed(pairs))}) == 1
+
+
+def lettered(form_a, form_b, count):
+    """As `site`, names without numbers."""
+    names = [WORDS[n % len(WORDS)] + ("" if n < len(WORDS) else WORDS[n * 5 % 11]) for n in range(count)]
+    return [
+        (
+            Url.parse(f"http://www.s.test/{form_a.format(name, n)}"),
+            Url.parse(f"http://www.s.test/{form_b.format(name, n)}"),
+        )
+        for n, name in enumerate(names)
+    ]
+
+
+def unordered(pairs):
+    return {frozenset(pair) for pair in pairs}
+
+
 @pytest.mark.parametrize(("code_a", "code_b"), [("de", "zh"), ("sw", "am"), ("pt-BR", "uk")])
 def test_any_two_languages_will_do(code_a, code_b):
     pairs = site(f"{code_a}/{{0}}", f"{code_b}/{{0}}")

@@ -1,14 +1,16 @@
+import numpy as np
 from small_site import EN, FR, WORDS, articles, page
 
 from bitrawl.pair.content import KeptSpace, Lexicons, LexiconSpace, WordIndex
-from bitrawl.pair.evidence import Known
+from bitrawl.pair.evidence import Evidence, Known, pair_key
 from bitrawl.pair.site import condense
 
 
 def test_names_and_numbers_find_the_translation():
     pages, _ = articles(12, "http://s.test/e{}", "http://s.test/f{}")
     space = KeptSpace(condense(pages, [EN, FR]))
-    evidence = {pair: space.cosine(pair) for pair in space.candidates()}
+    candidates = space.candidates()
+    evidence = Evidence(candidates, space.cosines(candidates))
     for number in range(0, 24, 2):
         rivals = {pair: value for pair, value in evidence.items() if pair[0] == number}
         assert max(rivals, key=rivals.__getitem__) == (number, number + 1)
@@ -19,8 +21,8 @@ def test_a_lexicon_learned_from_some_pairs_tells_the_others_apart():
     site = condense(pages, [EN, FR])
     known = Known({(n, n + 1): 1.0 for n in range(0, 50, 2)}, site)
     space = LexiconSpace(WordIndex(site), known, Lexicons())
-    true = space.similarities([(n, n + 1) for n in range(50, 78, 2)])
-    false = space.similarities([(n, n + 3) for n in range(50, 76, 2)])
+    true = space.similarities(np.array([pair_key((n, n + 1)) for n in range(50, 78, 2)]))
+    false = space.similarities(np.array([pair_key((n, n + 3)) for n in range(50, 76, 2)]))
     assert true.min() > false.max()
 
 
@@ -32,8 +34,8 @@ def test_a_users_dictionary_needs_no_known_pairs():
     ]
     site = condense(pages, [EN, FR])
     nothing = LexiconSpace(WordIndex(site), Known(), Lexicons())
-    assert nothing.similarities([(0, 1)])[0] == -1
+    assert nothing.similarities(np.array([pair_key((0, 1))]))[0] == -1
     dictionary = Lexicons({(FR, EN): [([b], [a]) for a, b in WORDS.items()]})
     space = LexiconSpace(WordIndex(site), Known(), dictionary)
-    right, wrong = space.similarities([(0, 1), (0, 2)])
+    right, wrong = space.similarities(np.array([pair_key((0, 1)), pair_key((0, 2))]))
     assert right > 0.3 > wrong

@@ -1,5 +1,6 @@
 """Expanding a body never costs more than its limits."""
 
+import asyncio
 import gzip
 import tracemalloc
 import zlib
@@ -8,7 +9,7 @@ import brotli
 import pytest
 import zstandard
 
-from bitrawl.crawl.decompress import MIB, Expansion, content_codings, expand, prefix
+from bitrawl.crawl.decompress import MIB, SLICE, Expansion, content_codings, expand, expand_in_slices, prefix, slices
 from bitrawl.model import Reason
 
 PAGE = "<!doctype html><p>Æther, ünïcode, 漢字 and the rest of an ordinary page.</p>".encode() * 200
@@ -90,6 +91,44 @@ def test_half_a_million_empty_members_are_not_a_way_to_keep_us_busy():
 
 def test_frames_of_zstd_follow_each_other():
     assert expand(zstandard.compress(PAGE) + zstandard.compress(b"more"), ["zstd"], Expansion()) == PAGE + b"more"
+
+
+def test_a_million_empty_frames_are_not_a_way_to_keep_us_busy():
+    # Each frame takes a decoder of its own: within gzip, 100 kB held millions of them.
+    frames = zstandard.compress(PAGE) + zstandard.compress(b"") * 1_000_000
+    work = slices(gzip.compress(frames, 1), ["zstd", "gzip"], Expansion(ratio=10_000))
+    assert len(list(work)) < 2 * len(frames) // SLICE  # the second layer ends with its thousandth frame
+    assert expand(gzip.compress(frames, 1), ["zstd", "gzip"], Expansion(ratio=10_000)) == PAGE
+
+
+@pytest.mark.parametrize("codings", [["gzip"], ["deflate"], ["br"], ["zstd"], ["zstd", "gzip"], ["gzip", "br", "zstd"]])
+@pytest.mark.parametrize("data", [ROWS * 5, zlib.compress(ROWS) * 50, bytes(15 * MIB)], ids=["rows", "noise", "zeros"])
+def test_no_slice_is_large(codings, data):
+    payload = data
+    for coding in codings:
+        payload = CODERS[coding](payload)
+    sizes = list(slices(payload, codings, Expansion(ratio=10**9)))
+    # One step of a decoder more than a slice: 1 MiB, with zstd 8.
+    assert max(sizes) <= SLICE + (8 * MIB if "zstd" in codings else MIB) + MIB
+    assert sum(sizes) >= len(data)
+
+
+async def test_other_tasks_have_their_turn_while_a_body_is_expanded():
+    payload = gzip.compress(zstandard.compress(ROWS * 5))
+    turns, done = 0, False
+
+    async def heart():
+        nonlocal turns
+        while not done:
+            turns += 1
+            await asyncio.sleep(0)
+
+    beating = asyncio.create_task(heart())
+    body = await expand_in_slices(payload, ["zstd", "gzip"], Expansion())
+    done = True
+    await beating
+    assert body == ROWS * 5
+    assert turns >= len(list(slices(payload, ["zstd", "gzip"], Expansion()))) >= 10
 
 
 @coded

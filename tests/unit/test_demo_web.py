@@ -278,7 +278,7 @@ async def test_a_redirect_a_missing_page_and_robots_are_what_they_should_be(serv
         assert "Sitemap: http://www.town-library.test/sitemap_index.xml" in await answer.text()
 
 
-async def test_a_browser_can_walk_about_without_a_proxy(served, client):
+async def test_a_browser_needs_no_proxy(served, client):
     name = f"www.saltholm.test.localhost:{served.port}"
     async with client.get(served.proxy, allow_redirects=False) as answer:
         assert answer.headers["Location"] == f"http://{name}/"
@@ -286,7 +286,7 @@ async def test_a_browser_can_walk_about_without_a_proxy(served, client):
         assert f'href="http://www.cloud-tea.test.localhost:{served.port}/"' in await answer.text()
 
 
-async def test_it_is_served_by_the_module_too(client):
+async def test_python_m_bitrawl_demo_serves_it(client):
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bitrawl.demo", "--port", "0", stdout=asyncio.subprocess.PIPE
     )

@@ -15,13 +15,13 @@ def test_a_long_page_that_is_flat_is_the_same(html):
     assert shallow(html) == html
 
 
-def test_what_nests_too_deep_cannot_nest():
+def test_tags_nested_too_deep_become_tags_that_cannot_nest():
     html = shallow("<div class=a>" * 10_000 + "text" + "</div>" * 10_000)
     assert html.count("<div") == html.count("</div") == MAX_DEPTH
     assert html.count("<wbr class=a>") == 10_000 - MAX_DEPTH
     assert "text" in html
 
 
-def test_depth_counts_anew_after_the_end():
+def test_depth_is_counted_again_after_the_end():
     deep = "<div>" * 10_000 + "</div>" * 10_000
     assert shallow(deep + "<div>after</div>").endswith("<div>after</div>")

@@ -40,7 +40,7 @@ def found(*pages: Page, protected: tuple[str, ...] = ()) -> dict[str, str]:
         (["Yes"], ["Yes"], {"b": "a"}),
     ],
 )
-def test_the_shorter_of_two_that_share_eight_tenths_goes(a, b, expected):
+def test_the_shorter_of_two_pages_that_share_eighty_percent_is_dropped(a, b, expected):
     assert found(page("a", a), page("b", b)) == expected
     assert found(page("b", b), page("a", a)) == expected
 
@@ -73,7 +73,7 @@ def test_protected_pages_stay_and_others_repeat_them():
     assert found(page("a", MORE[:10]), page("b", MORE[:4]), protected=("b",)) == {}
 
 
-def test_what_is_repeated_stays_itself():
+def test_the_page_that_others_repeat_stays():
     chain = [page(str(n), MORE[n : n + 20 - n]) for n in range(8)]
     result = found(*chain)
     assert result

@@ -33,11 +33,11 @@ NOT_FOUND = skipped(Reason.HTTP_STATUS, "Not Found", 404)
             "budget of 200 pages used up; 340 links still queued",
         ),
         (
-            Facts(left={"a.org": "8 pages, and nothing but en"}, pages=8, queued=5),
+            Facts(left={"a.org": "8 pages, with only en"}, pages=8, queued=5),
             Ending.DONE,
-            "left a.org: 8 pages, and nothing but en; 5 links still queued; --exhaustive visits them",
+            "left a.org: 8 pages, with only en; 5 links still queued; --exhaustive visits them",
         ),
-        (Facts(left={"a.org": "8 pages, and nothing but en"}, pages=8), Ending.DONE, "done: nothing is left to visit"),
+        (Facts(left={"a.org": "8 pages, with only en"}, pages=8), Ending.DONE, "done: nothing is left to visit"),
         (
             Facts(parked={"a.org": "a.org has no address (DNS)", "b.org": "x", "c.org": "x"}, pages=8, queued=5),
             Ending.DONE,

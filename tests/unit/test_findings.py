@@ -40,7 +40,7 @@ def site(name: str, **more: object) -> SiteFindings:
     return SiteFindings(name, 10, **known)  # type: ignore[arg-type]
 
 
-def test_what_was_found_of_a_site_is_told_as_it_was_found(ledger: Ledger):
+def test_findings_of_a_site_are_read_back_as_they_were_stored(ledger: Ledger):
     findings = Findings(ledger)
     findings.replace(site("s.test", patterns={"en-fr a": 3, "en-fr c": 7, "en-fr b": 7}, licences={"CC0": 2}))
     findings.replace(site("t.test", licences={"CC0": 3, "CC BY": 9}))
@@ -69,7 +69,7 @@ class Pairer:
     def __init__(self, pairs: list[PagePair]) -> None:
         self._pairs = pairs
 
-    def pairs(self, pages: object, languages: object, sitemaps: object = ()) -> PairingResult:
+    def pairs(self, pages: object, languages: object, sitemaps: object = (), **_how: object) -> PairingResult:
         return PairingResult(pairs=self._pairs, refusals=[])
 
 

@@ -4,8 +4,8 @@ import pytest
 from small_site import EN, FR, images, page
 
 from bitrawl.pair.evidence import Known
-from bitrawl.pair.images import DigitDetector, ImageDetector, density_threshold, digits, rare_images
-from bitrawl.pair.site import condense
+from bitrawl.pair.images import DigitDetector, ImageDetector, RareImages, density_threshold, digits
+from bitrawl.pair.site import condense, hashed
 
 
 def test_the_threshold_is_the_minimum_after_the_main_lobe():
@@ -29,7 +29,7 @@ def illustrated(count=20):
 
 def test_a_rare_image_pairs_two_pages_and_the_logo_none():
     site = illustrated()
-    assert "logo.png" not in rare_images(site.summaries)
+    assert hashed("logo.png") not in RareImages(site).worth
     evidence = ImageDetector().propose(site, Known())
     assert evidence == {(2 * number, 2 * number + 1): 1.0 for number in range(20)}
 
@@ -39,8 +39,8 @@ def test_images_are_the_same_by_their_name_whatever_their_folder():
         page("http://s.test/1", EN, ["a"], images=images("en/x.png")),
         page("http://s.test/2", FR, ["b"], images=images("fr/x.png")),
     ]
-    a, b = condense(pages, [EN, FR]).summaries
-    assert a.images == b.images
+    site = condense(pages, [EN, FR])
+    assert site.images[0].tolist() == site.images[1].tolist() == [hashed("x.png")]
 
 
 def test_digit_sequences_count_in_their_order():

@@ -1,9 +1,12 @@
 import json
 import re
+from math import isfinite
 from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bitrawl.corpus.judging import (
     MEASURES,
@@ -17,6 +20,9 @@ from bitrawl.corpus.judging import (
 )
 from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
 from bitrawl.store.unit_merger import DUPLICATE, NEAR_DUPLICATE, merged
+from bitrawl.text.language import NgramLanguageIdentifier
+from bitrawl.text.lexicon import Lexicon
+from bitrawl.text.words import words
 from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")
@@ -35,6 +41,9 @@ class Fixed:
 
 
 class Halves:
+    def __len__(self):
+        return 1000
+
     def coverage(self, tokens_a, tokens_b):
         return 0.5, 1.0
 
@@ -103,7 +112,7 @@ Opening &laquo;&nbsp;quote&nbsp;&raquo;
 def test_prose_with_symbols_is_told_from_markup_and_programs(text, is_code):
     found = judged(text, "Une phrase qui n'a rien de cela.")
     assert (Flag.CODE in found.flags) is is_code
-    assert (rejection(found, Thresholds(language=0, length_ratio=0, refuse=("code",))) is not None) is is_code
+    assert (rejection(found, Thresholds(score=0, language=0, length_ratio=0, refuse=("code",))) is not None) is is_code
 
 
 @pytest.mark.parametrize(
@@ -136,6 +145,116 @@ def test_coverage_is_measured_where_there_is_a_lexicon():
 
 def test_what_is_measured_has_the_names_that_the_columns_of_a_corpus_have():
     assert set(judged(*SENTENCES, lexicon=Halves()).scores) == set(MEASURES)
+
+
+EXAMPLES = [("Footnotes", "Formulaire de rétroaction"), ("am", "Étaient"), ("v4.0.12", "v4.0.13")]
+VISIT = [
+    ("The museum is open every day.", "Le musée est ouvert tous les jours."),
+    ("Admission is free on Sunday.", "L'entrée est gratuite le dimanche."),
+    ("Children under twelve do not pay.", "Les enfants de moins de douze ans ne paient pas."),
+    ("The shop sells books and postcards.", "La boutique vend des livres et des cartes postales."),
+    ("Please leave your bags at the entrance.", "Merci de laisser vos sacs à l'entrée."),
+]
+
+
+def lexicon_of(texts, languages=(EN, FR)):
+    return Lexicon.learn([(words(a, languages[0]), words(b, languages[1])) for a, b in texts])
+
+
+def scores_of(texts, lexicon=None, languages=(EN, FR)):
+    """Of texts that stand on two pages in that order, and of which the aligner is sure."""
+    pairs = [
+        SegmentPair(*URLS, Segment(a, number, number), Segment(b, number, number), 0.99)
+        for number, (a, b) in enumerate(texts)
+    ]
+    return [found.score for found in Judge(languages, NgramLanguageIdentifier(), lexicon).judge(pairs)]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_short_pair_that_nothing_supports_is_not_believed_however_sure_the_aligner_is(example):
+    assert scores_of([example])[0] < 0.5
+    assert scores_of([example], lexicon_of([*VISIT, example]))[0] < 0.5
+    assert scores_of([*EXAMPLES, *EXAMPLES[::-1]], lexicon_of(VISIT))[EXAMPLES.index(example)] < 0.5
+
+
+def test_a_short_pair_is_believed_when_the_lexicon_knows_its_words():
+    known = [("Home", "Accueil"), ("News", "Actualités"), ("Opening hours", "Heures d'ouverture")]
+    assert min(scores_of(known, lexicon_of(VISIT * 3 + known * 10))) > 0.5
+
+
+@pytest.mark.parametrize("lexicon", [None, Lexicon.learn([])])
+@pytest.mark.parametrize(
+    ("language", "texts"),
+    [
+        ("fr", [french for _, french in VISIT[:3]]),
+        ("zh", ["博物馆每天开放。", "星期日免费入场。", "十二岁以下儿童免费。"]),
+        ("ar", ["المتحف مفتوح كل يوم.", "الدخول مجاني يوم الأحد.", "الأطفال دون الثانية عشرة لا يدفعون."]),
+        (
+            "el",
+            [
+                "Το μουσείο είναι ανοιχτό κάθε μέρα.",
+                "Η είσοδος είναι δωρεάν την Κυριακή.",
+                "Τα παιδιά κάτω των δώδεκα δεν πληρώνουν.",
+            ],
+        ),
+    ],
+)
+def test_without_a_lexicon_a_run_of_good_pairs_is_probable_and_not_certain(language, texts, lexicon):
+    pairs = [(english, text) for (english, _), text in zip(VISIT, texts, strict=False)]
+    found = scores_of(pairs, lexicon, (EN, Language(language)))
+    assert all(0.5 < score < 0.9 for score in found)
+
+
+def test_neighbours_support_a_pair():
+    lexicon = lexicon_of(VISIT * 5)
+    alone, among = scores_of([VISIT[2]], lexicon)[0], scores_of(VISIT, lexicon)[2]
+    assert alone < among
+
+
+def test_the_aligners_own_score_is_kept():
+    judge = Judge((EN, FR), Fixed())
+    (once,) = judge.judge([pair(*SENTENCES, score=0.77)])
+    assert once.scores["alignment"] == 0.77
+    assert judge.judge([once]) == [once]
+
+
+ANY_TEXT = st.one_of(
+    st.text(),
+    st.text(st.characters(categories=["Nd", "Nl", "No"])),
+    st.text(st.characters(categories=["So", "Sk", "Mn", "Me"])),
+    st.text(st.characters(categories=["Cs", "Cc", "Cf", "Ll"])),
+    st.sampled_from(["", " ", "one", "όταν", "😀" * 50, "1" * 200, "ー", "ّ", "“", "<>", "\ud800", "ſ", "ß", "İ"]),
+)
+SOME_LANGUAGES = st.sampled_from(
+    [Language(code) for code in ("en", "el", "ar", "zh", "ja", "ko", "th", "hi", "tr", "tlh")]
+)
+IDENTIFIER = NgramLanguageIdentifier()
+
+
+@settings(deadline=None)  # no test depends on a quiet machine
+@given(
+    st.lists(st.tuples(ANY_TEXT, ANY_TEXT, st.floats(0, 1), st.sampled_from(["1:1", "2:1", "1:5", "odd"])), max_size=6),
+    SOME_LANGUAGES,
+    SOME_LANGUAGES,
+    st.booleans(),
+)
+def test_any_text_is_judged_and_scores_are_between_0_and_1(texts, first, second, with_lexicon):
+    lexicon = lexicon_of([(a, b) for a, b, _, _ in texts], (first, second)) if with_lexicon else None
+    pairs = [
+        SegmentPair(*URLS, Segment(a, number // 2, number), Segment(b, number, number), score, kind)
+        for number, (a, b, score, kind) in enumerate(texts)
+    ]
+    found = Judge((first, second), IDENTIFIER, lexicon).judge(pairs)
+    assert len(found) == len(pairs)
+    for one in found:
+        assert 0 <= one.score <= 1
+        assert all(isfinite(measure) and measure >= 0 for measure in one.scores.values())
+
+
+@pytest.mark.parametrize("text", ["7" * 1_000_000, "😀" * 1_000_000, "漢" * 1_000_000, "a" * 1_000_000])
+def test_a_million_characters_are_judged(text):
+    (found,) = Judge((EN, FR), Fixed()).judge([pair(text, "court")])
+    assert 0 <= found.score <= 1
 
 
 def test_judging_again_changes_nothing():

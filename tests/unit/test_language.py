@@ -111,7 +111,7 @@ def test_serbo_croatian_claimed_as_montenegrin_is_montenegrin(identifier: NgramL
     assert identifier.identify([text], prior=Language("cnr"))[0][0] == "cnr"
 
 
-def test_characters_common_to_both_chinese_scripts_leave_the_claim_its_word(identifier: NgramLanguageIdentifier):
+def test_characters_common_to_both_chinese_scripts_do_not_contradict_a_claim(identifier: NgramLanguageIdentifier):
     text = "中文大字典"
     assert chinese_script(text) == ""
     assert identifier.identify([text], prior=Language("zh-TW"))[0][0] == "zh-Hant"

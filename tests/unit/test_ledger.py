@@ -51,6 +51,14 @@ def test_why_a_link_is_no_page_can_be_asked(tmp_path: Path):
     ledger.close()
 
 
+def test_one_page_can_be_read_again(tmp_path: Path):
+    ledger = Ledger(tmp_path / "job.sqlite")
+    visit(ledger, URL)
+    assert ledger.page(URL) == Page(URL, Language("en"))
+    assert ledger.page(Url.parse("https://example.org/unknown")) is None
+    ledger.close()
+
+
 def test_the_table_that_is_made_last_stands_for_all():
     assert re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", SCHEMA)[-1] == LAST_TABLE
 
@@ -92,7 +100,7 @@ def test_a_snapshot_is_one_moment_of_a_job_that_goes_on(tmp_path: Path):
     writer.close()
 
 
-def test_a_job_that_runs_is_told_from_one_that_does_not(tmp_path: Path):
+def test_a_running_job_is_recognised(tmp_path: Path):
     path = tmp_path / "job.sqlite"
     assert not is_locked(path)
     writer = Ledger(path)
@@ -127,7 +135,7 @@ def test_a_link_is_recent_until_its_score_is_lowered_or_all_is_forgotten():
     assert not recent.has("a", 0.2)
 
 
-def test_only_the_store_speaks_sql():
+def test_only_the_store_uses_sql():
     package = Path(bitrawl.__file__).parent
     speaking = re.compile(r"\.execute\(|\.executemany\(|\.executescript\(|(?<!store)\.database\b")
     elsewhere = {

@@ -29,7 +29,7 @@ def test_probabilities_of_a_word_sum_to_no_more_than_one():
     assert all(sum(p for _, p in lexicon.translations(word)) <= 1.0 for word in [*WORDS, "the"])
 
 
-def test_a_long_document_teaches_too():
+def test_a_lexicon_can_be_learned_from_a_long_document():
     a = list(itertools.chain.from_iterable(a for a, _ in PAIRS * 10))
     b = list(itertools.chain.from_iterable(b for _, b in PAIRS * 10))
     names = [(f"name{n}", f"nom{n}") for n in range(40)]
@@ -83,7 +83,7 @@ def test_a_line_that_is_no_entry_is_named(tmp_path):
         read_dictionary(tmp_path / "absent", (Language("en"), Language("fr")))
 
 
-def test_a_lexicon_of_nothing_knows_nothing():
+def test_an_empty_lexicon_has_no_translations():
     lexicon = Lexicon.learn([])
     assert len(lexicon) == 0
     assert lexicon.translations("house") == lexicon.sources("maison") == []

@@ -36,7 +36,7 @@ def test_the_context_is_that_of_the_right_occurrence_and_bounded():
     assert max(len(first.context), len(second.context)) <= 161
 
 
-def test_an_image_speaks_for_its_link():
+def test_a_link_has_the_text_of_its_image():
     (link,) = links("<a href='/fr/'><span><img src='/flags/fr.png' alt=' Français '></span></a>")
     assert (link.image_alt, link.image_src, link.anchor) == ("Français", "/flags/fr.png", "")
 

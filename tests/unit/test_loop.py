@@ -284,3 +284,44 @@ async def test_a_resumed_crawl_visits_only_what_is_left(tmp_path: Path):
 async def test_with_following_switched_off_only_the_seeds_are_visited(job):
     crawl = job({HOME: "<a href=/one>", "http://a.org/one": "x"}, settings=LoopSettings(follow=False))
     assert await crawl.run() == {"a.org/": "page"}
+
+
+class Certain(BreadthFirst):
+    """Everything is as good as what a host is asked first."""
+
+    def score(self, links, found_on, site):
+        return [1.0 for _ in links]
+
+
+@pytest.mark.parametrize("scorer", [BreadthFirst, Certain])
+async def test_the_first_link_that_is_due_waits_until_its_host_has_been_asked(job, scorer):
+    pages = {
+        HOME: "<a href=http://b.a.org/one> <a href=http://b.a.org/two>",
+        "http://b.a.org/one": "one",
+        "http://b.a.org/two": "two",
+    }
+    crawl = job(pages, scorer=scorer(), settings=LoopSettings(attempts=2))
+    verdicts = await crawl.run()
+    asked = [url for url in crawl.web.asked if url.startswith("http://b.")]
+    assert ["missing" in asked[0], *asked[1:]] == [
+        True,
+        "http://b.a.org/sitemap.xml",
+        "http://b.a.org/one",
+        "http://b.a.org/two",
+    ]
+    assert (verdicts["b.a.org/one"], verdicts["b.a.org/two"]) == ("page", "page")
+    assert {visit.lease.attempt for visit in crawl.visits} == {1}
+
+
+async def test_hosts_beyond_the_budget_are_not_visited_and_those_visited_go_on(job):
+    names = [f"http://{name}.a.org" for name in "bcdef"]
+    pages = {HOME: " ".join(f"<a href={name}/>" for name in names)}
+    pages |= {f"{name}/": f"{name[7]}{name[7]} <a href=/more>" for name in names}
+    pages |= {f"{name}/more": f"{name[7]} more" for name in names}
+    crawl = job(pages, settings=LoopSettings(probe=False, sitemaps=False, site_hosts=3))
+    verdicts = await crawl.run()
+    visited = {url.partition("/")[0] for url, verdict in verdicts.items() if verdict == "page"}
+    assert set(crawl.ledger.hosts_asked()) == visited  # what a resumed run counts again
+    assert [verdict for url, verdict in verdicts.items() if url.endswith(".a.org/")].count("page") == 2
+    assert list(verdicts.values()).count("too-many-hosts") == 3
+    assert sum(url.endswith("/more") for url in verdicts) == 2

@@ -8,7 +8,7 @@ import pytest
 from small_site import EN, FR, WORDS, articles, page
 
 from bitrawl.model import Method
-from bitrawl.pair.evidence import ALL
+from bitrawl.pair.evidence import ALL, pair_key
 from bitrawl.pair.features import COLUMN, NAMES, Candidates, best_rivals
 from bitrawl.pair.pairing import Pairing, PairingSettings, by_itself
 from bitrawl.pair.scoring import ScoreModel
@@ -71,14 +71,14 @@ def test_the_order_of_the_pages_changes_nothing():
     assert found(pages) == found(pages[::-1]) == pairs
 
 
-def test_what_is_learned_of_the_sites_addresses_is_told():
+def test_the_learned_url_patterns_are_returned():
     pages, _ = articles(20, *CONVENTIONS["ids off by a constant"])
     patterns = Pairing().pairs(pages, [EN, FR]).patterns
     assert "{+200}" in [str(pattern) for pattern in patterns[EN, FR]]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_few_pages_are_no_fault(count):
+def test_a_site_with_few_pages_raises_nothing(count):
     pages, _ = articles(1, *CONVENTIONS["folders"])
     assert len(found(pages[:count])) <= 1
 
@@ -100,7 +100,7 @@ def test_a_method_alone_scores_by_what_it_says_itself():
     score = by_itself(frozenset({Method.DECLARED}))
     rows = np.zeros((2, len(NAMES)))
     rows[0, COLUMN["declared"]], rows[1, COLUMN["url"]] = 0.9, 0.9
-    values = score(Candidates([(0, 1), (0, 2)], rows))
+    values = score(Candidates(np.array([pair_key((0, 1)), pair_key((0, 2))]), rows))
     assert values[0] > 0.85
     assert values[1] == 0
 
@@ -119,7 +119,7 @@ def test_the_menu_is_left_out_on_both_sides_though_one_language_has_few_pages():
     ]
     summaries = condense(pages, [EN, FR]).summaries
     assert len(summaries) == 17
-    assert all(len(summary.paragraphs) == 2 for summary in summaries)
+    assert all(summary.blocks == 2 for summary in summaries)
 
 
 def test_rivals_are_the_other_candidates_of_either_page_whichever_is_numbered_first():

@@ -1,7 +1,8 @@
+import numpy as np
 from small_site import EN, FR, links, page
 
 from bitrawl.model import Language
-from bitrawl.pair.evidence import Known
+from bitrawl.pair.evidence import Known, pair_key
 from bitrawl.pair.parents import BridgeDetector, ParentDetector, Relatives, aligned_links
 from bitrawl.pair.site import condense
 
@@ -36,8 +37,7 @@ def test_without_known_pairs_there_is_nothing_to_align():
 def test_relatives_are_shared_by_translations_only():
     made = site()
     relatives = Relatives(made, Known(dict.fromkeys(CHILDREN, 1.0), made))
-    assert relatives.similarity((0, 1)) == 1.0
-    assert relatives.similarity((2, 6)) == -1.0
+    assert relatives.similarities(np.array([pair_key((0, 1)), pair_key((2, 6))])).tolist() == [1.0, -1.0]
 
 
 def test_two_pages_paired_with_the_same_third_are_bridged():

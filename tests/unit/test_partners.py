@@ -69,13 +69,13 @@ def test_addresses_that_differ_in_more_are_not(first: str, second: str):
         (("/en/a", "en", 0), ("/fr/a", "fr", 0), "neither has a text"),
     ],
 )
-def test_what_parts_two_pages(a: tuple[str, str, int], b: tuple[str, str, int], why: str):
+def test_which_differences_rule_out_a_pair(a: tuple[str, str, int], b: tuple[str, str, int], why: str):
     pages = [page(path, language, size=size) for path, language, size in (a, b)]
     assert not found(partners(), *pages), why
     assert not found(partners(), *reversed(pages)), why
 
 
-def test_a_copy_of_the_same_text_is_no_translation_whatever_language_was_heard():
+def test_a_copy_of_the_same_text_is_no_translation_whatever_language_was_identified():
     one = page("/en/a", "en")
     copy = msgspec.structs.replace(page("/fr/a", "fr"), signature=one.signature ^ 0b101)
     assert not found(partners(), one, copy)
@@ -126,7 +126,7 @@ def test_two_pages_with_hardly_a_sentence_are_no_pair():
     assert found(partners(), page("/en/a", "en", size=100), page("/fr/a", "fr", size=60))
 
 
-def test_a_declared_language_that_nobody_asked_for_is_not_listened_to():
+def test_a_declared_language_that_was_not_requested_is_ignored():
     known = partners()
     known.arrived(declaring(page("/one", "en"), de="/zwei", fr="/deux"))
     assert list(known.candidates(url("/one"))) == [url("/deux")]

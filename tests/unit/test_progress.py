@@ -19,11 +19,11 @@ def test_the_live_display_says_what_is_being_mined(doing: Doing, what: str):
     progress, console = Progress(), Console(width=120)
     progress.mining(doing)
     with console.capture() as shown:
-        console.print(progress._table(""))
+        console.print(progress._table())
     assert what in shown.get()
     progress.mining(None)
     with console.capture() as shown:
-        console.print(progress._table(""))
+        console.print(progress._table())
     assert what not in shown.get()
 
 

@@ -40,13 +40,13 @@ def test_each_visit_moves_the_rate_towards_what_it_brought(gain: float, sign: in
     assert told[-1] == pytest.approx(gain, abs=0.1)
 
 
-def test_many_visits_of_its_own_outweigh_what_a_group_takes_from_above():
+def test_many_visits_of_a_group_outweigh_its_parents_rate():
     rates = counted(*[("a/good", 1.0), *[("a/bad", 0.0)] * 20] * 20)
     assert rate(rates, "a/good") > 0.8
     assert rate(rates, "a/new") < 0.2
 
 
-def test_what_was_believed_can_be_taken_back():
+def test_a_counted_gain_can_be_corrected():
     rates = counted(("a/x", 0.5), ("a/y", 1.0))
     rates.count(rates.group(["a", "x"]), 0.0, -0.5)
     plain = counted(("a/x", 0.0), ("a/y", 1.0))
@@ -61,7 +61,7 @@ def test_the_rate_of_one_and_the_rates_of_all_are_the_same():
     assert all(0 < one < 1 for one in told)
 
 
-def test_rates_are_told_in_the_shape_in_which_they_are_asked_for():
+def test_rates_have_the_shape_of_the_groups():
     rates = counted(("a/x", 1.0), ("b", 0.0), ("a/y/1", 0.5))
     numbers = np.array([[rates.group(["a", "x"]), rates.group(["b"])], [rates.group(["a", "y", "1"])] * 2])
     told = rates.rates(numbers)

@@ -175,7 +175,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("body", "head"), BODIES)
-async def test_a_body_is_had_however_it_was_kept(opened, body, head):
+async def test_a_body_is_decoded_however_it_was_stored(opened, body, head):
     answer = await fetched(opened(record("https://e.org/", http(body, HTML + head))), "https://e.org/")
     assert isinstance(answer, Capture)
     assert (answer.body, answer.media_type) == (PAGE, "text/html")
@@ -185,7 +185,7 @@ async def test_a_body_is_had_however_it_was_kept(opened, body, head):
     ("body", "reason"),
     [(gzip.compress(bytes(50 << 20), mtime=0), Reason.BOMB), (GZIPPED[:-9], Reason.CONTENT_ENCODING)],
 )
-async def test_a_body_that_cannot_be_had_is_a_skip(opened, body, reason):
+async def test_a_body_that_cannot_be_decoded_is_a_skip(opened, body, reason):
     archives = opened(record("https://e.org/", http(body, HTML + "Content-Encoding: gzip\r\n")))
     answer = await fetched(archives, "https://e.org/")
     assert isinstance(answer, Skip)
@@ -412,7 +412,7 @@ def test_a_folder_stands_for_the_archives_in_it(tmp_path: Path):
         "c.WARC.GZ",
     ]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ArchiveError, match="empty holds no WARC file"):
+    with pytest.raises(ArchiveError, match="empty contains no WARC files"):
         warc_files([tmp_path / "empty"])
 
 

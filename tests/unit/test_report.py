@@ -355,7 +355,7 @@ def test_a_job_that_found_little_says_why(job: Job, happened: Callable[[Job], No
         assert text in terminal
 
 
-def test_a_job_that_still_runs_is_not_blamed(job: Job):
+def test_the_headline_of_a_running_job_says_so_far(job: Job):
     nothing(job)
     assert diagnose(gather(job.end(why=""))).headline == "No page was found so far."
 
@@ -369,7 +369,7 @@ def test_one_language_asks_for_no_pairs(tmp_path: Path):
     assert "Page pairs" not in render(facts)
 
 
-def test_the_terminal_tells_it_in_a_few_lines(good: Path):
+def test_the_terminal_shows_a_few_lines(good: Path):
     assert brief(gather(good)) == [
         "20 pages of 23 answers (23.0 kB, 1 min 15 s): 10 English, 10 French",
         "9 page pairs: 9 en-fr",
@@ -392,7 +392,7 @@ def test_the_terminal_tells_it_in_a_few_lines(good: Path):
         ({"documents": 2, "paragraphs": 31, "words": 1}, "en-fr: 2 documents written, with 31 paragraphs, 1 word"),
     ],
 )
-def test_the_size_of_the_corpus_is_told(good: Path, counts: dict[str, object], said: str):
+def test_the_size_of_the_corpus_is_shown(good: Path, counts: dict[str, object], said: str):
     (good / "corpus").mkdir()
     (good / "corpus/summary.json").write_text(json.dumps({"en-fr": counts}))
     facts = gather(good)
@@ -463,7 +463,7 @@ def test_languages_are_called_by_their_names(code: str, name: str):
 @pytest.mark.parametrize(
     ("seconds", "said"), [(0.0421, "42 ms"), (2.94, "2.9 s"), (75, "1 min 15 s"), (7800, "2 h 10 min")]
 )
-def test_times_are_said_as_people_say_them(seconds: float, said: str):
+def test_durations_are_readable(seconds: float, said: str):
     assert duration(seconds) == said
 
 

@@ -69,5 +69,5 @@ def test_lines_are_sentences_of_their_own_and_nothing_is_lost():
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n", "...", "?!"])
-def test_a_text_of_nothing_is_split_without_a_fault(text):
+def test_an_empty_text_raises_nothing(text):
     assert "".join(sentences(text, Language("en"))) == text.strip()

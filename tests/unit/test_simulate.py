@@ -94,7 +94,7 @@ def test_a_strategy_that_never_gets_almost_all_has_no_figure_for_it():
     assert figures.at_marks == (0, 0, 0, 1, 1, 1)
 
 
-def test_stopping_is_told_by_what_it_lost_and_saved():
+def test_a_stop_is_measured_by_lost_pairs_and_saved_fetches():
     truth, reference = Truth(pairs("ab", "cd")), run("abxycd")
     figures = measure(run("abxycd", stop=Stop(3, "enough")), truth, reference)
     assert (figures.stopped_at, figures.stop_lost, figures.stop_saved) == (3, 1, 3)
@@ -230,7 +230,7 @@ async def test_where_a_strategy_would_stop_is_noted_and_the_replay_goes_on():
     assert in_order((url("a"), url("b"))) in found.reported
 
 
-async def test_it_stops_there_when_asked_to():
+async def test_a_replay_can_end_where_the_strategy_stops():
     found = await run_trial("enough", Enough(2), prepared([], exhaustive=False))
     assert found.kept == kept("ab")
     assert found.stopped

@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from bitrawl.model import AlternateSource, LinkKind
+from bitrawl.model import PART, AlternateSource, LinkKind, pack
 from bitrawl.page.sitemap import MAX_ENTRIES, read_sitemap
 from bitrawl.url import Url
 
@@ -28,7 +28,16 @@ def entry(path: str, more: str = "") -> str:
 
 
 def urls(sitemap) -> list[str]:
-    return [str(link.url) for link in sitemap.links]
+    return [str(link.url) for part in sitemap.parts() for link in part.links]
+
+
+def versions(number: int, languages: str = "en fr de") -> list[str]:
+    """The entries of one page in some languages, each of which names all of them."""
+    paths = [f"{language}/{number}" for language in languages.split()]
+    links = "".join(
+        f'<xhtml:link rel="alternate" hreflang="{path[:2]}" href="https://example.org/{path}"/>' for path in paths
+    )
+    return [entry(path, links) for path in paths]
 
 
 def test_a_urlset_gives_its_pages_in_order():
@@ -126,7 +135,8 @@ def test_a_gzip_bomb_costs_no_more_than_the_cap():
 
 def test_entries_beyond_the_cap_are_left_out():
     body = urlset(*(entry(str(i)) for i in range(MAX_ENTRIES + 10)))
-    assert len(read_sitemap(HERE, body).links) == MAX_ENTRIES
+    sitemap = read_sitemap(HERE, body)
+    assert sitemap.size == sum(len(part.links) for part in sitemap.parts()) == MAX_ENTRIES
 
 
 @pytest.mark.parametrize(
@@ -139,3 +149,40 @@ def test_what_is_no_sitemap_gives_nothing(body):
 def test_addresses_that_are_not_of_the_web_are_left_out():
     body = urlset("<url><loc>javascript:alert(1)</loc></url><url><loc></loc></url>", entry("a"))
     assert urls(read_sitemap(HERE, body)) == ["https://example.org/a"]
+
+
+def test_a_long_sitemap_comes_in_parts_with_the_alternates_of_their_links():
+    sitemap = read_sitemap(HERE, urlset(*(text for number in range(PART) for text in versions(number))))
+    parts = list(sitemap.parts())
+    assert [len(part.links) for part in parts] == [PART] * 3
+    assert sitemap.links == parts[0].links
+    assert not any(part.rest for part in parts)
+    for part in parts:
+        listed = {link.url for link in part.links}
+        inside = [group for group in part.alternates if listed.issuperset(each.url for each in group)]
+        assert len(inside) >= len(part.alternates) - 1  # one may lie across a border
+    assert sum(len(part.alternates) for part in parts) == PART
+    assert {link.kind for part in parts for link in part.links} == {LinkKind.SITEMAP}
+
+
+def test_what_entries_declare_of_each_other_is_kept_once():
+    sitemap = read_sitemap(HERE, urlset(*versions(1), *versions(2)))
+    assert len(sitemap.alternates) == 2
+    assert [a.url for a in sitemap.alternates[0]] == [f"https://example.org/{code}/1" for code in ("en", "fr", "de")]
+
+
+def test_an_entry_that_its_own_alternates_leave_out_joins_their_group():
+    links = '<xhtml:link rel="alternate" hreflang="fr" href="https://example.org/fr/1"/>'
+    sitemap = read_sitemap(HERE, urlset(entry("en/1", links), entry("de/1", links)))
+    assert [[a.url for a in group] for group in sitemap.alternates] == [
+        ["https://example.org/fr/1", "https://example.org/en/1"],
+        ["https://example.org/fr/1", "https://example.org/de/1"],
+    ]
+
+
+def test_a_large_sitemap_takes_little_memory_to_hand_over():
+    body = urlset(*(text for number in range(6_000) for text in versions(number, "en fr de es it pt nl pl")))
+    assert len(body) > 32_000_000
+    sitemap = read_sitemap(HERE, body)
+    assert sitemap.size == 48_000
+    assert len(pack(sitemap)) < len(body) / 20

@@ -38,6 +38,6 @@ def test_similarity_has_three_classes(value, letter):
     assert selected(value, frozenset({Method.URL})) == 0
 
 
-def test_pages_of_a_form_that_everybody_has_are_not_proposed():
+def test_pages_with_a_very_common_structure_are_not_proposed():
     pages = [page(f"http://s.test/{n}", EN if n % 2 else FR, ["x" * 30] * 5) for n in range(60)]
     assert StructureDetector().propose(condense(pages, [EN, FR]), Known()) == {}

@@ -1,5 +1,5 @@
 from bitrawl.model import Language, Page, Paragraph, ParagraphKind
-from bitrawl.text.template import TemplateCounter, relabel, template_of, without_template
+from bitrawl.text.template import TemplateCounter, relabel, relabelled, template_of, without_template
 from bitrawl.url import Url
 
 ENGLISH, FRENCH = Language("en"), Language("fr")
@@ -66,7 +66,7 @@ def test_memory_is_bounded_and_what_recurs_survives_forgetting():
     counter = TemplateCounter(max_texts=100)
     for i in range(1_000):
         counter.add(page(i, "On every page", f"and this one only on {i}"))
-        assert len(counter._counts) <= 100
+        assert len(counter) <= 100
     assert kept(relabel(page(1_001, "On every page"), counter.template())) == ["Paragraph 1001 is only here."]
 
 
@@ -92,3 +92,26 @@ def test_two_pages_of_a_language_have_no_template():
 def test_without_template_labels_the_pages_of_a_site():
     pages = [page(i, "Subscribe to our letter") for i in range(20)]
     assert [kept(found) for found in without_template(lambda: iter(pages))][3] == ["Paragraph 3 is only here."]
+
+
+def test_the_order_of_the_pages_changes_no_template():
+    pages = [page(i, "Subscribe to our letter", *["Now and then"] * (i % 3 == 0)) for i in range(300)]
+    assert template_of(pages).shares == template_of(pages[::-1]).shares
+
+
+def test_the_template_is_counted_once_however_often_the_pages_are_asked_for():
+    asked = []
+
+    def pages():
+        asked.append(1)
+        return (page(i, "Subscribe to our letter") for i in range(20))
+
+    each = relabelled(pages)
+    for _ in range(3):
+        assert [kept(found) for found in each()][3] == ["Paragraph 3 is only here."]
+    assert len(asked) == 4
+
+
+def test_a_broken_character_is_no_fault():
+    pages = [page(i, "\ud800 broken") for i in range(20)]
+    assert kept(relabel(pages[0], template_of(pages))) == ["Paragraph 0 is only here."]

@@ -62,7 +62,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-def test_pairs_are_weighed(packs: Path, cache: Path, tmp_path: Path):
+def test_the_pair_model_is_trained(packs: Path, cache: Path, tmp_path: Path):
     pytest.importorskip("scipy")
     heard: list[str] = []
     pairs.train(packs, tmp_path / "pairs.json", cache=cache, tell=heard.append)
@@ -131,7 +131,7 @@ def boilerplate_data(folder: Path, sites: int) -> Path:
     return folder
 
 
-def test_main_text_is_told_from_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_boilerplate_model_is_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(boilerplate, "EPOCHS", 3)
     monkeypatch.setattr(boilerplate, "NAME_STEPS", 50)
     scores = boilerplate.train(boilerplate_data(tmp_path / "data", 40), tmp_path / "boilerplate.npz")
@@ -143,7 +143,7 @@ def test_main_text_is_told_from_the_rest(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(kept) == 3
 
 
-def test_languages_are_identified(tmp_path: Path):
+def test_the_language_model_is_trained(tmp_path: Path):
     for package in ("py3langid", "language_data"):
         pytest.importorskip(package)
     from bitrawl.training import language  # noqa: PLC0415 (an extra's)
@@ -160,7 +160,7 @@ def test_languages_are_identified(tmp_path: Path):
     assert [found for found, _ in identifier.identify(list(sentences.values()))] == list(sentences)
 
 
-def test_languages_of_urls_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_url_language_model_is_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("scipy")
     from bitrawl.training import url_language  # noqa: PLC0415 (an extra's)
 
@@ -181,7 +181,7 @@ def _gzipped(*lines: str) -> bytes:
     return gzip.compress("\n".join(lines).encode())
 
 
-def test_pairs_of_urls_are_told(tmp_path: Path):
+def test_the_url_pair_model_is_trained(tmp_path: Path):
     pytest.importorskip("lightgbm")
     from bitrawl.training import url_pairs  # noqa: PLC0415 (an extra's)
 

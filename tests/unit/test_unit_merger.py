@@ -44,7 +44,7 @@ def test_the_same_place_counts_once():
         (("Chapter 1: tea €", "Chapitre 1 : thé €"), 2),
     ],
 )
-def test_of_nearly_equal_pairs_the_best_speaks_for_all(other, count):
+def test_the_best_of_nearly_equal_pairs_represents_all(other, count):
     units = list(merged([pair("Chapter 1: tea", "Chapitre 1 : thé", 1, 0.5), pair(*other, page=2, score=0.8)]))
     assert len(units) == count
     assert units[-1].pair.a.text == other[0]
@@ -52,7 +52,7 @@ def test_of_nearly_equal_pairs_the_best_speaks_for_all(other, count):
     assert sum(unit.variants for unit in units) == 2 - count
 
 
-def test_a_unit_that_others_nearly_equal_stands_where_the_first_of_them_was_with_the_places_of_all():
+def test_nearly_equal_pairs_give_one_unit_at_the_place_of_the_first_with_all_sources():
     pairs = [pair("Tea", "Thé", 1, 0.5), pair("Milk", "Lait", 1), pair("Tea!", "Thé !", 2, 0.9), pair("Tea", "Thé", 3)]
     first, second = merged(pairs)
     assert (first.pair, second.pair) == (pairs[2], pairs[1])

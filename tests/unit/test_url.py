@@ -141,7 +141,7 @@ def test_the_web_platform_tests_agree_where_they_apply():
     ("raw", "holds"),
     [("https://me:secret@a.org/", True), ("https://secret@a.org/", True), ("https://a.org/@me", False)],
 )
-def test_credentials_are_told_and_dropped(raw, holds):
+def test_credentials_are_recognised_and_dropped(raw, holds):
     assert has_credentials(raw) is holds
     assert "secret" not in Url.parse(raw)
 
@@ -174,3 +174,19 @@ def test_an_error_about_a_url_shows_no_password(raw):
     with pytest.raises(UrlError) as caught:
         Url.parse(raw)
     assert "sec" not in str(caught.value)
+
+
+HOSTS = st.from_regex(r"[a-zA-Z0-9.-]{1,20}(\.(org|com|fr|xn--p1ai|1|0x2))?(:80|:8080)?", fullmatch=True)
+PATHS = st.from_regex(r"(/(\.|\.\.|[A-Za-z0-9._~;%-]{0,8})){0,5}(\?[a-z]=1)?", fullmatch=True)
+
+
+@given(st.sampled_from(["http", "https", "HTTP"]), HOSTS, PATHS)
+def test_the_short_way_for_canonical_addresses_gives_what_the_long_way_gives(scheme, host, path):
+    def parsed(raw):
+        try:
+            return Url.parse(raw)
+        except UrlError:
+            return None
+
+    raw = f"{scheme}://{host}{path}"
+    assert parsed(raw) == parsed(f"{raw}#fragment")  # which only the long way takes

@@ -65,7 +65,7 @@ def test_a_lexicon_raises_a_translated_slug():
     assert TreeUrlPairModel(lexicon=lexicon).parallel([two])[0] > MODEL.parallel([two])[0]
 
 
-def test_languages_that_were_not_asked_for_speak_against_a_pair():
+def test_languages_that_were_not_requested_count_against_a_pair():
     asked = TreeUrlPairModel(languages=(Language("en"), Language("fr")))
     wanted, other = pair("en/a/setup.html", "fr/a/setup.html"), pair("en/a/setup.html", "de/a/setup.html")
     assert asked.parallel([wanted])[0] > asked.parallel([other])[0]
@@ -89,6 +89,6 @@ def test_made_negatives_are_never_pairs_and_keep_their_host(generator):
     assert {url.host for two in made for url in two} == {"s.test"}
 
 
-def test_the_likest_wrong_partner_is_of_the_same_kind():
+def test_the_most_similar_wrong_partner_is_of_the_same_kind():
     known = [pair("en/a/x1.html", "fr/a/x1.html"), pair("en/a/x2.html", "fr/a/x2.html"), pair("en/q", "fr/q")]
     assert (known[0][0], known[1][1]) in negatives(known, Generator.JACCARD)

@@ -28,7 +28,7 @@ def test_nothing_is_lost_in_cutting(text: str):
 
 
 @given(TEXTS)
-def test_a_finer_grain_cuts_wherever_a_coarser_one_does(text: str):
+def test_a_finer_way_of_cutting_cuts_wherever_a_coarser_one_does(text: str):
     assert places(words(text), text) <= places(runs(text), text) <= places(pieces(text), text)
 
 

@@ -107,7 +107,7 @@ def test_a_pair_is_asked_about_once_in_both_orders():
     assert classifier.asked == [("a", "b"), ("b", "a")]
 
 
-def test_nothing_asked_is_nothing_answered():
+def test_no_urls_give_no_rows():
     assert TransformerUrlLanguageModel(FakeClassifier(["en"], {})).distribution([]).shape == (0, 2)
     assert TransformerUrlPairModel(FakeClassifier(["parallel"], {})).parallel([]).shape == (0,)
 
@@ -134,7 +134,7 @@ def test_without_the_extra_the_error_names_it(monkeypatch, load, missing):
     ],
 )
 def test_a_model_that_the_strategy_never_asks_is_refused(name, named):
-    with pytest.raises(ConfigError, match=f"{name} asks no such model"):
+    with pytest.raises(ConfigError, match=f"the strategy {name} does not use url_"):
         strategy(name, [Language("en"), Language("fr")], named=named)
 
 

@@ -4,7 +4,7 @@ from small_site import EN, FR, alternate, articles, page
 from bitrawl.pair.copies import copies
 from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.pair.site import condense, language_of
-from bitrawl.pair.verification import RefusalReason, shared_text
+from bitrawl.pair.verification import RefusalReason, UntranslatedText, shared_text
 
 TEXT = ["The harbour opens before the winter and the boat sees the storm.", "A second paragraph of running text."]
 OTHER = ["Le port ouvre avant l'hiver et le bateau voit la tempête.", "Un deuxième paragraphe de texte courant."]
@@ -56,8 +56,9 @@ def test_a_machines_translation_is_left_out_unless_asked_for():
 
 def test_shared_text_is_a_share_of_the_longer_page():
     site = condense([page("http://s.test/1", EN, TEXT), page("http://s.test/2", FR, [TEXT[0], *OTHER])], [EN, FR])
-    assert 0.2 < shared_text(*site.summaries) < 0.6
-    assert shared_text(site.summaries[0], site.summaries[0]) == 1.0
+    assert 0.2 < shared_text(site, (0, 1)) < 0.6
+    assert UntranslatedText(site).shared((0, 1)) == shared_text(site, (0, 1))
+    assert shared_text(site, (0, 0)) == 1.0
 
 
 def test_the_original_of_a_copy_is_the_one_whose_address_names_its_language():

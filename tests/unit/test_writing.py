@@ -157,7 +157,7 @@ def test_the_summary_adds_up(mined):
 def test_licences_are_those_that_the_pages_of_the_corpus_state(mined):
     mined.found(good(EN, FR), licences={"https://creativecommons.org/licenses/by/4.0/": 1}).written(job())
     assert "| https://creativecommons.org/licenses/by/4.0/ | 1 |" in mined.card()
-    assert "- 1 page without a statement." in mined.card()
+    assert "- 1 page without a licence statement." in mined.card()
 
 
 def test_one_language_gives_plain_text_and_json(mined):
@@ -180,7 +180,7 @@ def test_the_card_has_the_figures_of_the_summary_and_the_checksums_of_the_files(
     mined.found(paired(EN, FR, 0, *segments), paired(EN, FR, 1, segments[0])).visited(page(EN, 0), page(FR, 0))
     figures = mined.written(job("en,fr", "jsonl", "tmx", "xces"))["en-fr"]
     said = (
-        f"{figures['units']} translation unit in {figures['pairs']} pairs of documents.",
+        f"{figures['units']} translation unit in {figures['pairs']} page pairs.",
         f"found {figures['occurrences']} times",
         f"{figures['near_duplicates']} that differ only",
         f"| score | {figures['refused']['score']} |",
@@ -192,7 +192,7 @@ def test_the_card_has_the_figures_of_the_summary_and_the_checksums_of_the_files(
     assert "| xces/en-fr/ (4 files) |" in mined.card()
 
 
-def test_the_card_tells_nothing_of_who_made_it_and_where(mined, tmp_path):
+def test_the_card_does_not_say_who_made_it_and_where(mined, tmp_path):
     words = tmp_path / "words.tsv"
     words.write_text("tea\tthé\n")
     fetch = {

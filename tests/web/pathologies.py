@@ -22,12 +22,14 @@ The route, and what it does:
     /bomb/br                  the same                                             ?mb=300
     /bomb/zstd                the same                                             ?mb=300
     /bomb/nested              gzip within gzip, a few hundred bytes on the wire    ?mb=300
+    /bomb/frames              tiny frames of zstd within gzip: not large, but slow ?mb=9
     /encoded/gzip             an honest page, compressed
     /encoded/deflate          an honest page, zlib-wrapped
     /encoded/raw-deflate      an honest page, deflate without the zlib wrapper
     /encoded/br               an honest page, compressed
     /encoded/zstd             an honest page, compressed
     /encoded/nested           an honest page, gzip within gzip
+    /encoded/large            an honest page of that many MB, zstd within gzip     ?mb=15
     /encoded/lie              says gzip, is plain
     /encoded/unknown          says Content-Encoding: x-rot13
     /encoded/cut              gzip that stops in the middle, with the right length
@@ -35,6 +37,7 @@ The route, and what it does:
     /truncated/no-last-chunk  good chunks, but the last one is missing
     /truncated/length         Content-Length longer than the body
     /overlong                 Content-Length shorter than the body
+    /unasked                  an answer, and at once another that nobody asked for; the connection stays open
     /bad-chunk                a chunk whose size is no number
     /garbage                  an answer that is not HTTP
     /empty                    closes without an answer
@@ -104,6 +107,9 @@ And by virtual host (`base.at("robots-404")` is http://robots-404.test:PORT; eve
     robots-deny.test          all disallowed
     robots-html.test          an HTML page where robots.txt should be
     tdmrep.test               /.well-known/tdmrep.json reserves /closed
+    *.endless.test            any name answers with a text of its own, and links to 500 other names
+    *.alike.test              any name answers with the same text, and links to the next name
+    sitemap.test              a sitemap of 20,000 pages, each with its translations: 10 MB
     soft404.test              every unknown path answers 200 and the same "not found" page
 """
 
@@ -225,7 +231,7 @@ class Wire:
 
 
 Tame = Callable[[Request], Answer]
-Wild = Callable[[Request, Wire], Awaitable[None]]
+Wild = Callable[[Request, Wire], Awaitable[bool | None]]
 Route = Answer | Tame | Wild
 
 ROUTES: dict[str, Route] = {}
@@ -235,7 +241,7 @@ AnyHandler = TypeVar("AnyHandler", Tame, Wild)
 
 
 def route(path: str) -> Callable[[AnyHandler], AnyHandler]:
-    """A plain function makes an `Answer`; a coroutine has the wire, and the connection is closed after it."""
+    """A plain function makes an `Answer`; a coroutine has the wire, and the connection is closed unless it says True."""
 
     def register(handler: AnyHandler) -> AnyHandler:
         ROUTES[path] = handler
@@ -286,15 +292,14 @@ async def _exchange(base: Base, reader: asyncio.StreamReader, wire: Wire) -> boo
     request = base.record(method, target, headers)
     route = _route(request)
     if inspect.iscoroutinefunction(route):
-        await route(request, wire)
-        return False
+        return bool(await route(request, wire))
     answer = _so_far(base) if request.path == "/requests" else route if isinstance(route, Answer) else route(request)
     await wire.send(answer.head() + (b"" if method == "HEAD" else answer.body))
     return request.header("Connection").lower() != "close"
 
 
 def _route(request: Request) -> Route:
-    host = HOSTS.get(request.host)
+    host = HOSTS.get(request.host) or HOSTS.get(f"*.{request.host.partition('.')[2]}")
     if host is not None:
         return host.get(request.path) or host.get("*") or NOT_FOUND
     exact = ROUTES.get(request.path)
@@ -420,6 +425,13 @@ ROUTES |= {
 }
 
 
+@route("/bomb/frames")
+def frames(request: Request) -> Answer:
+    some = b"".join(zstandard.compress(b"word %d " % number) for number in range(500))
+    many = some * (int(request.ask("mb", "9")) * MIB // len(some))
+    return Answer(gzip.compress(many, 1, mtime=0), headers={"Content-Encoding": "zstd, gzip"})
+
+
 @functools.cache
 def _bomb(encoding: str, mib: int) -> Answer:
     return Answer(_compressed_zeros(encoding, mib), headers={"Content-Encoding": encoding})
@@ -465,6 +477,13 @@ ROUTES |= {
 }
 
 
+@route("/encoded/large")
+def large(request: Request) -> Answer:
+    rows = b"".join(b"<tr><td>%d<td>%d</tr>" % (n, n * n) for n in range(int(request.ask("mb", "15")) * 33_000))
+    body = gzip.compress(zstandard.compress(b"<table>" + rows), 1, mtime=0)
+    return Answer(body, headers={"Content-Encoding": "zstd, gzip"})
+
+
 # Broken off and malformed.
 
 
@@ -490,6 +509,16 @@ async def truncated_length(request: Request, wire: Wire) -> None:
 async def overlong(request: Request, wire: Wire) -> None:
     await wire.start(f"Content-Length: {len(_HONEST) - 20}")
     await wire.send(_HONEST)
+
+
+SMUGGLED = b"This text was never asked for."
+
+
+@route("/unasked")
+async def unasked(request: Request, wire: Wire) -> bool:
+    await wire.send(Answer(_HONEST).head() + _HONEST)
+    await wire.send(Answer(SMUGGLED).head() + SMUGGLED)
+    return True
 
 
 @route("/bad-chunk")
@@ -769,6 +798,33 @@ def _site(**at: Route) -> dict[str, Route]:
     return pages | at
 
 
+@functools.cache
+def _sitemap_entries(origin: str) -> bytes:
+    entries = []
+    for number in range(5_000):
+        pages = {code: f"{origin}/{code}/a-page-with-a-rather-long-name-{number}" for code in ("en", "fr", "de", "es")}
+        links = "".join(f'<x:link rel="alternate" hreflang="{code}" href="{page}"/>' for code, page in pages.items())
+        entries += [f"<url><loc>{page}</loc>{links}</url>\n" for page in pages.values()]
+    return "".join(entries).encode()
+
+
+def _long_sitemap(request: Request) -> Answer:
+    entries = _sitemap_entries(f"http://{request.header('Host')}")
+    return Answer(b'<urlset xmlns:x="http://www.w3.org/1999/xhtml">' + entries + b"</urlset>", type="text/xml")
+
+
+def _endless(request: Request) -> Answer:
+    name, _, domain = request.header("Host").partition(".")
+    links = tuple(f"http://{hashlib.sha256(f'{name}{n}'.encode()).hexdigest()[:8]}.{domain}/" for n in range(500))
+    letters = hashlib.sha256(name.encode()).hexdigest().translate(str.maketrans("0123456789", "ghijklmnop"))
+    return _good(" ".join(letters[at : at + 5] for at in range(0, 60, 4)), title="A host", links=links)
+
+
+def _alike(request: Request) -> Answer:
+    name, _, domain = request.header("Host").partition(".")
+    return _good(title="A host", links=(f"http://{hashlib.sha256(name.encode()).hexdigest()[:8]}.{domain}/",))
+
+
 _CLOSED = "User-agent: *\nDisallow: /closed\n"
 _PADDING = "# " + "x" * 77 + "\n"
 
@@ -798,6 +854,9 @@ HOSTS |= {
             )
         }
     ),
+    "*.endless.test": {"/": _endless, "/robots.txt": NOT_FOUND},
+    "*.alike.test": {"/": _alike, "/robots.txt": NOT_FOUND},
+    "sitemap.test": _site(**{"/sitemap.xml": _long_sitemap}),
     "soft404.test": _site(**{"*": ROUTES["/soft404/…"], "/robots.txt": NOT_FOUND}),
 }
 

@@ -1,6 +1,6 @@
 """Alignment by sentence embeddings, after Thompson and Koehn 2019 (Vecalign): the extra `neural`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bitrawl.align import anchors
 from bitrawl.align.documents import Document, Text, one_sided
-from bitrawl.align.dynamic import DELETION, INSERTION, Band, Shape, as_bead, best_chain, posteriors
+from bitrawl.align.dynamic import DELETION, INSERTION, Band, Lattices, Shape, best_chains, posteriors
 from bitrawl.model import Bead, Language
 from bitrawl.protocols import Encoder
 from bitrawl.text.lexicon import Lexicon, TokenPair
@@ -45,19 +45,31 @@ class EmbeddingAligner:
         """Every sentence is in exactly one bead, in order."""
         return self.align_documents([Document(Text.plain(a, languages[0]), Text.plain(b, languages[1]))])[0]
 
-    def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
+    def align_documents(
+        self, documents: Sequence[Document], *, progress: Callable[[int, int], None] | None = None
+    ) -> list[list[Bead]]:
         """Each alone."""
-        return [self._align(document) for document in documents]
+        found = []
+        for document in documents:
+            found.append(self._align(document))
+            if progress:
+                progress(len(found), len(documents))
+        return found
 
     def _align(self, document: Document) -> list[Bead]:
         a, b = document.a.sentences, document.b.sentences
         if not a or not b:
             return one_sided(document)
         band = Band.around(anchors.path(document), len(b), _WIDTH)
-        best = best_chain(band, posteriors(band, self._gains(a, b, band)))
-        beads = [as_bead(step) for step in best]
-        sure = [step for step in best if all(step.shape) and step.probability > _SURE]
-        self._pairs += [(document.a.run(step.i, step.shape[0]), document.b.run(step.j, step.shape[1])) for step in sure]
+        lattices = Lattices.banded(band)
+        gains = {shape: table[:, None, :] for shape, table in self._gains(a, b, band).items()}
+        chains = best_chains(lattices, posteriors(lattices, gains).beads)
+        beads = []
+        for ka, kb, i, j, probability in zip(*(column.tolist() for column in chains[1:]), strict=True):
+            score = round(min(max(probability, 0.0), 1.0), 4)
+            beads.append(Bead(tuple(range(i - ka, i)), tuple(range(j - kb, j)), score))
+            if ka and kb and probability > _SURE:
+                self._pairs.append((document.a.run(i, ka), document.b.run(j, kb)))
         return beads
 
     def _gains(self, a: Sequence[str], b: Sequence[str], band: Band) -> dict[Shape, Floats]:

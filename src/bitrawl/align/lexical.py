@@ -1,7 +1,8 @@
 """The default aligner: lengths, look-alikes and a lexicon that it learns from the texts themselves, pass by pass."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -9,14 +10,19 @@ from numpy.typing import NDArray
 
 from bitrawl.align import anchors
 from bitrawl.align.cognates import cognates
-from bitrawl.align.documents import Document, Text, Vocabulary, one_sided
-from bitrawl.align.dynamic import DELETION, INSERTION, Band, Shape, Step, as_bead, best_chain, posteriors
-from bitrawl.align.evidence import LengthModel, Translation, length_gains, lexical_gains
+from bitrawl.align.documents import Document, Numbers, Text, Vocabulary, one_sided
+from bitrawl.align.dynamic import DELETION, INSERTION, Shape
+from bitrawl.align.evidence import LengthModel
+from bitrawl.align.lessons import Lessons, lengths, lessons
+from bitrawl.align.pieces import LONG, Beads, Paths, Pieces
+from bitrawl.align.search import Corpus, Known
+from bitrawl.align.translation import Similar, extended, translations
 from bitrawl.model import Bead, Language
 from bitrawl.text.lexicon import Lexicon, TokenPair
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Progress = Callable[[int, int], None]
+"""Is told how many documents have their final beads, and how many there are."""
 
 # Sentences on either side of a bead, and how common such beads are before any are seen: about as in Gale and Church
 # 1993, who have none beyond 2-2. On Text+Berg and MAC dev (2026-11) those beyond 3-1 bring two points of F1.
@@ -28,36 +34,32 @@ PRIOR: Mapping[Shape, float] = {
 # Judgements, except where a line names its evidence.
 PRIOR_WEIGHT = 5.0  # beads a document: many pages have no more than a few
 LEAST_PRIOR = 1e-3  # Of a shape that was hardly seen.
-PASSES = 8  # At the most.
+PASSES = 8  # At the most. With 5, F1 on MAC dev is two points lower (2026-11).
 STEADY = 0.002  # share of beads that still change when another pass is not worth its time
-# Weight of the words beside the lengths, below 1 because words do not come independently: it is what makes
-# probabilities honest. Swept 0.3–1.0 on Text+Berg and MAC dev (2026-11): F1 flat from 0.45 to 0.8.
-LEXICAL_WEIGHT = 0.6
-# Of a word's occurrences, so many are translated by nothing that we know, however well we know the word. Swept 0.1–0.45 on
-# Text+Berg and MAC dev (2026-11): half a point between best and worst.
-UNTRANSLATED = 0.2
-# A link that is weaker, or hardly likelier than chance, costs time and says little. F1 (2026-11) on Text+Berg is half a
-# point lower with 0.005, in twice the time; on MAC dev it is 0.7 points lower with 0.05.
-LEAST_LINK, LEAST_LIFT = 0.02, 2.0
-LEAST_LEARNED = 0.2  # probability of a bead that the lexicon learns from
-# Nodes to a row: until a first pass has found the path, and around it. Texts of fewer sentences are searched whole.
-WIDE, NARROW = 320, 64
-MARGIN = 8  # A path so near to the edge of its band may have wanted to leave it: again, twice as wide.
-LOST = 0.4  # And so may one on which so many sentences have no counterpart.
-MOST = 4_000_000  # nodes, 32 MB a table: no band of a long text is widened beyond it
-MANY = 300_000  # nodes of a wide band: for more, only the common shapes, which are enough to find the path
-# Nats for a bead of a page that goes on into another block; a judgement: one in twenty paragraphs is cut in two.
-CROSSED = 3.0
-WIDE_SHAPES: tuple[Shape, ...] = ((1, 1), DELETION, INSERTION, (1, 2), (2, 1))
+# Where so few beads are less probable than this, one pass is enough: on three sites of ../shared/sites a second changed
+# two beads of a thousand (2026-11).
+DOUBTFUL, EASY = 0.9, 0.02
+# Sentences of a that the lexicon is learned from. Where there are twice as many, the others are aligned in one pass.
+SAMPLE = 4000
+FIRST = 2000  # beads that the first lexicon is learned from. With all 6,500 of Orwell, F1 is the same (2026-11).
+TAUGHT = 10_000  # beads that the last lexicon is learned from, where a sample taught the others: bounds memory
+SLICE = 10_000  # sentences of a that are aligned at once: bounds memory
+ANCHORED = 240  # sentences of a document that is searched along anchors until its path is known
 
 log = logging.getLogger(__name__)
 
 
-class Learned(NamedTuple):
-    """What aligning has taught: words of beads that are probably right, and how probably."""
+class Knowledge(NamedTuple):
+    """What was learned of two languages. With it, a document's beads do not depend on the documents beside it.
 
-    pairs: list[TokenPair]
-    weights: list[float]
+    It can be pickled: several processes may align with the same.
+    """
+
+    vocabularies: tuple[Vocabulary, Vocabulary]
+    look_alikes: Similar
+    lexicon: Lexicon
+    length: LengthModel
+    prior: Mapping[Shape, float]
 
 
 class LexicalAligner:
@@ -66,176 +68,279 @@ class LexicalAligner:
     What it has learned it keeps for the documents to come, up to `memory` beads.
     """
 
-    def __init__(self, *, dictionary: Iterable[TokenPair] = (), memory: int = 20_000) -> None:
-        self._dictionary, self._memory = list(dictionary), memory
-        self._learned = Learned([], [])
-        self._lexicon = Lexicon.learn([], dictionary=self._dictionary)
+    def __init__(
+        self, *, dictionary: Iterable[TokenPair] = (), memory: int = 20_000, knowledge: Knowledge | None = None
+    ) -> None:
+        entries = [(list(a), list(b)) for a, b in dictionary if a and b]
+        vocabularies = tuple(Vocabulary.of_words(chain.from_iterable(side)) for side in zip(*entries, strict=True))
+        empty = Vocabulary.of_words(())
+        self._memory = memory
+        self._lessons = Lessons.none()
+        self._knowledge = knowledge or Knowledge(
+            (vocabularies[0], vocabularies[1]) if vocabularies else (empty, empty),
+            Similar.none(),
+            Lexicon.learn([], dictionary=entries),
+            LengthModel(),
+            PRIOR,
+        )
+        self._dictionary = (
+            Lessons.of_entries(entries, self._knowledge.vocabularies) if not knowledge else Lessons.none()
+        )
 
     @property
     def lexicon(self) -> Lexicon:
         """Learned from what was aligned so far, and the dictionary."""
-        return self._lexicon
+        return self._knowledge.lexicon
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """For `align_documents` without learning, here or in another aligner."""
+        return self._knowledge
 
     def align(self, a: Sequence[str], b: Sequence[str], languages: tuple[Language, Language]) -> list[Bead]:
         """Every sentence is in exactly one bead, in order."""
         return self.align_documents([Document(Text.plain(a, languages[0]), Text.plain(b, languages[1]))])[0]
 
-    def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
-        """All with one lexicon."""
+    def learn(self, documents: Sequence[Document]) -> Knowledge:
+        """From documents like those to come; a few thousand sentences are enough, and no more are looked at."""
         whole = [document for document in documents if document.a.tokens and document.b.tokens]
-        found = iter(self._align(whole)) if whole else iter(())
+        sample, _ = _sampled(np.array([len(document.a.tokens) for document in whole], np.int64))
+        if len(sample):
+            self._learning([whole[number] for number in sample.tolist()], _unheard)
+        return self._knowledge
+
+    def align_documents(
+        self, documents: Sequence[Document], *, learning: bool = True, progress: Progress | None = None
+    ) -> list[list[Bead]]:
+        """All with one lexicon: learned from these documents too, or as it is."""
+        whole = [document for document in documents if document.a.tokens and document.b.tokens]
+        empty = len(documents) - len(whole)
+
+        def done(count: int) -> None:
+            if progress:
+                progress(empty + count, len(documents))
+
+        done(0)
+        if not whole:
+            return [one_sided(document) for document in documents]
+        found = iter(self._learning(whole, done) if learning else self._as_it_is(whole, done))
         return [
-            [as_bead(step) for step in next(found)] if document.a.tokens and document.b.tokens else one_sided(document)
-            for document in documents
+            next(found) if document.a.tokens and document.b.tokens else one_sided(document) for document in documents
         ]
 
-    def _align(self, documents: Sequence[Document]) -> list[list[Step]]:
-        passes = _Passes(documents)
-        chains: list[list[Step]] = []
-        for number in range(PASSES):
-            before, chains = chains, passes.run(self._lexicon)
-            learned = passes.learned()
-            pairs = [*self._learned.pairs, *learned.pairs]
-            weights = [*self._learned.weights, *learned.weights]
-            self._lexicon = Lexicon.learn(pairs, weights=weights, dictionary=self._dictionary)
-            if number and _changed(before, chains) <= STEADY:
-                break
-        log.info("aligned %d documents in %d passes, %d words linked", len(documents), number + 1, len(self.lexicon))
-        self._learned = Learned(pairs[-self._memory :], weights[-self._memory :])
-        return chains
+    def _learning(self, documents: Sequence[Document], done: Callable[[int], None]) -> list[list[Bead]]:
+        passes = _Passes(documents, self._knowledge, Lessons.joined([self._dictionary, self._lessons]))
+        beads, taught = passes.run(done)
+        self._lessons = Lessons.joined([self._lessons, taught]).last(self._memory)
+        self._knowledge = passes.knowledge
+        log.info("aligned %d documents, %d words linked", len(documents), len(self.lexicon))
+        return beads
+
+    def _as_it_is(self, documents: Sequence[Document], done: Callable[[int], None]) -> list[list[Bead]]:
+        found: list[list[Bead]] = []
+        for which in _slices(np.array([len(document.a.tokens) for document in documents], np.int64)):
+            some = [documents[number] for number in which.tolist()]
+            known, corpus = _frozen(some, self._knowledge)
+            beads, _ = _once(corpus, known, np.arange(len(some)), _anchored(some, self.lexicon))
+            found += _by_document(beads, corpus)
+            done(len(found))
+        return found
+
+
+class KnowingAligner:
+    """Aligns with what was learned before, and learns nothing more: the documents of a batch do not matter to each other."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._aligner = LexicalAligner(knowledge=knowledge)
+
+    @property
+    def lexicon(self) -> Lexicon:
+        return self._aligner.lexicon
+
+    def align_documents(self, documents: Sequence[Document], *, progress: Progress | None = None) -> list[list[Bead]]:
+        return self._aligner.align_documents(documents, learning=False, progress=progress)
+
+
+def _unheard(_count: int) -> None:
+    pass
+
+
+def _frozen(documents: Sequence[Document], knowledge: Knowledge) -> tuple[Known, Corpus]:
+    """Words that are not known yet are known in their own document only, so that it depends on no other."""
+    sides = [
+        _Unknown(vocabulary, texts)
+        for vocabulary, texts in zip(knowledge.vocabularies, zip(*documents, strict=True), strict=True)
+    ]
+    a, b = sides
+    like = Similar.joined(
+        [
+            a_like_b.numbered(ids_a, ids_b)
+            for ids_a, ids_b in zip(a.ids, b.ids, strict=True)
+            for a_like_b in [Similar(*cognates(list(ids_a), list(ids_b)))]
+        ]
+    )
+    known = translations(knowledge.lexicon, knowledge.look_alikes, knowledge.vocabularies)
+    sizes = len(knowledge.vocabularies[0].ids), len(knowledge.vocabularies[1].ids)
+    new = like.where((like.a >= sizes[0]) | (like.b >= sizes[1]))
+    both = (
+        extended(known[0], new.a, new.b, new.likeness, (a.unigram, b.unigram)),
+        extended(known[1], new.b, new.a, new.likeness, (b.unigram, a.unigram)),
+    )
+    return Known(both, knowledge.length, knowledge.prior), _corpus(documents, a.ids, b.ids)
+
+
+class _Unknown:
+    """The words of texts by their numbers, those that a vocabulary lacks with numbers of their own in each text."""
+
+    def __init__(self, vocabulary: Vocabulary, texts: Sequence[Text]) -> None:
+        size = len(vocabulary.ids)
+        self.ids: list[dict[str, int]] = []
+        count = size
+        for text in texts:
+            ids: dict[str, int] = {}
+            for word in dict.fromkeys(chain(chain.from_iterable(text.tokens), chain.from_iterable(text.markup))):
+                number = vocabulary.ids.get(word)
+                if number is None:
+                    number, count = count, count + 1
+                ids[word] = number
+            self.ids.append(ids)
+        rare = 1.5 / max(float((vocabulary.counts + 0.5).sum()), 1.0)  # as of a word that was seen once
+        self.unigram = np.append(vocabulary.unigram, np.full(count - size, rare))
+
+
+def _corpus(
+    documents: Sequence[Document], ids_a: Sequence[Mapping[str, int]], ids_b: Sequence[Mapping[str, int]]
+) -> Corpus:
+    marked = [bool(document.a.markup and document.b.markup) for document in documents]
+    return Corpus(
+        Numbers.of([document.a for document in documents], ids_a, marked),
+        Numbers.of([document.b for document in documents], ids_b, marked),
+        np.array(marked),
+    )
 
 
 class _Passes:
     """What is known of the documents, better with each pass."""
 
-    def __init__(self, documents: Sequence[Document]) -> None:
-        self._documents = documents
-        self._vocabularies = Vocabulary.of(d.a for d in documents), Vocabulary.of(d.b for d in documents)
-        self._look_alike = cognates(list(self._vocabularies[0].ids), list(self._vocabularies[1].ids))
-        self._bands: list[Band | None] = [None] * len(documents)
-        self._prior = dict(PRIOR)
-        lengths = [sum(float(text.lengths.sum()) for text in side) for side in zip(*documents, strict=True)]
-        self._length = LengthModel(lengths[1] / lengths[0])
-        self._found: list[tuple[Band, dict[Shape, Floats]]] = []
+    def __init__(self, documents: Sequence[Document], knowledge: Knowledge, before: Lessons) -> None:
+        self._documents, self._before = documents, before
+        a, b = (
+            Vocabulary.of(texts, vocabulary)
+            for texts, vocabulary in zip(zip(*documents, strict=True), knowledge.vocabularies, strict=True)
+        )
+        self._corpus = _corpus(documents, [a.ids] * len(documents), [b.ids] * len(documents))
+        length_a, length_b = (float(side.sentences.lengths.sum()) for side in (self._corpus.a, self._corpus.b))
+        self.knowledge = Knowledge(
+            (a, b),
+            Similar(*cognates(list(a.ids), list(b.ids))),
+            knowledge.lexicon,
+            LengthModel(length_b / length_a),
+            PRIOR,
+        )
 
-    def run(self, lexicon: Lexicon) -> list[list[Step]]:
-        """The beads of each document."""
-        translations = self._translations(lexicon)
-        self._found = []
-        chains = []
-        counts = {shape: PRIOR_WEIGHT * share * len(self._documents) for shape, share in PRIOR.items()}
-        for number, document in enumerate(self._documents):
-            band, probabilities, chain = self._search(number, document, lexicon, translations)
-            self._bands[number] = Band.around(_path(chain, len(document.a.tokens)), len(document.b.tokens), NARROW)
-            for shape, probability in probabilities.items():
-                counts[shape] += float(probability.sum())
-                probability[probability < LEAST_LEARNED] = 0.0
-            self._found.append((band, probabilities))
-            chains.append(chain)
-        total = sum(counts.values())
-        self._prior = {shape: max(count / total, LEAST_PRIOR) for shape, count in counts.items()}
-        return chains
+    def run(self, done: Callable[[int], None]) -> tuple[list[list[Bead]], Lessons]:
+        """The beads of each document, and what they teach."""
+        sample, rest = _sampled(self._corpus.a.documents.size)
+        found, taught = self._learned_from(sample, done)
+        all_found, all_taught = [found], [taught]
+        count = len(sample)
+        done(count)
+        for some in _slices(self._corpus.a.documents.size[rest]):
+            which = rest[some]
+            paths = _anchored(self._documents, self.knowledge.lexicon, which)
+            found, taught = _once(self._corpus, self._known(), which, paths)
+            all_found.append(found)
+            all_taught.append(taught)
+            count += len(which)
+            done(count)
+        last = lessons(self._corpus, _some(Beads.joined(all_taught), TAUGHT))
+        if len(rest):
+            self._learn_words(last)
+        return _by_document(Beads.joined(all_found), self._corpus), last
 
-    def learned(self) -> Learned:
-        """From the last pass; the model of lengths is adjusted by the way."""
-        pairs: list[TokenPair] = []
-        weights, lengths = [], []
-        for document, (band, probabilities) in zip(self._documents, self._found, strict=True):
-            for (ka, kb), probability in probabilities.items():
-                if not ka or not kb:
-                    continue
-                rows, columns = np.nonzero(probability)
-                for i, j, weight in zip(
-                    rows.tolist(), (columns + band.low[rows]).tolist(), probability[rows, columns].tolist(), strict=True
-                ):
-                    pairs.append((document.a.run(i, ka), document.b.run(j, kb)))
-                    weights.append(weight)
-                    if weight > 0.5:
-                        lengths.append((document.a.lengths[i - ka : i].sum(), document.b.lengths[j - kb : j].sum()))
-        if len(lengths) > 20:
-            a, b = np.array(lengths).T
-            model = LengthModel(b.sum() / a.sum())
-            self._length = model._replace(spread=max(float(model.error(a, b).mean()), 1.0))
-        return Learned(pairs, weights)
+    def _learned_from(self, sample: Ints, done: Callable[[int], None]) -> tuple[Beads, Beads]:
+        """The beads, and those that teach."""
+        paths = _anchored(self._documents, self.knowledge.lexicon, sample)
+        rough = self._corpus.rough(self._known(), sample, paths)
+        self._learn(_some(rough.teaching(), FIRST), rough.counts())
+        sure, pieces = _cut(self._corpus, self._known(), sample, rough.paths(LONG))
+        done(len(sample) - len(np.unique(pieces.document)))
+        beads, taught, before = Beads.none(), sure, set[tuple[int, ...]]()
+        for number in range(1, PASSES):
+            beads, found = self._corpus.fine(self._known(), pieces)
+            taught = Beads.joined([sure.of_both(), found.teaching()])
+            self._learn(taught, _with(found.counts(), sure))
+            now = set(zip(*(column.tolist() for column in beads[1:5]), strict=True))
+            total = len(sure.a) + len(beads.a)
+            if (beads.probability < DOUBTFUL).sum() <= EASY * total or (
+                number > 1 and len(now - before) <= STEADY * total
+            ):
+                break
+            if number < PASSES - 1:
+                before = now
+                more, parts = found.cut()
+                sure = Beads.joined([sure, more._replace(document=pieces.document[more.document])])
+                pieces = parts._replace(document=pieces.document[parts.document])
+        log.info("learned in %d passes from %d documents", number + 1, len(sample))
+        return Beads.joined([sure, beads]), taught
 
-    def _search(
-        self, number: int, document: Document, lexicon: Lexicon, translations: tuple[Translation, Translation]
-    ) -> tuple[Band, dict[Shape, Floats], list[Step]]:
-        """Within a band that is widened until the path keeps clear of its edges."""
-        size = len(document.b.tokens)
-        band = self._bands[number] or Band.around(anchors.path(document, _sure(lexicon)), size, WIDE)
-        widest = max(WIDE, MOST // len(band.low))
-        while True:
-            probabilities = posteriors(band, self._gains(document, band, translations))
-            chain = best_chain(band, probabilities)
-            if band.whole or band.width >= widest or not _leaves(band, chain):
-                return band, probabilities, chain
-            width = min((4 if _lost(chain) else 2) * band.width, widest)
-            band = Band.around(_path(chain, band.size_a), size, width)
+    def _known(self) -> Known:
+        knowledge = self.knowledge
+        both = translations(knowledge.lexicon, knowledge.look_alikes, knowledge.vocabularies)
+        return Known(both, knowledge.length, knowledge.prior)
 
-    def _gains(
-        self, document: Document, band: Band, translations: tuple[Translation, Translation]
-    ) -> dict[Shape, Floats]:
-        few = band.width >= WIDE and len(band.low) * band.width > MANY
-        shapes = [shape for shape in (WIDE_SHAPES if few else PRIOR) if all(shape)]
-        bags = self._vocabularies[0].bags(document.a.tokens), self._vocabularies[1].bags(document.b.tokens)
-        gains = lexical_gains(bags, translations, band, shapes)
-        lengths = length_gains(document.a.lengths, document.b.lengths, self._length, band, shapes)
-        for shape in shapes:
-            gains[shape] *= LEXICAL_WEIGHT
-            gains[shape] += lengths[shape] + np.log(self._prior[shape])
-        for shape in (DELETION, INSERTION):
-            gains[shape] = np.full(gains[1, 1].shape, np.log(self._prior[shape]))
-        if document.a.markup and document.b.markup:
-            self._add_blocks(gains, document, band, translations)
-        return gains
+    def _learn(self, beads: Beads, counts: Mapping[Shape, float]) -> None:
+        """The lexicon, the model of lengths and how common each shape is."""
+        self._learn_words(lessons(self._corpus, beads))
+        length_a, length_b = lengths(self._corpus, beads.where(beads.probability > 0.5))
+        if len(length_a) > 20:
+            model = LengthModel(float(length_b.sum() / length_a.sum()))
+            model = model._replace(spread=max(float(model.error(length_a, length_b).mean()), 1.0))
+            self.knowledge = self.knowledge._replace(length=model)
+        seen = {shape: PRIOR_WEIGHT * len(self._documents) * PRIOR[shape] + count for shape, count in counts.items()}
+        # The shapes that were not looked for stay as common as they were.
+        share = sum(PRIOR[shape] for shape in counts) / sum(seen.values())
+        prior = {shape: max(seen[shape] * share, LEAST_PRIOR) if shape in seen else PRIOR[shape] for shape in PRIOR}
+        self.knowledge = self.knowledge._replace(prior=prior)
 
-    def _add_blocks(
-        self,
-        gains: dict[Shape, Floats],
-        document: Document,
-        band: Band,
-        translations: tuple[Translation, Translation],
-    ) -> None:
-        """A bead is held to the worse of its two ends, and pays for each block that it goes on into."""
-        together = anchors.block_gains(document, self._vocabularies, translations, self._length, LEXICAL_WEIGHT)
-        rows, columns = np.arange(len(band.low))[:, None], band.columns()
-        blocks_a, blocks_b = document.a.blocks, document.b.blocks
-        for ka, kb in gains:
-            if ka and kb:
-                first_a, last_a = blocks_a[np.maximum(rows - ka, 0)], blocks_a[rows - 1]
-                first_b, last_b = blocks_b[np.maximum(columns - kb, 0)], blocks_b[columns - 1]
-                gains[ka, kb] += np.minimum(together[first_a, first_b], together[last_a, last_b])
-                gains[ka, kb] -= CROSSED * (last_a - first_a + last_b - first_b)
-
-    def _translations(self, lexicon: Lexicon) -> tuple[Translation, Translation]:
-        """The lexicon and the look-alikes by the numbers of these documents, both ways."""
-        ids_a, ids_b = (vocabulary.ids for vocabulary in self._vocabularies)
-        to_a = np.array([ids_a.get(word, -1) for word in lexicon.names_a], np.int64)
-        to_b = np.array([ids_b.get(word, -1) for word in lexicon.names_b], np.int64)
-        a, b = (to[side] if len(to) else side for to, side in ((to_a, lexicon.links.a), (to_b, lexicon.links.b)))
-        known = (a >= 0) & (b >= 0)
-        like_a, like_b, likeness = self._look_alike
-        a, b = np.append(a[known], like_a), np.append(b[known], like_b)
-        forward = np.append(lexicon.links.forward[known], likeness)
-        backward = np.append(lexicon.links.backward[known], likeness)
-        u, v = (vocabulary.unigram for vocabulary in self._vocabularies)
-        return _translation(a, b, forward, u, v), _translation(b, a, backward, v, u)
+    def _learn_words(self, taught: Lessons) -> None:
+        a, b = self.knowledge.vocabularies
+        every = Lessons.joined([self._before, taught])
+        lexicon = Lexicon.of_numbers((a.ids, b.ids), every.a, every.b, every.weights)
+        self.knowledge = self.knowledge._replace(lexicon=lexicon)
 
 
-def _translation(
-    source: Ints, target: Ints, probability: Floats, unigram_source: Floats, unigram: Floats
-) -> Translation:
-    """Of links that are there twice the better; so scaled that something is left of every word."""
-    order = np.lexsort((-probability, target, source))
-    source, target, probability = source[order], target[order], probability[order]
-    first = np.append(True, (np.diff(source) != 0) | (np.diff(target) != 0))[: len(source)]
-    kept = first & (probability > np.maximum(LEAST_LINK, LEAST_LIFT * unigram[target]))
-    source, target, probability = source[kept], target[kept], probability[kept]
-    total = np.bincount(source, probability, len(unigram_source))
-    probability = probability * ((1 - UNTRANSLATED) / np.maximum(total, 1.0))[source]
-    left = 1.0 - np.bincount(source, probability, len(unigram_source)).astype(np.float64)
-    return Translation(source, target, probability, left, unigram)
+def _cut(corpus: Corpus, known: Known, which: Ints, paths: Paths) -> tuple[Beads, Pieces]:
+    corpus.align_blocks(known, which, paths)
+    return corpus.rough(known, which, paths).cut()
+
+
+def _once(corpus: Corpus, known: Known, which: Ints, paths: Paths) -> tuple[Beads, Beads]:
+    """The beads of these documents, and those that teach."""
+    sure, pieces = _cut(corpus, known, which, paths)
+    beads, found = corpus.fine(known, pieces)
+    return Beads.joined([sure, beads]), Beads.joined([sure.of_both(), found.teaching()])
+
+
+def _some(beads: Beads, most: int) -> Beads:
+    """No more than so many, from everywhere."""
+    if len(beads.a) <= most:
+        return beads
+    return beads.where(np.linspace(0, len(beads.a) - 1, most).astype(np.int64))
+
+
+def _with(counts: Mapping[Shape, float], sure: Beads) -> dict[Shape, float]:
+    return {
+        shape: count + float(((sure.ka == shape[0]) & (sure.kb == shape[1])).sum()) for shape, count in counts.items()
+    }
+
+
+def _anchored(documents: Sequence[Document], lexicon: Lexicon, which: Ints | None = None) -> Paths:
+    """The paths of long documents."""
+    numbers = range(len(documents)) if which is None else which.tolist()
+    long = [number for number in numbers if max(len(text.tokens) for text in documents[number]) > ANCHORED]
+    sure = _sure(lexicon) if long else {}
+    return {number: anchors.path(documents[number], sure) for number in long}
 
 
 def _sure(lexicon: Lexicon) -> dict[str, list[str]]:
@@ -248,27 +353,37 @@ def _sure(lexicon: Lexicon) -> dict[str, list[str]]:
     return found
 
 
-def _path(chain: Sequence[Step], size: int) -> Floats:
-    """The j at which each i is reached."""
-    reached = {0: 0}
-    for step in chain:
-        reached.setdefault(step.i, step.j)
-    return np.interp(np.arange(size + 1), list(reached), list(reached.values()))
+def _sampled(sizes: Ints) -> tuple[Ints, Ints]:
+    """Documents to learn from, taken from everywhere, and the rest."""
+    total = int(sizes.sum())
+    if total <= 2 * SAMPLE:
+        return np.arange(len(sizes)), np.zeros(0, np.int64)
+    step = total // SAMPLE
+    order = np.concatenate([np.arange(first, len(sizes), step) for first in range(step)])
+    count = int(np.searchsorted(np.cumsum(sizes[order]), SAMPLE)) + 1
+    return np.sort(order[:count]), np.sort(order[count:])
 
 
-def _leaves(band: Band, chain: Sequence[Step]) -> bool:
-    i, j = (np.array(side) for side in zip(*((step.i, step.j) for step in chain), strict=True))
-    low = band.low[i]
-    near_low = (j - low < MARGIN) & (low > 0)
-    near_high = (low + band.width - j <= MARGIN) & (low + band.width <= band.size_b)
-    return bool((near_low | near_high).any()) or _lost(chain)
+def _slices(sizes: Ints) -> Iterator[Ints]:
+    """Documents in order, as many at a time as have so many sentences together."""
+    number = (np.cumsum(sizes) - sizes) // SLICE
+    for value in np.unique(number).tolist():
+        yield np.flatnonzero(number == value)
 
 
-def _lost(chain: Sequence[Step]) -> bool:
-    return sum(not all(step.shape) for step in chain) > LOST * len(chain)
-
-
-def _changed(before: Sequence[Sequence[Step]], after: Sequence[Sequence[Step]]) -> float:
-    old = {(number, step[:3]) for number, chain in enumerate(before) for step in chain}
-    new = {(number, step[:3]) for number, chain in enumerate(after) for step in chain}
-    return len(new - old) / len(new)
+def _by_document(beads: Beads, corpus: Corpus) -> list[list[Bead]]:
+    """Each document's own, in order, with its own numbers."""
+    beads = beads.where(np.lexsort((beads.b + beads.kb, beads.a + beads.ka, beads.document)))
+    document, a, ka, b, kb, probability = beads
+    found: list[list[Bead]] = [[] for _ in range(len(corpus.marked))]
+    for number, i, i_count, j, j_count, score in zip(
+        document.tolist(),
+        (a - corpus.a.documents.first[document]).tolist(),
+        ka.tolist(),
+        (b - corpus.b.documents.first[document]).tolist(),
+        kb.tolist(),
+        np.clip(probability, 0.0, 1.0).round(4).tolist(),
+        strict=True,
+    ):
+        found[number].append(Bead(tuple(range(i, i + i_count)), tuple(range(j, j + j_count)), score))
+    return found

@@ -1,6 +1,6 @@
 """From pairs of pages to pairs of segments: main text only, split into sentences, each with its place."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -23,8 +23,10 @@ class DocumentAligner(Protocol):
         """Learned from what was aligned so far."""
         ...
 
-    def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
-        """The beads of each; every sentence is in exactly one."""
+    def align_documents(
+        self, documents: Sequence[Document], *, progress: Callable[[int, int], None] | None = None
+    ) -> list[list[Bead]]:
+        """The beads of each; every sentence is in exactly one. `progress` is told how many of how many are final."""
         ...
 
 
@@ -51,22 +53,27 @@ class SiteAligner:
         """Learned from what was aligned so far; its words are those of `documents.sentence_words`."""
         return self._aligner.lexicon
 
-    def align(self, pairs: Sequence[tuple[Page, Page]]) -> list[list[SegmentPair]]:
+    def documents(self, pairs: Sequence[tuple[Page, Page]]) -> list[Document]:
+        """The pairs as an aligner sees them."""
+        return [self._document(pair, found) for pair, found in zip(pairs, self._sentences(pairs), strict=True)]
+
+    def align(
+        self, pairs: Sequence[tuple[Page, Page]], progress: Callable[[int, int], None] | None = None
+    ) -> list[list[SegmentPair]]:
         """For each pair of pages its segments in order; what has no counterpart is left out."""
-        sides = [[page_sentences(page, self._languages[side]) for side, page in enumerate(pair)] for pair in pairs]
-        documents = [
-            Document(
-                *(
-                    _text(page, found, self._languages[side])
-                    for side, (page, found) in enumerate(zip(*both, strict=True))
-                )
-            )
-            for both in zip(pairs, sides, strict=True)
-        ]
+        sides = self._sentences(pairs)
+        documents = [self._document(pair, found) for pair, found in zip(pairs, sides, strict=True)]
+        aligned = self._aligner.align_documents(documents, progress=progress)
         return [
             [self._segment_pair(pair, found, bead) for bead in beads if bead.a and bead.b]
-            for pair, found, beads in zip(pairs, sides, self._aligner.align_documents(documents), strict=True)
+            for pair, found, beads in zip(pairs, sides, aligned, strict=True)
         ]
+
+    def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[list[list[Sentence]]]:
+        return [[page_sentences(page, self._languages[side]) for side, page in enumerate(pair)] for pair in pairs]
+
+    def _document(self, pages: tuple[Page, Page], found: Sequence[Sequence[Sentence]]) -> Document:
+        return Document(*(_text(pages[side], found[side], self._languages[side]) for side in (0, 1)))
 
     def _segment_pair(self, pages: tuple[Page, Page], found: Sequence[Sequence[Sentence]], bead: Bead) -> SegmentPair:
         a, b = (_segment(found[side], numbers, self._languages[side]) for side, numbers in enumerate((bead.a, bead.b)))

@@ -1,12 +1,14 @@
 """Arguments in, printed lines out; what is done lies below. One file for each verb, loaded when it is used."""
 
+import io
 import sys
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
+from bitrawl.cli.help import HelpfulGroup
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.version import __version__
 
@@ -30,13 +32,13 @@ VERBS = {
     "log": Verb("log", "List the fetches of a job in the order in which they were made."),
     "clean": Verb("clean", "Print the main text of pages, or every paragraph with its label."),
     "simulate": Verb("simulate", "Replay archived sites under several strategies and compare them."),
-    "urls": Verb("urls", "Tell languages and pairs from URLs alone."),
+    "urls": Verb("urls", "Tell the language of pages, and which are translations, from their URLs alone."),
     "demo": Verb("demo", "Mine a small web that the package carries, and show what came of it."),
     "train": Verb("train", "Train a model of the package again, from data that you have."),
 }
 
 
-class Verbs(TyperGroup):
+class Verbs(HelpfulGroup):
     """Loads a verb's module when the verb is used; the list of verbs needs none of them."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -90,8 +92,9 @@ def _main(
 
 def main() -> None:
     """Run the `bitrawl` command: a fault is one line that names the fix, and an exit code."""
+    _print_any_script()
     try:
-        app()
+        app(prog_name="bitrawl")
     except BitrawlError as error:
         _complain(str(error))
         sys.exit(2 if isinstance(error, ConfigError) else 1)
@@ -101,6 +104,17 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output had enough, as in `bitrawl log DIR | head`
         sys.stderr.close()
         sys.exit(141)
+
+
+def _print_any_script() -> None:
+    """Whatever the locale says: a file or a pipe gets UTF-8, as our files are; a terminal shows ? for what it has not."""
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        if stream.isatty():
+            stream.reconfigure(errors="replace")
+        else:
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _complain(message: str) -> None:

@@ -16,6 +16,7 @@ from bitrawl.align.lexical import LexicalAligner
 from bitrawl.align.texts import TextPair, align_texts
 from bitrawl.cli.console import err
 from bitrawl.cli.foreground import Foreground
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import tell
 from bitrawl.corpus.characters import one_line
@@ -49,7 +50,7 @@ class Format(StrEnum):
     JSONL = "jsonl"
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def align(  # noqa: PLR0913 - flags
     files: Annotated[
         list[Path] | None,
@@ -126,7 +127,7 @@ def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
         raise ConfigError("a job has its own languages, dictionary and folder: bitrawl align DIR takes only --encoder")
     where = JobFolder(folder)
     job = where.changed(described({"encoder": encoder}))
-    foreground = Foreground(Progress())
+    foreground = Foreground(Progress(where))
     foreground.run(lambda: mine_again(job, where, known_pairs=True, watch=foreground.progress.mining))
     tell(where)
 

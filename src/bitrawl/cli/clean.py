@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from bitrawl.cli.console import complain
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.corpus.markdown import markdown
 from bitrawl.jobs.pages import loose_pages
 from bitrawl.model import Page, Skip
@@ -25,12 +26,12 @@ class Format(StrEnum):
     JSONL = "jsonl"
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def clean(
     sources: Annotated[
         list[str],
         typer.Argument(
-            help="Files, folders of HTML files, job folders or URLs; - reads standard input.", metavar="FILE|DIR|URL..."
+            help="Files, folders of HTML files, job folders or URLs; - reads standard input.", metavar="FILE|DIR|URL"
         ),
     ],
     *,

@@ -7,6 +7,7 @@ import typer
 
 from bitrawl.cli.flags import Seeds, SeedsFile, seeds_of, with_settings
 from bitrawl.cli.foreground import Foreground, leave
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show
@@ -42,7 +43,7 @@ DryRun = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.", rich_help_panel=Group.JOB)]
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 @with_settings(CRAWL)
 def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     seeds: Seeds = None,
@@ -64,7 +65,7 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     folder = JobFolder(out)
     given = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}
     job = asked(given, folder, file=job_file, fresh=fresh)
-    foreground = Foreground(Progress(quiet=quiet))
+    foreground = Foreground(Progress(folder, quiet=quiet))
     if dry_run:
         show_previews(foreground.run(lambda: preview(job)), job)
         return

@@ -10,10 +10,12 @@ from bitrawl import config
 from bitrawl import demo as bundled
 from bitrawl.cli.console import out as console
 from bitrawl.cli.foreground import Foreground, leave
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
+from bitrawl.errors import ConfigError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine
 from bitrawl.jobs.settings import listed
@@ -26,7 +28,7 @@ ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]  # one publisher with
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def demo(
     *,
     out: Annotated[
@@ -41,14 +43,22 @@ def demo(
     The web is served on this machine; nothing leaves it.
     """
     folder = JobFolder(out)
-    foreground = Foreground(Progress())
+    _check(langs)
+    foreground = Foreground(Progress(folder))
     leave(foreground.run(lambda: _mine(folder, langs, foreground)))
-    show(folder)
+    show(folder, advise=False)
     ledger = folder.reading()
     _compare(ledger, listed(langs))
     ledger.close()
     tell(folder)
     console.print(f"\nLook closer: bitrawl status {out}, bitrawl log {out}, {folder.report}", markup=False)
+
+
+def _check(langs: str) -> None:
+    known = dict.fromkeys(bundled.pages().values())
+    unknown = [code for code in listed(langs) if code not in known]
+    if unknown:
+        raise ConfigError(f"--langs {langs}: the demo has no pages in {', '.join(unknown)}; it has {', '.join(known)}")
 
 
 async def _mine(folder: JobFolder, langs: str, foreground: Foreground) -> Ending:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from bitrawl.cli.flags import Folder, with_settings
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.status import tell
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import export as write_again
@@ -13,7 +14,7 @@ from bitrawl.jobs.settings import Group, described
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 @with_settings([Group.CORPUS])
 def export(
     folder: Folder,

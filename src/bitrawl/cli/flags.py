@@ -15,7 +15,7 @@ from bitrawl.jobs.settings import SETTINGS, Group, value_of
 Command = TypeVar("Command", bound=Callable[..., None])
 
 Folder = Annotated[Path, typer.Argument(help="The job folder, as given to --out.", metavar="DIR", show_default=False)]
-Seeds = Annotated[list[str] | None, typer.Argument(help="URLs to start from.", metavar="[URL]...", show_default=False)]
+Seeds = Annotated[list[str] | None, typer.Argument(help="URLs to start from.", metavar="URL", show_default=False)]
 SeedsFile = Annotated[
     Path | None,
     typer.Option(
@@ -49,18 +49,28 @@ def _annotation(name: str) -> Any:
     setting, value = SETTINGS[name], value_of(name)
     kind: Any = list[value.kind] if value.several else value.kind  # type: ignore[name-defined]
     flag = f"--{name.replace('_', '-')}"
-    names = (flag,) if kind is bool and not value.default else (flag, flag.replace("--", "--no-"))
-    default = setting.default or ("" if value.default in (None, "", False, True) else str(value.default))
+    switch = kind is bool and value.default is True and name != "ignore_opt_outs"  # on unless it is switched off
     option = typer.Option(
-        *(["/".join(names)] if kind is bool and name != "ignore_opt_outs" else [flag]),
+        f"{flag}/--no-{flag.removeprefix('--')}" if switch else flag,
         help=setting.help,
-        show_default=("on" if len(names) == 2 and kind is bool and name != "ignore_opt_outs" else default) or False,
+        show_default=("on" if switch else _default(name)) or False,
         metavar=setting.metavar or None,
         min=value.least,
         max=value.most,
         rich_help_panel=setting.group,
     )
     return Annotated[kind | None, option]
+
+
+def _default(name: str) -> str:
+    default = SETTINGS[name].default or value_of(name).default
+    return (
+        ""
+        if default is None or isinstance(default, bool)
+        else f"{default:g}"
+        if isinstance(default, float)
+        else str(default)
+    )
 
 
 def seeds_of(given: list[str] | None, file: Path | None) -> list[str] | None:

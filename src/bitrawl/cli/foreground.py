@@ -24,7 +24,6 @@ class Foreground:
         self.progress = progress
         self._parts: Parts | None = None
         self._task: asyncio.Future[Any] | None = None
-        self._drawing: asyncio.Future[None] | None = None
         self._ended_by: signal.Signals | None = None
 
     def run(self, main: Callable[[], Awaitable[Result]]) -> Result:
@@ -38,22 +37,21 @@ class Foreground:
         raise typer.Exit(128 + ended_by)
 
     def started(self, parts: Parts) -> None:
-        """A crawl is about to begin: its progress is drawn, and the first Ctrl-C finishes what is in flight."""
+        """A crawl is about to begin: the first Ctrl-C finishes what is in flight."""
         self._parts = parts
-        self.progress.count_queue = lambda: len(parts.queue)
-        self._drawing = asyncio.ensure_future(self.progress.draw_now_and_then(parts.crawl.frontier.pause))
+        self.progress.watch(parts)
 
     async def _run(self, main: Callable[[], Awaitable[Result]]) -> Result:
         task = asyncio.ensure_future(main())
         self._task = task
+        drawing = asyncio.ensure_future(self.progress.draw_now_and_then())
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._signalled, number)
         try:
             return await task
         finally:
-            if self._drawing is not None:
-                self._drawing.cancel()
+            drawing.cancel()
 
     def _signalled(self, number: signal.Signals) -> None:
         if number is signal.SIGINT and self._parts is not None and not self._parts.crawl.stopped:

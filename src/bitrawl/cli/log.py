@@ -9,6 +9,7 @@ import typer
 
 from bitrawl.cli.console import size
 from bitrawl.cli.flags import Folder
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.store.summary import log as fetches
 
@@ -22,7 +23,7 @@ class Format(StrEnum):
     JSONL = "jsonl"
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def log(
     folder: Folder,
     *,

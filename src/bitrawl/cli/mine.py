@@ -7,6 +7,7 @@ import typer
 from bitrawl.cli.crawl import DryRun, Fresh, JobFile, Out, Quiet
 from bitrawl.cli.flags import Seeds, SeedsFile, seeds_of, with_settings
 from bitrawl.cli.foreground import Foreground, leave
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell
@@ -18,7 +19,7 @@ from bitrawl.jobs.settings import MINE, described
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 @with_settings(MINE)
 def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     seeds: Seeds = None,
@@ -40,7 +41,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     folder = JobFolder(out)
     given = {"seeds": seeds_of(seeds, seeds_file), **described(settings, MINE)}
     job = asked(given, folder, file=job_file, fresh=fresh)
-    foreground = Foreground(Progress(quiet=quiet))
+    foreground = Foreground(Progress(folder, quiet=quiet))
     if dry_run:
         show_previews(foreground.run(lambda: preview(job)), job)
         return
@@ -51,6 +52,6 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
         )
     )
     if not quiet:
-        show(folder)
+        show(folder, advise=False)
         tell(folder)
     leave(ending)

@@ -6,6 +6,7 @@ import typer
 
 from bitrawl.cli.flags import Folder, with_settings
 from bitrawl.cli.foreground import Foreground
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import tell
 from bitrawl.jobs.folder import JobFolder
@@ -15,7 +16,7 @@ from bitrawl.jobs.settings import Group, described
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 @with_settings([Group.PAIRS])
 def pair(folder: Folder, **settings: Any) -> None:
     """Pair and align the pages of a job again, with other settings.
@@ -26,6 +27,6 @@ def pair(folder: Folder, **settings: Any) -> None:
     """
     where = JobFolder(folder)
     job = where.changed(described(settings, [Group.PAIRS]))
-    foreground = Foreground(Progress())
+    foreground = Foreground(Progress(where))
     foreground.run(lambda: mine_again(job, where, watch=foreground.progress.mining))
     tell(where)

@@ -1,18 +1,22 @@
-"""How a crawl is going: a live table on a terminal, a line now and then elsewhere."""
+"""How a job is going: a live table on a terminal, a line now and then elsewhere."""
 
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from bitrawl.assemble import Parts
 from bitrawl.cli.console import duration, err, size
+from bitrawl.cli.status import found
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.status import CorpusCount, counts_of
 from bitrawl.mining import Doing
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
 
@@ -22,10 +26,17 @@ COUNT_EVERY = 2.0
 TELL_EVERY = 2.0
 
 
-class Progress:
-    """Counts what the loop reports; drawing never touches the ledger but for the length of the queue."""
+class Counts(NamedTuple):
+    """What takes a moment to count."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    queued: int = 0  # links
+    corpora: Mapping[str, CorpusCount] = {}  # by languages
+
+
+class Progress:
+    """Counts what the loop reports; drawing touches the ledger every few seconds only."""
+
+    def __init__(self, folder: JobFolder | None = None, *, quiet: bool = False) -> None:
         self.quiet = quiet
         self._started = time.monotonic()
         self.pages = 0
@@ -34,8 +45,9 @@ class Progress:
         self.languages: Counter[str] = Counter()
         self.skips: Counter[str] = Counter()
         self.hosts: Counter[str] = Counter()
-        self.count_queue: Callable[[], int] = lambda: 0
-        self._queued, self._counted = 0, 0.0
+        self._folder = folder
+        self._crawl: Parts | None = None
+        self._counts, self._counted = Counts(), 0.0
         self._mining, self._told = "", 0.0
         self._live = Live(console=err, auto_refresh=False, transient=True) if err.is_terminal and not quiet else None
 
@@ -77,43 +89,61 @@ class Progress:
         """Pages a second since the start."""
         return self.pages / max(time.monotonic() - self._started, 0.001)
 
-    @property
-    def queued(self) -> int:
-        """Links that wait; counted now and then, since counting a million takes a while."""
-        if time.monotonic() - self._counted > COUNT_EVERY:
-            self._queued, self._counted = self.count_queue(), time.monotonic()
-        return self._queued
+    def watch(self, parts: Parts) -> None:
+        """A crawl is about to begin."""
+        self._crawl = parts
 
-    async def draw_now_and_then(self, pause: Callable[[], tuple[str, float] | None]) -> None:
-        """Until cancelled; `pause` tells for which host a crawl waits that does nothing else."""
+    @property
+    def counts(self) -> "Counts":
+        """Counted now and then, since counting a million takes a while."""
+        if time.monotonic() - self._counted > COUNT_EVERY:
+            queued = len(self._crawl.queue) if self._crawl else 0
+            self._counts = Counts(queued, counts_of(self._folder) if self._folder else {})
+            self._counted = time.monotonic()
+        return self._counts
+
+    async def draw_now_and_then(self) -> None:
+        """Until cancelled."""
         while not self.quiet:
             await asyncio.sleep(LINE_EVERY if self._live is None else REDRAW_EVERY)
-            waited_for = pause()
-            waits = f"waiting {waited_for[1]:.0f} s for {waited_for[0]}" if waited_for and waited_for[1] >= 1 else ""
             if self._live is not None:
-                self._live.update(self._table(waits), refresh=True)
-            else:
-                err.print("; ".join(filter(None, (self._line(), waits, self._mining))), markup=False)
+                self._live.update(self._table(), refresh=True)
+            elif self._crawl:
+                parts = (self._line(), *self._found(), self._waits(), self._mining)
+                err.print("; ".join(filter(None, parts)), markup=False)
+
+    def _waits(self) -> str:
+        """For which host a crawl waits that does nothing else."""
+        waited_for = self._crawl.crawl.frontier.pause() if self._crawl else None
+        return f"waiting {waited_for[1]:.0f} s for {waited_for[0]}" if waited_for and waited_for[1] >= 1 else ""
 
     def _line(self) -> str:
         languages = ", ".join(f"{language} {count}" for language, count in self.languages.most_common(5))
         return (
             f"{duration(time.monotonic() - self._started)}  {self.pages} pages, {self.rate():.1f}/s, "
-            f"{self.queued} queued, {size(self.bytes)}; {languages}; {sum(self.skips.values())} fetches brought no page"
+            f"{self.counts.queued} queued, {size(self.bytes)}; {languages}; {sum(self.skips.values())} fetches brought no page"
         )
 
-    def _table(self, waits: str) -> Group:
-        table = Table.grid(padding=(0, 2))
-        for label, value in (
+    def _visited(self) -> list[tuple[str, str]]:
+        if not self._crawl:
+            return []
+        return [
             ("pages", f"{self.pages}   {self.rate():.1f}/s   {size(self.bytes)}"),
-            ("queue", f"{self.queued} links on {len(self.hosts)} hosts"),
+            ("queue", f"{self.counts.queued} links on {len(self.hosts)} hosts"),
             ("languages", _top(self.languages)),
             ("no page", _top(self.skips)),
             ("hosts", _top(self.hosts, 4)),
-            ("now", waits),
-            ("mining", self._mining),
-        ):
-            table.add_row(Text(label, style="bold cyan"), Text(value))
+            ("now", self._waits()),
+        ]
+
+    def _found(self) -> list[str]:
+        return [f"{name}: {found(one)}" for name, one in self.counts.corpora.items()]
+
+    def _table(self) -> Group:
+        table = Table.grid(padding=(0, 2))
+        for label, value in (*self._visited(), ("found", "\n".join(self._found())), ("mining", self._mining)):
+            if value:
+                table.add_row(Text(label, style="bold cyan"), Text(value))
         elapsed = duration(time.monotonic() - self._started)
         return Group(Text(f"bitrawl  {elapsed}   Ctrl-C stops; the same command resumes", style="dim"), table)
 

@@ -5,12 +5,13 @@ import typer
 from bitrawl import report as reports
 from bitrawl.cli.console import out as console
 from bitrawl.cli.flags import Folder
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.jobs.folder import JobFolder
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def report(folder: Folder) -> None:
     """Draw the report of a job: one HTML file that opens offline.
 

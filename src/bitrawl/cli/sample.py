@@ -9,6 +9,7 @@ from rich.text import Text
 
 from bitrawl.cli.console import out
 from bitrawl.cli.flags import Folder
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.corpus.sampling import sampled
 from bitrawl.jobs.export import corpus_units
 from bitrawl.jobs.folder import JobFolder
@@ -25,7 +26,7 @@ class Format(StrEnum):
     JSONL = "jsonl"
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def sample(
     folder: Folder,
     *,

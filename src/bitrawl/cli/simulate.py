@@ -10,6 +10,7 @@ from rich.table import Table
 
 from bitrawl.cli.console import err
 from bitrawl.cli.console import out as console
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.config import Strategy, seeds_from
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
@@ -23,21 +24,22 @@ from bitrawl.url import Url
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def simulate(  # noqa: PLR0913 (flags)
-    archives: Annotated[
-        list[Path], typer.Argument(help="WARC files, or folders of them, to replay.", metavar="WARC...")
-    ],
+    archives: Annotated[list[Path], typer.Argument(help="WARC files, or folders of them, to replay.", metavar="WARC")],
     *,
-    langs: Annotated[str, typer.Option(help="Languages to pair, as ISO 639 or BCP 47 codes: en,fr")],
+    langs: Annotated[str, typer.Option(help="Languages to pair, as ISO 639 or BCP 47 codes: en,fr", metavar="CODES")],
     truth: Annotated[
         Path | None,
         typer.Option(
             help="A TSV file of the true pairs, with the columns url_a, url_b, lang_a, lang_b.",
+            metavar="FILE",
             show_default="pairs that bitrawl finds in the whole archive",
         ),
     ] = None,
-    strategies: Annotated[str, typer.Option(help="Strategies to compare, separated by commas, or all.")] = "all",
+    strategies: Annotated[
+        str, typer.Option(help="Compare these strategies, separated by commas.", metavar="NAMES")
+    ] = "all",
     seeds_file: Annotated[
         Path | None,
         typer.Option(
@@ -45,7 +47,8 @@ def simulate(  # noqa: PLR0913 (flags)
         ),
     ] = None,
     one_site: Annotated[
-        list[str] | None, typer.Option(help="Treat these hosts as one site: example.org,exemple.org")
+        list[str] | None,
+        typer.Option(help="Treat these hosts as one site: example.org,exemple.org", metavar="HOSTS"),
     ] = None,
     ignore_alternates: Annotated[
         bool, typer.Option("--ignore-alternates", help="Ignore translations that pages and sitemaps declare.")
@@ -56,18 +59,22 @@ def simulate(  # noqa: PLR0913 (flags)
     stop: Annotated[
         bool, typer.Option("--stop", help="End each replay where the strategy would leave the site.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write CSV files, plots and a report into this folder.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write CSV files, plots and a report into this folder.", metavar="DIR")
+    ] = None,
     cache: Annotated[
-        Path | None, typer.Option(help="Keep analysed pages in this folder, so that the next run is quick.")
+        Path | None,
+        typer.Option(help="Keep analysed pages in this folder, so that the next run is quick.", metavar="DIR"),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
-    """Replay archived sites under several strategies, and compare how soon each completes the pairs.
+    """Replay archived sites under several strategies and compare them.
 
     Example: [bold]bitrawl simulate site.warc.gz --langs en,fr --truth truth.tsv --out simulated[/]
 
-    Nothing is fetched from the web: a page that the archives do not hold is missing. The same command always gives the
-    same figures.
+    The figures tell how soon each strategy completes the pairs. The same command always gives the same figures.
+
+    Nothing is fetched from the web: a page that the archives do not hold is missing.
     """
     settings = Settings(
         languages=_languages(langs),

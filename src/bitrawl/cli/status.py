@@ -1,5 +1,6 @@
 """`bitrawl status`: how far a job is, while it runs or after."""
 
+import shlex
 import time
 from enum import StrEnum
 from typing import Annotated
@@ -10,16 +11,18 @@ from rich.text import Text
 
 from bitrawl.cli.console import duration, out, size
 from bitrawl.cli.flags import Folder
+from bitrawl.cli.help import HelpfulCommand
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.status import JobStatus, State
+from bitrawl.jobs.status import CorpusCount, JobStatus, State
 from bitrawl.jobs.status import status as status_of
 from bitrawl.report import brief, gather
-from bitrawl.report.wording import ADVICE, fetched
+from bitrawl.report.wording import ADVICE, counted, fetched
 from bitrawl.store.summary import HostSummary, Summary
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 WATCH_EVERY = 2.0  # seconds
+_wait = time.sleep
 
 
 class Format(StrEnum):
@@ -29,7 +32,7 @@ class Format(StrEnum):
     JSON = "json"
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def status(
     folder: Folder,
     *,
@@ -53,7 +56,7 @@ def status(
             show(where, now)
         if not watch or now.state is not State.RUNNING:
             return
-        time.sleep(WATCH_EVERY)
+        _wait(WATCH_EVERY)
 
 
 def _flat(now: JobStatus) -> dict[str, object]:
@@ -66,33 +69,37 @@ def _flat(now: JobStatus) -> dict[str, object]:
     }
 
 
-def show(folder: JobFolder, now: JobStatus | None = None) -> None:
-    """The status of a job for a person."""
+def show(folder: JobFolder, now: JobStatus | None = None, *, advise: bool = True) -> None:
+    """The status of a job for a person; with advice where nothing was found."""
     now = now or status_of(folder)
     summary = now.crawl
     rows = [
         ("job", f"{folder.path}: {_state(folder, now)}"),
         ("links", f"{summary.links} = {summary.pages} pages + {summary.skipped} skipped + {summary.queued} queued"),
-        ("fetched", f"{fetched(summary)}, {size(summary.bytes)}, in {duration(summary.seconds)}"),
-        ("", f"{summary.own_requests} requests of our own: sitemaps, and missing pages to recognise error pages"),
+        ("fetched", f"{fetched(summary)}, {size(summary.bytes)}{_time(summary)}"),
+        *([("", _own(summary.own_requests))] if summary.own_requests else []),
         (
             "languages",
-            "   ".join(f"{name} {count}" for name, count in list(summary.languages.items())[:12]) or "none yet",
+            "   ".join(f"{name} {count}" for name, count in list(summary.languages.items())[:12])
+            or ("none" if now.ended else "none yet"),
         ),
     ]
     rows += [("hosts" if n == 0 else "", _host(host)) for n, host in enumerate(summary.hosts[:5])]
     rows += [
         ("skipped" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(summary.skips.items())
     ]
-    rows += [
-        (name, f"{one.pairs} pairs of pages, {one.segments} segments, {one.units} units in the corpus")
-        for name, one in now.corpora.items()
-    ]
+    rows += [(name, found(one)) for name, one in now.corpora.items()]
     rows += [("not mined" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(now.faults.items())]
     for label, value in rows:
         out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
-    for hint in hints(summary):
+    for hint in hints(summary) if advise else ():
         out.print(f"→ {hint}", markup=False)
+
+
+def found(one: CorpusCount) -> str:
+    """The figures of one corpus."""
+    pairs = counted(one.pairs, "page pair")
+    return f"{pairs}, {counted(one.segments, 'segment pair')}, {counted(one.units, 'unit')} in the corpus"
 
 
 def _state(folder: JobFolder, now: JobStatus) -> str:
@@ -100,8 +107,22 @@ def _state(folder: JobFolder, now: JobStatus) -> str:
         crawled = f"; the crawl has ended: {now.ended}" if now.ended else ""
         return f"running{f', {now.doing}' if now.doing else ''}{crawled}"
     if now.state is State.INTERRUPTED:
-        return f"interrupted (resume with: bitrawl mine --out {folder.path})"
+        return f"interrupted (resume with: {_resume(folder, now)})"
     return now.ended
+
+
+def _resume(folder: JobFolder, now: JobStatus) -> str:
+    where = shlex.quote(str(folder.path))
+    return f"bitrawl {now.verb} --out {where}" if now.verb in ("mine", "crawl") else f"bitrawl {now.verb} {where}"
+
+
+def _time(summary: Summary) -> str:
+    """Nothing in the first run of a job, and after one that was killed: the time is written down when a run ends."""
+    return f", in {duration(summary.seconds)}" if summary.seconds else ""
+
+
+def _own(requests: int) -> str:
+    return f"{counted(requests, 'request')} of our own: sitemaps, and missing pages to recognise error pages"
 
 
 def hints(summary: Summary) -> list[str]:
@@ -114,7 +135,8 @@ def hints(summary: Summary) -> list[str]:
 
 
 def _host(host: HostSummary) -> str:
-    return f"{host.host}  {host.pages} pages of {host.fetches} fetches, {host.seconds * 1000:.0f} ms each"
+    fetches = f"{host.fetches} fetch{'' if host.fetches == 1 else 'es'}"
+    return f"{host.host}  {counted(host.pages, 'page')} of {fetches}, {host.seconds * 1000:.0f} ms each"
 
 
 def tell(folder: JobFolder) -> None:

@@ -5,10 +5,12 @@ from typing import Annotated
 
 import typer
 
+from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.training.recipes import RECIPES, Recipe, make
 
 app = typer.Typer(
     name="train",
+    cls=HelpfulGroup,
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -57,4 +59,4 @@ def _summary(recipe: Recipe) -> str:
 
 for _name, _recipe in RECIPES.items():
     _command = _cached if "cache" in _recipe.options else _fine_tuned if "base" in _recipe.options else _plain
-    app.command(_name, help=_help(_recipe), short_help=_summary(_recipe))(_command)
+    app.command(_name, cls=HelpfulCommand, help=_help(_recipe), short_help=_summary(_recipe))(_command)

@@ -11,6 +11,7 @@ import typer
 from numpy.typing import NDArray
 
 from bitrawl.cli.console import complain
+from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language
@@ -23,30 +24,43 @@ from bitrawl.urls.sitewide.matching import THRESHOLD, MatchedUrls, match_urls
 
 app = typer.Typer(
     name="urls",
+    cls=HelpfulGroup,
+    rich_markup_mode="rich",
     add_completion=False,
     no_args_is_help=True,
-    help="What URLs alone tell: the language behind each, and pairs.",
+    help="Tell the language of pages, and which are translations, from their URLs alone.\n\n"
+    "Example: [bold]bitrawl urls language --langs en,fr < urls.txt[/]\n\n"
+    "Nothing is fetched.",
 )
 
 _BATCH = 500
 _Answer = Callable[[Sequence[Url]], list[list[tuple[Language, float]]]]
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def language(
     files: Annotated[
-        list[Path] | None, typer.Argument(help="Files with a URL a line; standard input where there is none.")
+        list[Path] | None,
+        typer.Argument(
+            help="Text files with one URL per line. Without a file, standard input is read.",
+            metavar="FILE",
+            show_default=False,
+        ),
     ] = None,
     *,
-    langs: Annotated[str, typer.Option(help="Only these languages are possible, as in en,fr; all where empty.")] = "",
-    top: Annotated[int, typer.Option(min=1, help="How many languages to print for each URL, the best first.")] = 1,
-    rules: Annotated[bool, typer.Option("--rules", help="By the rules of the literature: codes alone.")] = False,
+    langs: Annotated[
+        str, typer.Option(help="Choose among these languages only: en,fr", metavar="CODES", show_default="all")
+    ] = "",
+    top: Annotated[
+        int, typer.Option(min=1, help="Print this many languages for each URL, the most likely first.", metavar="N")
+    ] = 1,
+    rules: Annotated[bool, typer.Option("--rules", help="Look for language codes only, and use no model.")] = False,
 ) -> None:
-    """Print the language of the page behind each URL, by the URL alone: URL, language, probability.
+    """Print for each URL the language of its page: URL, language, probability.
 
     Example: [bold]bitrawl urls language --langs en,fr < urls.txt[/]
 
-    und is for what the URL does not tell. A line that is no URL is printed with und and 0, and counted.
+    Where the URL does not tell the language, it is und. A line that is no URL is printed with und and 0, and counted.
     """
     answer = _by_rules(langs) if rules else _by_model(LinearUrlLanguageModel(), langs, top)
     bad = 0
@@ -63,19 +77,23 @@ def language(
 
 
 def _lines(files: Sequence[Path]) -> Iterator[str]:
-    """Without empty ones; bytes that are no UTF-8 are replaced."""
+    """Without empty ones; bytes that are no UTF-8 are replaced. A `ConfigError` for what is no text at all."""
     for file in files:
         try:
-            with file.open(encoding="utf-8", errors="replace") as opened:
-                yield from _stripped(opened)
+            with file.open("rb") as opened:
+                yield from _decoded(opened, str(file))
         except OSError as error:
             raise ConfigError(f"{file} cannot be read: {error.strerror}") from error
     if not files:
-        yield from _stripped(line.decode("utf-8", "replace") for line in sys.stdin.buffer)
+        yield from _decoded(sys.stdin.buffer, "standard input")
 
 
-def _stripped(lines: Iterable[str]) -> Iterator[str]:
-    return (stripped for line in lines if (stripped := line.strip()))
+def _decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        if b"\0" in line:
+            raise ConfigError(f"{name} is not a text file; write one URL per line")
+        if stripped := line.decode("utf-8" if number else "utf-8-sig", "replace").strip():
+            yield stripped
 
 
 def _parsed(line: str) -> Url | None:
@@ -134,24 +152,30 @@ def _by_rules(langs: str) -> _Answer:
     return answer
 
 
-@app.command()
+@app.command(cls=HelpfulCommand)
 def pairs(
     files: Annotated[
-        list[Path] | None, typer.Argument(help="Files with a URL a line; standard input where there is none.")
+        list[Path] | None,
+        typer.Argument(
+            help="Text files with one URL per line. Without a file, standard input is read.",
+            metavar="FILE",
+            show_default=False,
+        ),
     ] = None,
     *,
-    langs: Annotated[str, typer.Option(help="The two languages, as in en,fr.")],
-    threshold: Annotated[float, typer.Option(min=0, max=1, help="Pairs with a lower score are left out.")] = THRESHOLD,
+    langs: Annotated[str, typer.Option(help="The two languages: en,fr", metavar="CODES")],
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="Print only pairs that score at least this.", metavar="SCORE")
+    ] = THRESHOLD,
     rules: Annotated[
-        bool, typer.Option("--rules", help="By WMT16's rule: same but for the codes of languages.")
+        bool, typer.Option("--rules", help="Pair URLs that differ only in a language code, and use no model.")
     ] = False,
 ) -> None:
-    """Print the pairs of URLs that are versions of each other, site by site, by the URLs alone: first, second, score.
+    """Print the URLs whose pages are likely to be translations of each other: first, second, score.
 
     Example: [bold]bitrawl urls pairs --langs en,fr < urls.txt[/]
 
-    The whole list of a site is looked at together, so the more URLs of it there are, the better. A line that is no URL
-    is counted.
+    All URLs of a site are compared together: the more of them you give, the better. A line that is no URL is counted.
     """
     languages = [parse_language(code) for code in _split(langs)]
     if len(languages) != 2 or languages[0] == languages[1]:

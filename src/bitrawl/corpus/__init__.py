@@ -1,1 +1,1 @@
-"""Corpora as files: each format a context manager that gives a `write`; judging, merging, the datasheet."""
+"""Corpora as files: formats (each a context manager that returns a `write`), judging, merging, the datasheet."""

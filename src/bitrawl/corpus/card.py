@@ -1,4 +1,4 @@
-"""The datasheet that is published beside a corpus: from facts to Markdown."""
+"""The datasheet that is published with a corpus: from facts to Markdown."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,20 +12,20 @@ from bitrawl.corpus.dataset_header import dataset_header
 from bitrawl.languages import language_name
 from bitrawl.model import Method
 
-_MOST_ROWS = 50  # of a table (judgement): the rest is summed up
-_LONGEST_CELL = 200  # characters (judgement): what a page says of its licence may be a whole text
+_MOST_ROWS = 50  # of a table (judgement); the rest is summed up
+_LONGEST_CELL = 200  # characters (judgement): a page's licence statement may be a whole text
 
 METHODS: dict[str, str] = {
     Method.DECLARED: "declared translations: hreflang, sitemaps, language switchers",
-    Method.URL: "URLs that differ in a language mark or by a pattern of the site",
+    Method.URL: "URLs that differ only in a language mark or by a pattern of the site",
     Method.IMAGES_AND_DIGITS: "shared images and digits",
     Method.DIGITS: "shared digits",
     Method.IMAGES: "shared images",
-    Method.HIGH: "like structure, high similarity",
-    Method.MEDIUM: "like structure, medium similarity",
-    Method.LOW: "like structure, low similarity",
+    Method.HIGH: "similar structure, high similarity",
+    Method.MEDIUM: "similar structure, medium similarity",
+    Method.LOW: "similar structure, low similarity",
     Method.CONTENT: "content: a lexicon learned from the job's own certain pairs, cognates and numbers",
-    Method.PARENTS: "the same place on pages that are translations of each other",
+    Method.PARENTS: "linked at the same place of pages that are translations of each other",
     Method.MUTUAL: "links to each other",
     Method.BRIDGE: "both translations of the same page in a third language",
 }
@@ -33,13 +33,13 @@ METHODS: dict[str, str] = {
 
 _ORIGINS = {
     Origin.CRAWL: "Crawled with respect for robots.txt",
-    Origin.REPLAY: "Crawled in web archives (WARC), with respect for the robots.txt files that they hold",
-    Origin.ARCHIVE: "Taken from web archives (WARC), all pages that they hold",
+    Origin.REPLAY: "Crawled in web archives (WARC), with respect for the robots.txt files in them",
+    Origin.ARCHIVE: "Taken from web archives (WARC), with all of their pages",
 }
 
 
 def card(facts: CardFacts) -> str:
-    """`card.md`; as `README.md` of a Hugging Face dataset it says what to load."""
+    """`card.md`. As the `README.md` of a Hugging Face dataset, it says what to load."""
     title = _title(facts)
     sections = (
         f"{dataset_header(facts, title)}\n\n# {title}\n\n{_summary(facts)}",
@@ -67,7 +67,7 @@ def _summary(facts: CardFacts) -> str:
     origin = f" from {_number(pages, 'page')} of {_number(len(facts.sites), 'site')}" if facts.sites else ""
     units, pairs = (sum(getattr(c, name) for c in facts.corpora) for name in ("units", "document_pairs"))
     size = (
-        f"{_number(units, 'translation unit')} in {_number(pairs, 'pair')} of documents"
+        f"{_number(units, 'translation unit')} in {_number(pairs, 'page pair')}"
         if facts.bilingual
         else _number(sum(side.documents for corpus in facts.corpora for side in corpus.sides), "document")
     )
@@ -75,7 +75,7 @@ def _summary(facts: CardFacts) -> str:
 
 
 def _corpora(facts: CardFacts) -> Iterable[str]:
-    """Sections of its own for one corpus; for several, one each."""
+    """Several sections for a single corpus; one section each for several corpora."""
     several = len(facts.corpora) > 1
     for corpus in facts.corpora:
         parts = (
@@ -97,16 +97,14 @@ def _contents(corpus: CorpusFacts) -> str:
     ]
     text = _table(names, rows)
     if bilingual:
-        text += (
-            f"\n\n{_number(corpus.units, 'translation unit')} in {_number(corpus.document_pairs, 'pair')} of documents."
-        )
+        text += f"\n\n{_number(corpus.units, 'translation unit')} in {_number(corpus.document_pairs, 'page pair')}."
     if corpus.occurrences > corpus.units:
-        text += f" The units were found {corpus.occurrences:,} times: equal ones are merged"
+        text += f" They were found {corpus.occurrences:,} times in total: equal ones are merged"
         if corpus.near_duplicates:
-            text += f", {corpus.near_duplicates:,} that differ only in case, punctuation or spaces with them"
-        text += ", and each keeps all of its sources."
+            text += f", and so are {corpus.near_duplicates:,} that differ only in case, punctuation or spaces"
+        text += ". Each unit lists all of its sources."
     if corpus.flags:
-        text += "\n\nUnits that were kept and marked:\n\n" + _counts(("flag", "units"), corpus.flags)
+        text += "\n\nUnits with a flag, which were kept:\n\n" + _counts(("flag", "units"), corpus.flags)
     return text
 
 
@@ -121,7 +119,7 @@ def _files(files: Sequence[FileFacts]) -> str:
     ]
     if not rows:
         return ""
-    note = "\n\nThe checksum of a folder is that of what `sha256sum *` prints in it."
+    note = "\n\nThe checksum of a folder is the checksum of what `sha256sum *` prints in it."
     return _table(("file", "bytes", "SHA-256"), rows) + (note if any(file.members for file in files) else "")
 
 
@@ -130,7 +128,7 @@ def _evidence(corpus: CorpusFacts) -> str:
         (f"{method}: {METHODS[method]}" if method in METHODS else method, f"{count:,}")
         for method, count in sorted(corpus.methods.items(), key=lambda item: -item[1])
     ]
-    return _table(("evidence", "pairs of documents"), rows) if rows else ""
+    return _table(("evidence", "page pairs"), rows) if rows else ""
 
 
 def _kept_out(corpus: CorpusFacts) -> str:
@@ -150,40 +148,40 @@ def _rights(facts: CardFacts) -> str:
     pages = sum(facts.sites.values())
     silent = max(0, pages - sum(facts.licences.values()))
     text = (
-        "The texts belong to their authors. This card reports what the pages say of themselves; it grants nothing, and"
-        " whoever passes the corpus on must see to their own permission.\n\n"
+        "The texts belong to their authors. This card reports what the pages say about themselves. It grants no permission:"
+        " if you pass the corpus on, make sure that you may.\n\n"
     )
     if facts.licences:
         text += _counts(("licence as stated by the page", "pages"), facts.licences) + "\n\n"
-    text += f"- {_number(silent, 'page')} without a statement.\n"
-    text += f"- {_number(facts.opt_outs, 'page')} left out because text and data mining is reserved.\n"
+    text += f"- {_number(silent, 'page')} without a licence statement.\n"
+    text += f"- {_number(facts.opt_outs, 'page')} left out because their site opts out of text and data mining.\n"
     if facts.origin is not Origin.ARCHIVE:
-        text += f"- {_number(facts.robots, 'link')} not followed because robots.txt forbids it."
+        text += f"- {_number(facts.robots, 'link')} not followed because robots.txt forbids them."
     return text
 
 
 def _methods(facts: CardFacts) -> str:
-    text = f"{_ORIGINS[facts.origin]}; main text told from boilerplate, language identified by the text.\n"
+    text = f"{_ORIGINS[facts.origin]}. Boilerplate was removed, and the language was identified from the text.\n"
     if facts.bilingual:
-        text += "Pages paired by all evidence together, then aligned sentence by sentence and judged.\n"
-    text += f"\n- {_number(facts.duplicate_pages, 'page')} left out as repetitions of others."
+        text += "Pages were paired by all evidence together, then aligned sentence by sentence and filtered by thresholds.\n"
+    text += f"\n- {_number(facts.duplicate_pages, 'page')} left out as duplicates of others."
     if facts.bilingual:
-        text += f"\n- {_number(facts.machine_translated, 'pair')} left out for marks of machine translation."
+        text += f"\n- {_number(facts.machine_translated, 'pair')} left out because of marks of machine translation."
     return text
 
 
 def _thresholds(facts: CardFacts) -> str:
-    """Their values as the job file has them."""
+    """The thresholds with their values from the job file."""
     rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in facts.thresholds.items()]
     return _table(("threshold", "value"), rows) if rows and facts.bilingual else ""
 
 
 def _limits(facts: CardFacts) -> str:
     limits = [
-        "Found by a program and not checked by people: some pages and sentences are not translations of each other.",
-        "Taken from the public web as it was: opinions, errors and personal data of its pages are in it.",
-        "Machine translation that bears no mark cannot be told from a person's.",
-        "Which text is the original, and which the translation, is not known.",
+        "A program found the pairs, and nobody has checked them. Some are not translations of each other.",
+        "The texts are from the public web, unchanged. They contain its opinions, errors and personal data.",
+        "Machine translation without a mark cannot be told from human translation.",
+        "It is not known which text is the original and which is the translation.",
     ]
     kept = limits if facts.bilingual else limits[1:3]
     return "\n".join(f"- {limit}" for limit in kept)
@@ -191,7 +189,7 @@ def _limits(facts: CardFacts) -> str:
 
 def _reproduction(facts: CardFacts) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in facts.versions.items())
-    text = f"Made with {versions}. Cite it by the name of the corpus, the sites above and the date, {_day(facts.at)}."
+    text = f"Made with {versions}. To cite it, give the name of the corpus, the sites above and the date, {_day(facts.at)}."
     if facts.job:
         fence = "```" if "```" not in facts.job else "~~~~"
         text += f"\n\nThe job, for `bitrawl mine --job job.toml`:\n\n{fence}toml\n{facts.job.strip()}\n{fence}"
@@ -203,7 +201,7 @@ def _section(title: str, text: str, *, within: bool = False) -> str:
 
 
 def _counts(names: tuple[str, str], counts: Mapping[str, int]) -> str:
-    """The most frequent first; what does not fit is summed up, so that the column adds up."""
+    """The most frequent first. The rows that do not fit are summed up, so that the column adds up."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     rows = [(name, f"{count:,}") for name, count in islice(ordered, _MOST_ROWS)]
     rest = ordered[_MOST_ROWS:]
@@ -219,7 +217,7 @@ def _table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _cell(value: str) -> str:
-    """What a page says of itself is foreign text: no markup of its own, one line, not endless."""
+    """What a page says about itself is untrusted text: no markup, one line, limited length."""
     text = one_line(value)
     text = text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[").replace("`", "\\`")

@@ -1,4 +1,4 @@
-"""What a card says of corpora, before it is put into words."""
+"""The facts that a card states about corpora."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -12,54 +12,52 @@ class Origin(StrEnum):
     """Where the pages come from."""
 
     CRAWL = "crawl"
-    REPLAY = "replay"  # archives that stood for the web
-    ARCHIVE = "archive"  # archives that were taken whole
+    REPLAY = "replay"  # archives that replaced the web
+    ARCHIVE = "archive"  # archives that were read as a whole
 
 
 class Side(msgspec.Struct, frozen=True):
-    """One language of a corpus."""
-
     language: str
     documents: int = 0
-    segments: int = 0  # paragraphs, in a corpus of one language
+    segments: int = 0  # paragraphs, in a monolingual corpus
     words: int = 0
     characters: int = 0
 
 
 class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said of one corpus, of two languages or of one."""
+    """The facts about one corpus, bilingual or monolingual."""
 
     name: str  # "en-fr"
     sides: tuple[Side, ...]
     document_pairs: int = 0
     units: int = 0
     occurrences: int = 0  # of the units, before duplicates were merged
-    near_duplicates: int = 0  # texts that were merged with another for being nearly equal
-    methods: Mapping[str, int] = {}  # document pairs by the method that spoke for them
+    near_duplicates: int = 0  # texts that were merged with a nearly equal one
+    methods: Mapping[str, int] = {}  # page pairs by the method that found them
     flags: Mapping[str, int] = {}  # units by flag
     rejected: Mapping[str, int] = {}  # segment pairs by the threshold that kept them out
     files: tuple[FileFacts, ...] = ()
 
 
 class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the card says; whatever is empty is said to be unknown or left out."""
+    """The facts that the card states. What is empty is called unknown or left out."""
 
-    at: float  # when the corpus was written, seconds since the epoch
+    at: float  # when the corpus was written, in seconds since the epoch
     versions: Mapping[str, str]  # by program: {"bitrawl": "0.1.0", "python": "3.11.9"}
-    corpora: tuple[CorpusFacts, ...]  # one for each pair of languages
+    corpora: tuple[CorpusFacts, ...]  # one per language pair
     origin: Origin = Origin.CRAWL
-    first_fetch: float = 0.0  # seconds since the epoch; 0 when not known
+    first_fetch: float = 0.0  # seconds since the epoch; 0 if not known
     last_fetch: float = 0.0
     sites: Mapping[str, int] = {}  # pages of the corpora by site, each counted once
     thresholds: Mapping[str, object] = {}
-    licences: Mapping[str, int] = {}  # pages by what they say of their licence; those that say nothing are not in it
-    opt_outs: int = 0  # pages left out since their site reserves text and data mining
+    licences: Mapping[str, int] = {}  # pages by the licence that they state; pages that state none are not included
+    opt_outs: int = 0  # pages left out because their site reserves text and data mining
     robots: int = 0  # links that robots.txt forbade
-    machine_translated: int = 0  # pairs left out, since one side bears marks of machine translation
+    machine_translated: int = 0  # pairs left out because one side has marks of machine translation
     duplicate_pages: int = 0
-    job: str = ""  # job.toml, without what is nobody else's business
+    job: str = ""  # job.toml, without private settings
 
     @property
     def bilingual(self) -> bool:
-        """Whether there are pairs of languages."""
+        """Whether there are language pairs."""
         return any(len(corpus.sides) > 1 for corpus in self.corpora)

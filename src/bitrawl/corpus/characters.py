@@ -1,16 +1,19 @@
-"""What characters a corpus holds: those that every format can, so that a text is the same in all of them."""
+"""The characters that a corpus may contain: only those that every format supports.
+
+So a text is the same in all formats.
+"""
 
 import re
 from xml.sax.saxutils import escape
 
-# Control characters, and what Python's splitlines and others take for the end of a line: each segment is one line.
+# Control characters, and what Python's splitlines and others treat as the end of a line: each segment is one line.
 _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-# Beyond those, what XML 1.0 (section 2.2, Char) excludes: surrogates, which are half a character, and U+FFFE, U+FFFF.
+# Also what XML 1.0 (section 2.2, Char) excludes: surrogates, which are half a character, and U+FFFE and U+FFFF.
 _NO_CHARACTERS = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 
 def one_line(text: str) -> str:
-    """The text as it stands in the corpus: one line, XML 1.0 characters; spaces within it and bidi marks as they were."""
+    """The text in the form that the corpus uses: one line of XML 1.0 characters. Inner spaces and bidi marks stay."""
     if _BREAKS.search(text):
         text = _BREAKS.sub(" ", text)
     if _NO_CHARACTERS.search(text):
@@ -19,5 +22,5 @@ def one_line(text: str) -> str:
 
 
 def xml(text: str) -> str:
-    """One line, escaped for an element's content or an attribute in double quotes."""
+    """One line, escaped for the content of an element or for an attribute in double quotes."""
     return escape(one_line(text), {'"': "&quot;"})

@@ -1,4 +1,4 @@
-"""The files of a corpus as its card lists them: size and SHA-256."""
+"""The files of a corpus as its card lists them, with size and SHA-256."""
 
 import hashlib
 from collections.abc import Iterable
@@ -12,12 +12,12 @@ class FileFacts(msgspec.Struct, frozen=True):
 
     name: str
     bytes: int = 0
-    sha256: str = ""  # of a folder: of what `sha256sum *` prints in it
+    sha256: str = ""  # for a folder: of what `sha256sum *` prints in it
     members: int = 0  # files in a folder; 0 for a file
 
 
 def file_facts(folder: Path, names: Iterable[str]) -> list[FileFacts]:
-    """Of files that are there, by their names in that folder."""
+    """The facts about existing files, by their names in that folder."""
     return [_of_folder(folder, name) if (folder / name).is_dir() else _of_file(folder, name) for name in names]
 
 

@@ -1,4 +1,4 @@
-"""The columns of `sentences.jsonl`, of Parquet and of a monolingual `documents.jsonl`, with their types."""
+"""The columns of `sentences.jsonl`, Parquet and a monolingual `documents.jsonl`, with their types."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ class Column(NamedTuple):
     """A value, a table of values, or a list of either."""
 
     name: str
-    kind: str = "string"  # or "float64", "int32"; nothing where there are fields
+    kind: str = "string"  # or "float64", "int32"; unused if there are fields
     fields: tuple["Column", ...] = ()
     is_list: bool = False
 
@@ -30,7 +30,7 @@ SENTENCES = (
     Column("sources", fields=(*_all("url_a url_b"), *_PLACE), is_list=True),
     *_all("lang_a lang_b"),
 )
-"""Of a unit, in the order of the file; `jsonl.row` has their values."""
+"""The columns of a unit, in the order of the file. `jsonl.row` has their values."""
 
 DOCUMENTS = (*_all("url lang title date licence"), Column("paragraphs", fields=_all("id kind text"), is_list=True))
-"""Of a page in a corpus of one language."""
+"""The columns of a page in a monolingual corpus."""

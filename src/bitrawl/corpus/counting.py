@@ -1,4 +1,4 @@
-"""The figures of a corpus, counted while its items pass by: the card and `summary.json` have them from here."""
+"""Counts the figures of a corpus while its items are written. The card and `summary.json` use them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,6 @@ from bitrawl.url import Url
 
 
 class CorpusCounter:
-    """Counts the items of one corpus."""
-
     def __init__(self, header: CorpusHeader) -> None:
         self.urls: tuple[set[Url], set[Url]] = (set(), set())  # by side
         self._header = header
@@ -27,7 +25,10 @@ class CorpusCounter:
         self._characters = [0, 0]
 
     def count(self, item: Item) -> None:
-        """A page counts only in a corpus of one language: in one of two it stands in XCES files, and the pairs count."""
+        """A page counts only in a monolingual corpus.
+
+        In a bilingual one it is written to XCES files, and the pairs count.
+        """
         match item:
             case PagePair():
                 self._pairs += 1
@@ -53,7 +54,7 @@ class CorpusCounter:
         self._characters[side] += len(text)
 
     def facts(self, rejections: Mapping[Rejection, int], files: Sequence[FileFacts] = ()) -> CorpusFacts:
-        """What was counted, what was kept out, and the files that hold the corpus."""
+        """What was counted, what was kept out, and the files of the corpus."""
         ordered = sorted(rejections.items(), key=lambda item: (-item[1], item[0]))
         return CorpusFacts(
             name=self._header.name,

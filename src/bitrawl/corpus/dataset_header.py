@@ -1,4 +1,4 @@
-"""The YAML header that makes a card the card of a Hugging Face dataset: `load_dataset` finds the pairs by it."""
+"""The YAML header that makes a card the card of a Hugging Face dataset. `load_dataset` finds the pairs by it."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from bitrawl.corpus.card_facts import CardFacts, CorpusFacts
 from bitrawl.corpus.columns import DOCUMENTS, SENTENCES, Column
 
-# The licences that the Hub has a name for, of those that a page can state by a Creative Commons address.
+# The licences that the Hub has a name for, of those that a page can state by a Creative Commons URL.
 _HUB_LICENCES = frozenset(
     {
         *("cc0-1.0", "cc-by-2.0", "cc-by-2.5", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
@@ -20,7 +20,7 @@ _STEPS = ["1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T"]  
 
 
 def dataset_header(facts: CardFacts, title: str) -> str:
-    """Between two lines of dashes; every value is JSON, which YAML reads, so nothing needs another escape."""
+    """Between two lines of dashes. Every value is JSON, which YAML can read, so nothing needs other escapes."""
     languages = list(dict.fromkeys(side.language for corpus in facts.corpora for side in corpus.sides))
     regional = [code for code in languages if "-" in code]
     units = sum(_size(corpus) for corpus in facts.corpora)
@@ -33,15 +33,15 @@ def dataset_header(facts: CardFacts, title: str) -> str:
         "license": licence(facts.licences, sum(facts.sites.values())),
         "size_categories": [size_category(units)],
         "configs": [{"config_name": name, "data_files": data} for name, data in _data_files(facts)],
-        # Without types datasets 5.2 loads no JSON file whose first units lack a key that later ones have (20,000 units
-        # tried, 2026-11); with them it loads JSON, gzipped JSON and Parquet.
+        # Without types, datasets 5.2 loads no JSON file whose first units lack a key that later units have (20,000
+        # units tried, 2026-11). With types, it loads JSON, gzipped JSON and Parquet.
         "dataset_info": [{"config_name": name, "features": _features(data)} for name, data in _data_files(facts)],
     }
     return "\n".join(("---", *_lines(fields), "---"))
 
 
 def licence(stated: Mapping[str, int], pages: int) -> str:
-    """The Hub's name of the licence that all pages state; "unknown" where none states one, else "other"."""
+    """The Hub's name of the licence that all pages state; "unknown" if no page states one, otherwise "other"."""
     if not stated:
         return "unknown"
     names = {_hub_licence(text) for text in stated}
@@ -49,7 +49,7 @@ def licence(stated: Mapping[str, int], pages: int) -> str:
 
 
 def size_category(count: int) -> str:
-    """As the Hub writes them: `n<1K`, `1K<n<10K`."""
+    """The Hub's names: `n<1K`, `1K<n<10K`."""
     if count < 1000:
         return "n<1K"
     power = min(len(str(count)) - 4, len(_STEPS) - 2)
@@ -74,7 +74,7 @@ def _data_files(facts: CardFacts) -> list[tuple[str, str]]:
 
 
 def _data(corpus: CorpusFacts) -> str:
-    """Parquet where there is, for it says the types of its columns; "" where there is nothing that can be loaded."""
+    """Parquet if available, because it contains the types of its columns; "" if there is nothing to load."""
     kinds = (".parquet", ".sentences.jsonl") if len(corpus.sides) > 1 else (".documents.jsonl", ".txt")
     names = [file.name for file in corpus.files]
     return next((name for kind in kinds for name in names if name.removesuffix(".gz").endswith(kind)), "")
@@ -87,14 +87,14 @@ def _features(data: str) -> list[dict[str, object]]:
 
 
 def _feature(column: Column) -> dict[str, object]:
-    """As the library `datasets` writes them, in words that all of its versions read."""
+    """A column in the format of the library `datasets`, in a form that all of its versions read."""
     if column.fields:
         return {"name": column.name, "list" if column.is_list else "struct": [_feature(f) for f in column.fields]}
     return {"name": column.name, "sequence" if column.is_list else "dtype": column.kind}
 
 
 def _lines(fields: Mapping[str, object], indent: str = "") -> Iterable[str]:
-    """A list has a line for each of its items; a table of such items has one for each of its keys."""
+    """A list has one line per item; a table of such items has one line per key."""
     for name, value in fields.items():
         if not isinstance(value, list):
             yield f"{indent}{name}: {_json(value)}"

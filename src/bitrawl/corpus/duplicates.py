@@ -1,33 +1,32 @@
-"""Pages that repeat others of their language: Papavassiliou et al., section 3.8, without comparing each with each."""
+"""Pages that repeat others of their language: Papavassiliou et al., section 3.8, without comparing all pairs of pages."""
 
 from array import array
-from collections import Counter
 from collections.abc import Collection, Iterable
 from hashlib import blake2b
 from itertools import islice
 from math import ceil
 
 import msgspec
+import numpy as np
 
 from bitrawl.model import Language, Page, Paragraph
 from bitrawl.url import Url
 
 SHARED = 0.8
-"""Of a page's paragraphs that stand on another, from which on it is a repetition: the paper's."""
+"""The share of a page's paragraphs on another page from which it is a duplicate. The value is the paper's."""
 
-# Judgement: a page whose own words outweigh the list items that it shares is no repetition, however many these are.
+# Judgement: a page whose own words outweigh the list items that it shares is not a duplicate, however many it shares.
 _SHARED_CHARACTERS = 0.5
-# A paragraph that counts has three words, as in ILSP-FC: "Read more" is on all pages. Counted by spaces, or by
-# characters in scripts that may have none (ten: judgement): `text.words` would take 26 s for 10,000 pages instead of
-# under 2.
+# A paragraph counts if it has three words, as in ILSP-FC: "Read more" is on all pages. Words are counted by spaces, or
+# by characters in scripts that may have none (ten: judgement). `text.words` would take 26 s for 10,000 pages instead of
+# less than 2.
 _MIN_SPACES, _MIN_CHARACTERS = 2, 10
-# Pages that one is compared with (judgement); only texts put together from blocks that hundreds of others have get so
-# far.
+# Pages that a page is compared with (judgement). Only texts made of blocks that hundreds of other pages have reach it.
 _MOST_CANDIDATES = 200
 
 
 class _Text(msgspec.Struct, frozen=True):
-    """What is remembered of a page: the hashes of its paragraphs, and how long each is."""
+    """What is remembered about a page: the hash and the length of each paragraph."""
 
     url: Url
     keys: "array[int]"
@@ -36,22 +35,22 @@ class _Text(msgspec.Struct, frozen=True):
 
     @property
     def rank(self) -> tuple[bool, int, int, int, str]:
-        """What is kept first: protected pages, then the longest; of two equals the one with the simpler address."""
+        """Pages are kept in this order: protected ones, the longest, the one with the simpler URL."""
         return (not self.protected, -len(self.keys), -sum(self.lengths), len(self.url), self.url)
 
 
 def duplicates(pages: Iterable[Page], protected: Collection[Url] = ()) -> dict[Url, Url]:
     """For each page that repeats another in its language, the page that it repeats, which itself stays.
 
-    A page goes when `SHARED` of its paragraphs stand on one that stays; the shorter of two goes, so the longest are
-    looked at first. Protected pages never go. The order in which the pages come changes nothing.
+    A page is dropped if `SHARED` of its paragraphs are on a page that stays. The shorter of two is dropped, so the
+    longest are examined first. Protected pages are never dropped. The order in which the pages come does not matter.
     """
     protected = frozenset(protected)
     texts: dict[Language, list[_Text]] = {}
     for page in pages:
         keys = _paragraphs(page)
         if keys:
-            text = _Text(page.url, array("q", keys), array("l", keys.values()), page.url in protected)
+            text = _Text(page.url, array("q", keys), array("I", keys.values()), page.url in protected)
             texts.setdefault(page.language, []).append(text)
     found: dict[Url, Url] = {}
     for of_language in texts.values():
@@ -62,12 +61,11 @@ def duplicates(pages: Iterable[Page], protected: Collection[Url] = ()) -> dict[U
 def _repeated(texts: list[_Text]) -> dict[Url, Url]:
     """Each text is looked up by its rarest paragraphs among the texts kept so far.
 
-    Prefix filtering (Chaudhuri et al. 2006, Bayardo et al. 2007): whoever shares 8 of a page's 10 paragraphs shares one
-    of any 3; so the rarest three find all whom the rule would, and are on few pages.
+    Prefix filtering (Chaudhuri et al. 2006, Bayardo et al. 2007): a page that shares 8 of another's 10 paragraphs
+    shares one of any 3. So the rarest three find all pages that the rule would find, and few pages have them.
     """
-    frequency: Counter[int] = Counter()
-    for text in texts:
-        frequency.update(text.keys)
+    keys, counts = np.unique(np.concatenate([text.keys for text in texts]), return_counts=True)
+    frequency = dict(zip(keys[counts > 1].tolist(), counts[counts > 1].tolist(), strict=True))
     holders: dict[int, list[_Text]] = {}
     found: dict[Url, Url] = {}
     for text in sorted(texts, key=lambda text: text.rank):
@@ -76,15 +74,15 @@ def _repeated(texts: list[_Text]) -> dict[Url, Url]:
             found[text.url] = original
         else:
             for key in text.keys:
-                if frequency[key] > 1:
+                if key in frequency:
                     holders.setdefault(key, []).append(text)
     return found
 
 
-def _original(text: _Text, holders: dict[int, list[_Text]], frequency: Counter[int]) -> Url | None:
-    """The kept page that has the most of its paragraphs, if that is enough of them."""
+def _original(text: _Text, holders: dict[int, list[_Text]], frequency: dict[int, int]) -> Url | None:
+    """The kept page that has the most of its paragraphs, if that is enough of them; `frequency` where it is above 1."""
     needed = ceil(SHARED * len(text.keys) - 1e-9)  # 0.8 of 5 is 4, also in binary fractions
-    rarest = sorted(text.keys, key=frequency.__getitem__)[: len(text.keys) - needed + 1]
+    rarest = sorted(text.keys, key=lambda key: frequency.get(key, 1))[: len(text.keys) - needed + 1]
     found = (holder for key in rarest for holder in holders.get(key, ()))
     candidates = {holder.url: holder for holder in islice(found, _MOST_CANDIDATES)}
     mine = dict(zip(text.keys, text.lengths, strict=True))
@@ -102,7 +100,7 @@ def _original(text: _Text, holders: dict[int, list[_Text]], frequency: Counter[i
 
 
 def _paragraphs(page: Page) -> dict[int, int]:
-    """Hash and length of each paragraph of the main text; of the longer ones, unless there are none."""
+    """Hash and length of each paragraph of the main text. Short paragraphs count only if there are no longer ones."""
     content = [paragraph for paragraph in page.paragraphs if not paragraph.boilerplate and paragraph.text]
     long = [paragraph for paragraph in content if _is_long(paragraph.text)]
     return {_key(paragraph): len(paragraph.text) for paragraph in long or content}

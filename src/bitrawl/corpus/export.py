@@ -1,4 +1,4 @@
-"""One stream of pairs, units and pages, fanned out to the formats asked for."""
+"""Writes one stream of pairs, units and pages in the requested formats."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -23,9 +23,10 @@ Taken_contra = TypeVar("Taken_contra", contravariant=True)
 
 
 class Exporter(Protocol[Taken_contra]):
-    """A format: opened on a folder it gives a `write`; its files stand there, complete, when the block has ended well.
+    """A format. Opened on a folder, it returns a `write`.
 
-    What stood there before stays until then, and stays if it ends badly. Nothing written is kept in memory.
+    Its files are there, complete, when the block ends without error. Existing files stay until then, and also if it
+    ends with an error. Nothing written is kept in memory.
     """
 
     def __call__(
@@ -36,7 +37,7 @@ class Exporter(Protocol[Taken_contra]):
 
 
 class Part(NamedTuple):
-    """One exporter of a format, what it takes, and what it writes: "{gz}" is ".gz" where it can be compressed."""
+    """One exporter of a format, what it accepts, and what it writes: "{gz}" becomes ".gz" if it is compressed."""
 
     exporter: Exporter[Any]
     takes: tuple[type[Item], ...]
@@ -61,16 +62,16 @@ MONOLINGUAL: dict[Format, tuple[Part, ...]] = {
     Format.JSONL: (Part(jsonl.pages, (Page,), ("{name}.documents.jsonl{gz}",)),),
     Format.XCES: (Part(xces, (Page,), ("xces/{name}",)),),
 }
-"""The same for one language."""
+"""The exporters of each format for one language."""
 
 
 def exporters(languages: int) -> dict[Format, tuple[Part, ...]]:
-    """Those for a corpus of one language, or for the corpora of several."""
+    """The exporters for a monolingual corpus, or for the corpora of several languages."""
     return MONOLINGUAL if languages == 1 else BILINGUAL
 
 
 def file_names(header: CorpusHeader, formats: Iterable[Format], *, compress: bool = False) -> list[str]:
-    """What these formats write, XCES its folder."""
+    """The files that these formats write. For XCES, it is a folder."""
     first, last = header.languages[0], header.languages[-1]
     return [
         file.format(name=header.name, a=first, b=last, gz=".gz" if compress else "")
@@ -83,10 +84,10 @@ def file_names(header: CorpusHeader, formats: Iterable[Format], *, compress: boo
 def with_present(
     folder: Path, headers: Iterable[CorpusHeader], formats: Iterable[Format], *, only: bool = False
 ) -> list[Format]:
-    """The formats to write so that none of those that the corpora in the folder have goes stale or is lost.
+    """The formats to write so that no format of the existing corpora becomes outdated or is lost.
 
-    Those that they have stay first, in the order of their names; those that are new to them follow as asked for.
-    With `only` it is what was asked for and nothing else, and `exporting` removes the rest.
+    The existing formats come first, sorted by name; new ones follow in the requested order. With `only`, these are just
+    the requested formats, and `exporting` removes the rest.
     """
     if only:
         return list(dict.fromkeys(formats))
@@ -95,7 +96,7 @@ def with_present(
 
 
 def _present(folder: Path, header: CorpusHeader) -> Iterator[Format]:
-    """A format counts as present when any of its files is: one that a user has removed comes back with the others."""
+    """A format is present if any of its files is. A file that a user has removed comes back with the others."""
     for name in exporters(len(header.languages)):
         found = (*file_names(header, [name]), *file_names(header, [name], compress=True))
         if any((folder / file).exists() for file in found):
@@ -106,15 +107,15 @@ def _present(folder: Path, header: CorpusHeader) -> Iterator[Format]:
 def exporting(
     folder: Path, header: CorpusHeader, formats: Sequence[Format], *, compress: bool = False
 ) -> Iterator[Callable[[Item], None]]:
-    """A `write` that hands each item to the formats that have a use for it; raises `ConfigError` before any is opened.
+    """Returns a `write` that passes each item to the formats that use it. Raises `ConfigError` before opening any.
 
-    At the end the folder holds of this corpus what was written now. Files of other formats would be stale, so they are
-    removed; to keep them, ask for `with_present` formats.
+    At the end, the folder contains only what was written now for this corpus. Files of other formats would be outdated,
+    so they are removed. To keep them, ask for `with_present` formats.
     """
     known = exporters(len(header.languages))
     for name in formats:
         if name not in known:
-            raise ConfigError(f"{name} is no format for {header.name}; there are {', '.join(known)}")
+            raise ConfigError(f"{name} is not a format for {header.name}; choose from {', '.join(known)}")
     writers: dict[type[Item], list[Callable[[Any], None]]] = {PagePair: [], TranslationUnit: [], Page: []}
     with ExitStack() as stack:
         for name in dict.fromkeys(formats):
@@ -132,7 +133,10 @@ def exporting(
 
 
 def _remove_others(folder: Path, header: CorpusHeader, written: Collection[str]) -> None:
-    """What an earlier export, or one that was killed, has left of this corpus; by name, for other files are not ours."""
+    """Remove what an earlier or killed export has left of this corpus.
+
+    It goes by name, because other files are not ours.
+    """
     known = exporters(len(header.languages))
     for name in {*file_names(header, known), *file_names(header, known, compress=True)}:
         for ending in ("", NEW, OLD):
@@ -143,7 +147,7 @@ def _remove_others(folder: Path, header: CorpusHeader, written: Collection[str])
 def export(
     folder: Path, header: CorpusHeader, formats: Sequence[Format], items: Iterable[Item], *, compress: bool = False
 ) -> None:
-    """All of the items, in all of the formats; nothing is replaced unless all of them could be written."""
+    """Write all items in all formats. Nothing is replaced unless all of them could be written."""
     with exporting(folder, header, formats, compress=compress) as write:
         for item in items:
             write(item)

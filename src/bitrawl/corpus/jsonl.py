@@ -1,4 +1,4 @@
-"""JSON, an object a line: sentences, pairs of documents, and documents of one language."""
+"""JSON with one object per line: sentences, page pairs, and pages of one language."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,15 +14,15 @@ from bitrawl.files import replacing
 from bitrawl.model import Page, PagePair, TranslationUnit, UnitSource
 
 Item = TypeVar("Item")
-_DIGITS = 6  # of a score (judgement): more than it is worth, and the same in every run
-_encoder = msgspec.json.Encoder(enc_hook=str)  # msgspec asks for what a Url is: a str
+_DIGITS = 6  # of a score (judgement): more than its precision, and the same in every run
+_encoder = msgspec.json.Encoder(enc_hook=str)  # msgspec calls this for Url only, which is a str
 
 
 @contextmanager
 def sentences(
     folder: Path, header: CorpusHeader, *, compress: bool = False
 ) -> Iterator[Callable[[TranslationUnit], None]]:
-    """`en-fr.sentences.jsonl`; `sources` only where a unit was found in more than one place."""
+    """`en-fr.sentences.jsonl`. `sources` only if a unit was found in more than one place."""
     path = folder / header.file_name("sentences.jsonl", compress=compress)
     values: Callable[[TranslationUnit], dict[str, Any]] = partial(row, header=header)
     with _lines(path, values, compress=compress) as write:
@@ -31,7 +31,7 @@ def sentences(
 
 @contextmanager
 def documents(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[PagePair], None]]:
-    """`en-fr.documents.jsonl`: the pairs of pages, with the evidence for each."""
+    """`en-fr.documents.jsonl`: the page pairs, with the evidence for each."""
     name = header.file_name("documents.jsonl", compress=compress)
     with _lines(folder / name, _document, compress=compress) as write:
         yield write
@@ -46,7 +46,10 @@ def pages(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iter
 
 
 def row(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
-    """A unit in plain values; Parquet has the same columns. New keys come last: readers may count columns."""
+    """A unit in plain values.
+
+    Parquet has the same columns. Add new keys at the end, because readers may count columns.
+    """
     pair = unit.pair
     values: dict[str, Any] = {
         "url_a": one_line(pair.url_a),
@@ -68,7 +71,7 @@ def row(unit: TranslationUnit, header: CorpusHeader) -> dict[str, Any]:
 
 
 def _place(source: UnitSource) -> dict[str, Any]:
-    """Paragraphs by their ids in the cesDoc file, sentences counted from 1 on the page; 0 where it is not known."""
+    """Paragraphs by their ids in the cesDoc file; sentences counted from 1 on the page, 0 if not known."""
     return {
         "paragraph_a": paragraph_id(source.paragraph_a),
         "paragraph_b": paragraph_id(source.paragraph_b),

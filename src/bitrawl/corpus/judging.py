@@ -5,6 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import groupby
 from math import inf
 from typing import Protocol
 
@@ -12,13 +13,16 @@ import msgspec
 
 from bitrawl.config import Thresholds
 from bitrawl.corpus.characters import one_line
+from bitrawl.corpus.segment_features import Measured
+from bitrawl.corpus.segment_score import SegmentScore, bundled
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, SegmentPair
 from bitrawl.protocols import LanguageIdentifier
+from bitrawl.text.numbers import agreement
 from bitrawl.text.weight import weight
 from bitrawl.text.words import words
 
-MEASURES = ("length_ratio", "language_a", "language_b", "coverage_a", "coverage_b", "words_a", "words_b")
+MEASURES = ("length_ratio", "language_a", "language_b", "coverage_a", "coverage_b", "words_a", "words_b", "alignment")
 """The names of all that a judge measures; coverage only where there is a lexicon."""
 
 SHORT = 3  # words; what ILSP-FC and Bitextor call very short
@@ -31,7 +35,6 @@ _UNKNOWN = 0.5  # judgement: the score of a language where the text says nothing
 # of dots costs no quadratic time.
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+")
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://|\bwww\.\w", re.IGNORECASE)
-_DIGITS = re.compile(r"\d+")
 # Tokens of ASCII that bear what only markup and programs have: tags, braces, quoted attributes, entities, operators,
 # an opening bracket at the end, brackets alone; and all between two braces that stand alone. A path, an address, an
 # identifier or "x = 3" has none of it. Two braces that stand more than 2,000 characters apart (judgement) belong to no
@@ -62,6 +65,10 @@ class Flag(StrEnum):
 class Lexicon(Protocol):
     """Which words translate which."""
 
+    def __len__(self) -> int:
+        """How many links between words it has."""
+        ...
+
     def coverage(self, tokens_a: Sequence[str], tokens_b: Sequence[str]) -> tuple[float, float]:
         """What share of either text has its translation in the other, 0–1."""
         ...
@@ -81,21 +88,38 @@ class Rejection(StrEnum):
 
 
 class Judge:
-    """Measures the pairs of two languages, a batch at a time."""
+    """Measures the pairs of two languages and scores them, a batch at a time.
+
+    Give the pairs of two pages together and in order: neighbours support each other.
+    """
 
     def __init__(
-        self, languages: tuple[Language, Language], identifier: LanguageIdentifier, lexicon: Lexicon | None = None
+        self,
+        languages: tuple[Language, Language],
+        identifier: LanguageIdentifier,
+        lexicon: Lexicon | None = None,
+        *,
+        model: SegmentScore | None = None,
     ) -> None:
         self._languages = languages
         self._identifier = identifier
         self._lexicon = lexicon
+        self._model = model
 
     def judge(self, pairs: Sequence[SegmentPair]) -> list[SegmentPair]:
-        """The same pairs with their scores and flags, whatever they had before."""
+        """The same pairs with their scores and flags, whatever they had before but for the aligner's own score."""
+        model = self._model or bundled()
+        judged: list[SegmentPair] = []
+        for _, group in groupby(self.measured(pairs), key=lambda one: (one.pair.url_a, one.pair.url_b)):
+            page = list(group)
+            judged += map(_judged, page, model.scores(page).tolist())
+        return judged
+
+    def measured(self, pairs: Sequence[SegmentPair]) -> list[Measured]:
         languages_a = self._languages_of([pair.a.text for pair in pairs], self._languages[0])
         languages_b = self._languages_of([pair.b.text for pair in pairs], self._languages[1])
         return [
-            self._judged(pair, {"language_a": a, "language_b": b})
+            self._measured(pair, {"language_a": a, "language_b": b})
             for pair, a, b in zip(pairs, languages_a, languages_b, strict=True)
         ]
 
@@ -106,13 +130,27 @@ class Judge:
             for found, sure in self._identifier.identify(texts, prior=wanted)
         ]
 
-    def _judged(self, pair: SegmentPair, scores: dict[str, float]) -> SegmentPair:
-        words_a, words_b = words(pair.a.text, self._languages[0]), words(pair.b.text, self._languages[1])
-        scores["length_ratio"] = length_ratio(pair.a.text, pair.b.text)
+    def _measured(self, pair: SegmentPair, scores: dict[str, float]) -> Measured:
+        a, b = pair.a.text, pair.b.text
+        words_a, words_b = words(a, self._languages[0]), words(b, self._languages[1])
+        scores["alignment"] = pair.scores.get("alignment", pair.score)
+        scores["length_ratio"] = length_ratio(a, b)
         scores["words_a"], scores["words_b"] = float(len(words_a)), float(len(words_b))
         if self._lexicon is not None:
             scores["coverage_a"], scores["coverage_b"] = self._lexicon.coverage(words_a, words_b)
-        return msgspec.structs.replace(pair, scores=scores, flags=_flags(pair, words_a, words_b))
+        return Measured(
+            pair,
+            scores,
+            (words_a, words_b),
+            agreement(a, b, self._languages),
+            equal=_bare(a) == _bare(b),
+            links=len(self._lexicon) if self._lexicon is not None else 0,
+            lengths=(weight(a), weight(b)),
+        )
+
+
+def _judged(one: Measured, score: float) -> SegmentPair:
+    return msgspec.structs.replace(one.pair, score=round(score, 4), scores=one.scores, flags=_flags(one))
 
 
 def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
@@ -160,23 +198,14 @@ def code_share(text: str) -> float:
     return code / weight("".join(text.split())) if code else 0.0
 
 
-def same_numbers(numbers_a: Sequence[str], a: str, numbers_b: Sequence[str], b: str) -> bool:
-    """Whether two texts have the same numbers in any order: as numbers, or else as runs of digits.
-
-    The first takes 1,000 and 1 000 for equal, the second 5/12 and 12.05; what neither does differs.
-    """
-    return _counted(numbers_a) == _counted(numbers_b) or _counted(_DIGITS.findall(a)) == _counted(_DIGITS.findall(b))
-
-
-def _flags(pair: SegmentPair, words_a: list[str], words_b: list[str]) -> tuple[str, ...]:
-    a, b = pair.a.text, pair.b.text
-    numbers_a, numbers_b = ([word for word in side if word[0].isdecimal()] for side in (words_a, words_b))
+def _flags(one: Measured) -> tuple[str, ...]:
+    a, b = one.pair.a.text, one.pair.b.text
     found = {
         Flag.NON_LETTERS: min(_letters(a), _letters(b)) < _LETTERS,
-        Flag.EQUAL: _bare(a) == _bare(b),
-        Flag.SHORT: min(len(words_a), len(words_b)) < SHORT,
-        Flag.LENGTH: length_ratio(a, b) < MIN_RATIO,
-        Flag.NUMBERS: not same_numbers(numbers_a, a, numbers_b, b),
+        Flag.EQUAL: one.equal,
+        Flag.SHORT: min(map(len, one.words)) < SHORT,
+        Flag.LENGTH: one.scores["length_ratio"] < MIN_RATIO,
+        Flag.NUMBERS: one.numbers.different > 0,
         Flag.MAIL: bool(_MAIL.search(a) or _MAIL.search(b)),
         Flag.ADDRESS: bool(_ADDRESS.search(a) or _ADDRESS.search(b)),
         Flag.CODE: max(code_share(a), code_share(b)) > _CODE,
@@ -202,11 +231,6 @@ def _letters(text: str) -> float:
 
 def _bare(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold())) or text
-
-
-def _counted(numbers: Iterable[str]) -> Counter[str]:
-    """Leading zeros and the digits' script do not count."""
-    return Counter("".join(str(int(c)) if c.isdecimal() else c for c in number).lstrip("0") for number in numbers)
 
 
 def _mean(scores: dict[str, float], name: str) -> float:

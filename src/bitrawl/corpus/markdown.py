@@ -6,21 +6,21 @@ from bitrawl.corpus.characters import one_line
 from bitrawl.model import Page, ParagraphKind
 
 # Characters that begin or end markup anywhere in a line: CommonMark, and the ~ and | of GitHub's dialect. An underscore
-# between letters or digits begins nothing, and names and addresses are full of them.
+# between letters or digits begins nothing, and names and URLs are full of them.
 _ANYWHERE = re.compile(r"[\\`*\[\]<>&~|]|(?<![^\W_])_|_(?![^\W_])")
-# What makes a line something else than a paragraph: a heading, a list item, a rule.
+# What makes a line something other than a paragraph: a heading, a list item, a rule.
 _AT_THE_START = re.compile(r"[#+=-]|\d{1,9}(?=[.)](?:\s|$))")
 
 _PREFIXES = {
     ParagraphKind.TITLE: "# ",
-    ParagraphKind.HEADING: "## ",  # a paragraph knows no level
+    ParagraphKind.HEADING: "## ",  # a paragraph has no level
     ParagraphKind.LISTITEM: "- ",
     ParagraphKind.TEXT: "",
 }
 
 
 def markdown(page: Page) -> str:
-    """Ends with a newline; empty where the page has no main text. Markup in its text is shown, not obeyed."""
+    """Ends with a newline. Empty if the page has no main text. Markup in its text is escaped."""
     content = [paragraph for paragraph in page.paragraphs if not paragraph.boilerplate and one_line(paragraph.text)]
     blocks = [_PREFIXES[paragraph.kind] + escaped(paragraph.text) for paragraph in content]
     title = one_line(page.title)
@@ -34,7 +34,7 @@ def markdown(page: Page) -> str:
 
 
 def escaped(text: str) -> str:
-    """One line that Markdown shows as it is."""
+    """One line that Markdown shows unchanged."""
     line = _ANYWHERE.sub(r"\\\g<0>", one_line(text))
     start = _AT_THE_START.match(line)
     if not start:

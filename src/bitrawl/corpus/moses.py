@@ -1,4 +1,4 @@
-"""Moses text: two files, line by line translations of each other, and where each line comes from."""
+"""Moses text: two files with one segment per line, aligned line by line, and the origin of each line."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from bitrawl.model import TranslationUnit
 
 @contextmanager
 def moses(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
-    """`en-fr.en`, `en-fr.fr`, and as in OPUS `en-fr.ids`: two URLs and two paragraphs a line."""
+    """`en-fr.en`, `en-fr.fr` and, as in OPUS, `en-fr.ids`: two URLs and two paragraphs per line."""
     first, second, third = (
         folder / header.file_name(ending, compress=compress) for ending in (*header.languages, "ids")
     )

@@ -1,4 +1,4 @@
-"""What a corpus, its files and its paragraphs are called."""
+"""The names of a corpus, its files and its paragraphs."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -9,14 +9,14 @@ from bitrawl.model import Language
 
 
 class CorpusHeader(msgspec.Struct, frozen=True):
-    """Which corpus is written, known before its content is."""
+    """Which corpus is written. It is known before the content is."""
 
     languages: tuple[Language, ...]  # two; one for a monolingual corpus
-    at: float  # when it is written, seconds since the epoch
+    at: float  # when it is written, in seconds since the epoch
 
     @property
     def name(self) -> str:
-        """How the names of its files begin: "en-fr"."""
+        """The beginning of its file names: "en-fr"."""
         return "-".join(self.languages)
 
     def file_name(self, ending: str, *, compress: bool) -> str:
@@ -25,16 +25,16 @@ class CorpusHeader(msgspec.Struct, frozen=True):
 
 
 def corpus_headers(languages: Sequence[Language], at: float) -> list[CorpusHeader]:
-    """The corpora of a job: one for each pair of its languages, or the one of its only language."""
+    """The corpora of a job: one for each pair of its languages, or one for its only language."""
     sides = combinations(languages, 2) if len(languages) > 1 else [(languages[0],)]
     return [CorpusHeader(side, at) for side in sides]
 
 
 def compressed(name: str, *, compress: bool) -> str:
-    """A file's name as it stands in the folder."""
+    """A file's name in the folder."""
     return f"{name}.gz" if compress else name
 
 
 def paragraph_id(number: int) -> str:
-    """As in the cesDoc file of the page: "p1" is the first paragraph; empty where it is not known."""
+    """The id in the cesDoc file of the page: "p1" is the first paragraph. Empty if it is not known."""
     return f"p{number + 1}" if number >= 0 else ""

@@ -1,4 +1,4 @@
-"""Parquet, for dataframes and training: the columns of sentences.jsonl. Needs the extra `parquet`."""
+"""Parquet, for dataframes and training, with the columns of sentences.jsonl. Needs the extra `parquet`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,14 +13,17 @@ from bitrawl.files import replacing
 from bitrawl.model import TranslationUnit
 
 GROUP = 20_000
-"""Units of a row group (judgement): what is held in memory, about 20 MB at 1 kB a unit."""
+"""Units per row group (judgement): these are held in memory, about 20 MB at 1 kB per unit."""
 
 
 @contextmanager
 def parquet(
     folder: Path, header: CorpusHeader, *, compress: bool = False
 ) -> Iterator[Callable[[TranslationUnit], None]]:
-    """`en-fr.parquet`, its columns compressed by zstd whatever `compress` says: nothing reads a gzipped Parquet file."""
+    """`en-fr.parquet`.
+
+    zstd compresses its columns whatever `compress` says, because nothing reads a gzipped Parquet file.
+    """
     del compress
     try:
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 — an extra

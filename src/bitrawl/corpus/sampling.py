@@ -7,17 +7,17 @@ from itertools import count
 
 from bitrawl.model import TranslationUnit
 
-SCORE_RANGES = 10  # judgement: tenths, of which a corpus with the usual threshold of 0.5 has five
+SCORE_RANGES = 10  # judgement: tenths; a corpus with the usual threshold of 0.5 has five of them
 
 _Stratum = tuple[str, int]
 """A site and a score range."""
 
 
 def sampled(units: Iterable[TranslationUnit], size: int, *, seed: int = 0) -> list[TranslationUnit]:
-    """At most `size` units, sorted by site and score; as many of each site and score range as of the others.
+    """At most `size` units, sorted by site and score, with the same number from each site and score range.
 
-    A stratum with fewer gives all that it has. Reads the units once and keeps `size` of them in memory. In which order
-    they come changes nothing.
+    A stratum with fewer units gives all that it has. The units are read once, and `size` of them are kept in memory.
+    The order in which they come does not matter.
     """
     sample = _Sample(size, seed)
     for unit in units:
@@ -26,19 +26,19 @@ def sampled(units: Iterable[TranslationUnit], size: int, *, seed: int = 0) -> li
 
 
 class _Sample:
-    """Each unit has a random number of its own; a stratum keeps those of its units that have the smallest.
+    """Each unit has a random number. A stratum keeps its units with the smallest numbers.
 
-    When one too many is kept, the largest stratum gives up its last. A stratum that has given one up takes no unit with
-    a larger number again, so what it keeps is a random choice of all that it had: the level to which strata are filled
-    only falls. When there are more strata than places, those with the smallest numbers of their own stay.
+    When one unit too many is kept, the largest stratum drops its last. A stratum that has dropped a unit never again
+    takes a unit with a larger number, so its units are a random choice of all that it had: the level to which strata
+    are filled only falls. If there are more strata than places, those with the smallest numbers of their own stay.
     """
 
     def __init__(self, size: int, seed: int) -> None:
         self._size = size
         self._salt = str(seed).encode()
         self._kept: dict[_Stratum, list[tuple[int, int, TranslationUnit]]] = {}  # heaps, the largest number on top
-        self._limits: dict[_Stratum, int] = {}  # of the strata that have given a unit up
-        self._last_stratum = 1 << 64  # strata from this number on have been given up
+        self._limits: dict[_Stratum, int] = {}  # of the strata that have dropped a unit
+        self._last_stratum = 1 << 64  # strata from this number on have been dropped
         self._total = 0
         self._order = count()  # so that no two units are ever compared
 

@@ -1,4 +1,4 @@
-"""Plain text of one language: a paragraph a line, an empty line between documents."""
+"""Plain text of one language: one paragraph per line, an empty line between pages."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from bitrawl.model import Page
 
 @contextmanager
 def text(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[Page], None]]:
-    """`en.txt`, the main text only, and `en.ids`: for each of its lines the URL and the paragraph."""
+    """`en.txt`, with the main text only, and `en.ids`: the URL and the paragraph for each of its lines."""
     with (
         replacing(folder / header.file_name("txt", compress=compress), compress=compress) as file,
         replacing(folder / header.file_name("ids", compress=compress), compress=compress) as ids,

@@ -1,4 +1,4 @@
-"""TMX 1.4, with the properties that users of ILSP-FC and of Bitextor look for."""
+"""TMX 1.4, with the properties that users of ILSP-FC and Bitextor expect."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ def tmx(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterat
         file.write(b"</body>\n</tmx>\n")
 
 
-# No DOCTYPE: some readers would fetch tmx14.dtd from the net, and none needs it.
+# No DOCTYPE, because some readers would fetch tmx14.dtd from the network, and none needs it.
 def _header(header: CorpusHeader) -> str:
     created = datetime.fromtimestamp(header.at, UTC).strftime("%Y%m%dT%H%M%SZ")
     first, second = header.languages

@@ -10,7 +10,7 @@ from bitrawl.files import replacing
 from bitrawl.model import TranslationUnit
 from bitrawl.text.words import words
 
-# Bitextor's own, in its order and with its `elrc` columns; after them ours, which its readers pass over.
+# Bitextor's columns in its order, including its `elrc` columns; then ours, which its readers ignore.
 COLUMNS = (
     *("src_url", "trg_url", "src_text", "trg_text", "aligner_score", "src_paragraph_id", "trg_paragraph_id"),
     *("length_ratio", "num_tokens_src", "num_tokens_trg"),
@@ -20,7 +20,10 @@ COLUMNS = (
 
 @contextmanager
 def tsv(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
-    """`en-fr.tsv`, a header and a line a unit; no quoting, for no value holds a tab or a line break."""
+    """`en-fr.tsv`: a header, then one line per unit.
+
+    Nothing is quoted, because no value contains a tab or a line break.
+    """
     with replacing(folder / header.file_name("tsv", compress=compress), compress=compress) as file:
         file.write("\t".join(COLUMNS).encode() + b"\n")
 
@@ -38,6 +41,7 @@ def _values(unit: TranslationUnit, header: CorpusHeader) -> tuple[str, ...]:
     return (
         *(pair.url_a, pair.url_b, pair.a.text, pair.b.text, f"{pair.score:.4f}"),
         *(paragraph_id(source.paragraph_a), paragraph_id(source.paragraph_b)),
-        *(f"{tokens_a / tokens_b if tokens_b else 0.0:.4f}", str(tokens_a), str(tokens_b)),  # as Bitextor: of tokens
+        # token counts, as in Bitextor
+        *(f"{tokens_a / tokens_b if tokens_b else 0.0:.4f}", str(tokens_a), str(tokens_b)),
         *(pair.type, " | ".join(pair.flags), str(len(unit.sources))),
     )

@@ -1,4 +1,4 @@
-"""XCES as ILSP-FC writes it: a cesDoc for each page, a cesAlign for each pair of pages."""
+"""XCES as ILSP-FC writes it: a cesDoc for each page, a cesAlign for each page pair."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,10 +16,10 @@ from bitrawl.url import Url
 from bitrawl.version import __version__
 
 MIN_WORDS = 3
-"""A shorter paragraph is out of interest: the default of ILSP-FC's -len."""
+"""A shorter paragraph is "ooi-length" in ILSP-FC: the default of its -len."""
 
-_SURELY_LONG = 60  # characters (judgement): counting words costs more than all the rest of a page
-_DIGEST_BYTES = 6  # of a URL in the name of a file: the chance that any two of a million pages share one is 1 in 560
+_SURELY_LONG = 60  # characters (judgement): counting words costs more than everything else on a page
+_DIGEST_BYTES = 6  # of a URL in a file name: the probability that any two of a million pages share one is 1 in 560
 
 _NAMESPACES = (
     'xmlns="http://www.xces.org/schema/2003" xmlns:xlink="http://www.w3.org/1999/xlink"'
@@ -29,9 +29,9 @@ _NAMESPACES = (
 
 @contextmanager
 def xces(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[Page | PagePair], None]]:
-    """The folder `xces/en-fr`, replaced as a whole; pages and pairs may come in any order.
+    """The folder `xces/en-fr`, replaced as a whole. Pages and pairs may come in any order.
 
-    A pair names the files of its pages by its own languages: those of the pages must be the same.
+    A pair names the files of its pages by its own languages, so the pages must have the same languages.
     """
     with replacing_folder(folder / "xces" / header.name) as draft:
 
@@ -47,7 +47,7 @@ def xces(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Itera
 
 
 def document_name(url: Url, language: Language, header: CorpusHeader) -> str:
-    """`en-3f2a9c0d1e5b.xml`: the same page has the same name in every export, and nothing of a URL gets into a path."""
+    """`en-3f2a9c0d1e5b.xml`. A page has the same name in every export, and no part of a URL gets into a path."""
     return f"{_stem(url, language, header)}.xml"
 
 
@@ -58,7 +58,7 @@ def alignment_name(pair: PagePair, header: CorpusHeader) -> str:
 
 
 def crawl_info(paragraph: Paragraph, page: Page) -> str:
-    """Why a paragraph is not of the clean text, in ILSP-FC's words; empty when it is."""
+    """Why a paragraph is not clean text, in ILSP-FC's words; empty if it is."""
     if paragraph.boilerplate:
         return "boilerplate"
     if len(paragraph.text) < _SURELY_LONG and len(words(paragraph.text, page.language)) < MIN_WORDS:
@@ -69,7 +69,7 @@ def crawl_info(paragraph: Paragraph, page: Page) -> str:
 
 
 def _stem(url: Url, language: Language, header: CorpusHeader) -> str:
-    """Begins with the language as it was asked for: a page in sr-Latn is found by a pair of sr."""
+    """Begins with the requested language: a pair in sr finds a page in sr-Latn."""
     asked = next((asked for asked in header.languages if same_language(language, asked)), language)
     return f"{asked}-{blake2b(url.encode('utf-8', 'surrogatepass'), digest_size=_DIGEST_BYTES).hexdigest()}"
 
@@ -100,7 +100,7 @@ def _file_description(page: Page, header: CorpusHeader) -> str:
 
 
 def _licence(said: Metadata) -> str:
-    """As the page says it, a URL or a text; nothing when it says nothing."""
+    """The licence that the page states, a URL or a text. Nothing if it states none."""
     if not said.licence:
         return ""
     target = f' target="{xml(said.licence)}"' if said.licence.startswith(("http://", "https://")) else ""
@@ -108,7 +108,7 @@ def _licence(said: Metadata) -> str:
 
 
 def _status(said: Metadata) -> str:
-    """TEI's three words; only Creative Commons and the like is known to be free."""
+    """TEI's three words. Only Creative Commons and similar licences are known to be free."""
     if not said.licence:
         return "unknown"
     return "free" if "creativecommons.org/" in said.licence else "restricted"

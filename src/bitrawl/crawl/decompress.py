@@ -1,7 +1,8 @@
 """Content-decoding with a limit on what comes out, whatever went in."""
 
+import asyncio
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 import brotli
 import msgspec
@@ -31,11 +32,32 @@ def expand(payload: bytes, codings: Sequence[str], limits: Expansion) -> bytes |
     A body that is cut short, or is not what it says, is CONTENT_ENCODING; rubbish after its end is ignored, as
     browsers do.
     """
+    work = slices(payload, codings, limits)
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+
+async def expand_in_slices(payload: bytes, codings: Sequence[str], limits: Expansion) -> bytes | Reason:
+    """The same, with a turn for the other tasks after each slice: no host waits for another's body."""
+    work = slices(payload, codings, limits)
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        await asyncio.sleep(0)
+
+
+def slices(payload: bytes, codings: Sequence[str], limits: Expansion) -> "Slices":
+    """The work of `expand` in small parts: what it yields is the bytes read and written since the last yield."""
     if len(codings) > MAX_CODINGS:
         return Reason.CONTENT_ENCODING
     body = payload
     for coding in reversed(codings):
-        layer = _layer(body, coding, limits)
+        layer = yield from _layer(body, coding, limits)
         if isinstance(layer, Reason):
             return layer
         body = layer
@@ -46,15 +68,15 @@ def prefix(payload: bytes, codings: Sequence[str], size: int) -> bytes:
     """The first bytes of a body of which only a part is at hand; what cannot be decoded is left out."""
     body = payload
     for coding in reversed(codings[:MAX_CODINGS]):
-        pieces: list[bytes] = []
+        start = bytearray()
         try:
             for _, piece in _DECODERS[coding](body):
-                pieces.append(piece)
-                if sum(map(len, pieces)) >= size:
+                start += piece
+                if len(start) >= size:
                     break
         except _BROKEN:
             pass
-        body = b"".join(pieces)[:size]
+        body = bytes(start[:size])
     return body[:size]
 
 
@@ -71,13 +93,22 @@ _PIECE = MIB  # bytes of output taken from zlib and brotli at a time
 # A zstd block is at least 4 bytes and at most 128 KiB (RFC 8878, section 3.1.1.2): 256 bytes in, 8 MiB out at most.
 _ZSTD_STEP = 256
 _ZSTD_WINDOW = 8 * MIB  # RFC 9659
-_MAX_MEMBERS = 1000  # of one gzip body; judgement: each costs a copy of the input at hand
+# Members of one gzip body, frames of one zstd body; judgement: each costs a copy of the input at hand, or a decoder.
+# 2 million empty frames fit into 100 kB of zstd within gzip, and kept us busy for seconds.
+MAX_MEMBERS = 1000
+# Bytes read and written before the other tasks have a turn: the slowest MiB (many members) takes some 20 ms. What one
+# step of a decoder gives comes on top, with zstd 8 MiB (about 5 ms).
+SLICE = MIB
 _BROKEN = (zlib.error, brotli.error, zstandard.ZstdError, EOFError)
 
 
-def _layer(body: bytes, coding: str, limits: Expansion) -> bytes | Reason:
+Slices = Generator[int, None, bytes | Reason]
+"""Yields how many bytes each slice has read and written; returns the body, or why there is none."""
+
+
+def _layer(body: bytes, coding: str, limits: Expansion) -> Slices:
     pieces: list[bytes] = []
-    size = 0
+    size = told = 0
     try:
         for eaten, piece in _DECODERS[coding](body):
             size += len(piece)
@@ -86,8 +117,12 @@ def _layer(body: bytes, coding: str, limits: Expansion) -> bytes | Reason:
             if size > limits.size:
                 return Reason.TOO_LARGE
             pieces.append(piece)
+            if eaten + size - told >= SLICE:
+                yield eaten + size - told
+                told = eaten + size
     except _BROKEN:
         return Reason.CONTENT_ENCODING
+    yield max(0, len(body) + size - told)
     return b"".join(pieces)
 
 
@@ -113,7 +148,7 @@ def _inflate(data: bytes, *, wbits: int) -> Pieces:
         while True:
             if stream.eof:
                 members += 1
-                if wbits != 31 or not step.startswith(b"\x1f") or members > _MAX_MEMBERS:
+                if wbits != 31 or not step.startswith(b"\x1f") or members > MAX_MEMBERS:
                     return
                 stream = zlib.decompressobj(wbits)
             piece = stream.decompress(step, _PIECE)
@@ -143,10 +178,14 @@ def _unbrotli(data: bytes) -> Pieces:
 def _unzstd(data: bytes) -> Pieces:
     decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
     stream = decompressor.decompressobj()
+    frames = 1
     for eaten, given in _steps(data, _ZSTD_STEP):
         step = given
         while step:
             if stream.eof:  # one more frame
+                frames += 1
+                if frames > MAX_MEMBERS:
+                    return
                 stream = decompressor.decompressobj()
             yield eaten, stream.decompress(step)
             step = stream.unused_data if stream.eof else b""

@@ -14,7 +14,8 @@ from aiohttp.connector import Connection
 from yarl import URL
 
 from bitrawl.crawl.addresses import Endpoint, GuardedResolver, Routes, is_private_host
-from bitrawl.crawl.decompress import MIB, Expansion, content_codings, expand, prefix
+from bitrawl.crawl.connections import Attempt, CleanConnector, noting_reuse
+from bitrawl.crawl.decompress import MIB, Expansion, content_codings, expand_in_slices, prefix
 from bitrawl.crawl.failures import FOREIGN, failure, proxy_refusal
 from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.sniff import GZIP, HTML, SNIFFED, TEXT, XML, media_type
@@ -104,7 +105,7 @@ class HttpFetcher:
             trusted=self._proxy_endpoints,
             seconds=settings.connect_time,
         )
-        connector = aiohttp.TCPConnector(
+        self._connector = CleanConnector(
             limit=settings.connections,
             limit_per_host=settings.connections_per_host,
             ttl_dns_cache=300,  # seconds; judgement: a common lifetime of a name's address
@@ -112,7 +113,8 @@ class HttpFetcher:
             resolver=self._resolver,
         )
         self._session = aiohttp.ClientSession(
-            connector=connector,
+            connector=self._connector,
+            trace_configs=[noting_reuse()],
             headers=_request_headers(settings),
             auto_decompress=False,  # the archive wants the bytes as sent, and we want to stop a bomb
             cookie_jar=aiohttp.CookieJar() if settings.cookies else aiohttp.DummyCookieJar(),
@@ -139,7 +141,8 @@ class HttpFetcher:
             proxy = self._proxy_for(url)
             if self._is_private(url, proxied=proxy is not None):
                 return Skip(link.url, Stage.FETCH, Reason.PRIVATE_ADDRESS, url.host or "")
-            async with self._session.get(url, proxy=proxy, allow_redirects=False) as response:
+            response = await self._request(url, proxy)
+            async with response:
                 if proxy is not None and response.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
                     return proxy_refusal(link.url, proxy)
                 answer = await self._read(link, response)
@@ -149,6 +152,16 @@ class HttpFetcher:
             return answer
         peer = response.peer if isinstance(response, _Response) and not proxy else ""
         return msgspec.structs.replace(answer, at=at, took=max(0.0, self._clock.now() - at), ip=peer)
+
+    async def _request(self, url: URL, proxy: URL | None) -> aiohttp.ClientResponse:
+        attempt = Attempt()
+        try:
+            return await self._session.get(url, proxy=proxy, allow_redirects=False, trace_request_ctx=attempt)
+        except aiohttp.ClientResponseError:
+            # What is no HTTP on a connection used before may be the rest of something that was sent unasked.
+            if not attempt.reused or not self._connector.distrust(url.host or ""):
+                raise
+            return await self._session.get(url, proxy=proxy, allow_redirects=False, trace_request_ctx=Attempt())
 
     def _proxy_for(self, url: URL) -> URL | None:
         return None if self._routes.find(url.host or "") else self._settings.proxies.find(url)
@@ -179,7 +192,7 @@ class HttpFetcher:
         if isinstance(payload, Skip):
             return payload
         codings = _codings(response)
-        body = expand(payload, codings or (), self._expansion(link))
+        body = await expand_in_slices(payload, codings or (), self._expansion(link))
         if isinstance(body, Reason):
             return _skip(link.url, response, body, f"{len(payload)} bytes of {_encoding(response)}")
         kind = media_type(body, response.headers.get("Content-Type", ""))

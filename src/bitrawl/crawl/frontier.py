@@ -299,7 +299,8 @@ class Frontier:
     def _host(self, name: str) -> Host:
         host = self._hosts.get(name)
         if host is None:
-            host = self._hosts[name] = Host(name, self.site_of(name))
+            # Not before those that rest: else ever new hosts would keep a seed's own from its turn.
+            host = self._hosts[name] = Host(name, self.site_of(name), ready_at=self.clock.now())
             self._of_site.setdefault(host.site, set()).add(name)
         return host
 

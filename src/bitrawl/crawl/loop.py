@@ -19,12 +19,14 @@ import msgspec
 
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier
+from bitrawl.crawl.hosts import SiteHosts
 from bitrawl.crawl.new_links import NewLinks
 from bitrawl.crawl.scope import Scope
 from bitrawl.crawl.traps import NEAR, Traps
 from bitrawl.errors import BitrawlError, ChildError, StoreError, UrlError
 from bitrawl.model import (
     OPT_OUTS,
+    OWN_REQUESTS,
     TRANSIENT,
     Capture,
     Directive,
@@ -44,6 +46,7 @@ from bitrawl.protocols import Analyser, Clock, Fetcher, LinkScorer, Recorder
 from bitrawl.url import Url, without_credentials
 
 MAX_REDIRECTS = 5  # of a page, in a row; judgement: what RFC 9309, section 2.3.1.2, asks for robots.txt
+BELOW_FIRST = 1 - 1e-6  # the highest score of a link that was found: what a host is asked first has 1, and goes before
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +61,7 @@ class LoopSettings(msgspec.Struct, frozen=True):
     probe: bool = True  # ask each host once for a page that cannot exist, to know its soft 404
     opt_outs: bool = True  # honour noai and TDM reservations
     exhaustive: bool = False  # go on where the strategy expects nothing more
+    site_hosts: int = 100  # hosts of one site that are visited; those of the seeds always are
 
 
 @dataclass
@@ -83,6 +87,7 @@ class Crawl:
             probe=self.settings.probe and self.settings.follow,
             sitemaps=self.settings.sitemaps and self.settings.follow,
         )
+        self.hosts = SiteHosts(self.scope.sites.of, self.settings.site_hosts)
         self._fault: BitrawlError | None = None
         self.stopped = False  # by whoever called `stop`
 
@@ -115,8 +120,13 @@ class Crawl:
     def seed(self, links: Sequence[Link]) -> None:
         """Where the crawl begins; known seeds are not visited again."""
         self.seeds += [link.url for link in links]
+        hosts = {link.url.host: link.url for link in links}
+        self.hosts.seed(hosts)
         with self.ledger.transaction():
-            self._enqueue(links, None)
+            first = [
+                asked for host, url in hosts.items() if self.hosts.ask(host) for asked in self._new.first_asked(url)
+            ]
+            self._enqueue([*first, *links], None)
 
     def recall(self, visits: Iterable[Visit], queued: Iterable[Link] = ()) -> None:
         """Tell the strategy of earlier visits as if they had just been made: a killed run knows again what it knew.
@@ -127,9 +137,10 @@ class Crawl:
         own = frozenset(self.seeds)
         seeds: dict[Url, float] = {}  # queued anew before this, with the highest score
         for visit in visits:
-            self.scorer.learn(visit, self._knowledge(visit.lease.link.url))
             page = visit.outcome if isinstance(visit.outcome, Page) else None
-            told |= self._tell(self._new.found(visit.lease.link, visit.outcome), page)
+            for part in visit.parts():
+                self.scorer.learn(part, self._knowledge(visit.lease.link.url))
+                told |= self._tell(self._new.found(visit.lease.link, part.outcome), page)
             advice = self.scorer.advise(self._knowledge(visit.lease.link.url))
             told |= self._tell(advice.links, None)
             seeds.update((url, score) for url, score in advice.scores if url in own)
@@ -166,10 +177,11 @@ class Crawl:
     async def _visit(self, lease: Lease) -> None:
         """Steps 2 to 8."""
         link = lease.link
-        trap = self.traps.closed(link.url) if link.kind is LinkKind.PAGE else ""
-        if trap:
-            skip = Skip(link.url, Stage.FRONTIER, Reason.TRAP, trap)
-            self._conclude(Visit(lease, skip, at=self.clock.now()))
+        refusal = self._late_refusal(link)
+        if refusal is not None:
+            self._conclude(Visit(lease, refusal, at=self.clock.now()))
+            return
+        if self.settings.follow and self._asks_first(lease):
             return
         started = self.clock.now()
         answer = await self.fetcher.fetch(link)
@@ -181,7 +193,32 @@ class Crawl:
             self._probed(fetch, await self._understood(link, answer))
             return
         self.frontier.fetched(lease, took=fetch.took)
-        self._decide(fetch, await self._understood(link, answer))
+        outcome = await self._understood(link, answer)
+        if isinstance(outcome, Sitemap):
+            await self._list(fetch, outcome)
+        else:
+            self._decide(fetch, outcome)
+
+    def _late_refusal(self, link: Link) -> Skip | None:
+        """Why a link that was queued is not visited after all."""
+        if link.kind is LinkKind.PAGE and (trap := self.traps.closed(link.url)):
+            return Skip(link.url, Stage.FRONTIER, Reason.TRAP, trap)
+        return self._host_refusal(link, Stage.FRONTIER)
+
+    def _host_refusal(self, link: Link, stage: Stage) -> Skip | None:
+        why = self.hosts.refusal(link.url.host) if self.settings.follow else ""
+        return Skip(link.url, stage, Reason.TOO_MANY_HOSTS, why) if why else None
+
+    def _asks_first(self, lease: Lease) -> bool:
+        """Whether the link has to wait: it is the first that is due on its host, which is asked something else before."""
+        url = lease.link.url
+        first = list(self._new.first_asked(url)) if self.hosts.ask(url.host) else []
+        if not first:
+            return False
+        with self.ledger.transaction():
+            self._enqueue(first, None)
+            self.frontier.finish(msgspec.structs.replace(lease, attempt=lease.attempt - 1), retry=True)
+        return True
 
     def _failed(self, fetch: Fetch, skip: Skip) -> None:
         """There is no answer to analyse: try again when that may help, conclude otherwise."""
@@ -215,7 +252,23 @@ class Crawl:
         detail = "what the host answers to an address that cannot exist"
         self._conclude(fetch.visit(Skip(url, Stage.ANALYSE, Reason.PROBE, detail)))
 
-    def _decide(self, fetch: Fetch, outcome: Page | Sitemap | Skip) -> None:
+    async def _list(self, fetch: Fetch, sitemap: Sitemap) -> None:
+        """Queue what a sitemap lists, part by part, with a turn for the other visits in between.
+
+        The sitemap is recorded with its last part: a run that is killed before that reads it again.
+        """
+        link = fetch.lease.link
+        visit = fetch.visit(sitemap)
+        parts = visit.parts()
+        part = next(parts)
+        for following in parts:
+            with self.ledger.transaction():
+                self._follow(part, self._new.found(link, part.outcome))
+            await asyncio.sleep(0)
+            part = following
+        self._conclude(visit, self._new.found(link, part.outcome), told=part)
+
+    def _decide(self, fetch: Fetch, outcome: Page | Skip) -> None:
         """Whether the page is kept, and whether its links are followed."""
         link = fetch.lease.link
         links = self._new.found(link, outcome)
@@ -223,6 +276,7 @@ class Crawl:
             self._conclude(fetch.visit(outcome), links)
             return
         self.traps.visited(link.url, outcome.signature)
+        self.hosts.answered(link.url, outcome.signature)
         if self.traps.repeats(link.url, outcome.signature):
             links = []
         self._conclude(fetch.visit(self._objection(outcome) or outcome), links, outcome)
@@ -235,18 +289,24 @@ class Crawl:
         found = Skip(page.url, Stage.ANALYSE, Reason.SOFT_404, detail) if soft_404 else None
         return objection(page, opt_outs=self.settings.opt_outs) or found
 
-    def _conclude(self, visit: Visit, links: Sequence[Link] = (), page: Page | None = None) -> None:
-        """Record, learn, queue, then finish: one transaction."""
+    def _conclude(
+        self, visit: Visit, links: Sequence[Link] = (), page: Page | None = None, *, told: Visit | None = None
+    ) -> None:
+        """Record, learn, queue, then finish: one transaction. `told` is what the strategy learns from, if not all."""
         link = visit.lease.link
         with self.ledger.transaction():
             self.ledger.record(visit)
+            self._follow(told or visit, links, page)
             if self.settings.follow:
-                self.scorer.learn(visit, self._knowledge(link.url))
-                self._enqueue(links, page)
                 self._enqueue(self._sitemaps_named(link), None)
                 self._follow_advice(link.url)
             self._finish(visit)
         self.observe(visit)
+
+    def _follow(self, visit: Visit, links: Sequence[Link], page: Page | None = None) -> None:
+        if self.settings.follow:
+            self.scorer.learn(visit, self._knowledge(visit.lease.link.url))
+            self._enqueue(links, page)
 
     def _record_only(self, visit: Visit) -> None:
         """For a visit that a bug ended: the strategy may have the bug, so it is not asked."""
@@ -267,7 +327,7 @@ class Crawl:
     def _follow_advice(self, url: Url) -> None:
         known = self._knowledge(url)
         advice = self.scorer.advise(known)
-        self.frontier.rescore(advice.scores)
+        self.frontier.rescore((url, min(score, BELOW_FIRST)) for url, score in advice.scores)
         self._enqueue(advice.links, None)
         if advice.leave and not known.left:
             self.ledger.learn(msgspec.structs.replace(known, left=advice.leave))
@@ -281,15 +341,15 @@ class Crawl:
         judged = [(link, self._refusal(link)) for link in links]
         refused = [(link, skip) for link, skip in judged if skip is not None]
         inside = [link for link, skip in judged if skip is None]
-        for group in _by_site([*self._new.for_new_hosts(inside), *inside], self.scope.sites.of):
+        for group in _by_site(inside, self.scope.sites.of):
             scores = self.scorer.score(group, found_on, self._knowledge(group[0].url))
             scored = list(zip(group, scores, strict=True))
             refused += [(link, _unwanted(link)) for link, score in scored if score <= 0]
-            self.frontier.add([(link, score) for link, score in scored if score > 0])
+            self.frontier.add([(link, _capped(link, score)) for link, score in scored if score > 0])
         self.ledger.refuse(refused)
 
     def _refusal(self, link: Link) -> Skip | None:
-        refusal = self.scope.refusal(link)
+        refusal = self.scope.refusal(link) or self._host_refusal(link, Stage.SCOPE)
         if refusal is not None or link.kind is not LinkKind.PAGE:
             return refusal
         first = self.traps.reordered(link.url)
@@ -329,6 +389,10 @@ def _redirect(link: Link, answer: Capture) -> Skip:
         return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status)
     reason = Reason.TOO_MANY_REDIRECTS if link.redirects >= MAX_REDIRECTS else Reason.REDIRECT
     return Skip(link.url, Stage.FETCH, reason, target, answer.status)
+
+
+def _capped(link: Link, score: float) -> float:
+    return score if link.kind is LinkKind.SEED or link.kind in OWN_REQUESTS else min(score, BELOW_FIRST)
 
 
 def _unwanted(link: Link) -> Skip:

@@ -1,7 +1,7 @@
-"""Which new links a visit brings: a page's, a sitemap's, the target of a redirect; and what each new host is asked first."""
+"""Which new links a visit brings: a page's, a sitemap's, the target of a redirect; and what a host is asked first."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import msgspec
@@ -15,13 +15,12 @@ MAX_SITEMAPS = 500  # files per site; judgement: at 50,000 URLs a file, more tha
 
 
 class NewLinks:
-    """Remembers which hosts were met, and how many sitemaps each site has named."""
+    """Remembers how many sitemaps each site has named."""
 
     def __init__(self, site_of: Callable[[str], str], *, probe: bool, sitemaps: bool) -> None:
         self._site_of = site_of
         self._probe = probe
         self._sitemaps = sitemaps
-        self._hosts_met: set[str] = set()
         self._sitemaps_named: dict[str, int] = {}
 
     def found(self, link: Link, outcome: Page | Sitemap | Skip) -> list[Link]:
@@ -35,16 +34,8 @@ class NewLinks:
                 return [_redirected(link, Url.parse(outcome.detail))]
         return []
 
-    def for_new_hosts(self, links: Sequence[Link]) -> list[Link]:
-        """What is asked first of each host that was not met before: a page that cannot exist, and the sitemap."""
-        first: list[Link] = []
-        for link in links:
-            if link.url.host not in self._hosts_met:
-                self._hosts_met.add(link.url.host)
-                first += self._first_asked(link.url)
-        return first
-
-    def _first_asked(self, url: Url) -> Iterator[Link]:
+    def first_asked(self, url: Url) -> Iterator[Link]:
+        """What a host is asked before anything else: a page that cannot exist, and the sitemap."""
         if self._probe:
             name = hashlib.blake2b(url.host.encode(), digest_size=8).hexdigest()
             yield Link(Url.parse(f"{url.origin}/bitrawl-asks-for-a-missing-page-{name}"), LinkKind.PROBE)

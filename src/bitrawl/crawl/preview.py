@@ -148,13 +148,14 @@ class _HostVisit:
         read = await self._index(url)
         if isinstance(read, Skip):
             return SitemapPreview(url, skip=read), []
-        files = [link.url for link in read.links if link.kind is LinkKind.INDEX]
+        files = [link.url for part in read.parts() for link in part.links if link.kind is LinkKind.INDEX]
         if files:
             url, read = files[0], await self._index(files[0])
             if isinstance(read, Skip):
                 return SitemapPreview(url, files=len(files), skip=read), []
-        alternates = [alternate for group in read.alternates for alternate in group]
-        return SitemapPreview(url, self._in_scope(read.links), max(1, len(files))), alternates
+        alternates = [alternate for part in read.parts() for group in part.alternates for alternate in group]
+        links = (link for part in read.parts() for link in part.links)
+        return SitemapPreview(url, self._in_scope(links), max(1, len(files))), alternates
 
     async def _index(self, url: Url) -> Sitemap | Skip:
         link = Link(url, LinkKind.INDEX)

@@ -1,9 +1,9 @@
-"""A small web that we wrote ourselves, with known pairs: for the demo, the tests and the curious.
+"""A small web that we wrote ourselves, with known pairs, for the demo, for tests and to try things out.
 
     async with serve() as served:                     # 127.0.0.1, by virtual host, and as a proxy
         ...                                           # crawl seeds() through served.proxy, compare with truth()
 
-Its conventions are listed in docs/reference/bundled-web.md.
+docs/reference/bundled-web.md lists its conventions.
 """
 
 from bitrawl.demo.server import LOOPBACK, Served, Visit, serve
@@ -29,25 +29,25 @@ __all__ = [
 
 
 def truth() -> list[TruePair]:
-    """The true pairs of all language pairs, each page once for a pair; duplicates are not listed."""
+    """The true pairs of all language pairs, each page once per pair. Duplicates are not listed."""
     return list(bundled().truth)
 
 
 def hosts() -> list[str]:
-    """All under .test; the hub's first."""
+    """All hosts end in .test. The hub's host comes first."""
     return list(bundled().hosts)
 
 
 def seeds() -> list[Url]:
-    """The hub, then the front door of every host."""
+    """The hub, then the start page of every host."""
     return list(bundled().seeds)
 
 
 def pages() -> dict[Url, Language]:
-    """Every page that a well-behaved crawler reaches from the seeds, and the language that its text is in."""
+    """Every page that a well-behaved crawler reaches from the seeds, and the language of its text."""
     return dict(bundled().pages)
 
 
 def duplicates() -> dict[Url, Url]:
-    """Print versions, second addresses and untranslated pages, with the page that each repeats."""
+    """Print versions, second URLs and untranslated pages, each with the page that it repeats."""
     return dict(bundled().duplicates)

@@ -1,4 +1,4 @@
-"""The bundled web's content as values: what stands in content/*.toml, typed and closed."""
+"""The content of the bundled web: what is in content/*.toml, typed and closed."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -21,7 +21,7 @@ class Declared(StrEnum):
 
 
 class SitemapKind(StrEnum):
-    """What sitemap a host has."""
+    """Which sitemap a host has."""
 
     PLAIN = "plain"  # /sitemap.xml
     INDEX = "index"  # /sitemap_index.xml, one gzip file for each language
@@ -29,7 +29,7 @@ class SitemapKind(StrEnum):
 
 
 class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a layout says of itself in one language."""
+    """The words of a layout in one language."""
 
     language: str
     home: str
@@ -44,16 +44,16 @@ class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Edition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A site in one language: where its pages are, and what stands around them."""
+    """A site in one language: where its pages are, and what surrounds their text."""
 
     home: str
-    page: str  # with a place for {slug}
+    page: str  # with a placeholder {slug}
     name: str
     tagline: str
     aside: str
     footer: str
-    print: str = ""  # with a place for {slug}
-    charset: str = ""  # the site's, when empty
+    print: str = ""  # with a placeholder {slug}
+    charset: str = ""  # the site's, if empty
 
 
 class Version(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,20 +62,20 @@ class Version(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     alt: str
     text: str  # paragraphs, "## headings", "- items" and [links](key), with blank lines between blocks
-    slug: str = ""  # the article's key, when empty
-    also: str = ""  # a second address of the same page
+    slug: str = ""  # the article's key, if empty
+    also: str = ""  # a second URL of the same page
 
 
 class Article(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The same page in all languages that it exists in."""
+    """The same page in all languages in which it exists."""
 
     key: str
     image: str
     version: dict[str, Version]
     print: bool = False
-    unlinked: bool = False  # only a sitemap knows it
-    misdeclared: bool = False  # its declared translations are the home pages
-    untranslated: tuple[str, ...] = ()  # languages whose address shows the English text
+    unlinked: bool = False  # only a sitemap lists it
+    misdeclared: bool = False  # the home pages are declared as its translations
+    untranslated: tuple[str, ...] = ()  # languages whose URL shows the English text
 
 
 class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,34 +87,34 @@ class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     colour: str
     language: dict[str, Edition]
     page: tuple[Article, ...]
-    robots: str | None = None  # None: there is none
+    robots: str | None = None  # None means that there is no robots.txt
     charset: str = "utf-8"
-    html_lang: str = ""  # empty: the true one; "none": none; a code: that one, true or not
+    html_lang: str = ""  # empty: the true language; "none": no attribute; a code: that code, true or not
     switcher: bool = False  # every page links to its translations; otherwise only the home pages do
     redirect: dict[str, str] = {}
-    forbidden: dict[str, str] = {}  # linked from every page of the host, disallowed in robots.txt
+    forbidden: dict[str, str] = {}  # linked from every page of the host, but disallowed in robots.txt
 
     def charset_of(self, language: str) -> str:
-        """What the pages in that language are encoded in."""
+        """The encoding of the pages in that language."""
         return self.language[language].charset or self.charset
 
     def languages_of(self, article: Article) -> list[str]:
-        """The marks under which an article can be had, true translations or not, in the site's order."""
+        """The marks under which an article exists, as a true translation or not, in the site's order."""
         return [code for code in self.language if code in article.version or code in article.untranslated]
 
     def version(self, article: Article, language: str) -> Version:
-        """What that address shows: for an untranslated page, the English text."""
+        """What that URL shows: for an untranslated page, the English text."""
         return article.version.get(language) or article.version["en"]
 
     def address(self, article: Article, language: str) -> Url:
-        """Where an article stands under that language's mark."""
+        """The URL of an article under that language's mark."""
         edition = self.language[language]
         if article.key == "home":
             return Url.parse(edition.home)
         return Url.parse(edition.page.format(slug=self._slug(article, language)))
 
     def print_address(self, article: Article, language: str) -> Url:
-        """Where its printable version stands."""
+        """The URL of its print version."""
         return Url.parse(self.language[language].print.format(slug=self._slug(article, language)))
 
     def _slug(self, article: Article, language: str) -> str:
@@ -137,7 +137,7 @@ def sites() -> dict[str, Site]:
 
 @cache
 def words() -> dict[str, Words]:
-    """The layouts' words by language."""
+    """The words of the layouts, by language."""
     return msgspec.toml.decode(_read("words.toml"), type=dict[str, Words])
 
 

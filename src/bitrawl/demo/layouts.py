@@ -1,4 +1,4 @@
-"""How the sites look: each layout is one habit of marking up a page, from nested tables to semantic HTML."""
+"""The layouts of the sites. Each is one way of marking up a page, from nested tables to semantic HTML."""
 
 import html
 from collections.abc import Callable
@@ -13,7 +13,7 @@ class Anchor(msgspec.Struct, frozen=True):
 
     href: str
     text: str
-    language: str = ""  # of the target, where the link is one of the switcher
+    language: str = ""  # of the target, if the link is in the switcher
     declared: bool = False  # with an hreflang attribute
 
     def __str__(self) -> str:
@@ -22,16 +22,16 @@ class Anchor(msgspec.Struct, frozen=True):
 
 
 class View(msgspec.Struct, frozen=True):
-    """All that a layout needs to know of a page."""
+    """Everything that a layout needs to know about a page."""
 
     edition: Edition
     words: Words
     language: str
-    html_lang: str  # the attribute, with a space before it; empty where there is none
+    html_lang: str  # the attribute, with a space before it; empty if there is none
     colour: str
     title: str
     body: str  # HTML
-    image: str  # address
+    image: str  # URL
     alt: str
     head: str  # HTML: charset and declared translations
     home: Anchor
@@ -45,20 +45,16 @@ class View(msgspec.Struct, frozen=True):
 
     @property
     def page_title(self) -> str:
-        """For the title element."""
         return html.escape(f"{self.title} | {self.edition.name}", quote=False)
 
     @property
     def picture(self) -> str:
-        """The image element."""
         return f'<img src="{self.image}" alt="{html.escape(self.alt)}" width="480" height="200">'
 
     def items(self, anchors: tuple[Anchor, ...]) -> str:
-        """List items."""
         return "".join(f"<li>{anchor}</li>\n" for anchor in anchors)
 
     def said(self, text: str) -> str:
-        """Text as HTML."""
         return html.escape(text, quote=False)
 
 
@@ -102,7 +98,7 @@ header a{{color:#fff}}nav li{{display:inline;margin-right:1em}}aside{{background
 
 
 def portal(view: View) -> str:
-    """A content management system's divs: cookie notice, search box, breadcrumbs and a sidebar on the left."""
+    """The divs of a content management system: cookie notice, search box, breadcrumbs and a sidebar on the left."""
     switch = f'<div id="lang-switch">{" | ".join(map(str, view.switch))}</div>' if view.switch else ""
     return f"""<!DOCTYPE html>
 <html{view.html_lang}>
@@ -134,7 +130,7 @@ def portal(view: View) -> str:
 
 
 def table(view: View) -> str:
-    """The nineties: tables within tables, font elements, line breaks in place of paragraphs."""
+    """The nineties: nested tables, font elements, line breaks instead of paragraphs."""
     menu = "\n".join(f"<tr><td><font size=2>{anchor}</font></td></tr>" for anchor in view.menu)
     switch = "&nbsp;&nbsp;".join(str(anchor) for anchor in view.switch)
     body = view.body.replace("<p>", "").replace("</p>", "<br><br>")
@@ -171,7 +167,7 @@ def table(view: View) -> str:
 
 
 def wordpress(view: View) -> str:
-    """What WordPress makes, with WPML's language switcher."""
+    """The output of WordPress, with WPML's language switcher."""
     switch = "".join(
         f'<li class="wpml-ls-item wpml-ls-item-{anchor.language}"><a href="{html.escape(anchor.href)}" class="wpml-ls-link">'
         f'<span class="wpml-ls-native" lang="{anchor.language}">{anchor.text}</span></a></li>\n'
@@ -220,7 +216,7 @@ def wordpress(view: View) -> str:
 
 
 def docs(view: View) -> str:
-    """A documentation generator's page: tree on the left, a language selector, previous and next below."""
+    """A page of a documentation generator: tree on the left, a language selector, previous and next at the bottom."""
     options = "".join(
         f'<option value="{html.escape(a.href)}" lang="{a.language}">{a.text}</option>' for a in view.switch
     )
@@ -258,7 +254,7 @@ def docs(view: View) -> str:
 
 
 def newspaper(view: View) -> str:
-    """XHTML of 2005: floated boxes, the articles linked from the front page and from each other in a row."""
+    """XHTML of 2005: floated boxes. The front page links to the articles, and each article to the next."""
     front = f'<ul class="headlines">\n{view.items(view.menu)}</ul>' if view.switch else ""
     turn = " &nbsp; ".join(f"{anchor}" for anchor in (view.previous, view.next) if anchor)
     printable = f'<p class="tools">{view.printable}</p>' if view.printable else ""
@@ -308,7 +304,7 @@ def hub(view: View) -> str:
 
 
 def printed(view: View) -> str:
-    """The same article without anything around it."""
+    """The article alone, without anything around it."""
     return f"""<!DOCTYPE html>
 <html{view.html_lang}>
 <head>

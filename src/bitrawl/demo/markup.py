@@ -1,4 +1,4 @@
-"""From the articles' light markup to HTML: paragraphs, headings, lists and links."""
+"""Turns the articles' light markup into HTML: paragraphs, headings, lists and links."""
 
 import html
 import re
@@ -8,7 +8,7 @@ _LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 
 
 def render(text: str, link: Callable[[str], str]) -> str:
-    """`link` gives the href for an article's key."""
+    """`link` returns the href for an article's key."""
     return "\n".join(_block(block, link) for block in re.split(r"\n\s*\n", text.strip()))
 
 

@@ -1,4 +1,4 @@
-"""The bundled web on loopback, by virtual host; a proxy too, for clients that cannot be told where a host is."""
+"""Serves the bundled web on loopback, by virtual host, and as a proxy for clients that cannot map hosts."""
 
 import contextlib
 import re
@@ -13,14 +13,14 @@ from bitrawl.errors import UrlError
 from bitrawl.url import Url
 
 LOOPBACK = "127.0.0.1"
-# A browser resolves *.localhost by itself: http://www.saltholm.test.localhost:8080/ needs no set-up.
+# Browsers resolve *.localhost by themselves: http://www.saltholm.test.localhost:8080/ needs no set-up.
 _BROWSER = ".localhost"
 _HOST = re.compile(rb"http://([a-z0-9.-]+\.test)(?=/)")
 _MISSING = Document(b"<!DOCTYPE html><title>404</title><p>There is no such page.</p>", "text/html", 404)
 
 
 class Visit(msgspec.Struct, frozen=True):
-    """One request as it came."""
+    """One request as it was received."""
 
     url: str
     method: str
@@ -29,11 +29,11 @@ class Visit(msgspec.Struct, frozen=True):
 
 
 class Served(msgspec.Struct):
-    """The web while it is served."""
+    """The web while it is being served."""
 
     web: Web
     port: int
-    visits: list[Visit]  # in order, robots.txt and all
+    visits: list[Visit]  # in order, including robots.txt
 
     @property
     def proxy(self) -> str:
@@ -43,7 +43,7 @@ class Served(msgspec.Struct):
 
 @contextlib.asynccontextmanager
 async def serve(port: int = 0) -> AsyncIterator[Served]:
-    """Until left; port 0 takes a free one."""
+    """Serve until the context ends. Port 0 takes a free one."""
     served = Served(bundled(), port, [])
 
     async def answer(request: http.BaseRequest) -> http.StreamResponse:
@@ -65,7 +65,7 @@ def _answer(served: Served, request: http.BaseRequest) -> http.StreamResponse:
     in_browser = host.endswith(_BROWSER)
     if host in (LOOPBACK, "localhost") and request.raw_path.startswith("/"):
         raise http.HTTPFound(f"http://{served.web.hosts[0]}{_BROWSER}:{served.port}/")
-    # In absolute form, as a proxy is asked, the host is in the request line.
+    # A proxy request is in absolute form, with the host in the request line.
     raw = (
         f"http://{host.removesuffix(_BROWSER)}{request.raw_path}"
         if request.raw_path.startswith("/")

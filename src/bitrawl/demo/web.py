@@ -1,4 +1,4 @@
-"""The bundled web: every address and what it answers, and the true pairs, known because we made them."""
+"""The bundled web: every URL and its answer, and the true pairs, which are known because we made them."""
 
 import gzip
 import html
@@ -17,7 +17,7 @@ from bitrawl.url import Url
 
 
 class TruePair(NamedTuple):
-    """Two pages that are translations of each other; the languages are in alphabetical order."""
+    """Two pages that are translations of each other. The languages are in alphabetical order."""
 
     url_a: Url
     url_b: Url
@@ -26,7 +26,7 @@ class TruePair(NamedTuple):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """What an address answers."""
+    """The answer of a URL."""
 
     body: bytes
     type: str
@@ -35,20 +35,18 @@ class Document(msgspec.Struct, frozen=True):
 
 
 class Web(msgspec.Struct, frozen=True):
-    """The whole of it."""
-
     documents: dict[Url, Document]  # pages, robots.txt, sitemaps, images, redirects
     pages: dict[
         Url, Language
     ]  # every page that a well-behaved crawler reaches from the seeds; the language of its text
     truth: tuple[TruePair, ...]
-    duplicates: dict[Url, Url]  # print versions, second addresses, untranslated pages: to the page they repeat
+    duplicates: dict[Url, Url]  # print versions, second URLs and untranslated pages, each with the page that it repeats
     forbidden: frozenset[Url]  # linked, but disallowed in robots.txt
-    seeds: tuple[Url, ...]  # the hub first, then the front door of every host
+    seeds: tuple[Url, ...]  # the hub first, then the start page of every host
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hub's first."""
+        """The hub's host comes first."""
         return tuple(dict.fromkeys(seed.host for seed in self.seeds))
 
 
@@ -72,7 +70,7 @@ def bundled() -> Web:
         truth=tuple(pair for site in every for article in site.page for pair in _pairs(site, article)),
         duplicates=duplicates,
         forbidden=frozenset(Url.parse(url) for site in every for url in site.forbidden),
-        seeds=tuple(front_door for site in every for front_door in _front_doors(site)),
+        seeds=tuple(start for site in every for start in _start_pages(site)),
     )
 
 
@@ -97,8 +95,8 @@ def _duplicates(site: Site, article: Article, code: str) -> dict[Url, Url]:
     return found
 
 
-def _front_doors(site: Site) -> list[Url]:
-    """One for each host: where a visitor who knows only the host's name arrives."""
+def _start_pages(site: Site) -> list[Url]:
+    """One per host: where a visitor arrives who knows only the host's name."""
     doors: dict[str, Url] = {}
     home = site.page[0]
     for code in site.language:
@@ -108,11 +106,11 @@ def _front_doors(site: Site) -> list[Url]:
     return list((doors | {Url.parse(url).host: Url.parse(url) for url in site.redirect}).values())
 
 
-# One page.
+# One page
 
 
 def _renderings(site: Site, article: Article, code: str) -> dict[Url, Document]:
-    """The page, and the same again under its second address and for the printer."""
+    """The page, and the same page again under its second URL and as a print version."""
     view = _view(site, article, code)
     url = site.address(article, code)
     layout = LAYOUTS[site.template]
@@ -127,7 +125,7 @@ def _renderings(site: Site, article: Article, code: str) -> dict[Url, Document]:
 
 def _document(site: Site, article: Article, code: str, text: str) -> Document:
     charset = site.charset_of(code)
-    # The Chinese of the tea garden says its charset in the page only.
+    # The Chinese pages of the tea garden state their charset only in the page.
     media_type = "text/html" if site.language[code].charset else f"text/html; charset={charset}"
     headers: tuple[tuple[str, str], ...] = (("Content-Language", code),) if site.template == "portal" else ()
     if site.declares is Declared.HEADER:
@@ -194,7 +192,7 @@ def _head(site: Site, article: Article, code: str) -> str:
 
 
 def _declared(site: Site, article: Article, code: str) -> list[tuple[str, Url]]:
-    """Language and address as the site declares them, which is not always right."""
+    """Languages and URLs as the site declares them, which is not always right."""
     declared = []
     for lang in site.languages_of(article):
         wrong = article.misdeclared and lang != code
@@ -205,7 +203,7 @@ def _declared(site: Site, article: Article, code: str) -> list[tuple[str, Url]]:
 
 
 def _hosts(site: Site, article: Article, code: str) -> tuple[Anchor, ...]:
-    """On the hub: the front doors of each site, and the home pages of its other languages."""
+    """On the hub: the start pages of each site, and the home pages of its other languages."""
     if site.template != "hub":
         return ()
     here = site.address(article, code)
@@ -213,13 +211,13 @@ def _hosts(site: Site, article: Article, code: str) -> tuple[Anchor, ...]:
     for other in sites().values():
         if other is not site:
             first, *rest = other.language
-            anchors |= dict.fromkeys(_front_doors(other), other.language[first].name)
+            anchors |= dict.fromkeys(_start_pages(other), other.language[first].name)
             anchors |= {other.address(other.page[0], lang): other.language[lang].name for lang in rest}
     return tuple(Anchor(_href(url, here), name) for url, name in anchors.items())
 
 
 def _seconds(site: Site, article: Article, code: str) -> tuple[Anchor, ...]:
-    """From the home page, the second addresses of other pages."""
+    """From the home page, the second URLs of other pages."""
     if article is not site.page[0]:
         return ()
     here = site.address(article, code)
@@ -245,7 +243,10 @@ def _closed(site: Site, here: Url, code: str) -> Anchor | None:
 
 
 def _href(url: Url, here: Url) -> str:
-    """Absolute to another host; on the same, relative for the flat sites (all files in one folder), else from the root."""
+    """Absolute for another host.
+
+    On the same host, relative for flat sites (all files in one folder), else from the root.
+    """
     if url.host != here.host:
         return url
     path = url.path + (f"?{url.query}" if url.query else "")
@@ -254,7 +255,7 @@ def _href(url: Url, here: Url) -> str:
     )
 
 
-# What a host has besides its pages.
+# What a host has besides its pages
 
 
 def _around(site: Site) -> dict[Url, Document]:

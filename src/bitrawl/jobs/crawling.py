@@ -29,24 +29,29 @@ async def crawl(
 
     `fresh` removes what the folder held; that, and job.toml, happen when all is ready to begin.
     """
-    async with opened(job, folder, observe, fresh=fresh) as parts:
+    async with opened(job, folder, observe, verb="crawl", fresh=fresh) as parts:
         started(parts)
         return await finished(parts)
 
 
 @asynccontextmanager
 async def opened(
-    job: Job, folder: JobFolder, observe: Callable[[Visit], None], *, fresh: bool = False
+    job: Job, folder: JobFolder, observe: Callable[[Visit], None], *, verb: str, fresh: bool = False
 ) -> AsyncIterator[Parts]:
-    """A crawl that has not begun, with what earlier runs left of it; the folder's job is this one from now on."""
-    if fresh:
-        folder.start_over()
+    """A crawl that has not begun, with what earlier runs left of it; the folder's job is this one from now on.
+
+    The verb is the command that resumes it.
+    """
     async with AsyncExitStack() as stack:
-        parts = await assemble.crawl(job, folder.path, stack, observe)
+        archives = assemble.archives(job, stack)  # One that cannot be read costs neither a new folder nor an old job.
+        if fresh:
+            folder.start_over()
+        parts = await assemble.crawl(job, folder.path, archives, stack, observe)
         config.write(job, folder.description)
+        parts.ledger.remember("verb", verb)
         for word in ("ended", "mining"):
             parts.ledger.remember(word, "")
-        if not isinstance(parts.crawl.scorer, assemble.STATELESS):
+        if parts.learns:
             parts.crawl.recall(parts.ledger.visits(), parts.queue.links())
         parts.crawl.frontier.wake(parts.queue.hosts())
         yield parts
@@ -54,7 +59,7 @@ async def opened(
 
 async def finished(parts: Parts) -> Ending:
     """Run it to its end, and write down how it ended."""
-    crawl, ledger, queue = parts
+    crawl, ledger, queue = parts.crawl, parts.ledger, parts.queue
     began = crawl.clock.now()
     try:
         await crawl.run()

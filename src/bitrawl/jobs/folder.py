@@ -53,7 +53,7 @@ class JobFolder(NamedTuple):
         if not self.description.exists():
             self.reading().close()
             raise ConfigError(f"{self.path} has no job.toml")
-        return config.resolve(config.merged(config.read(self.description), settings), where="the command")
+        return config.resolve(config.merged(config.read(self.description), settings))
 
     def reading(self) -> Ledger:
         """Its ledger, to read; raises `StoreError` where there is none, and makes none."""
@@ -93,7 +93,7 @@ def asked(settings: Mapping[str, Any], folder: JobFolder, *, file: Path | None =
     described = config.read(file) if file is not None else {}
     if earlier is not None and not described and not any(settings.get(key) for key in ("seeds", "warc", "replay")):
         described = config.read(held)
-    job = config.resolve(config.merged(described, settings), where=str(file) if file else "the command")
+    job = config.resolve(config.merged(described, settings), where=str(file) if file else "")
     if earlier is not None:
         config.continues(job, earlier)
     check(job)

@@ -50,7 +50,7 @@ async def mine(
         if job.encoder:
             await workers.load_models()
         growth = _Growth()
-        async with opened(job, folder, growth.observing(observe), fresh=fresh) as parts:
+        async with opened(job, folder, growth.observing(observe), verb="mine", fresh=fresh) as parts:
             mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, watch=watch)
             growth.begin(parts, mining)
             meanwhile = asyncio.ensure_future(mining.mine_due(growth.due))
@@ -63,7 +63,6 @@ async def mine(
             finally:
                 meanwhile.cancel()
                 await asyncio.gather(meanwhile, return_exceptions=True)
-                parts.ledger.remember("mining", "")
             return ending
 
 
@@ -82,11 +81,9 @@ async def mine_again(
             if job.encoder:
                 await workers.load_models()
             config.write(job, folder.description)
+            ledger.remember("verb", "align" if known_pairs else "pair")
             mining = _Mining(job, folder, ledger, workers, SystemClock(), known_pairs=known_pairs, watch=watch)
-            try:
-                await mining.mine_all(again=True)
-            finally:
-                ledger.remember("mining", "")
+            await mining.mine_all(again=True)
 
 
 def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
@@ -196,6 +193,8 @@ class _Mining:
     async def mine_all(self, *, again: bool = False) -> None:
         """What has not been mined as it is now and with these settings, several sites at a time; then the corpus."""
         sites = [known.site for known in self._ledger.sites() if again or self._is_stale(known.site, known.pages)]
+        # Until the corpus is written: whatever ends this before leaves a job that is interrupted, and not done.
+        self._ledger.remember("mining", str(Doing(Step.PAIRING, what="sites", total=len(sites))))
         tasks = [asyncio.ensure_future(self._mine(site)) for site in sites]
         try:
             await asyncio.gather(*tasks)

@@ -32,7 +32,8 @@ class Cleaner:
             async for named in self._folder(Path(source)):
                 yield named
         elif "://" in source:
-            yield source, await self._fetched(Link(Url.parse(source), LinkKind.SEED))
+            url = Url.parse(source)  # without a password, should there be one
+            yield url, await self._fetched(Link(url, LinkKind.SEED))
         else:
             yield source, await self._file(stdin.read() if source == "-" else _content(Path(source)), source)
 

@@ -10,4 +10,6 @@ from bitrawl.crawl.preview import Preview
 async def preview(job: Job) -> list[Preview]:
     """One for each host of the seeds, in their order."""
     async with AsyncExitStack() as stack:
-        return await (await assemble.previewer(job, stack)).preview(job.seed_urls())
+        archives = assemble.archives(job, stack)
+        previewer = await assemble.previewer(job, archives, stack)
+        return await previewer.preview(assemble.seeds_of(job, archives))

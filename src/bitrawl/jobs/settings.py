@@ -144,6 +144,9 @@ SETTINGS: dict[str, Setting] = {
     "site_megabytes": Setting(
         "budget.site_megabytes", Group.BUDGET, "Leave each site after this many megabytes.", metavar="N"
     ),
+    "site_hosts": Setting(
+        "budget.site_hosts", Group.BUDGET, "Visit at most this many hosts of each site.", metavar="N"
+    ),
     "workers": Setting(
         "analysis.workers",
         Group.BUDGET,
@@ -209,7 +212,9 @@ SETTINGS: dict[str, Setting] = {
         metavar="NAMES",
     ),
     "compress": Setting("export.compress", Group.CORPUS, "Compress the files with gzip."),
-    "min_score": Setting("judge.score", Group.CORPUS, "Export only segments that score at least this.", metavar="0-1"),
+    "min_score": Setting(
+        "judge.score", Group.CORPUS, "Export only segments that score at least this.", metavar="SCORE"
+    ),
 }
 
 
@@ -224,14 +229,30 @@ def described(given: Mapping[str, Any], groups: Iterable[Group] = MINE) -> dict[
         read = None if value is None else setting.read(value)
         if read is None:
             continue
+        _check_value(name, read)
         table, _, key = setting.key.rpartition(".")
         (tables.setdefault(table, {}) if table else tables)[key] = read
     return tables
 
 
-def known_as() -> dict[str, str]:
-    """By key of the job file the flag that sets it: messages name what the user typed."""
-    return {setting.key: f"--{name.replace('_', '-')}" for name, setting in SETTINGS.items()}
+def _check_value(name: str, value: Any) -> None:
+    """A number out of bounds or a wrong type is named as the user wrote it; names and formats are checked with the job."""
+    try:
+        msgspec.convert(value, _field(name).type)
+    except msgspec.ValidationError as error:
+        if "enum" in str(error):
+            return
+        shown = f"{value:g}" if isinstance(value, float) else repr(value)
+        raise ConfigError(f"{name} (--{name.replace('_', '-')}) is {shown}; {_asked(str(error))}") from error
+
+
+def _asked(error: str) -> str:
+    """What msgspec expected: "Expected `float` > 0.0" becomes "give a number greater than 0"."""
+    words = {">": "greater than", ">=": "of at least", "<": "below", "<=": "of at most"}
+    bound = re.match(r"Expected `(?:int|float)` ([<>]=?) ([\d.]+)", error)
+    if bound is None:
+        return error[0].lower() + error[1:].replace("`", "")
+    return f"give a number {words[bound[1]]} {float(bound[2]):g}"
 
 
 def _unknown(name: str, allowed: Iterable[str]) -> str:
@@ -252,15 +273,20 @@ class Value(NamedTuple):
 
 def value_of(name: str) -> Value:
     """From the schema; settings with a reader of their own take texts."""
-    setting = SETTINGS[name]
-    struct: Any = Job
-    for part in setting.key.split("."):
-        field = next(field for field in msgspec.structs.fields(struct) if field.name == part)
-        struct = field.type
+    setting, field = SETTINGS[name], _field(name)
     kind, meta = _plain(field.type)
     if get_origin(kind) in (list, dict):
         return Value(str, several=setting.read is not listed and setting.read is not _lower)
     return Value(kind, least=meta.ge if meta else None, most=meta.le if meta else None, default=field.default)
+
+
+def _field(name: str) -> Any:
+    """Of the job file's schema."""
+    struct: Any = Job
+    for part in SETTINGS[name].key.split("."):
+        field = next(field for field in msgspec.structs.fields(struct) if field.name == part)
+        struct = field.type
+    return field
 
 
 def _plain(kind: Any) -> tuple[Any, msgspec.Meta | None]:

@@ -154,8 +154,8 @@ class SiteMiner:
         try:
             if self._rejected.is_dir() and sum(1 for _ in self._rejected.glob("*.json")) >= KEPT_INPUTS:
                 return
-            both = (self._ledger.page(pair.url_a), self._ledger.page(pair.url_b))
-            files.write(self._rejected / f"{name}.pages", pack(both))
+            pages = (self._ledger.page(pair.url_a), self._ledger.page(pair.url_b))
+            files.write(self._rejected / f"{name}.pages", pack(tuple(page for page in pages if page is not None)))
             files.write(self._rejected / f"{name}.json", json.dumps(about, indent=1))
         except StoreError as error:
             _log.warning("the input of a failed alignment cannot be kept: %s", error)

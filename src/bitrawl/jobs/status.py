@@ -4,8 +4,10 @@ from enum import StrEnum
 
 import msgspec
 
+from bitrawl.errors import StoreError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.store.findings import Findings
+from bitrawl.store.ledger import Ledger
 from bitrawl.store.statistics import fault_counts
 from bitrawl.store.summary import Summary, summarise
 
@@ -35,6 +37,7 @@ class JobStatus(msgspec.Struct, frozen=True):
     crawl: Summary
     corpora: dict[str, CorpusCount] = {}  # by languages: "en-fr"
     faults: dict[str, int] = {}  # what could not be mined, by "stage: reason"
+    verb: str = "mine"  # of the command that was run last, and that resumes
 
 
 def status(folder: JobFolder) -> JobStatus:
@@ -43,16 +46,31 @@ def status(folder: JobFolder) -> JobStatus:
     ledger = folder.reading()
     try:
         summary = summarise(ledger)
-        units = _units(folder)
-        corpora = {
-            name: CorpusCount(pairs, segments, units.get(name, 0))
-            for name, (pairs, segments) in Findings(ledger).counts().items()
-        }
+        verb = str(ledger.recall("verb") or "mine")
+        corpora = _corpora(folder, ledger)
         faults = {f"{one.stage}: {one.reason}": one.count for one in fault_counts(ledger)}
     finally:
         ledger.close()
     state = State.RUNNING if running else State.ENDED if summary.ended and not summary.mining else State.INTERRUPTED
-    return JobStatus(state, summary.ended, summary.mining, summary, corpora, faults)
+    return JobStatus(state, summary.ended, summary.mining, summary, corpora, faults, verb)
+
+
+def counts_of(folder: JobFolder) -> dict[str, CorpusCount]:
+    """What was found so far, by languages; nothing where there is no job yet."""
+    try:
+        ledger = folder.reading()
+    except StoreError:
+        return {}
+    try:
+        return _corpora(folder, ledger)
+    finally:
+        ledger.close()
+
+
+def _corpora(folder: JobFolder, ledger: Ledger) -> dict[str, CorpusCount]:
+    units = _units(folder)
+    counts = Findings(ledger).counts().items()
+    return {name: CorpusCount(pairs, segments, units.get(name, 0)) for name, (pairs, segments) in counts}
 
 
 def _units(folder: JobFolder) -> dict[str, int]:

@@ -150,7 +150,7 @@ def _answered(miner: Miner, ledger: Ledger, asked: PairSite | LearnWords | Align
 def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> PairedSite:
     pages = partial(ledger.pages, site=site)
     if not known_pairs:
-        return miner.pair(site, pages, ledger.sitemaps(site))
+        return miner.pair(site, pages, ledger.sitemaps(site), page_of=ledger.page)
     pairs, refusals = Findings(ledger).recorded(site)
     paired = miner.pair(site, pages, (), known=pairs)
     found = msgspec.structs.replace(paired.found, refusals=tuple(refusals))
@@ -158,4 +158,11 @@ def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> Pair
 
 
 def _pages(ledger: Ledger, pairs: Sequence[tuple[Url, Url]], template: Template) -> list[tuple[Page, Page]]:
-    return [(relabel(ledger.page(a), template), relabel(ledger.page(b), template)) for a, b in pairs]
+    return [(_page(ledger, a, template), _page(ledger, b, template)) for a, b in pairs]
+
+
+def _page(ledger: Ledger, url: Url, template: Template) -> Page:
+    page = ledger.page(url)
+    if page is None:
+        raise LookupError(f"the ledger has no page {url}")
+    return relabel(page, template)

@@ -1,7 +1,8 @@
 """Translations that a page declares: in links, headers, switchers, options, data attributes and JSON-LD.
 
-Evidence, not belief: hreflang is wrong on a third of the sites that have it, and what looks like a switcher may lead to
-a course of French. What is found here is asked for reciprocity, and its text for its language, elsewhere.
+They are evidence, not yet pairs: hreflang is wrong on a third of the sites that have it, and what looks like a switcher
+may lead to a course in French. Other modules check whether the declaration is returned and which language the text is
+in.
 """
 
 import re
@@ -19,13 +20,13 @@ from bitrawl.text.language_names import language_code
 from bitrawl.url import Url
 from bitrawl.urls.marks import address_languages
 
-MAX_ALTERNATES = 1000  # Of one page; judgement: more than there are locales.
+MAX_ALTERNATES = 1000  # Per page; judgement: more than there are locales.
 MAX_RUN = 400  # Wikipedia's longest lists of languages have 350.
 
 _TAG = re.compile(r"x-default|[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
 _FEEDS = re.compile(r"rss|atom|xml|json|calendar", re.IGNORECASE)
-# Words in class, id or role of the element around a language switcher: what plug-ins and frameworks write (WPML,
-# Polylang, TranslatePress, qTranslate, Drupal, TYPO3, Joomla, MediaWiki, Shopify), and what authors do.
+# Words in the class, id or role of the element around a language switcher: those that plug-ins and frameworks write
+# (WPML, Polylang, TranslatePress, qTranslate, Drupal, TYPO3, Joomla, MediaWiki, Shopify), and those that authors write.
 _SWITCHER = re.compile(
     r"(?:^|[\s_\-])(?:"
     r"wpml-ls|wpml-language|pll-|lang-item|qtranxs|trp-language|trp_language|language-link|links-inline-languages|"
@@ -42,22 +43,22 @@ _CODE_IN_CLASS = re.compile(
 )
 _FLAG = re.compile(r"(?:^|[/_\-.])([a-z]{2,3}(?:[-_][a-z]{2})?)\.(?:png|gif|svg|jpe?g|webp)(?:\?|$)", re.IGNORECASE)
 _SAID_IN = ("hreflang", "data-hreflang", "data-lang", "data-language", "data-locale", "lang", "xml:lang")
-_ADDRESS_IN = ("data-href", "data-url", "data-link", "data-target-url")
+_URL_ATTRIBUTES = ("data-href", "data-url", "data-link", "data-target-url")
 _NO_LANGUAGE = frozenset(("und", "mul", "zxx", "mis"))
 _PLAIN = frozenset((AlternateSource.LINK, AlternateSource.HEADER, AlternateSource.JSON_LD))
 _TOO_FAR = frozenset(("body", "html", "main", "article"))
 # Judgements.
 _MAX_WORDS = 500  # Characters of class, id and role that are read.
-_LEVELS = 6  # Elements above a link that are searched for the words of a switcher.
+_LEVELS = 6  # Elements around a link that are searched for the words of a switcher.
 _JSON_KEYS = ("workTranslation", "translationOfWork")
 
 
 def read_alternates(
     head: Head, tree: LexborHTMLParser, anchors: Sequence[Anchor], names: LanguageNames
 ) -> tuple[Alternate, ...]:
-    """As declared, self references and regional variants included; the same declaration from two sources is two."""
+    """All declarations, including self references and regional variants. The same one from two sources counts twice."""
     found = list(dict.fromkeys(islice(_all(head, tree, anchors, names), MAX_ALTERNATES)))
-    # One address for several languages is a script's, which asks the visitor; only a head may mean it (fr, fr-CA).
+    # One URL for several languages is a script that asks the visitor. Only a head may mean it (fr, fr-CA).
     languages: dict[Url, set[str]] = {}
     for alternate in found:
         if alternate.source not in _PLAIN:
@@ -75,7 +76,10 @@ def _all(head: Head, tree: LexborHTMLParser, anchors: Sequence[Anchor], names: L
 
 
 def header_alternates(head: Head) -> Iterator[Alternate]:
-    """Link elements and the HTTP Link header; a feed or another rendering of this page has no language, and is none."""
+    """Link elements and the HTTP Link header.
+
+    A feed, or another rendering of this page, has no language and is left out.
+    """
     for link in head.related("alternate"):
         said = link.get("hreflang") or link.get("lang")
         if (
@@ -87,16 +91,16 @@ def header_alternates(head: Head) -> Iterator[Alternate]:
 
 
 def _tag(said: str) -> str:
-    """As declared, in lower case and with hyphens."""
+    """The tag as declared, in lower case and with hyphens."""
     return said.strip().lower().replace("_", "-")[:40]
 
 
 class _Switchers:
     """Anchors that offer the page in another language.
 
-    hreflang says so by itself. Else the anchor has to name a language, and something has to speak for a switcher:
-    the words around it, a neighbour that names another language, an address with that language's mark; for an
-    endonym it is enough to be on the same site, because nobody else writes "Français" alone on an English page.
+    An anchor with hreflang needs nothing else. Any other anchor must name a language, and something must show that it
+    is a switcher: the words around it, a neighbour that names another language, or a URL with that language's mark. For
+    an endonym it is enough to be on the same site, because nobody else writes "Français" alone on an English page.
     """
 
     def __init__(self, head: Head, names: LanguageNames) -> None:
@@ -123,7 +127,7 @@ class _Switchers:
         yield from self._accepted(run)
 
     def _reading(self, anchor: Anchor) -> Reading | None:
-        """What language the anchor names: by attribute, text, picture, class or address; None for most anchors."""
+        """The language that the anchor names, by attribute, text, picture, class or URL; None for most anchors."""
         if len(anchor.text) > MAX_LENGTH:
             return None
         for key in _SAID_IN:
@@ -138,7 +142,7 @@ class _Switchers:
         return Reading(code, Naming.PHRASE) if code else None
 
     def _code_beside(self, anchor: Anchor) -> str:
-        """Where no text names a language: a flag, a class, and within a switcher the address."""
+        """If no text names a language: a flag, a class or, within a switcher, the URL."""
         if not anchor.text and (flag := _FLAG.search(anchor.image_src)) and (code := language_code(flag[1])):
             return code
         words = anchor.attributes.get("class")
@@ -152,14 +156,14 @@ class _Switchers:
             return
         together = len({reading.code for _, reading in run}) > 1 and self._is_switcher(run)
         for anchor, reading in run[:MAX_RUN]:
-            code = self._said_by_address(anchor.url, reading)
+            code = self._said_by_url(anchor.url, reading)
             if self._in_switcher(anchor.node):
                 yield Alternate(anchor.url, code, AlternateSource.SWITCHER)
             elif (together and reading.naming > Naming.PHRASE) or self._speaks_for_itself(anchor, reading):
                 yield Alternate(anchor.url, code, _source(anchor))
 
-    def _said_by_address(self, url: Url, reading: Reading) -> str:
-        """Where "Ireland" leads to /en-ie/, the address knows better than its anchor."""
+    def _said_by_url(self, url: Url, reading: Reading) -> str:
+        """Where "Ireland" leads to /en-ie/, the URL is more exact than the anchor."""
         marks = address_languages(url, self._head.url)
         if reading.naming is Naming.ENDONYM or len(marks) != 1 or marks <= address_languages(self._head.url):
             return reading.code
@@ -167,8 +171,10 @@ class _Switchers:
         return reading.code if mark.partition("-")[0] == reading.code.partition("-")[0] else mark
 
     def _is_switcher(self, run: list[tuple[Anchor, Reading]]) -> bool:
-        """A list of languages by names that are foreign to it might be a list of courses: the page's own language
-        has to be in it, or an endonym, or an address with a mark.
+        """Whether a list of languages is a switcher.
+
+        If the names are foreign to their languages, it might be a list of courses. So it must contain the page's own
+        language, an endonym, or a URL with a mark.
         """
         return any(
             reading.naming is Naming.ENDONYM
@@ -178,20 +184,23 @@ class _Switchers:
         )
 
     def _speaks_for_itself(self, anchor: Anchor, reading: Reading) -> bool:
-        """A lone anchor: another language, on the same site, by its endonym or with its mark in the address."""
+        """Whether a lone anchor is enough.
+
+        It must name another language on the same site, by its endonym or with its mark in the URL.
+        """
         if reading.code.partition("-")[0] == self._own or anchor.url.site != self._head.url.site:
             return False
         return reading.naming is Naming.ENDONYM or self._is_marked(anchor.url, reading.code)
 
     def _is_marked(self, url: Url, code: str) -> bool:
-        """The address names that language, and that of this page does not."""
+        """Whether the URL names that language and the page's own URL does not."""
         base = code.partition("-")[0]
         if base in self._own_marks:
             return False
         return any(mark.partition("-")[0] == base for mark in address_languages(url, self._head.url))
 
     def _in_switcher(self, node: LexborNode) -> bool:
-        """Whether the words of a switcher stand on the anchor or on one of the elements around it."""
+        """Whether the words of a switcher are on the anchor or on one of the elements around it."""
         around: LexborNode | None = node
         for _ in range(_LEVELS):
             if around is None or around.tag in _TOO_FAR:
@@ -212,7 +221,7 @@ def _source(anchor: Anchor) -> AlternateSource:
 
 
 def _options(head: Head, select: LexborNode, names: LanguageNames) -> Iterator[Alternate]:
-    """A select of which most options name a language, and whose values are addresses."""
+    """A select element in which most options name a language, and whose values are URLs."""
     options = select.css("option")
     if not 2 <= len(options) <= MAX_RUN:
         return
@@ -224,22 +233,22 @@ def _options(head: Head, select: LexborNode, names: LanguageNames) -> Iterator[A
         reading = names.read(" ".join(option.text().split()))
         code = said or (reading.code if reading else "")
         named += bool(code)
-        address = next((attributes[key] for key in (*_ADDRESS_IN, "value") if _is_address(attributes.get(key, ""))), "")
+        address = next((attributes[key] for key in (*_URL_ATTRIBUTES, "value") if _is_url(attributes.get(key, ""))), "")
         if code and address and (url := head.resolve(address)):
             found.append(Alternate(url, code, AlternateSource.OPTION))
     if named * 2 >= len(options):
         yield from found
 
 
-def _is_address(value: str) -> bool:
-    """Rather than a value for a script: "fr" is none, "/fr/", "?lang=fr", "index_fr.html" are."""
+def _is_url(value: str) -> bool:
+    """Whether it is a URL, not a value for a script: "/fr/", "?lang=fr" and "index_fr.html" are URLs, "fr" is not."""
     return value.startswith(("/", "http://", "https://", "./", "../", "?")) or bool(
         re.search(r"\.\w{2,5}(?:$|\?)|/", value)
     )
 
 
 def _data(head: Head, tree: LexborHTMLParser) -> Iterator[Alternate]:
-    """Elements that keep an address and its language in attributes, for a script to follow."""
+    """Elements with a URL and its language in attributes, which a script follows."""
     for node in tree.css(
         "[data-lang],[data-hreflang],[data-language],[data-locale],[data-href][lang],[data-url][lang]"
     ):
@@ -247,25 +256,25 @@ def _data(head: Head, tree: LexborHTMLParser) -> Iterator[Alternate]:
         if node.tag == "option":
             continue
         said = next((tag for key in _SAID_IN if _TAG.fullmatch(tag := _tag(attributes.get(key, "")))), "")
-        address = next((attributes[key] for key in (*_ADDRESS_IN, "href") if attributes.get(key)), "")
+        address = next((attributes[key] for key in (*_URL_ATTRIBUTES, "href") if attributes.get(key)), "")
         url = head.resolve(address) if said and language_code(said.partition("-")[0]) else None
-        # A button to share this page has its address and a language as well.
+        # A button that shares this page also has its URL and a language.
         if url is not None and url != head.url and url.site == head.url.site:
             yield Alternate(url, said, AlternateSource.DATA)
 
 
 def _json_ld(head: Head) -> Iterator[Alternate]:
-    """schema.org's workTranslation and translationOfWork: an address, or an object with one."""
+    """schema.org's workTranslation and translationOfWork: a URL, or an object with one."""
     for record in head.records:
         for key in _JSON_KEYS:
             values = record.get(key)
             for value in values if isinstance(values, list) else [values]:
-                if (address := _address(value)) and (url := head.resolve(address)):
+                if (address := _url_in(value)) and (url := head.resolve(address)):
                     language = value.get("inLanguage") if isinstance(value, dict) else ""
                     yield Alternate(url, _tag(_language(language)), AlternateSource.JSON_LD)
 
 
-def _address(value: Any) -> str:
+def _url_in(value: Any) -> str:
     if isinstance(value, dict):
         value = value.get("url") or value.get("@id") or value.get("sameAs")
     return value if isinstance(value, str) and "/" in value else ""

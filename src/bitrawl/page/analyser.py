@@ -1,4 +1,4 @@
-"""From a capture to a page, one parse: each aspect is a module of its own, and is told here once."""
+"""From a capture to a page, with one parse. Each aspect is a module of its own; this module calls them all."""
 
 import codecs
 import re
@@ -41,22 +41,22 @@ from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url
 
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
-MAX_PARAGRAPHS = 20_000  # Judgement: it bounds what one page may cost.
-NOWHERE = Url.known("http://localhost/")  # The address of a page that has none.
+MAX_PARAGRAPHS = 20_000  # Judgement: it limits what one page may cost.
+NOWHERE = Url.known("http://localhost/")  # The URL of a page that has none.
 
 _BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n\s*")
 
 
 class ContentClassifier(Protocol):
-    """Which blocks of a page are its content."""
+    """Tells which blocks of a page are its main text."""
 
     def probabilities(self, outline: Outline) -> list[float]:
-        """Of each block to be main text."""
+        """The probability of each block to be main text."""
         ...
 
 
 class PageAnalyser:
-    """Plain and synchronous; runs in a child process. Not thread-safe: it remembers languages of recurring texts."""
+    """Synchronous; runs in a child process. Not thread-safe, because it remembers the languages of recurring texts."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class PageAnalyser:
         )
 
     def _text(self, capture: Capture) -> Page:
-        """Paragraphs between blank lines, all of them content."""
+        """Paragraphs are separated by blank lines, and all of them are main text."""
         text, charset = _decoded(capture)
         head = bare_head(capture)
         skeleton = Outline()
@@ -166,15 +166,15 @@ class PageAnalyser:
 
 
 def page_reader() -> PageAnalyser:
-    """With the models of the package; importable by itself, so that a child process loads nothing else."""
+    """A reader with the package's models. It can be imported alone, so that a child process loads nothing else."""
     return PageAnalyser(NgramLanguageIdentifier(), BoilerplateClassifier.load())
 
 
 def read_html(html: str | bytes, url: Url = NOWHERE) -> Page:
-    """A page that the caller has, read in this process: a hostile one may take long. Without text it is an empty page.
+    """Read a page in this process; a hostile page may take long. A page without text gives an empty `Page`.
 
-    The charset of bytes is found as for a fetched page; a text has none to find, whatever its markup claims. Links are
-    resolved against `url`. Models are loaded at the first call, and kept.
+    The charset of bytes is detected as for a fetched page; a str needs none, whatever its markup claims. Links are
+    resolved against `url`. The models are loaded at the first call, and kept.
     """
     body = html if isinstance(html, bytes) else codecs.BOM_UTF8 + html.encode("utf-8", "replace")
     reader, turn = _shared_reader()
@@ -185,7 +185,7 @@ def read_html(html: str | bytes, url: Url = NOWHERE) -> Page:
 
 @cache
 def _shared_reader() -> tuple[PageAnalyser, Lock]:
-    """The lock is there because a reader is not thread-safe."""
+    """The lock is needed because a reader is not thread-safe."""
     return page_reader(), Lock()
 
 

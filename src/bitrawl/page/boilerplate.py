@@ -1,4 +1,4 @@
-"""Main text or not: two small networks over the paragraphs of a page, the second sees the verdicts of the first."""
+"""Classifies main text: two small networks over the paragraphs of a page. The second sees the verdicts of the first."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,35 +13,37 @@ from bitrawl.page.outline import Containers, Outline
 
 MODEL = Path(__file__).parent / "models" / "boilerplate.npz"
 THRESHOLD = 0.5
-"""Probability from which on a paragraph is content. Training shifts the logits so that one half maximises F1."""
+"""The probability from which a paragraph is main text. Training shifts the logits so that 0.5 maximises F1."""
 
 Weights = NDArray[np.float32]
 
 # Judgements, except where a line names its evidence.
-MAX_REMEMBERED = 20_000  # scores of names; a site has some hundreds
-MAX_NAME = 40  # longer ones are hashes
-POSSIBLE = 0.005  # Of 8,001 paragraphs that the second stage keeps, the first holds 6 less possible than that.
+MAX_REMEMBERED = 20_000  # scores of names; a site has a few hundred
+MAX_NAME = 40  # longer names are hashes
+# Of 8,001 paragraphs that the second stage keeps, the first stage gives 6 a lower probability than this.
+MIN_POSSIBLE = 0.005
 CLIP = 5.0  # standard deviations
-PROSE = 100  # Characters from which on a paragraph is running text ...
-SPOKEN = 0.2  # ... if no more of them than this share is linked.
-MOSTLY = 0.5  # Share of the paragraphs of an element that are content, for the rest between them to be so too.
-BARELY = 0.1  # logits: content, but of no great certainty
-LINKED = 0.5  # A page of which nothing passes keeps its best paragraphs, but never a menu.
+MIN_PROSE = 100  # A paragraph of at least this many characters is running text ...
+MAX_LINKED_IN_PROSE = 0.2  # ... if at most this share of them is linked.
+MIN_CONTENT_SHARE = 0.5  # If this share of an element's paragraphs is main text, the running text between them is too.
+WEAK_LOGIT = 0.1  # logits: main text, but with little certainty
+# If nothing on a page passes, it keeps its best paragraphs, but never one with more linked text than this: a menu.
+MAX_LINKED = 0.5
 
 _HEADS = frozenset((ParagraphKind.HEADING, ParagraphKind.TITLE))
-_WHOLE = frozenset(("html", "body"))  # Their names tell pages apart, and not the parts of one.
+_WHOLE = frozenset(("html", "body"))  # Their names tell pages apart, not the parts of one page.
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Perceptrons of one shape whose logits are averaged; arrays have the member as first axis."""
+    """Perceptrons of one shape whose logits are averaged. The first axis of the arrays is the member."""
 
     mean: Weights
     scale: Weights
     layers: tuple[tuple[Weights, Weights], ...]  # weights (member, in, out) and biases (member, 1, out)
 
     def logits(self, rows: Floats) -> Floats:
-        """One a row."""
+        """One per row."""
         signal = rows.astype(np.float32)
         signal -= self.mean
         signal /= self.scale
@@ -54,7 +56,7 @@ class Network:
 
 
 class BoilerplateClassifier:
-    """Not thread-safe: it remembers the scores of names, which recur on a site."""
+    """Not thread-safe, because it remembers the scores of names, which recur on a site."""
 
     def __init__(self, words: dict[str, float], first: Network, second: Network) -> None:
         self.words = words
@@ -65,23 +67,26 @@ class BoilerplateClassifier:
 
     @classmethod
     def load(cls, path: Path = MODEL) -> Self:
-        """The model of the package, or one that `bitrawl train boilerplate` made."""
+        """The package's model, or one that `bitrawl train boilerplate` made."""
         with np.load(path, allow_pickle=False) as arrays:
             words = dict(zip(arrays["words"].tolist(), arrays["scores"].tolist(), strict=True))
             return cls(words, _network(arrays, "first"), _network(arrays, "second"))
 
     def probabilities(self, outline: Outline) -> list[float]:
-        """Of each block to be main text; at least one reaches the threshold on a page that has more than links."""
+        """The probability of each block to be main text.
+
+        At least one reaches the threshold if the page has more than links.
+        """
         if not outline.blocks:
             return []
         if not outline.containers.tags:  # plain text
             return [1.0] * len(outline.blocks)
         logits = judge(outline, features(outline, self.scores), self._first, self._second)
-        result: list[float] = _never_nothing(outline, probability(logits)).tolist()
+        result: list[float] = _keep_best(outline, probability(logits)).tolist()
         return result
 
     def scores(self, containers: Containers) -> list[float]:
-        """How much the names on each element speak for main text, in logits."""
+        """How much the names on each element indicate main text, in logits."""
         known, of_tag = self._scores, self._tags
         if len(known) > MAX_REMEMBERED:
             known.clear()
@@ -100,7 +105,7 @@ class BoilerplateClassifier:
 
 
 def names(written: str) -> set[str]:
-    """A name in a class, id or role attribute, without the number that ends it, and the words that it is made of."""
+    """A name in a class, id or role attribute without its final number, and the words that it is made of."""
     name = written[:MAX_NAME].lower().rstrip("0123456789")
     if name.isalpha():
         return {name}
@@ -108,72 +113,71 @@ def names(written: str) -> set[str]:
 
 
 def judge(outline: Outline, seen: Features, first: Network, second: Network) -> Floats:
-    """The logits of each block; the second stage looks only at what the first holds possible."""
+    """The logits of each block. The second stage only examines what the first considers possible."""
     logits = first.logits(seen.matrix)
     content = probability(logits)
-    possible = np.flatnonzero(content >= POSSIBLE)
+    possible = np.flatnonzero(content >= MIN_POSSIBLE)
     logits[possible] = second.logits(second_rows(seen, content, possible))
     return lead(outline, bridge(outline, logits))
 
 
 def second_rows(seen: Features, content: Floats, rows: NDArray[np.int64]) -> Floats:
-    """What the second network reads of those blocks."""
+    """The input of the second network for those blocks."""
     return np.hstack((seen.matrix[rows], context(seen, content)[rows]))
 
 
 def lead(outline: Outline, content: Floats) -> Floats:
-    """A heading is worth at least what it heads.
+    """A heading scores at least as high as the text under it.
 
-    The gold strings rarely name headings as content: without this the networks dropped half of those in ten manuals.
-    On the gold it changes nothing to speak of (F1 .9431 without, .9427 with, same networks).
+    The gold data rarely marks headings as main text: without this, the networks dropped half of those in ten manuals.
+    On the gold data it changes almost nothing (F1 .9431 without, .9427 with, same networks).
     """
     content = content.copy()
     for i in range(len(content) - 2, -1, -1):
         block = outline.blocks[i]
-        if block.kind in _HEADS and block.link_chars < LINKED * len(block.text):
+        if block.kind in _HEADS and block.link_chars < MAX_LINKED * len(block.text):
             content[i] = max(content[i], content[i + 1])
     return content
 
 
 def bridge(outline: Outline, logits: Floats) -> Floats:
-    """Running text amid running text of the same kind of place that is mostly content is content too.
+    """Running text is main text if the running text around it, in the same kind of element, mostly is.
 
-    The gold pages are articles; in manuals, where prose alternates with listings and notes, the networks dropped one
-    paragraph in five out of the middle of a chapter.
+    The gold pages are articles. In manuals, where prose alternates with listings and notes, the networks dropped one
+    paragraph in five from the middle of a chapter.
     """
     places: dict[tuple[str, str, str], list[int]] = {}
     for number, block in enumerate(outline.blocks):
-        if len(block.text) >= PROSE and block.link_chars < SPOKEN * len(block.text):
+        if len(block.text) >= MIN_PROSE and block.link_chars < MAX_LINKED_IN_PROSE * len(block.text):
             places.setdefault(_place(outline.containers, block.container), []).append(number)
     for numbers in places.values():
         kept = [number for number in numbers if logits[number] >= 0]
-        if 2 <= len(kept) < len(numbers) and len(kept) >= MOSTLY * len(numbers):
+        if 2 <= len(kept) < len(numbers) and len(kept) >= MIN_CONTENT_SHARE * len(numbers):
             between = [number for number in numbers if kept[0] < number < kept[-1]]
-            logits[between] = np.maximum(logits[between], BARELY)
+            logits[between] = np.maximum(logits[between], WEAK_LOGIT)
     return logits
 
 
 def _place(containers: Containers, number: int) -> tuple[str, str, str]:
-    """A paragraph's element, and what it lies in by its tag and names."""
+    """A paragraph's element, and the tag and names of the element around it."""
     parent = containers.parents[number] if number >= 0 else -1
     inside = (containers.tags[parent], containers.words[parent]) if parent >= 0 else ("", "")
     return (containers.tags[number] if number >= 0 else "", *inside)
 
 
 def probability(logits: Floats) -> Floats:
-    """The logistic function."""
     result: Floats = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
     return result
 
 
-def _never_nothing(outline: Outline, content: Floats) -> Floats:
+def _keep_best(outline: Outline, content: Floats) -> Floats:
     if content.max() >= THRESHOLD:
         return content
-    spoken = np.array([block.link_chars < LINKED * len(block.text) for block in outline.blocks])
-    if not spoken.any():
+    is_text = np.array([block.link_chars < MAX_LINKED * len(block.text) for block in outline.blocks])
+    if not is_text.any():
         return content
-    best = content[spoken].max()
-    return np.where(spoken & (content >= best / 2), np.maximum(content, THRESHOLD), content)
+    best = content[is_text].max()
+    return np.where(is_text & (content >= best / 2), np.maximum(content, THRESHOLD), content)
 
 
 def _network(arrays: "np.lib.npyio.NpzFile", name: str) -> Network:

@@ -1,4 +1,4 @@
-"""What tells main text from the rest: numbers per paragraph that no language decides.
+"""The features that tell main text from boilerplate: numbers per paragraph that do not depend on the language.
 
 The measures follow Kohlschütter et al. 2010 (length, link density, neighbours) and Vogels et al. 2018 (ancestors).
 """
@@ -17,16 +17,17 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NameScores = Callable[[Containers], list[float]]
-"""How much each element's tag, class, id and role speak for main text, in logits."""
+"""How much each element's tag, class, id and role indicate main text, in logits."""
 
-# Judgements; docs/decisions/boilerplate.md has what the features together reach.
-WIDE = 1.5  # A Chinese character says as much as two and a half Latin letters.
-PROSE = 40  # Letters from which on a paragraph without many links begins to count as prose; from twice as many, fully.
-PROSE_LINKS = 0.35  # Share of linked letters that prose has at the most.
-LEVELS = 3  # ancestors looked at
-WINDOWS = (3, 8)  # paragraphs on either side
-CONTEXT_WINDOWS = (2, 8)  # the same, for the probabilities of the first stage
-# Kinds of characters, a bit each.
+# Judgements. docs/decisions/boilerplate.md shows what the features reach together.
+WIDE = 1.5  # A Chinese character carries as much text as two and a half Latin letters.
+# A paragraph with few links begins to count as prose at this many letters, and counts fully at twice as many.
+PROSE = 40
+PROSE_LINKS = 0.35  # Prose has at most this share of linked letters.
+LEVELS = 3  # ancestors that are examined
+WINDOWS = (3, 8)  # paragraphs on each side
+CONTEXT_WINDOWS = (2, 8)  # the same for the probabilities of the first stage
+# Kinds of characters, one bit each.
 _STOP, _FULL_STOP, _AFTER, _COMMA, _COLON, _DIGIT, _WIDE, _SPACE, _LOWER, _ODD = (1 << i for i in range(10))
 _COUNTED = _STOP | _FULL_STOP | _COMMA | _DIGIT | _WIDE | _SPACE | _ODD
 _CHARACTERS = {
@@ -36,7 +37,7 @@ _CHARACTERS = {
     _COMMA: ",，、،",
     _COLON: ":：",
     _SPACE: " ",
-    _ODD: "|»›•·©@/",  # menus, notices, addresses
+    _ODD: "|»›•·©@/",  # menus, notices, e-mail addresses
 }
 _WIDE_RANGES = ((0x1100, 0x11FF), (0x2E80, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFF00, 0xFF9F))
 _AROUND = {
@@ -104,37 +105,37 @@ _KINDS = np.array(  # heading, list item, title
 
 @dataclass(slots=True)
 class Nesting:
-    """The containers of a page as arrays, and the sums over the paragraphs inside each."""
+    """The containers of a page as arrays, and sums over the paragraphs in each."""
 
-    of_block: Ints  # each block's innermost container
+    of_block: Ints  # the innermost container of each block
     first: Ints
     end: Ints
     depth: Floats
-    wider: Ints  # the nearest container around that holds more blocks; itself where there is none
+    wider: Ints  # the nearest outer container with more blocks; itself if there is none
 
     def sums(self, columns: Floats) -> tuple[Floats, Floats]:
-        """Of each column up to each block (one row more than blocks), and within each container."""
+        """The sums of each column up to each block (one row more than blocks), and within each container."""
         running = np.zeros((len(columns) + 1, columns.shape[1]))
         np.cumsum(columns, axis=0, out=running[1:])
         return running, running[self.end] - running[self.first]
 
     def deepest(self, mass: Floats, share: float) -> int:
-        """The innermost container with at least that share of the page's mass; the root when there is none."""
+        """The innermost container with at least that share of the page's mass; the root if there is none."""
         enough = np.flatnonzero(mass >= share * mass[0] - 1e-6)
         return int(enough[np.argmax(self.depth[enough])]) if mass[0] > 1 else 0
 
 
 @dataclass(slots=True)
 class Features:
-    """A page as the first stage sees it, and what the second needs of it."""
+    """The features of a page for the first stage, and what the second stage needs of them."""
 
-    matrix: Floats  # a row for each block
+    matrix: Floats  # one row per block
     size: Floats
     nesting: Nesting
 
 
 def features(page: Outline, scores: NameScores) -> Features:
-    """Of a page with at least one block."""
+    """The page must have at least one block."""
     texts = _text(page.blocks)
     size, stops, link_density = texts[:, 0], texts[:, 1], texts[:, 5]
     nesting, path, around = _nest(page, scores)
@@ -164,7 +165,7 @@ def features(page: Outline, scores: NameScores) -> Features:
 
 
 def context(seen: Features, content: Floats) -> Floats:
-    """What the first stage's verdicts on the paragraphs around say of each paragraph."""
+    """What the first stage's verdicts on the neighbouring paragraphs tell about each paragraph."""
     n = len(content)
     nesting = seen.nesting
     running, inside = nesting.sums(np.column_stack((seen.size, content * seen.size, content, np.ones(n))))
@@ -200,7 +201,7 @@ def context(seen: Features, content: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def _kinds_of_characters() -> NDArray[np.int16]:
-    """For each character of the Basic Multilingual Plane; built once, in some 20 ms."""
+    """For each character of the Basic Multilingual Plane. Built once, in about 20 ms."""
     table = np.zeros(0x10000, dtype=np.int16)
     for bit, test in ((_DIGIT, str.isdigit), (_LOWER, str.islower)):
         table[[code for code in range(0x10000) if test(chr(code))]] |= bit
@@ -212,12 +213,12 @@ def _kinds_of_characters() -> NDArray[np.int16]:
 
 
 def _text(blocks: list[Block]) -> Floats:
-    """All texts at once, as one array of characters, which saves several regular expressions for each."""
+    """All texts at once, as one array of characters. This replaces several regular expressions per text."""
     texts = [block.text for block in blocks]
     codes = np.frombuffer(("\n".join(texts) + "\n").encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     kinds = _kinds_of_characters()[np.minimum(codes, 0xFFFF)]
     length = np.array([len(text) for text in texts])
-    ends = np.cumsum(length + 1) - 1  # of the line feed behind each text
+    ends = np.cumsum(length + 1) - 1  # the position of the line feed after each text
     starts = ends - length
     special = np.flatnonzero((kinds & _COUNTED) != 0)
     of_block = np.repeat(np.arange(len(texts)), length + 1)[special]
@@ -245,13 +246,13 @@ def _text(blocks: list[Block]) -> Floats:
             (first & _LOWER) != 0,
             (first & _DIGIT) != 0,
             count(special_kinds & _ODD) > 0,
-            size / (count(special_kinds & _SPACE) + 1 + wide / 2),  # letters a word
+            size / (count(special_kinds & _SPACE) + 1 + wide / 2),  # letters per word
         )
     )
 
 
 def _nest(page: Outline, scores: NameScores) -> tuple[Nesting, Floats, Ints]:
-    """The nesting; for each container the scores of its path (sum, nearest first, own); what is around."""
+    """The nesting; the scores of each container's path (sum, nearest first, own); the tags around."""
     containers = page.containers
     first, end = np.array(containers.first), np.array(containers.end)
     blocks = (end - first).tolist()
@@ -300,7 +301,7 @@ def _own(texts: Floats) -> Floats:
 
 
 def _repeated(page: Outline) -> Floats:
-    """Whether the document's title repeats it."""
+    """Whether it repeats the document's title."""
     title = page.title
     return np.array([[3 < len(block.text) <= len(title) and block.text in title] for block in page.blocks], dtype=float)
 
@@ -369,7 +370,7 @@ def _ancestors(nesting: Nesting, inside: Floats, total: Floats, own: Floats) -> 
 
 
 def _main(nesting: Nesting, inside: Floats) -> Floats:
-    """Where each block stands to the innermost element that holds a half, and four fifths, of the prose."""
+    """How each block relates to the innermost elements that contain half and four fifths of the prose."""
     index = np.arange(len(nesting.of_block))
     depth = nesting.depth[nesting.of_block]
     columns = []

@@ -1,4 +1,4 @@
-"""From bytes to text: byte order mark, header, meta, detection; what a page claims of its charset is checked."""
+"""From bytes to text: byte order mark, header, meta, detection. The charset that a page claims is checked."""
 
 import codecs
 import re
@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from chardetng_py import EncodingDetector
 
-# Bytes; judgement: HTML asks for the meta within 1024, and authors do not keep to it.
+# Bytes; judgement: HTML requires the meta element within 1024 bytes, but authors do not always comply.
 PRESCAN = 4096
-DETECT = 65536  # Bytes that a detector sees: more changes no verdict, and costs time.
+DETECT = 65536  # Bytes that a detector sees. More would change no verdict and cost time.
 
-# Labels of the Encoding standard that Python's codecs do not know, once a leading "x-" is gone and "iso88592" has
-# its hyphens; the rest of its aliases they do know. tests/unit/test_decode.py holds the whole list.
+# Labels of the Encoding standard that Python's codecs do not know, after a leading "x-" is removed and "iso88592" gets
+# its hyphens. Python knows its other aliases. tests/unit/test_decode.py has the whole list.
 _LABELS = {
     "sjis": "cp932",
     "windows-31j": "cp932",
@@ -58,7 +58,7 @@ _LABELS = {
     "user-defined": "cp1252",
 }
 _ISO_8859 = re.compile(r"iso-?8859-?(\d{1,2})(?:-[ei])?")
-# What the Encoding standard decodes a label with, where that is a superset of what the label says.
+# What the Encoding standard decodes a label with, if that is a superset of what the label says.
 _SUPERSETS = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
@@ -71,10 +71,10 @@ _SUPERSETS = {
     "euc_kr": "cp949",
     "johab": "cp949",
     "big5": "big5hkscs",
-    "koi8-r": "koi8-u",  # differs in box drawing, and in nothing that Russian writes
+    "koi8-r": "koi8-u",  # differs in box drawing, and in nothing that Russian uses
     "utf-16": "utf-16-le",
 }
-# The codecs that text on the web is read with. Python knows others that no page may choose (utf-7, rot13, idna).
+# The codecs that are used for text on the web. Python knows others that no page may choose (utf-7, rot13, idna).
 _ALLOWED = frozenset(
     [
         "utf-8",
@@ -119,7 +119,7 @@ _ALLOWED = frozenset(
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _STATEFUL = frozenset(("iso2022_jp", "iso2022_kr", "hz"))  # All of their bytes are ASCII.
 _UNICODE = frozenset(("utf-8", "utf-16-le", "utf-16-be"))
-# Charsets of languages in Latin script, of which no word has five letters in a row that are not ASCII.
+# Charsets of languages in Latin script, in which no word has five consecutive letters that are not ASCII.
 _LATIN = frozenset(
     ["cp1250", "cp1252", "cp1254", "cp1257", "cp1258", "iso8859-2", "iso8859-3", "iso8859-4", "iso8859-15", "mac-roman"]
 )
@@ -131,16 +131,16 @@ _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 class Decoded(NamedTuple):
-    """A body as text, and the codec that read it."""
+    """A body as text, and the codec that decoded it."""
 
     text: str
     charset: str
 
 
 def decode(body: bytes, content_type: str = "", *, tld: str = "") -> Decoded:
-    """Never raises; what no codec can read becomes U+FFFD.
+    """Never raises. What no codec can decode becomes U+FFFD.
 
-    `tld` is the last label of the page's host, a hint for the detector where nothing is declared.
+    `tld` is the last label of the page's host. It is a hint for the detector if nothing is declared.
     """
     for mark, name in _BOMS:
         if body.startswith(mark):
@@ -150,8 +150,8 @@ def decode(body: bytes, content_type: str = "", *, tld: str = "") -> Decoded:
         shifted = _shifted(body, claims)
         if shifted is not None:
             return shifted
-    # A text in any other charset that has more than a few letters beyond ASCII is no valid UTF-8:
-    # whatever was claimed, this decides.
+    # A text in any other charset with more than a few letters beyond ASCII is not valid UTF-8. So this decides,
+    # whatever was claimed.
     try:
         return Decoded(body.decode("utf-8"), "utf-8")
     except UnicodeDecodeError as error:
@@ -161,7 +161,7 @@ def decode(body: bytes, content_type: str = "", *, tld: str = "") -> Decoded:
 
 
 def codec(label: str) -> str | None:
-    """The Python codec for a label as the Encoding standard reads it; None for what is no charset of the web."""
+    """The Python codec for a label as the Encoding standard reads it; None if it is not a charset of the web."""
     return _codec(label.strip().lower()[:40])
 
 
@@ -190,7 +190,7 @@ def _claims(body: bytes, content_type: str) -> list[str]:
 
 
 def _shifted(body: bytes, claims: list[str]) -> Decoded | None:
-    """Charsets whose bytes are valid ASCII: UTF-16 without its mark, and those that shift by escapes."""
+    """Charsets whose bytes are valid ASCII: UTF-16 without its mark, and charsets that shift by escapes."""
     even, odd = body[:512:2].count(0), body[1:512:2].count(0)
     if len(body) >= 8 and even + odd > len(body[:512]) // 4 and max(even, odd) > 8 * min(even, odd):
         name = "utf-16-le" if odd > even else "utf-16-be"
@@ -202,11 +202,11 @@ def _shifted(body: bytes, claims: list[str]) -> Decoded | None:
 
 
 def _legacy(body: bytes, claims: list[str], tld: str) -> Decoded:
-    """Bytes that are no UTF-8 throughout."""
+    """Bytes that are not valid UTF-8 throughout."""
     loose = body.decode("utf-8", "replace")
     if _reads_well(loose):
         return Decoded(loose, "utf-8")
-    # "iso-8859-1" in a header is what servers say by default: where the author names another charset, that goes first.
+    # Servers say "iso-8859-1" by default. If the author names another charset, that goes first.
     foreign = len(_FOREIGN_WORD.findall(body[:DETECT])) > 4
     for name in sorted(dict.fromkeys(claims), key=lambda name: name == "cp1252"):
         if name in _UNICODE or (foreign and name in _LATIN):
@@ -222,6 +222,6 @@ def _legacy(body: bytes, claims: list[str], tld: str) -> Decoded:
 
 
 def _reads_well(text: str) -> bool:
-    """Of the characters beyond ASCII hardly any is a gap: a few bytes of rubbish do not make a page illegible."""
+    """Whether hardly any character beyond ASCII is a replacement: a few invalid bytes do not make a page unreadable."""
     gaps = text.count("\ufffd")
     return gaps == 0 or gaps * 20 <= len(text) - len(text.encode("ascii", "ignore"))

@@ -1,17 +1,17 @@
-"""Nesting is bounded before the parser sees it, as browsers do: its time is quadratic in depth.
+"""Limits nesting before the parser sees it, as browsers do, because parsing time is quadratic in depth.
 
-20,000 nested div take lexbor 1.2 s, 100,000 take 50 s (selectolax 1.0.2); 20,000 end tags without a start within 20,000
-nested span take 4 s.
+20,000 nested div take lexbor 1.2 s, 100,000 take 50 s (selectolax 1.0.2). 20,000 end tags without a start tag, inside
+20,000 nested span, take 4 s.
 """
 
 import re
 
-MAX_DEPTH = 512  # of elements that bound paragraphs; Blink's and WebKit's own limit
-MAX_INLINE_DEPTH = 4000  # of others, which old pages often leave open: judgement
-FEW_TAGS = 8000  # A page with fewer of them cannot nest deep enough to matter.
+MAX_DEPTH = 512  # of elements that bound paragraphs; the limit of Blink and WebKit
+MAX_INLINE_DEPTH = 4000  # of other elements, which old pages often leave open; judgement
+FEW_TAGS = 8000  # A page with fewer tags cannot nest deep enough to matter.
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9\-]*)")
-# Not counted: void elements, and those whose end tag may be left out.
+# Void elements, and elements whose end tag is optional. They are not counted.
 _FLAT = frozenset(
     [
         "area",
@@ -82,7 +82,7 @@ _INLINE = frozenset(
 
 
 def shallow(html: str) -> str:
-    """The same text, but for pages that nest absurdly: there the innermost tags become ones that cannot nest."""
+    """The same text, unless it nests absurdly deep: then the innermost tags become tags that cannot nest."""
     if html.count("<") < FEW_TAGS:
         return html
     bounds = _Bounds()

@@ -1,4 +1,4 @@
-"""What a page asks of robots: meta robots, X-Robots-Tag, the opt-outs of AI and of text and data mining."""
+"""What a page asks of robots: meta robots, X-Robots-Tag, and the opt-outs from AI and from text and data mining."""
 
 import re
 
@@ -6,7 +6,7 @@ from bitrawl.model import Capture, Directive
 from bitrawl.page.head import Head
 
 AGENT = "bitrawl"
-"""The name by which a directive may address us."""
+"""The name that a directive uses to address this crawler."""
 
 _MEANINGS = {
     "noindex": (Directive.NOINDEX,),
@@ -14,13 +14,13 @@ _MEANINGS = {
     "none": (Directive.NOINDEX, Directive.NOFOLLOW),
     "noai": (Directive.NOAI,),
 }
-# Directives that have a value of their own, so that the colon does not name an agent.
+# Directives with a value of their own. Here the colon does not follow an agent's name.
 _VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
 _AGENT = re.compile(r"\s*([\w\-]+)\s*:\s*(.*)", re.DOTALL)
 
 
 def directives(head: Head | None, capture: Capture) -> tuple[Directive, ...]:
-    """Sorted by name. Whether to obey them is not decided here."""
+    """Sorted by name. Whether to obey them is decided elsewhere."""
     found: set[Directive] = set()
     for key, value in capture.headers:
         name = key.lower()
@@ -37,7 +37,10 @@ def directives(head: Head | None, capture: Capture) -> tuple[Directive, ...]:
 
 
 def _addressed(value: str) -> set[Directive]:
-    """Of one header line, what is for everybody or for us: an agent's name holds until the next one."""
+    """The directives of one header line that apply to everybody or to us.
+
+    An agent's name applies until the next one.
+    """
     found: set[Directive] = set()
     agent = AGENT
     for part in value.split(","):

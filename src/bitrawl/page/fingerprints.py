@@ -1,4 +1,4 @@
-"""What makes two pages the same: structure, exact text, nearly the same text."""
+"""Fingerprints that tell whether two pages are the same: structure, exact text, nearly the same text."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ from bitrawl.text.weight import weight
 SHINGLE = 8
 """Characters of one SimHash feature: about a word and a half, or four words of Chinese. A judgement."""
 
-_LONGEST = 20_000  # Characters that a signature looks at: judgement, it bounds the time.
+_LONGEST = 20_000  # Characters that a signature reads; judgement: it limits the time.
 _KINDS = {kind: i for i, kind in enumerate(ParagraphKind)}
 _LETTERS = "abcdefghijklmABCDEFGHIJKLMnopqrstuvwxyzNOPQRSTUVWXYZ"
 _LENGTHS = len(_LETTERS) // len(_KINDS)
@@ -23,9 +23,9 @@ _DIGITS = re.compile(r"\d+")
 def structure(paragraphs: Iterable[Paragraph]) -> str:
     """One letter for each paragraph of the main text: its kind, and its length in thirteen steps.
 
-    After Papavassiliou et al., section 3.9, where it is a sequence of integers: a mark for title, heading or list
-    item, then the length in characters. Lengths of translations are never equal, so they are quantised (each step is
-    twice the one before), and an edit distance over the letters compares both at once.
+    After Papavassiliou et al., section 3.9, where it is a sequence of integers: a mark for title, heading or list item,
+    then the length in characters. Translations never have equal lengths, so lengths are quantised (each step is twice
+    the previous one), and an edit distance over the letters compares kinds and lengths at once.
     """
     return "".join(
         _LETTERS[_KINDS[p.kind] * _LENGTHS + min(weight(p.text).bit_length() - 1, _LENGTHS - 1)]
@@ -35,14 +35,14 @@ def structure(paragraphs: Iterable[Paragraph]) -> str:
 
 
 def digest(text: str) -> str:
-    """Equal means the same text; empty for none."""
+    """Equal digests mean the same text. Empty if there is none."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest() if text else ""
 
 
 def signature(text: str) -> int:
-    """SimHash (Charikar 2002) over character shingles, 64 bits; 0 for a text too short to have any.
+    """SimHash (Charikar 2002) over character shingles, 64 bits; 0 for a text that is too short.
 
-    Case, digits and spaces do not count: pages that differ in a date, a price or a counter are near each other.
+    Case, digits and spaces are ignored: pages that differ in a date, a price or a counter have near signatures.
     """
     masked = _DIGITS.sub("0", "".join(text[:_LONGEST].casefold().split()))
     if len(masked) < SHINGLE:
@@ -63,7 +63,7 @@ def _polynomial(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of SplitMix64: every bit of the input moves every bit of the output."""
+    """The finaliser of SplitMix64: every bit of the input affects every bit of the output."""
     mixed = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed ^= mixed >> np.uint64(31)

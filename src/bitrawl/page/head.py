@@ -14,10 +14,10 @@ from bitrawl.model import Capture
 from bitrawl.url import Url
 
 # Judgements.
-MAX_JSON = 512 * 1024  # Characters of one JSON-LD script; longer ones are shop catalogues.
-MAX_RECORDS = 2000  # JSON-LD records of one page.
+MAX_JSON = 512 * 1024  # Characters of one JSON-LD script. Longer ones are shop catalogues.
+MAX_RECORDS = 2000  # JSON-LD records per page.
 
-# Possessive, because whitespace could be split in quadratically many ways.
+# Possessive quantifiers, because white space could be split in quadratically many ways.
 _LINK_VALUE = re.compile(r'<([^<>]*+)>((?:\s*+;\s*+[\w!#$&+\-.^`|~*]++\s*+(?:=\s*+(?:"[^"]*+"|[^\s",;]*+))?+)*+)')
 _LINK_PARAMETER = re.compile(r';\s*+([\w\-*]++)\s*+(?:=\s*+(?:"([^"]*+)"|([^\s",;]*+)))?')
 _WRAPPED = re.compile(r"^\s*(?:<!--|/\*\s*<!\[CDATA\[\s*\*/|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$")
@@ -27,18 +27,18 @@ Attributes = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Declarations as found, in document order, wherever in the document they stand."""
+    """Declarations in document order, wherever in the document they are."""
 
     url: Url
-    base: Url  # what relative addresses are relative to
+    base: Url  # what relative URLs are relative to
     language: str  # html lang
     metas: tuple[tuple[str, str], ...]  # name, property, itemprop or http-equiv in lower case; content
     links: tuple[Attributes, ...]  # link elements, then those of the HTTP header, which have "header" set
     records: tuple[dict[str, Any], ...]  # every object of every JSON-LD script
-    scripts: tuple[str, ...]  # addresses of scripts
+    scripts: tuple[str, ...]  # URLs of scripts
 
     def first(self, *names: str) -> str:
-        """The content of the first meta that says anything, in the order of the names."""
+        """The content of the first meta element that has any, in the order of the names."""
         for name in names:
             for key, content in self.metas:
                 if key == name and content:
@@ -46,20 +46,19 @@ class Head:
         return ""
 
     def all(self, name: str) -> tuple[str, ...]:
-        """The contents of every meta of that name."""
+        """The contents of every meta element of that name."""
         return tuple(content for key, content in self.metas if key == name and content)
 
     def related(self, relation: str) -> list[Attributes]:
-        """Links of that relation that lead somewhere."""
+        """Links of that relation that have a target."""
         return [link for link in self.links if relation in link.get("rel", "").lower().split() and link.get("href")]
 
     def resolve(self, raw: str) -> Url | None:
-        """The address as a browser would follow it; None where it is not of the web."""
+        """The URL that a browser would follow; None if it is not http(s)."""
         return resolve(raw, self.base)
 
 
 def read_head(tree: LexborHTMLParser, capture: Capture) -> Head:
-    """One pass for all declarations."""
     metas: list[tuple[str, str]] = []
     links: list[Attributes] = []
     records: list[dict[str, Any]] = []
@@ -97,12 +96,12 @@ def read_head(tree: LexborHTMLParser, capture: Capture) -> Head:
 
 
 def bare_head(capture: Capture) -> Head:
-    """Of a document without markup: what HTTP says."""
+    """The head of a document without markup: what HTTP says."""
     return Head(capture.url, capture.url, "", (), tuple(header_links(capture)), (), ())
 
 
 def header_links(capture: Capture) -> list[Attributes]:
-    """The HTTP Link header (RFC 8288) in the shape of link elements, marked by a key "header"."""
+    """The HTTP Link header (RFC 8288) in the form of link elements, marked by a key "header"."""
     found = []
     for value in (value for key, value in capture.headers if key.lower() == "link"):
         for match in _LINK_VALUE.finditer(value[:65536]):
@@ -114,11 +113,11 @@ def header_links(capture: Capture) -> list[Attributes]:
 
 
 def resolve(raw: str, base: Url) -> Url | None:
-    """The address as a browser would follow it; None where it is not of the web."""
+    """The URL that a browser would follow; None if it is not http(s)."""
     raw = raw.strip()
     if not raw or raw.startswith("#"):
         return None
-    # What starts at the root is the same link on all pages of a host: most of a site's links are in its template.
+    # A URL that starts at the root is the same on all pages of a host, and most of a site's links are in its template.
     if raw.startswith("/") or raw[:4].lower() == "http":
         return _resolve(raw, Url.known(base.origin + "/"))
     return _resolve.__wrapped__(raw, base)
@@ -140,7 +139,7 @@ def _meta(attributes: Attributes) -> Iterator[tuple[str, str]]:
 
 
 def _records(text: str) -> Iterator[dict[str, Any]]:
-    """Every object of the script, nested ones too; nothing where it is no JSON."""
+    """Every object of the script, including nested ones. Nothing if it is not JSON."""
     if len(text) > MAX_JSON:
         return
     try:

@@ -1,4 +1,4 @@
-"""Texts of links that name a language: endonyms, names in other languages, codes, short phrases around them."""
+"""Recognises link texts that name a language: endonyms, names in other languages, codes, short phrases around them."""
 
 import re
 from enum import IntEnum
@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from bitrawl.text.language_names import NamedLanguage, language_code, language_table, spaced
 
-MAX_WORDS = 4  # "Switch to English", "Version en français", "Lue lisää suomeksi": more is a sentence.
-MAX_LENGTH = 40  # Characters. Judgement: four long words.
+MAX_WORDS = 4  # "Switch to English", "Version en français", "Lue lisää suomeksi". More words make a sentence.
+MAX_LENGTH = 40  # Characters; judgement: four long words.
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
-_STEM = 4  # Letters of an endonym that an inflected form of it must begin with, at the least. Judgement.
+_STEM = 4  # An inflected form must begin with at least this many letters of the endonym; judgement.
 
 
 class Naming(IntEnum):
-    """How a text names a language, the surest last."""
+    """How a text names a language, from the least to the most certain."""
 
     PHRASE = 1  # a name or an inflected endonym among a few other words
     CODE = 2
@@ -31,7 +31,7 @@ class Reading(NamedTuple):
 
 
 class LanguageNames:
-    """The table, ready to be asked."""
+    """The table of names, ready for lookups."""
 
     def __init__(self, languages: list[NamedLanguage]) -> None:
         self._names: dict[str, Reading] = {}
@@ -45,18 +45,20 @@ class LanguageNames:
 
     @classmethod
     def load(cls) -> "LanguageNames":
-        """The bundled table."""
+        """The table in the package."""
         return cls(language_table())
 
     def _add_stem(self, name: str, code: str) -> None:
-        """What inflection leaves of an endonym, to find "po polsku" and "по-русски"; "" where two share it."""
+        """Add the part of an endonym that inflection leaves, to find "po polsku" and "по-русски"; "" if two languages
+        share it.
+        """
         stem = name[:-2] if len(name) > _STEM + 2 else name[:-1]
         if len(stem) >= _STEM and name.isalpha():
             base = code.partition("-")[0]
             self._stems[stem] = base if self._stems.get(stem, base) == base else ""
 
     def _read(self, text: str) -> Reading | None:
-        """None where the text names no language, or says too much beside."""
+        """None if the text names no language, or says too much else."""
         if len(text) > MAX_LENGTH:
             return None
         key = spaced(text)
@@ -80,14 +82,14 @@ class LanguageNames:
         return None
 
     def _inflected(self, word: str) -> str:
-        """Up to five letters more than an endonym's stem: "magyarul", "française", "українською"."""
+        """Finds an endonym's stem with up to five more letters: "magyarul", "française", "українською"."""
         for length in range(len(word), max(_STEM, len(word) - 5) - 1, -1):
             if code := self._stems.get(word[:length]):
                 return code
         return ""
 
     def _prefixed(self, word: str) -> str:
-        """A name with a few characters about it where words are not spaced: "英文版", "한국어판"."""
+        """Finds a name with a few characters around it in scripts without spaces: "英文版", "한국어판"."""
         if not _UNSPACED.fullmatch(word) or len(word) > 2 * MAX_WORDS:
             return ""
         for length in range(len(word) - 1, 1, -1):
@@ -98,5 +100,8 @@ class LanguageNames:
 
 
 def _tells(word: str, letters: int = 3) -> bool:
-    """Two Latin letters are a code or chance, though they be somebody's name for Ga."""
+    """Whether the word is long enough.
+
+    Two Latin letters are a code or chance, even if some language calls Ga by them.
+    """
     return len(word) >= letters or not word.isascii()

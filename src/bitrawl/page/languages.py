@@ -1,4 +1,4 @@
-"""Languages of a page: of each paragraph, and of the whole; what markup and address claim is a prior, never a verdict."""
+"""Languages of a page: of each paragraph, and of the whole. What markup and URL claim is a prior, never a verdict."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from bitrawl.urls.marks import address_languages
 Verdict = tuple[Language, float]
 
 # Judgements, except where a line names its evidence.
-MIN_LETTERS = 24  # Fewer tell no language; about six words, or eight characters of Chinese.
-MAX_PAGE_TEXT = 6000  # Characters of the main text that the page's verdict is made from.
-CLEAR = 0.8  # A language that has this share of the paragraphs needs no second opinion.
-CACHED = 20_000  # Texts whose verdict is remembered.
-CACHED_LENGTH = 120  # Characters; what recurs from page to page is menus and notices.
+MIN_LETTERS = 24  # Fewer letters identify no language; about six words, or eight characters of Chinese.
+MAX_PAGE_TEXT = 6000  # Characters of the main text that the page's language is identified from.
+CLEAR = 0.8  # A language with this share of the paragraphs needs no second opinion.
+CACHED = 20_000  # Texts whose language is remembered.
+CACHED_LENGTH = 120  # Characters; texts that recur from page to page are menus and notices.
 
 
 class Languages(NamedTuple):
@@ -29,14 +29,14 @@ class Languages(NamedTuple):
 
 
 class LanguageReader:
-    """One call of the identifier for each page; texts that recur are asked for once."""
+    """Calls the identifier once per page. Recurring texts are identified once."""
 
     def __init__(self, identifier: LanguageIdentifier) -> None:
         self._identifier = identifier
         self._known: OrderedDict[tuple[str, Language | None], Verdict] = OrderedDict()
 
     def read(self, texts: Sequence[str], main: Sequence[bool], claim: Language | None) -> Languages:
-        """`main` says which of the texts are content; where none is, all of them speak for the page."""
+        """`main` says which of the texts are main text. If none is, all of them count for the page."""
         chosen = [text for text, is_main in zip(texts, main, strict=True) if is_main] or list(texts)
         verdicts = self._identified(texts, claim)
         votes: dict[Language, float] = {}
@@ -49,10 +49,10 @@ class LanguageReader:
         return Languages(self._page(shares, "\n".join(chosen)[:MAX_PAGE_TEXT], claim), verdicts)
 
     def _page(self, shares: dict[Language, float], text: str, claim: Language | None) -> Verdict:
-        """By paragraphs, each weighing its length and its confidence; what they leave open, the main text as one decides.
+        """The paragraphs vote, weighted by length and confidence. If they disagree, the whole main text decides.
 
-        Paragraphs see that a page is in two languages, of which the whole shows one or the other; the whole sees the
-        language of a page of short lines, of which each alone says little.
+        Paragraphs show that a page is in two languages, where the whole shows only one of them. The whole shows the
+        language of a page of short lines, where each line alone says little.
         """
         if weight("".join(filter(str.isalpha, text[:500]))) < MIN_LETTERS:
             return UNDETERMINED, 0.0
@@ -79,7 +79,7 @@ class LanguageReader:
 
 
 def claimed(head: Head, content_language: str, locale: str) -> Language | None:
-    """What the page claims where its claims agree; None where there is none, or they contradict each other."""
+    """The language that the page claims, if its claims agree; None if there is none, or if they contradict each other."""
     said = [head.language, "" if "," in content_language else content_language, locale, *address_languages(head.url)]
     said += [text for record in head.records if isinstance(text := record.get("inLanguage"), str)][:1]
     claims = {claim for text in said if text and (claim := claimed_language(text)) != UNDETERMINED}

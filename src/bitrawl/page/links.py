@@ -1,4 +1,4 @@
-"""Every link of a page, once, with what is known of its target before a visit."""
+"""Every link of a page, once, with what is known about its target before a visit."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from bitrawl.page.head import Attributes, Head
 from bitrawl.page.outline import Block, Outline, normalise
 from bitrawl.url import Url
 
-# Judgements: they bound what one page may cost.
-MAX_LINKS = 5000  # of one page
-MAX_ANCHORS = 20_000  # looked at; a page has more only to catch crawlers
-MAX_IMAGES = 1000  # of one page
+# Judgements. They limit what one page may cost.
+MAX_LINKS = 5000  # per page
+MAX_ANCHORS = 20_000  # that are examined; only crawler traps have more
+MAX_IMAGES = 1000  # per page
 ANCHOR_LENGTH = 200  # Characters of an anchor's text that are kept.
-FARTHEST = 10_000  # Characters of a block that are searched for an anchor's text, from the end of the anchor before.
-CONTEXT = 80  # Characters kept of the text on either side of an anchor.
+FARTHEST = 10_000  # Characters of a block that are searched for an anchor's text, from the end of the previous anchor.
+CONTEXT = 80  # Characters of the text on each side of an anchor that are kept.
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """An a or area with its address resolved."""
+    """An a or area element with its URL resolved."""
 
     node: LexborNode
     attributes: Attributes
@@ -35,10 +35,10 @@ class Anchor:
 
 
 def read_anchors(outline: Outline, head: Head) -> list[Anchor]:
-    """Those that lead to the web, in document order; with text from their block and the image inside, if any."""
+    """Anchors with an http(s) URL, in document order, with the text of their block and the image inside, if any."""
     pictures = _pictures(outline)
     anchors = []
-    reach: dict[int, int] = {}  # by block, where in its text the last anchor ended
+    reach: dict[int, int] = {}  # by block: where in its text the last anchor ended
     for node, position, block in outline.anchors[:MAX_ANCHORS]:
         attributes = {key: value or "" for key, value in node.attributes.items()}
         url = head.resolve(attributes.get("href", ""))
@@ -66,10 +66,10 @@ def read_anchors(outline: Outline, head: Head) -> list[Anchor]:
 def read_links(
     head: Head, tree: LexborHTMLParser, anchors: Sequence[Anchor], alternates: Iterable[Alternate]
 ) -> tuple[Link, ...]:
-    """One link for one URL: the first occurrence wins, and takes over what only a later one says.
+    """One link per URL. The first occurrence wins, and takes over what only later ones say.
 
-    A declared alternate is of that kind however else it is linked. What is no page by its name is listed too:
-    scope tells it by its extension, and the ledger says so.
+    A declared alternate is of that kind however else it is linked. URLs that do not look like pages are listed too:
+    scope recognises them by their extension and skips them.
     """
     links: dict[Url, Link] = {}
     for found in _all(head, tree, anchors, alternates):
@@ -83,7 +83,7 @@ def read_links(
 
 
 def read_images(outline: Outline, head: Head) -> tuple[Image, ...]:
-    """Images with an address, lazily loaded ones too; those that are written into the page are left out."""
+    """Images with a URL, including lazily loaded ones. Images that are embedded in the page are left out."""
     images = []
     for node, position in outline.images[:MAX_IMAGES]:
         attributes = node.attributes
@@ -125,13 +125,13 @@ def _all(
             image_src=anchor.image_src,
             position=anchor.position,
         )
-    for url, language in declared.items():  # in an option or an attribute
+    for url, language in declared.items():  # declared in an option or an attribute
         yield Link(url, LinkKind.ALTERNATE, source, hreflang=language)
     yield from _unclicked(head, tree)
 
 
 def _unclicked(head: Head, tree: LexborHTMLParser) -> Iterator[Link]:
-    """Where the page goes by itself: refreshes and frames; and the neighbours that its head names."""
+    """Where the page leads by itself (refreshes and frames), and the neighbours that its head names."""
     for content in head.all("refresh"):
         _, mark, target = content.partition("=")
         if mark and (url := head.resolve(target.strip(" '\""))):
@@ -146,7 +146,7 @@ def _unclicked(head: Head, tree: LexborHTMLParser) -> Iterator[Link]:
 
 
 def _merged(first: Link, later: Link) -> Link:
-    """All relations that were said; nofollow only where both say it: one that may be followed is enough."""
+    """All relations of both. nofollow only if both have it, because one link that may be followed is enough."""
     return msgspec.structs.replace(
         first,
         kind=LinkKind.ALTERNATE if LinkKind.ALTERNATE in (first.kind, later.kind) else first.kind,
@@ -170,7 +170,7 @@ def _relations(first: str, later: str) -> str:
 
 
 def _pictures(outline: Outline) -> dict[int, Attributes]:
-    """By anchor: the attributes of the first image inside it, at most four elements down."""
+    """The attributes of the first image inside each anchor, at most four elements down."""
     pictures: dict[int, Attributes] = {}
     for image, _ in outline.images[:MAX_IMAGES]:
         node = image.parent
@@ -185,7 +185,7 @@ def _pictures(outline: Outline) -> dict[int, Attributes]:
 
 
 def _context(block: Block, text: str, reach: dict[int, int], index: int) -> str:
-    """What stands before and after the anchor in its block, without the anchor."""
+    """The text before and after the anchor in its block, without the anchor."""
     if len(block.text) <= len(text):
         return ""
     last = reach.get(index, 0)

@@ -7,20 +7,20 @@ from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.page.head import Head
 
-# Addresses under which translation services show other people's pages.
+# URLs under which translation services show other people's pages.
 _PROXIES = (
     *(".translate.goog", "translate.googleusercontent.com", "translate.google.com", "translated.turbopages.org"),
     *("translate.yandex.net", "translatoruser-int.com", "translatetheweb.com", "microsofttranslator.com"),
 )
-# What is left in a document that went through Google Translate, in a browser or by its older proxy.
+# Traces in a document that went through Google Translate, in a browser or through its older proxy.
 _TRACES = {
     "google-translate": 'html[class~="translated-ltr"],html[class~="translated-rtl"],body[class~="translated-ltr"],'
     'body[class~="translated-rtl"],span.google-src-text,font[style*="vertical-align: inherit"] > font',
     "machine-translated-from": '[rel~="machine-translated-from"]',
     "transposh": "span.tr_[data-source=auto],span.tr_[source='1']",
 }
-# Services that put a translated copy of each page under an address of the site's own. Their script is on the
-# original too, so it counts only where the page is known not to be the original.
+# Services that publish a translated copy of each page under the site's own URLs. Their script is also on the original,
+# so it counts only if the page is known not to be the original.
 _COPIERS = (
     "gtranslate",
     "weglot",
@@ -40,7 +40,7 @@ _ORIGINAL = re.compile(
 
 
 def machine_translation(head: Head, tree: LexborHTMLParser, html: str) -> tuple[str, ...]:
-    """The marks found, sorted; empty for a page that a person may have written."""
+    """The marks found, sorted. Empty for a page that a person may have written."""
     found = {name for name, selector in _TRACES.items() if tree.css_first(selector) is not None}
     host = urlsplit(head.url).hostname or ""
     if host.endswith(_PROXIES):
@@ -55,7 +55,10 @@ def machine_translation(head: Head, tree: LexborHTMLParser, html: str) -> tuple[
 
 
 def _copier(head: Head, tree: LexborHTMLParser) -> str:
-    """Named in an address of a script or style sheet, or within a script; the text of a page may be about it."""
+    """The service, if the URL of a script or style sheet, or a script itself, names it.
+
+    The text of a page may just be about it.
+    """
     addresses = " ".join((*head.scripts, *(link.get("href", "") for link in head.links))).lower()
     for name in _COPIERS:
         if name in addresses or tree.scripts_contain(name):
@@ -64,7 +67,7 @@ def _copier(head: Head, tree: LexborHTMLParser) -> str:
 
 
 def _is_copy(head: Head, html: str) -> bool:
-    """The page's language is not the one that the service translates from, or its default version is elsewhere."""
+    """Whether the page is not in the language that the service translates from, or its default version is elsewhere."""
     if (original := _ORIGINAL.search(html)) and head.language:
         return original[1].lower() != re.split(r"[-_]", head.language.lower())[0]
     defaults = [head.resolve(link["href"]) for link in head.related("alternate") if link.get("hreflang") == "x-default"]

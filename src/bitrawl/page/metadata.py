@@ -1,4 +1,4 @@
-"""What a page says of itself: description, author, date, licence, languages."""
+"""What a page says about itself: description, author, date, licence, languages."""
 
 import re
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from bitrawl.model import Capture, Metadata
 from bitrawl.page.head import Head
 from bitrawl.url import Url
 
-MAX_TEXT = 2000  # Characters of a description or a list of keywords that are kept: judgement.
+MAX_TEXT = 2000  # Characters of a description or a list of keywords that are kept; judgement.
 
 _DATES = (
     *("article:published_time", "og:published_time", "datepublished", "dc.date.issued", "dcterms.issued"),
@@ -23,12 +23,12 @@ _ISO = re.compile(
     r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)?\s*(Z|[+-]\d{2}:?\d{2})?)?)?)?"
 )
 _YEAR_FIRST = re.compile(r"(\d{4})[/.]?(\d{2})[/.]?(\d{2})(?!\d)")
-_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)")  # the day comes first wherever dots are used
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)")  # where dots are used, the day comes first
 _CC = re.compile(r"https?://(?:www\.)?creativecommons\.org/(?:licenses|publicdomain)/", re.IGNORECASE)
 
 
 def read_metadata(head: Head, tree: LexborHTMLParser, capture: Capture) -> Metadata:
-    """As said by the page; where it says a thing twice, the more specific way wins."""
+    """Metadata as the page states it. If it states a thing twice, the more specific way wins."""
     return Metadata(
         description=head.first("description", "og:description", "twitter:description", "dc.description")[:MAX_TEXT],
         keywords=(head.first("keywords", "news_keywords") or ", ".join(head.all("article:tag")))[:MAX_TEXT],
@@ -45,7 +45,7 @@ def read_metadata(head: Head, tree: LexborHTMLParser, capture: Capture) -> Metad
 
 
 def canonical(head: Head) -> Url | None:
-    """The address that the page calls its own; the first that is one counts."""
+    """The URL that the page declares as its own. The first valid one counts."""
     for link in head.related("canonical"):
         if url := head.resolve(link["href"]):
             return url
@@ -53,7 +53,7 @@ def canonical(head: Head) -> Url | None:
 
 
 def iso_date(text: str) -> str:
-    """ISO 8601 where it can be read without guessing the order of day and month; the text as it is otherwise."""
+    """ISO 8601 if the order of day and month is clear; otherwise the text as it is."""
     text = " ".join(text.split())[:100]
     if match := _ISO.fullmatch(text):
         day = "-".join(part for part in match.groups()[:3] if part)
@@ -105,7 +105,7 @@ def _licence(head: Head, tree: LexborHTMLParser) -> str:
 
 
 def _said(head: Head, *keys: str) -> str:
-    """The first text, or name or address of an object, that JSON-LD has under one of the keys."""
+    """The first text, or name or URL of an object, that JSON-LD has under one of the keys."""
     for key in keys:
         for record in head.records:
             if text := _text(record.get(key)):

@@ -1,4 +1,4 @@
-"""One walk over the HTML tree: tag sequence, paragraphs, and where anchors and images stand."""
+"""Walks once over the HTML tree to find the tag sequence, the paragraphs, and the places of anchors and images."""
 
 import re
 import unicodedata
@@ -9,21 +9,21 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bitrawl.model import ParagraphKind
 
-MAX_TAGS = 20_000  # Positions beyond are -1; the longest of 99 news pages had 12,308.
+MAX_TAGS = 20_000  # Later positions are -1. The longest of 99 news pages had 12,308.
 TEXT = "#text"
-"""Stands in the tag sequence where a paragraph begins, as in Liu et al., section 4."""
+"""Marks the beginning of a paragraph in the tag sequence, as in Liu et al., section 4."""
 
 
 class Block(msgspec.Struct, gc=False):
-    """A paragraph of visible text, and what the walk saw in it."""
+    """A paragraph of visible text, and what the walk found in it."""
 
     text: str
     kind: ParagraphKind
-    position: int  # of its TEXT in the tag sequence; -1 beyond the cap
-    container: int  # index into `Containers` of the innermost element that bounds it
+    position: int  # of its TEXT in the tag sequence; -1 beyond MAX_TAGS
+    container: int  # index into `Containers`: the innermost element that bounds it
     links: int = 0
     link_chars: int = 0
-    marked_chars: int = 0  # in b, strong, i, em, ... outside of links
+    marked_chars: int = 0  # in b, strong, i, em, ... outside links
 
 
 @dataclass(slots=True)
@@ -33,24 +33,26 @@ class Containers:
     tags: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)  # always a smaller index; -1 for the root
     words: list[str] = field(default_factory=list)  # class, id, role and itemprop as written
-    first: list[int] = field(default_factory=list)  # blocks[first:end] lie within
+    first: list[int] = field(default_factory=list)  # blocks[first:end] are inside
     end: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Outline:
-    """A page's skeleton in document order."""
+    """The structure of a page, in document order."""
 
     title: str = ""  # of the document's head
     tags: list[str] = field(default_factory=list)
-    """Start tags of what bounds paragraphs, of links and of images, and TEXT; no spans and no type styles,
-    which follow the wording of a language and not the structure of the page."""
+    """Start tags of elements that bound paragraphs, of links and of images, and TEXT.
+
+    Spans and type styles are left out, because they follow the wording of a language and not the structure of the page.
+    """
     blocks: list[Block] = field(default_factory=list)
     containers: Containers = field(default_factory=Containers)
     anchors: list[tuple[LexborNode, int, int]] = field(default_factory=list)
-    """a[href] and area[href], hidden ones too: node, position in the tag sequence, block or -1."""
+    """a[href] and area[href], including hidden ones: node, position in the tag sequence, block or -1."""
     images: list[tuple[LexborNode, int]] = field(default_factory=list)
-    """img, hidden ones too: node, position in the tag sequence."""
+    """img, including hidden ones: node, position in the tag sequence."""
 
 
 def outline(tree: LexborHTMLParser) -> Outline:
@@ -64,15 +66,15 @@ def outline(tree: LexborHTMLParser) -> Outline:
 
 
 def normalise(text: str) -> str:
-    """One space for any space, no control or zero-width characters, NFC.
+    """Single spaces, no control or zero-width characters, NFC.
 
-    Joiners stay where a script needs them: Persian and Indic letters, emoji; so does the zero-width space
-    that separates words in Thai, Khmer, Lao and Burmese.
+    Joiners stay where a script needs them: between Persian and Indic letters, and in emoji. So does the zero-width
+    space that separates words in Thai, Khmer, Lao and Burmese.
     """
     text = " ".join(text.split())
     if text.isascii() and text.isprintable():
         return text
-    if not text.isprintable():  # knows only U+0020 as a space, and no character of categories Cc, Cf, Zl, Zp
+    if not text.isprintable():  # accepts only U+0020 as a space, and no character of the categories Cc, Cf, Zl and Zp
         text = " ".join(_JUNK.sub("", text).split())
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
@@ -80,22 +82,23 @@ def normalise(text: str) -> str:
 _SEA = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\ua9e0-\ua9ff\uaa60-\uaa7f"
 _JUNK = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]"
-    # A joiner belongs behind a letter or sign beyond Hebrew, outside of the General Punctuation block.
+    # A joiner belongs after a letter or sign beyond Hebrew, outside the General Punctuation block.
     "|(?<![\u0600-\u1fff\u2190-\ud7ff\uf900-\ufdff\ufe70-\ufefc\U00010000-\U0010ffff])[\u200c\u200d]"
     f"|(?<![{_SEA}])\u200b|\u200b(?![{_SEA}])"
 )
 
 
-# What the walk does at a node. Plain integers: an IntEnum is slow to compare in the innermost loop.
+# What the walk does at a node. These are plain integers because an IntEnum compares slowly in the innermost loop.
 _CHARACTERS, _SKIP, _MUTE, _BLOCK, _INLINE, _MARKED, _ANCHOR, _AREA, _IMAGE, _BREAK = range(10)
 
 
 def _roles() -> dict[str, int]:
     table = {
         _CHARACTERS: "-text",
-        # rt and rp are the readings above a Japanese text: interleaved they would garble it.
+        # rt and rp are the readings above a Japanese text. Mixed into the text, they would garble it.
         _SKIP: "-comment -document -doctype head script style template svg math iframe noembed noframes rt rp",
-        _MUTE: "noscript select datalist textarea object video audio canvas",  # no text, but links count
+        # their text is ignored, but links in them count
+        _MUTE: "noscript select datalist textarea object video audio canvas",
         _INLINE: (
             "span font small big sub sup abbr acronym cite q dfn bdi bdo ins del s strike tt code kbd samp var time "
             "data label wbr ruby rb rbc rtc nobr output meter progress input picture source map slot"
@@ -110,7 +113,7 @@ def _roles() -> dict[str, int]:
 
 
 _ROLES = _roles()  # any other tag bounds paragraphs
-# A paragraph has its kind from the innermost element that says it, through at most three that say nothing.
+# The innermost element that implies a kind decides it, through at most three elements that imply none.
 _KINDS = (ParagraphKind.TEXT, *[ParagraphKind.HEADING] * 4, *[ParagraphKind.LISTITEM] * 4)
 _NEXT = (0, 0, 1, 2, 3, 0, 5, 6, 7)
 _STATES = {"h1": 4, "h2": 4, "h3": 4, "h4": 4, "h5": 4, "h6": 4, "li": 8, "dt": 8, "dd": 8}
@@ -127,20 +130,20 @@ class _Walk:
         self.found = found
         self.container = -1
         self.states: list[int] = []  # what each container makes of its text: see `_KINDS`
-        self.anchor = -1  # index of the open one
-        self.waiting: list[int] = []  # indices of the anchors that no paragraph has claimed yet
-        self.parts: list[str] = []  # of the paragraph; begins with more than space
+        self.anchor = -1  # index of the open anchor
+        self.waiting: list[int] = []  # indices of the anchors that belong to no paragraph yet
+        self.parts: list[str] = []  # of the paragraph; never starts with white space only
         self.position = -1
         self.link_chars = 0
         self.marked_chars = 0
 
     def run(self, root: LexborNode) -> None:  # noqa: C901, PLR0912, PLR0915
-        """One loop and few calls: with a method for each kind of node the walk took 1.4 times as long."""
-        # first_child and next cost no more than selectolax's own traverse, and tell when an element ends.
+        """One loop with few calls. With a method for each kind of node, the walk took 1.4 times as long."""
+        # first_child and next cost no more than selectolax's own traverse, and show when an element ends.
         stack: list[tuple[LexborNode, int]] = []
-        roles: dict[int, int] = {}  # by tag id, which is one name's within one document
+        roles: dict[int, int] = {}  # by tag id; within one document, an id stands for one name
         names: dict[int, str] = {}
-        fresh: list[tuple[LexborNode, str]] = []  # open elements whose attributes nobody has needed yet
+        fresh: list[tuple[LexborNode, str]] = []  # open elements whose attributes have not been needed yet
         tags, parts, waiting, ends = self.found.tags, self.parts, self.waiting, self.found.containers.end
         blocks, parents = self.found.blocks, self.found.containers.parents
         muted = -1  # height of the stack at the outermost element that hides its text
@@ -207,7 +210,7 @@ class _Walk:
                     if parts:
                         parts.append(" ")
                         breaks += 1
-                        if breaks > 1:  # two in a row stand for a new paragraph
+                        if breaks > 1:  # two in a row start a new paragraph
                             self.end()
                 elif role != _INLINE:
                     tags.append(names[tag_id])
@@ -216,13 +219,13 @@ class _Walk:
                     elif muted < 0:
                         muted = len(stack)
                 stack.append((node, role))
-                node = node.first_child  # None for what has no child, which so leaves at once
+                node = node.first_child  # None for a node without children, which is then left at once
                 continue
             node = node.next if stack else None
         self.end()
 
     def open(self, fresh: list[tuple[LexborNode, str]]) -> int:
-        """Of elements within one another: which one from the innermost hides its text, counted from 1; 0 for none."""
+        """Open nested elements. Returns which one, counted from the innermost as 1, hides its text; 0 if none does."""
         containers, first, container = self.found.containers, len(self.found.blocks), self.container
         hiding, left, states = 0, len(fresh), self.states
         for node, tag in fresh:
@@ -248,7 +251,7 @@ class _Walk:
         return hiding
 
     def point(self, node: LexborNode, role: int) -> None:
-        """A link or an image, which was recorded as the last tag."""
+        """Record a link or an image, whose tag was recorded last."""
         found = self.found
         position = len(found.tags) - 1
         if role == _IMAGE:
@@ -276,13 +279,14 @@ class _Walk:
                 waiting.append(self.anchor)
 
     def keep(self, text: str) -> None:
-        """The anchors that waited lie in this block."""
+        """Add a block. The waiting anchors are in it."""
         blocks, anchors = self.found.blocks, self.found.anchors
         for i in self.waiting:
             node, position, _ = anchors[i]
             anchors[i] = (node, position, len(blocks))
         links = len(self.waiting) or (1 if self.link_chars else 0)
-        linked, marked = min(self.link_chars, len(text)), min(self.marked_chars, len(text))  # without the spaces gone
+        # without the removed spaces
+        linked, marked = min(self.link_chars, len(text)), min(self.marked_chars, len(text))
         blocks.append(
             Block(text, _KINDS[self.states[self.container]], self.position, self.container, links, linked, marked)
         )
@@ -294,7 +298,7 @@ def _hidden(attributes: dict[str, str | None]) -> bool:
 
 
 def _height(stack: list[tuple[LexborNode, int]], hiding: int) -> int:
-    """Where in the stack the so many-th block from above is."""
+    """The position in the stack of the block with that number, counted from the top."""
     for height in range(len(stack) - 1, -1, -1):
         if stack[height][1] == _BLOCK:
             hiding -= 1
@@ -324,7 +328,7 @@ def _title(tree: LexborHTMLParser) -> str:
 
 
 def _mark_title(found: Outline) -> None:
-    """The first heading that the document's title repeats is the page's title."""
+    """The first heading that repeats the document's title becomes the page's title."""
     title = found.title.casefold()
     for block in found.blocks:
         if block.kind is ParagraphKind.HEADING and title and block.text.casefold() in title:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 import msgspec
+import zstandard
 
 from bitrawl.child import Children, Failure, FailureKind, Limits, Report, Service
 from bitrawl.errors import BitrawlError
@@ -103,8 +104,7 @@ class SandboxedAnalyser:
 
     async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
         """Raises `ChildError` when a child cannot even be started; to cancel it ends the child at work."""
-        request = bytes([index]) + pack(msgspec.structs.replace(capture, payload=b"", request=b""))
-        answer = await self._children.ask(request)
+        answer = await self._children.ask(_request(capture, index=index))
         outcome = answer if isinstance(answer, Failure) else _understood(answer, capture)
         if not isinstance(outcome, Failure):
             return outcome
@@ -122,6 +122,20 @@ _REASONS = {
 _KINDS = {Page: b"P", Sitemap: b"M", Skip: b"S"}  # the first byte of an answer
 _NOUNS: dict[bytes, Unpacker[Page | Sitemap | Skip]] = {kind: Unpacker(noun) for noun, kind in _KINDS.items()}
 _capture: Unpacker[Capture] = Unpacker(Capture)
+_PAGE, _INDEX = b"P", b"I"  # the first byte of a request
+
+
+def _request(capture: Capture, *, index: bool) -> bytes:
+    """A sitemap of 50 MB is compressed: each copy on its way to the child would take as much again."""
+    body = zstandard.ZstdCompressor(level=1).compress(capture.body) if index else capture.body
+    return (_INDEX if index else _PAGE) + pack(msgspec.structs.replace(capture, body=body, payload=b"", request=b""))
+
+
+def _asked(request: bytes) -> tuple[Capture, bool]:
+    """In the child: the capture, and whether to read it as a sitemap."""
+    capture, index = _capture(request[1:]), request[:1] == _INDEX
+    body = zstandard.ZstdDecompressor().decompress(capture.body) if index else capture.body
+    return msgspec.structs.replace(capture, body=body), index
 
 
 def _understood(answer: bytes, capture: Capture) -> Page | Sitemap | Skip | Failure:
@@ -140,7 +154,8 @@ def _reading(factory: Callable[[], Reader]) -> Service:
 
     def read(request: bytes, _report: Report) -> bytes:
         try:
-            noun = reader.read(_capture(request[1:]), index=bool(request[0]))
+            capture, index = _asked(request)
+            noun = reader.read(capture, index=index)
         except BitrawlError as error:  # of one page, not of the whole job
             raise RuntimeError(f"{type(error).__name__}: {error}") from error
         return _KINDS[type(noun)] + pack(noun)

@@ -1,17 +1,17 @@
 """c: pages that say the same, by what translations keep as it is and by a lexicon that the job learns from its pairs."""
 
-import heapq
 import math
-import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language
-from bitrawl.pair.evidence import Known, PageNumbers, page_numbers
-from bitrawl.pair.site import PageSummary, Site
+from bitrawl.pair.evidence import Floats, Known, PageNumbers, both_ends, pair_keys
+from bitrawl.pair.rows import Ints, Numbers, Rows, places_in, ranges
+from bitrawl.pair.site import Site, Vocabulary, beginning, hashed
 from bitrawl.text.lexicon import Lexicon, TokenPair
 from bitrawl.text.words import words
 
@@ -25,14 +25,33 @@ MIN_PAIRS = 5  # Known pairs of two languages that a lexicon is learned from.
 MAX_LEARNED = 100  # Pages are alike: more of them make the lexicon better by little, and dearer by much.
 LEARNED = 400  # Words of each.
 MAX_LEXICONS = 8  # On a site in many languages: those of the two with most known pairs; bridges do the rest.
-LEARNED_TEXT = 5_000  # Characters of a page whose words are compared.
 TRANSLATIONS = 3  # Of a word, at most ...
 MIN_TRANSLATION = 0.1  # ... and how probable each has to be.
 LENGTH_FLOOR = 0.2  # What a candidate keeps of its rank, however its length differs.
 
-Floats = NDArray[np.float64]
-Vector = dict[int, float]
+_BLOCK = 1 << 20  # Elements that are weighed at a time.
+
 Languages = tuple[Language, Language]
+
+
+class Inverted:
+    """Under which key which pages are found; a key that too many pages have finds nobody."""
+
+    def __init__(self, keys: Numbers, pages: Numbers) -> None:
+        """The pages ascend."""
+        order = np.argsort(keys, kind="stable")
+        distinct, starts, counts = np.unique(keys[order], return_index=True, return_counts=True)
+        few = counts <= MAX_HOLDERS
+        self._keys, self._starts, self._counts = distinct[few], starts[few], counts[few]
+        self._pages = pages[order].astype(np.int32)
+
+    def found(self, keys: Numbers, worth: Floats) -> tuple[Ints, Floats]:
+        """The pages that have one of those keys, and for each what the key is worth; in the order of the keys."""
+        places = places_in(self._keys, keys)
+        known = places >= 0
+        places = places[known]
+        starts, counts = self._starts[places], self._counts[places]
+        return self._pages[ranges(starts, starts + counts)].astype(np.int64), np.repeat(worth[known], counts)
 
 
 class KeptSpace:
@@ -40,70 +59,88 @@ class KeptSpace:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._holders: dict[int, dict[Language, list[int]]] = defaultdict(lambda: defaultdict(list))
-        for summary in site.summaries:
-            for term in summary.kept:
-                self._holders[term][summary.language].append(summary.number)
-        self._sizes = dict.fromkeys(dict.fromkeys(summary.language for summary in site.summaries), 0)
-        for summary in site.summaries:
-            self._sizes[summary.language] += 1
-        self._holders = defaultdict(dict, {t: h for t, h in self._holders.items() if len(h) > 1})
-        self._vectors = [self._vector(summary) for summary in site.summaries]
-        self._norms: dict[tuple[int, Language], float] = {}
-        self._nearest_few = max(2, min(NEAREST, ALL_NEAREST // max(len(self._sizes) - 1, 1)))
+        self._rows = rows = site.kept
+        count = len(site.languages)
+        spoken = site.spoken.astype(np.int32)
+        self._sizes = np.bincount(site.spoken, minlength=count)
+        holders = np.zeros((count, len(site.terms)), np.int32)
+        owners = rows.owners()
+        for place in range(count):
+            holders[place] = np.bincount(rows.flat[spoken[owners] == place], minlength=len(site.terms))
+        self._values = np.empty(len(rows.flat), np.float32)
+        self._norms = np.zeros((count, len(site.summaries)))
+        for start in range(0, len(owners), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            terms, own = rows.flat[block], spoken[owners[block]]
+            rarity = np.log(1 + self._sizes[own] / holders[own, terms])
+            value = (1 + np.log(rows.values[block])) * rarity
+            self._values[block] = value
+            for place in range(count):
+                shared = np.where(holders[place, terms] > 0, value * value, 0.0)
+                self._norms[place] += np.bincount(owners[block], shared, len(site.summaries))
+        np.sqrt(self._norms, out=self._norms)
+        self._inverted = self._index(holders, owners, spoken)
+        self._nearest_few = max(2, min(NEAREST, ALL_NEAREST // max(count - 1, 1)))
 
-    def candidates(self) -> set[PageNumbers]:
+    def candidates(self) -> Ints:
         """Pairs that share rare terms."""
-        found: set[PageNumbers] = set()
-        for summary in self._site.summaries:
-            scores: dict[int, float] = defaultdict(float)
-            vector = self._vectors[summary.number]
-            for term in heapq.nlargest(RAREST, vector, key=vector.__getitem__):
-                worth = vector[term] ** 2
-                for language, numbers in self._holders[term].items():
-                    if language != summary.language and len(numbers) <= MAX_HOLDERS:
-                        for number in numbers:
-                            scores[number] += worth
-            found.update(self._nearest(summary, scores))
-        return found
+        languages = np.arange(len(self._site.languages))
+        found = [np.zeros(0, np.int64)]
+        for number in range(len(self._site.summaries)):
+            values = self._vector(number)
+            if not len(values):
+                continue
+            top = np.argsort(-values, kind="stable")[:RAREST]
+            others = languages[languages != self._site.spoken[number]]
+            keys = self._rows[number][top].astype(np.int64)[:, None] * len(languages) + others
+            worth = np.repeat(values[top].astype(float) ** 2, len(others))
+            near = self._nearest(number, *self._inverted.found(keys.ravel(), worth))
+            found.append(pair_keys(np.full(len(near), number), near))
+        return np.unique(np.concatenate(found))
 
     def cosine(self, pair: PageNumbers) -> float:
+        """Of one pair."""
+        return float(self.cosines(pair_keys(np.array(pair[:1]), np.array(pair[1:])))[0])
+
+    def cosines(self, keys: Ints) -> Floats:
         """Over the terms that both languages have."""
-        a, b = pair
-        if len(self._vectors[a]) > len(self._vectors[b]):
-            a, b = b, a
-        other = self._vectors[b]
-        dot = sum(value * other[term] for term, value in self._vectors[a].items() if term in other)
-        if not dot:
-            return 0.0
-        summaries = self._site.summaries
-        return min(1.0, dot / (self._norm(a, summaries[b].language) * self._norm(b, summaries[a].language)))
+        spoken = self._site.spoken
+        a, b = both_ends(keys)
+        dots = np.zeros(len(keys))
+        scratch = np.zeros(len(self._site.terms))
+        for first, members in groupby(enumerate(zip(a.tolist(), b.tolist(), strict=True)), key=lambda item: item[1][0]):
+            own = self._rows[first]
+            scratch[own] = self._vector(first)
+            for place, (_, second) in members:
+                dots[place] = scratch[self._rows[second]] @ self._vector(second)
+            scratch[own] = 0.0
+        norms = self._norms[spoken[b], a] * self._norms[spoken[a], b]
+        return np.minimum(1.0, dots / np.where(norms > 0, norms, 1.0))
 
-    def _nearest(self, summary: PageSummary, scores: Mapping[int, float]) -> Iterable[PageNumbers]:
-        by_language: dict[Language, list[tuple[float, int]]] = defaultdict(list)
-        for number, score in scores.items():
-            other = self._site.summaries[number]
-            ratio = min(summary.weight, other.weight) / max(summary.weight, other.weight, 1)
-            by_language[other.language].append((score * (LENGTH_FLOOR + ratio), number))
-        for scored in by_language.values():
-            for _, number in heapq.nlargest(self._nearest_few, scored):
-                yield page_numbers(summary.number, number)
+    def _vector(self, number: int) -> NDArray[np.float32]:
+        return self._values[self._rows.starts[number] : self._rows.starts[number + 1]]
 
-    def _vector(self, summary: PageSummary) -> Vector:
-        size = self._sizes[summary.language]
-        return {
-            term: (1 + math.log(count)) * math.log(1 + size / len(self._holders[term][summary.language]))
-            for term, count in summary.kept.items()
-            if term in self._holders
-        }
+    def _nearest(self, number: int, pages: Ints, worth: Floats) -> Ints:
+        """The few best in each language."""
+        others, place = np.unique(pages, return_inverse=True)
+        weights, own = self._site.weights[others], self._site.weights[number]
+        ratio = np.minimum(weights, own) / np.maximum(np.maximum(weights, own), 1)
+        scores = np.bincount(place, worth, len(others)) * (LENGTH_FLOOR + ratio)
+        best = others[np.lexsort((others, scores))[::-1]]
+        spoken = self._site.spoken[best]
+        return np.concatenate(
+            [np.zeros(0, np.int64), *(best[spoken == one][: self._nearest_few] for one in np.unique(spoken))]
+        )
 
-    def _norm(self, number: int, language: Language) -> float:
-        key = (number, language)
-        if key not in self._norms:
-            vector = self._vectors[number]
-            square = sum(value * value for term, value in vector.items() if language in self._holders[term])
-            self._norms[key] = math.sqrt(square) or 1.0
-        return self._norms[key]
+    def _index(self, holders: NDArray[np.int32], owners: NDArray[np.int32], spoken: NDArray[np.int32]) -> Inverted:
+        """Which pages of a language have a term."""
+        few = np.zeros(len(owners), bool)
+        for start in range(0, len(owners), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            few[block] = holders[spoken[owners[block]], self._rows.flat[block]] <= MAX_HOLDERS
+        pages = owners[few]
+        keys = self._rows.flat[few].astype(np.int64) * len(self._site.languages) + spoken[pages]
+        return Inverted(keys, pages)
 
 
 class Lexicons:
@@ -135,51 +172,62 @@ class LexiconSpace:
             pairs = _spread(by_languages.get(languages, []), MAX_LEARNED)
             self._bridges[languages] = Bridge(index, languages, pairs, lexicons.of(languages))
 
-    def candidates(self) -> set[PageNumbers]:
+    def candidates(self) -> Ints:
         """Pairs that share rare words through the lexicon."""
-        return set().union(*(bridge.candidates() for bridge in self._bridges.values()))
+        found = [bridge.candidates() for bridge in self._bridges.values()]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
 
-    def similarities(self, pairs: Sequence[PageNumbers]) -> Floats:
+    def similarities(self, keys: Ints) -> Floats:
         """Of each pair; -1 where there is no lexicon of the two languages."""
-        values = np.full(len(pairs), -1.0)
-        for place, (a, b) in enumerate(pairs):
-            first, second = sorted(
-                (self._site.summaries[a], self._site.summaries[b]), key=lambda summary: summary.language
-            )
-            bridge = self._bridges.get((first.language, second.language))
-            if bridge is not None:
-                values[place] = bridge.cosine(first.number, second.number)
+        values = np.full(len(keys), -1.0)
+        a, b = both_ends(keys)
+        spoken = self._site.spoken
+        first, second = np.where(spoken[a] < spoken[b], a, b), np.where(spoken[a] < spoken[b], b, a)
+        places = {language: place for place, language in enumerate(self._site.languages)}
+        for languages, bridge in self._bridges.items():
+            one, other = (places.get(language, -1) for language in languages)
+            rows = np.flatnonzero((spoken[first] == one) & (spoken[second] == other))
+            rows = rows[np.argsort(first[rows], kind="stable")]
+            values[rows] = bridge.cosines(first[rows], second[rows])
         return values
 
 
 class WordIndex:
-    """The words of the pages, counted, and how many pages of each language have them; made when first asked for."""
+    """The words of the pages as vectors (tf-idf), and where to look up the pages of a language by their rarest."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
-        self._tokens: dict[int, list[str]] = {}
-        self._idf: dict[Language, dict[str, float]] = {}
+        self._inverted: dict[Language, Inverted] = {}
 
-    def tokens(self, number: int) -> list[str]:
-        """In order, of the beginning of the page."""
-        if number not in self._tokens:
-            summary = self.site.summaries[number]
-            text = " ".join(summary.paragraphs)[:LEARNED_TEXT]
-            self._tokens[number] = [sys.intern(word) for word in words(text, summary.language)]
-        return self._tokens[number]
+    def vocabulary(self, language: Language) -> Vocabulary:
+        """Empty where no page is in that language."""
+        nothing = Vocabulary(np.zeros(0, np.uint32), np.zeros(0, np.int64), 0)
+        return self.site.vocabularies.get(language, nothing)
 
-    def idf(self, language: Language) -> dict[str, float]:
+    def idf(self, language: Language) -> Floats:
         """Of all the words of a language."""
-        if language not in self._idf:
-            summaries = self.site.of_language(language)
-            counts = Counter(word for summary in summaries for word in set(self.tokens(summary.number)))
-            self._idf[language] = {word: math.log(1 + len(summaries) / count) for word, count in counts.items()}
-        return self._idf[language]
+        known = self.vocabulary(language)
+        result: Floats = np.log(1 + known.pages / np.maximum(known.holders, 1))
+        return result
 
-    def vector(self, number: int) -> dict[str, float]:
-        """tf-idf."""
-        idf = self.idf(self.site.summaries[number].language)
-        return {word: (1 + math.log(n)) * idf[word] for word, n in Counter(self.tokens(number)).items()}
+    def vector(self, number: int, idf: Floats) -> Floats:
+        """In the order of the page's words."""
+        rows = self.site.words
+        result: Floats = (1 + np.log(rows.values_of(number))) * idf[rows[number]]
+        return result
+
+    def inverted(self, language: Language) -> Inverted:
+        """The pages of a language by their rarest words."""
+        if language not in self._inverted:
+            idf = self.idf(language)
+            numbers = [summary.number for summary in self.site.of_language(language)]
+            rarest = [self._rarest(number, idf) for number in numbers]
+            pages = np.repeat(np.array(numbers, np.int32), [len(row) for row in rarest])
+            self._inverted[language] = Inverted(np.concatenate([np.zeros(0, np.uint32), *rarest]), pages)
+        return self._inverted[language]
+
+    def _rarest(self, number: int, idf: Floats) -> Numbers:
+        return self.site.words[number][np.argsort(-self.vector(number, idf), kind="stable")[:RAREST]]
 
 
 class Bridge:
@@ -190,69 +238,90 @@ class Bridge:
     ) -> None:
         self._index = index
         self._languages = languages
-        sample = [(index.tokens(a)[:LEARNED], index.tokens(b)[:LEARNED]) for a, b in pairs]
-        self._lexicon = Lexicon.learn(sample, rounds=3, dictionary=dictionary)
-        self._translations: dict[str, list[tuple[str, float]]] = {}
-        self._carried: dict[int, dict[str, float]] = {}
-        self._vectors: dict[int, tuple[dict[str, float], float]] = {}
+        self._idf = index.idf(languages[1])
+        lexicon = Lexicon.learn(_sample(index.site, pairs), rounds=3, dictionary=dictionary)
+        self._translations = _translations(lexicon, *map(index.vocabulary, languages))
 
-    def candidates(self) -> set[PageNumbers]:
+    def candidates(self) -> Ints:
         """For each page of the first language the nearest few of the second."""
-        first, second = (self._index.site.of_language(language) for language in self._languages)
-        holders: dict[str, list[int]] = defaultdict(list)
-        for summary in second:
-            vector = self._vector(summary.number)[0]
-            for word in heapq.nlargest(RAREST, vector, key=vector.__getitem__):
-                holders[word].append(summary.number)
-        found: set[PageNumbers] = set()
-        for summary in first:
-            scores: dict[int, float] = defaultdict(float)
-            carried = self._carry(summary.number)
-            for word in heapq.nlargest(RAREST, carried, key=carried.__getitem__):
-                numbers = holders.get(word, ())
-                if len(numbers) <= MAX_HOLDERS:
-                    for number in numbers:
-                        scores[number] += carried[word] ** 2
-            for number in heapq.nlargest(NEAREST, scores, key=scores.__getitem__):
-                found.add(page_numbers(summary.number, number))
-        return found
+        inverted = self._index.inverted(self._languages[1])
+        found = [np.zeros(0, np.int64)]
+        for summary in self._index.site.of_language(self._languages[0]):
+            carried, values = self._carry(summary.number)
+            top = np.argsort(-values, kind="stable")[:RAREST]
+            pages, worth = inverted.found(carried[top], values[top] ** 2)
+            others, first, place = np.unique(pages, return_index=True, return_inverse=True)
+            best = np.lexsort((first, -np.bincount(place, worth, len(others))))[:NEAREST]
+            found.append(pair_keys(np.full(len(best), summary.number), others[best]))
+        return np.concatenate(found)
 
-    def cosine(self, a: int, b: int) -> float:
-        """Of a page of the first language, carried over, with one of the second."""
-        carried = self._carry(a)
-        vector, norm = self._vector(b)
-        dot = sum(value * vector[word] for word, value in carried.items() if word in vector)
-        return min(1.0, dot / norm) if norm else 0.0
+    def cosines(self, first: Ints, second: Ints) -> Floats:
+        """Of pages of the first language, carried over, with pages of the second; in the order of the first."""
+        site, index = self._index.site, self._index
+        values = np.zeros(len(first))
+        scratch = np.zeros(len(self._idf))
+        pairs = enumerate(zip(first.tolist(), second.tolist(), strict=True))
+        for number, members in groupby(pairs, key=lambda item: item[1][0]):
+            carried, weights = self._carry(number)
+            scratch[carried] = weights
+            for place, (_, other) in members:
+                vector = index.vector(other, self._idf)
+                norm = math.sqrt(float(vector @ vector))
+                values[place] = min(1.0, float(scratch[site.words[other]] @ vector) / norm) if norm else 0.0
+            scratch[carried] = 0.0
+        return values
 
-    def _vector(self, number: int) -> tuple[dict[str, float], float]:
-        if number not in self._vectors:
-            vector = self._index.vector(number)
-            self._vectors[number] = (vector, math.sqrt(sum(value * value for value in vector.values())))
-        return self._vectors[number]
+    def _carry(self, number: int) -> tuple[Numbers, Floats]:
+        """The page as a vector of words of the other language, of length 1, in the order of the page."""
+        rows = self._index.site.words
+        starts, ends = self._translations.starts, self._translations.starts[1:]
+        own = rows[number]
+        places = ranges(starts[own], ends[own])
+        counts = np.repeat(rows.values_of(number).astype(float), ends[own] - starts[own])
+        others, first, place = np.unique(self._translations.flat[places], return_index=True, return_inverse=True)
+        summed = np.bincount(place, counts * self._translations.values[places], len(others))
+        order = np.argsort(first)
+        others, weighted = others[order], (np.log1p(summed) * self._idf[others])[order]
+        return others, weighted / (math.sqrt(float(weighted @ weighted)) or 1.0)
 
-    def _carry(self, number: int) -> dict[str, float]:
-        """The page as a vector of words of the other language, of length 1; a word without translation stays."""
-        carried = self._carried.get(number)
-        if carried is not None:
-            return carried
-        idf = self._index.idf(self._languages[1])
-        summed: dict[str, float] = defaultdict(float)
-        for word, count in Counter(self._index.tokens(number)).items():
-            for other, probability in self._translated(word):
-                if other in idf:
-                    summed[other] += count * probability
-        weighted = {word: math.log(1 + n) * idf[word] for word, n in summed.items()}
-        norm = math.sqrt(sum(value * value for value in weighted.values())) or 1.0
-        carried = self._carried[number] = {word: value / norm for word, value in weighted.items()}
-        return carried
 
-    def _translated(self, word: str) -> list[tuple[str, float]]:
-        found = self._translations.get(word)
-        if found is None:
-            known = self._lexicon.translations(word)[:TRANSLATIONS]
-            found = [(other, p) for other, p in known if p >= MIN_TRANSLATION] or [(word, 1.0)]
-            self._translations[word] = found
-        return found
+def _sample(site: Site, pairs: Iterable[PageNumbers]) -> list[TokenPair]:
+    """The beginnings of those pages as words, read again."""
+    wanted = {site.summaries[number].url for pair in pairs for number in pair}
+    tokens = {
+        number: words(beginning(texts), site.summaries[number].language)[:LEARNED]
+        for number, texts in site.texts.of(sorted(wanted))
+    }
+    return [(tokens[a], tokens[b]) for a, b in pairs if a in tokens and b in tokens]
+
+
+def _translations(lexicon: Lexicon, first: Vocabulary, second: Vocabulary) -> Rows:
+    """For each word of the first vocabulary its translations in the second; a word without any stays as it is."""
+    same = places_in(second.hashes, first.hashes)
+    found: dict[int, list[tuple[int, float]]] = {}
+    numbers = dict(zip(lexicon.names_b, _numbered(second, lexicon.names_b), strict=True))
+    for word, number in zip(lexicon.names_a, _numbered(first, lexicon.names_a), strict=True):
+        likely = [(other, p) for other, p in lexicon.translations(word)[:TRANSLATIONS] if p >= MIN_TRANSLATION]
+        if number >= 0 and likely:
+            found[number] = [(numbers[other], p) for other, p in likely if numbers[other] >= 0]
+    counts = (same >= 0).astype(np.int64)
+    for number, others in found.items():
+        counts[number] = len(others)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    flat, values = np.zeros(int(starts[-1]), np.uint32), np.ones(int(starts[-1]))
+    stay = same >= 0
+    stay[np.fromiter(found, np.int64)] = False
+    flat[starts[:-1][stay]] = same[stay]
+    for number, others in found.items():
+        for place, (other, probability) in enumerate(others, int(starts[number])):
+            flat[place], values[place] = other, probability
+    return Rows(starts, flat, values)
+
+
+def _numbered(vocabulary: Vocabulary, names: Sequence[str]) -> list[int]:
+    """The place of each word; -1 for one that no page has."""
+    numbers: list[int] = places_in(vocabulary.hashes, np.fromiter(map(hashed, names), np.uint32)).tolist()
+    return numbers
 
 
 def _ordered(languages: Languages) -> Languages:

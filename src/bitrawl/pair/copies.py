@@ -4,12 +4,14 @@ Sites put the untranslated page below the other language's folder, or serve a pa
 mark. By content such copies are the same page, so no evidence but their addresses can tell which one is meant.
 """
 
-import heapq
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 
+import numpy as np
+
 from bitrawl.languages import same_language
-from bitrawl.pair.site import PageSummary, Site
+from bitrawl.pair.rows import Rows
+from bitrawl.pair.site import PageSummary, Site, text_key
 from bitrawl.urls.marks import named_languages, skeleton
 
 # Judgements, except where a line names its evidence.
@@ -18,36 +20,37 @@ LONGEST = 3  # Paragraphs by which copies are looked for: a print version has ot
 MAX_BUCKET = 20  # Pages that a page is compared with under one key: it bounds the time.
 NEAR = 0.75  # Ratio of the lengths of two pages that may repeat each other.
 
-Texts = dict[str, int]
-
 
 def copies(site: Site) -> dict[int, int]:
     """Pages that repeat another of the same language, with the number of that one."""
     own = _own_texts(site)
-    popularity = Counter(target for summary in site.summaries for _, target in summary.links)
+    popularity = np.bincount(site.links.flat, minlength=len(site.summaries)).tolist()
     ranked = sorted(site.summaries, key=lambda summary: _claim(summary, popularity[summary.number]))
-    originals: dict[object, list[PageSummary]] = defaultdict(list)
+    originals: dict[tuple[int, int], list[int]] = defaultdict(list)
     repeated: dict[int, int] = {}
     for summary in ranked:
-        keys = list(_keys(summary, own[summary.number]))
-        known = (other for key in keys for other in originals[key][:MAX_BUCKET])
-        original = next((other for other in known if _repeats(summary, other, own)), None)
+        keys = list(_keys(site, summary, own))
+        known = (other for key in keys for other in originals.get(key, ()))
+        original = next((other for other in known if _repeats(site, summary.number, other, own)), None)
         if original is not None:
-            repeated[summary.number] = original.number
+            repeated[summary.number] = original
             continue
         for key in keys:
-            originals[key].append(summary)
+            if len(originals[key]) < MAX_BUCKET:
+                originals[key].append(summary.number)
     return repeated
 
 
-def _own_texts(site: Site) -> list[Texts]:
+def _own_texts(site: Site) -> Rows:
     """The running text of each page without what more pages have than there could be copies: the menu of a section."""
-    counts = Counter((summary.language, text) for summary in site.summaries for text in summary.prose)
-    most = 4 + 2 * len({summary.language for summary in site.summaries})
-    return [
-        {text: weight for text, weight in summary.prose.items() if counts[summary.language, text] <= most}
-        for summary in site.summaries
-    ]
+    most = 4 + 2 * len(site.languages)
+    spoken = site.spoken[site.prose.owners()]
+    kept = np.zeros(len(site.prose.flat), bool)
+    for place in range(len(site.languages)):
+        here = spoken == place
+        _, text, counts = np.unique(site.prose.flat[here], return_inverse=True, return_counts=True)
+        kept[here] = counts[text] <= most
+    return site.prose.kept(kept)
 
 
 def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, int]:
@@ -56,25 +59,29 @@ def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, i
     own = any(same_language(language, summary.language) for language in named)
     return (
         0 if own else 1 if not named else 2,
-        -len(summary.alternates),
+        -summary.alternates,
         -popularity,
         len(summary.url),
         summary.number,
     )
 
 
-def _keys(summary: PageSummary, own: Texts) -> Iterable[object]:
+def _keys(site: Site, summary: PageSummary, own: Rows) -> Iterable[tuple[int, int]]:
     """Where pages with the same text would meet: by its longest paragraphs, or by the address without language marks."""
-    for text in heapq.nlargest(LONGEST, own, key=own.__getitem__):
-        yield summary.language, text
+    place = int(site.spoken[summary.number])
+    weights = own.values_of(summary.number).astype(np.int64)
+    for longest in np.argsort(-weights, kind="stable")[:LONGEST]:
+        yield place, int(own[summary.number][longest])
     for language in (summary.language, *sorted(named_languages(summary.url))):
-        yield summary.language, skeleton(summary.url, language)
+        yield place, text_key(skeleton(summary.url, language))
 
 
-def _repeats(summary: PageSummary, other: PageSummary, own: list[Texts]) -> bool:
-    a, b = own[summary.number], own[other.number]
-    if not a or not b:
-        return summary.paragraphs == other.paragraphs
-    near = min(summary.weight, other.weight) >= NEAR * max(summary.weight, other.weight)
-    shared = sum(weight for text, weight in a.items() if text in b)
-    return near and shared >= SAME * max(sum(a.values()), sum(b.values()))
+def _repeats(site: Site, number: int, other: int, own: Rows) -> bool:
+    a, b = own[number], own[other]
+    one, two = site.summaries[number], site.summaries[other]
+    if not len(a) or not len(b):
+        return one.text == two.text
+    if min(one.weight, two.weight) < NEAR * max(one.weight, two.weight):
+        return False
+    mine, theirs = own.values_of(number), own.values_of(other)
+    return bool(mine[np.isin(a, b)].sum() >= SAME * max(mine.sum(), theirs.sum()))

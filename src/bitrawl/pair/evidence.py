@@ -1,16 +1,19 @@
 """What detectors say: a number between 0 and 1 for two pages, by method."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bitrawl.model import Language, Method
+from bitrawl.pair.rows import Ints, places_in
 from bitrawl.pair.site import Site
 
 PageNumbers = tuple[int, int]
 """Two pages of a site by their numbers, the smaller first."""
 
-Evidence = dict[PageNumbers, float]
-
+Floats = NDArray[np.float64]
 
 ALL = frozenset(Method)
 
@@ -26,6 +29,72 @@ METHODS_OF: Mapping[str, frozenset[Method]] = {
     "bridge": frozenset({Method.BRIDGE}),
 }
 """What is measured, and the methods that ask for it."""
+
+_BITS = 32
+_LOWER = (1 << _BITS) - 1
+
+
+def page_numbers(a: int, b: int) -> PageNumbers:
+    """In the order that evidence is kept in."""
+    return (a, b) if a < b else (b, a)
+
+
+def pair_keys(a: NDArray[np.integer], b: NDArray[np.integer]) -> Ints:
+    """Pairs of pages as one number each, whose order is that of the pairs; either page may come first."""
+    low, high = np.minimum(a, b).astype(np.int64), np.maximum(a, b).astype(np.int64)
+    result: Ints = (low << _BITS) | high
+    return result
+
+
+def pair_key(pair: PageNumbers) -> int:
+    """Of one pair."""
+    return (pair[0] << _BITS) | pair[1]
+
+
+def both_ends(keys: Ints) -> tuple[Ints, Ints]:
+    """The pages of those pairs: the smaller numbers, and the larger."""
+    return keys >> _BITS, keys & _LOWER
+
+
+class Evidence(Mapping[PageNumbers, float]):
+    """Pairs of pages with what is said for them, in two arrays: a dict of tuples takes twelve times the memory."""
+
+    def __init__(self, keys: Ints, values: Floats) -> None:
+        """The keys ascend, each once."""
+        self.keys_array, self.values_array = keys, values
+
+    @classmethod
+    def of(cls, found: Mapping[PageNumbers, float]) -> Self:
+        """What a detector has put together pair by pair."""
+        return cls.collected(found.keys(), found.values())
+
+    @classmethod
+    def collected(cls, pairs: Iterable[PageNumbers], values: Iterable[float]) -> Self:
+        """Each pair once."""
+        keys = np.fromiter(map(pair_key, pairs), np.int64)
+        order = np.argsort(keys)
+        return cls(keys[order], np.fromiter(values, np.float64)[order])
+
+    def at(self, keys: Ints) -> Floats:
+        """For each of those pairs what is said for it, 0 where nothing is."""
+        found = np.zeros(len(keys))
+        places = places_in(self.keys_array, keys)
+        known = places >= 0
+        found[known] = self.values_array[places[known]]
+        return found
+
+    def __getitem__(self, pair: PageNumbers) -> float:
+        place = int(places_in(self.keys_array, np.array([pair_key(pair)]))[0])
+        if place < 0:
+            raise KeyError(pair)
+        return float(self.values_array[place])
+
+    def __iter__(self) -> Iterator[PageNumbers]:
+        a, b = both_ends(self.keys_array)
+        return zip(a.tolist(), b.tolist(), strict=True)
+
+    def __len__(self) -> int:
+        return len(self.keys_array)
 
 
 class Known:
@@ -51,6 +120,15 @@ class Detector(Protocol):
         ...
 
 
-def page_numbers(a: int, b: int) -> PageNumbers:
-    """In the order that evidence is kept in."""
-    return (a, b) if a < b else (b, a)
+def best_few(site: Site, evidence: Evidence, few: int) -> Evidence:
+    """Without the pairs that are among the best few of neither of their pages in the other's language."""
+    a, b = both_ends(evidence.keys_array)
+    kept = np.zeros(len(evidence), bool)
+    for page, other in ((a, b), (b, a)):
+        groups = page * len(site.languages) + site.spoken[other]
+        order = np.lexsort((evidence.keys_array, -evidence.values_array, groups))
+        ordered = groups[order]
+        first = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(order) else np.zeros(0, bool)
+        began = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
+        kept[order[np.arange(len(order)) - began < few]] = True
+    return Evidence(evidence.keys_array[kept], evidence.values_array[kept])

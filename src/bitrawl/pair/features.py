@@ -1,7 +1,7 @@
 """All that is measured of two pages, as one row of numbers: what the score is made from."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,22 +11,23 @@ from bitrawl.pair import structure
 from bitrawl.pair.content import KeptSpace, Lexicons, LexiconSpace, WordIndex
 from bitrawl.pair.declared import DeclaredDetector, MutualDetector
 from bitrawl.pair.embeddings import EmbeddingSpace
-from bitrawl.pair.evidence import METHODS_OF, Detector, Evidence, Known, PageNumbers
-from bitrawl.pair.images import DigitDetector, ImageDetector, digits, jaccard, rare_images
-from bitrawl.pair.parents import BridgeDetector, ParentDetector, Relatives
+from bitrawl.pair.evidence import METHODS_OF, Detector, Evidence, Floats, Known, PageNumbers, both_ends
+from bitrawl.pair.images import DigitDetector, ImageDetector, RareImages, digits
+from bitrawl.pair.parents import BridgeDetector, Neighbours, ParentDetector, Relatives
+from bitrawl.pair.rows import Ints, places_in
 from bitrawl.pair.site import Site
 from bitrawl.pair.structure import StructureDetector
 from bitrawl.pair.url_pairs import UrlDetector
-from bitrawl.pair.verification import shared_text
+from bitrawl.pair.verification import UntranslatedText
 from bitrawl.protocols import Encoder
-
-Floats = NDArray[np.float64]
 
 # Judgements.
 MANY_NUMBERS = 5  # Digit sequences of a page whose absence from the other says something ...
 FEW_SHARED = 0.3  # ... where less than this share of them is on both.
 SMALL = 300  # Weight of a page of which little can be measured.
 STRONG = 0.8  # Evidence that counts when it is asked how many pages of a site have some.
+
+_BLOCK = 1 << 14  # Candidates that are measured at a time.
 
 # Evidence that is compared with that of the rivals: other candidates of either page in the other's language.
 RIVALLED = ("declared", "url", "kept", "lexicon", "parents", "structure")
@@ -57,19 +58,47 @@ NAMES = (
     "declared_absent",
     *(f"{name}_margin" for name in RIVALLED),
 )
+# What two pages alone tell.
+FIXED = (
+    "images",
+    "images_differ",
+    "digits",
+    "digits_differ",
+    "blocks",
+    "lengths",
+    "prints",
+    "tags",
+    "structure",
+    "shared",
+    "kept",
+    "small",
+)
 COLUMN = {name: place for place, name in enumerate(NAMES)}
 
 
-@dataclass(frozen=True, slots=True)
 class Candidates:
-    """Pairs that some method proposes, a row of features for each."""
+    """Pairs that some method proposes, in their order, a row of features for each."""
 
-    pairs: list[PageNumbers]
-    rows: Floats
+    def __init__(self, keys: Ints, rows: NDArray[np.floating]) -> None:
+        self.keys, self.rows = keys, rows
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def pairs(self) -> list[PageNumbers]:
+        """For those that look at few."""
+        a, b = both_ends(self.keys)
+        return list(zip(a.tolist(), b.tolist(), strict=True))
 
     def column(self, name: str) -> Floats:
         """That feature of all of them."""
-        return self.rows[:, COLUMN[name]]
+        values: Floats = self.rows[:, COLUMN[name]].astype(np.float64)
+        return values
+
+    def part(self, some: slice) -> "Candidates":
+        """Some of them."""
+        return Candidates(self.keys[some], self.rows[some])
 
 
 class Surveyor:
@@ -86,142 +115,154 @@ class Surveyor:
         left_out: Collection[int] = (),
     ) -> None:
         self._site = site
-        self._left_out = frozenset(left_out)
+        self._taken = np.ones(len(site.summaries), bool)
+        self._taken[np.fromiter(left_out, np.int64)] = False
         self._methods = methods
         self.url = url
         self._lexicons = lexicons or Lexicons()
         self._kept = KeptSpace(site)
         self._embedded = EmbeddingSpace(site, encoder) if encoder and Method.CONTENT in methods else None
         self._words = WordIndex(site)
-        self._rare = rare_images(site.summaries)
-        self._fixed: dict[PageNumbers, list[float]] = {}
+        self._rare = RareImages(site)
+        self._untranslated = UntranslatedText(site)
+        self._sizes = np.bincount(site.spoken, minlength=len(site.languages))
+        self._measured = Candidates(np.zeros(0, np.int64), np.zeros((0, len(FIXED)), np.float32))
         self._first = self._static_evidence()
 
     def survey(self, known: Known) -> Candidates:
         """All features of all candidates, given the pairs that are known."""
-        site = self._site
-        found = dict(self._first)
-        found["url"] = self._of("url", self.url, known)
-        found["parents"] = self._of("parents", ParentDetector(), known)
-        found["bridge"] = self._of("bridge", BridgeDetector(), known)
+        found = {
+            **self._first,
+            "url": self._of("url", self.url, known),
+            "parents": self._of("parents", ParentDetector(), known),
+            "bridge": self._of("bridge", BridgeDetector(), known),
+        }
         lexicon = LexiconSpace(self._words, known, self._lexicons) if self._asked("kept") else None
-        proposed = set().union(*(found[name] for name in found), lexicon.candidates() if lexicon else ())
-        pairs = sorted(p for p in proposed if self._left_out.isdisjoint(p) and structure.comparable(site, p))
-        rows = np.zeros((len(pairs), len(NAMES)))
+        proposed = [evidence.keys_array for evidence in found.values()]
+        keys = self._comparable(np.unique(np.concatenate([*proposed, *([lexicon.candidates()] if lexicon else [])])))
+        rows = np.zeros((len(keys), len(NAMES)), np.float32)
         for name in ("declared", "url", "parents", "bridge", "mutual"):
-            evidence = found[name]
-            rows[:, COLUMN[name]] = [evidence.get(pair, 0.0) for pair in pairs]
-        self._fill_fixed(pairs, rows)
-        self._fill_lexicon(pairs, rows, lexicon)
-        self._fill_relatives(pairs, rows, known)
-        self._fill_context(pairs, rows)
-        return Candidates(pairs, rows)
+            rows[:, COLUMN[name]] = found[name].at(keys)
+        self._measure_new(keys)
+        rows[:, [COLUMN[name] for name in FIXED]] = self._measured.rows
+        _set_known(rows, "lexicon", lexicon.similarities(keys) if lexicon else np.full(len(keys), -1.0))
+        relatives = Relatives(self._site, known, self._neighbours) if known and self._asked("parents") else None
+        _set_known(rows, "relatives", relatives.similarities(keys) if relatives else np.full(len(keys), -1.0))
+        self._fill_context(keys, rows)
+        return Candidates(keys, rows)
+
+    @cached_property
+    def _neighbours(self) -> Neighbours:
+        return Neighbours(self._site)
+
+    def _comparable(self, keys: Ints) -> Ints:
+        """Without pages that are left out, and without those of which one is a placeholder of the other."""
+        a, b = both_ends(keys)
+        weights = self._site.weights
+        near = np.minimum(weights[a], weights[b]) >= structure.COMPARABLE * np.maximum(weights[a], weights[b])
+        return keys[near & self._taken[a] & self._taken[b]]
 
     def _static_evidence(self) -> dict[str, Evidence]:
         nothing = Known()
-        kept = dict.fromkeys(self._kept.candidates(), 1.0) if self._asked("kept") else {}
         return {
             "declared": self._of("declared", DeclaredDetector(), nothing),
             "mutual": self._of("mutual", MutualDetector(), nothing),
             "images": self._of("images", ImageDetector(), nothing),
             "digits": self._of("digits", DigitDetector(), nothing),
             "structure": self._of("structure", StructureDetector(), nothing),
-            "kept": kept,
-            "embedded": dict.fromkeys(self._embedded.candidates(), 1.0) if self._embedded else {},
+            "kept": _only(self._kept.candidates() if self._asked("kept") else np.zeros(0, np.int64)),
+            "embedded": _only(self._embedded.candidates() if self._embedded else np.zeros(0, np.int64)),
         }
 
     def _of(self, name: str, detector: Detector, known: Known) -> Evidence:
-        return detector.propose(self._site, known) if self._asked(name) else {}
+        return detector.propose(self._site, known) if self._asked(name) else Evidence.of({})
 
     def _asked(self, name: str) -> bool:
         """Whether a method that was selected measures this."""
         return not self._methods.isdisjoint(METHODS_OF[name])
 
-    def _fill_fixed(self, pairs: Sequence[PageNumbers], rows: Floats) -> None:
-        """What two pages alone tell, whatever else is known."""
-        names = ("images", "images_differ", "digits", "digits_differ", "blocks", "lengths", "prints", "tags")
-        columns = [COLUMN[name] for name in (*names, "structure", "kept", "shared", "small")]
-        for place, pair in enumerate(pairs):
-            fixed = self._fixed.get(pair)
-            if fixed is None:
-                fixed = self._fixed[pair] = self._measure(pair)
-            rows[place, columns] = fixed
+    def _measure_new(self, keys: Ints) -> None:
+        """What two pages alone tell, whatever else is known: of each candidate, as the last round had it or anew."""
+        places = places_in(self._measured.keys, keys)
+        rows = np.empty((len(keys), len(FIXED)), np.float32)
+        rows[places >= 0] = self._measured.rows[places[places >= 0]]
+        new = np.flatnonzero(places < 0)
+        for start in range(0, len(new), _BLOCK):
+            some = new[start : start + _BLOCK]
+            rows[some] = self._fixed(keys[some])
+        self._measured = Candidates(keys, rows)
+
+    def _fixed(self, keys: Ints) -> Floats:
+        """The columns that are called `FIXED`."""
+        a, b = both_ends(keys)
+        rows = np.array([self._measure(pair) for pair in zip(a.tolist(), b.tolist(), strict=True)])
+        kept = np.zeros(len(keys))
+        if self._asked("kept"):
+            kept = self._kept.cosines(keys)
+        if self._embedded:  # on the same scale, so that the score needs no other weights
+            kept = np.maximum(kept, self._embedded.similarities(keys))
+        small = np.minimum(self._site.weights[a], self._site.weights[b]) < SMALL
+        return np.column_stack([rows, kept, small])
 
     def _measure(self, pair: PageNumbers) -> list[float]:
         site, methods = self._site, self._methods
-        a, b = site.summaries[pair[0]], site.summaries[pair[1]]
-        images = jaccard(site, pair, self._rare) if self._asked("images") else 0.0
-        both = bool(a.images & self._rare.keys()) and bool(b.images & self._rare.keys())
+        images = self._rare.jaccard(pair) if self._asked("images") else 0.0
+        both = all(number in self._rare.shown for number in pair)
         digit = digits(site, pair) if self._asked("digits") else 0.0
-        many = max(len(a.numbers), len(b.numbers)) >= MANY_NUMBERS
+        many = max(len(site.numbers[number]) for number in pair) >= MANY_NUMBERS
         measured = structure.measures(site, pair)
-        combined = structure.selected(structure.combined(measured), methods)
-        kept = self._kept.cosine(pair) if self._asked("kept") else 0.0
-        if self._embedded:  # on the same scale, so that the score needs no other weights
-            kept = max(kept, self._embedded.similarity(pair))
         return [
             images,
             float(both and not images and self._asked("images")),
             digit,
             float(many and digit < FEW_SHARED and self._asked("digits")),
             *measured,
-            combined,
-            kept,
-            shared_text(a, b),
-            float(min(a.weight, b.weight) < SMALL),
+            structure.selected(structure.combined(measured), methods),
+            self._untranslated.shared(pair),
         ]
 
-    def _fill_lexicon(self, pairs: Sequence[PageNumbers], rows: Floats, lexicon: LexiconSpace | None) -> None:
-        values = lexicon.similarities(pairs) if lexicon else np.full(len(pairs), -1.0)
-        rows[:, COLUMN["lexicon"]] = np.maximum(values, 0)
-        rows[:, COLUMN["lexicon_unknown"]] = values < 0
-
-    def _fill_relatives(self, pairs: Sequence[PageNumbers], rows: Floats, known: Known) -> None:
-        relatives = Relatives(self._site, known) if known and self._asked("parents") else None
-        values = np.array([relatives.similarity(pair) if relatives else -1.0 for pair in pairs])
-        rows[:, COLUMN["relatives"]] = np.maximum(values, 0)
-        rows[:, COLUMN["relatives_unknown"]] = values < 0
-
-    def _fill_context(self, pairs: Sequence[PageNumbers], rows: Floats) -> None:
+    def _fill_context(self, keys: Ints, rows: NDArray[np.float32]) -> None:
         """What the rivals have, and what is missing though the rest of the site has it."""
-        if not pairs:
+        if not len(keys):
             return
-        groups = self._groups(pairs)
+        groups = self._groups(keys)
         for name in RIVALLED:
             values = rows[:, COLUMN[name]]
             rows[:, COLUMN[f"{name}_margin"]] = values - best_rivals(groups, values)
-        languages = self._language_pairs(pairs)
         for name in ("url", "declared"):
             values = rows[:, COLUMN[name]]
-            rows[:, COLUMN[f"{name}_absent"]] = (values == 0) * self._coverage(languages, values)
+            rows[:, COLUMN[f"{name}_absent"]] = (values == 0) * self._coverage(keys, values)
         bridged = rows[:, COLUMN["bridge"]]
         rows[:, COLUMN["bridge_absent"]] = (bridged == 0) * best_rivals(groups, bridged)
 
-    def _groups(self, pairs: Sequence[PageNumbers]) -> NDArray[np.int64]:
+    def _groups(self, keys: Ints) -> Ints:
         """Two rows: for each candidate, a number for its first page with the other's language, and for its second."""
-        ids: dict[tuple[int, str], int] = {}
-        summaries = self._site.summaries
-        first = [ids.setdefault((a, summaries[b].language), len(ids)) for a, b in pairs]
-        second = [ids.setdefault((b, summaries[a].language), len(ids)) for a, b in pairs]
-        return np.array([first, second])
+        a, b = both_ends(keys)
+        spoken, count = self._site.spoken, len(self._site.languages)
+        _, groups = np.unique(np.concatenate([a * count + spoken[b], b * count + spoken[a]]), return_inverse=True)
+        return groups.reshape(2, len(keys))
 
-    def _language_pairs(self, pairs: Sequence[PageNumbers]) -> list[tuple[str, ...]]:
-        summaries = self._site.summaries
-        return [tuple(sorted((summaries[a].language, summaries[b].language))) for a, b in pairs]
-
-    def _coverage(self, languages: Sequence[tuple[str, ...]], values: Floats) -> Floats:
+    def _coverage(self, keys: Ints, values: NDArray[np.float32]) -> Floats:
         """For each candidate, how many of the pages of its rarer language have such evidence of high value."""
-        sizes: dict[str, int] = {}
-        for summary in self._site.summaries:
-            sizes[summary.language] = sizes.get(summary.language, 0) + 1
-        counts: dict[tuple[str, ...], int] = {}
-        for both, value in zip(languages, values, strict=True):
-            if value >= STRONG:
-                counts[both] = counts.get(both, 0) + 1
-        return np.array([min(1.0, counts.get(both, 0) / min(sizes[x] for x in both)) for both in languages])
+        a, b = (self._site.spoken[end] for end in both_ends(keys))
+        both = np.minimum(a, b) * len(self._site.languages) + np.maximum(a, b)
+        counts = np.bincount(both, values >= STRONG)
+        shares: Floats = counts[both] / np.minimum(self._sizes[a], self._sizes[b])
+        return np.minimum(1.0, shares)
 
 
-def best_rivals(groups: NDArray[np.int64], values: Floats) -> Floats:
+def _only(keys: Ints) -> Evidence:
+    """Candidates that nothing more is said of."""
+    return Evidence(keys, np.ones(len(keys)))
+
+
+def _set_known(rows: NDArray[np.float32], name: str, values: Floats) -> None:
+    """A column, and the one beside it that says where it is unknown: below 0."""
+    rows[:, COLUMN[name]] = np.maximum(values, 0)
+    rows[:, COLUMN[f"{name}_unknown"]] = values < 0
+
+
+def best_rivals(groups: Ints, values: NDArray[np.floating]) -> Floats:
     """For each candidate, the highest value of the other candidates of either page in the other's language.
 
     Both rows at once: a page is the first of some of its candidates and the second of others, as the pages happen to
@@ -231,17 +272,12 @@ def best_rivals(groups: NDArray[np.int64], values: Floats) -> Floats:
     return np.maximum(rivals[: len(values)], rivals[len(values) :])
 
 
-def _best_rival(groups: NDArray[np.int64], values: Floats) -> Floats:
+def _best_rival(groups: Ints, values: NDArray[np.floating]) -> Floats:
     """For each element, the highest value of the others in its group; 0 where it is alone."""
-    order = np.lexsort((values, groups))
-    sorted_groups, sorted_values = groups[order], values[order]
-    last = np.append(sorted_groups[1:] != sorted_groups[:-1], True)
-    top = np.zeros(int(groups.max()) + 1)
-    second = np.zeros_like(top)
-    top[sorted_groups[last]] = sorted_values[last]
-    places = np.flatnonzero(last)
-    has_second = (places > 0) & (sorted_groups[places - 1] == sorted_groups[places])
-    second[sorted_groups[places[has_second]]] = sorted_values[places[has_second] - 1]
-    is_top = np.zeros(len(groups), bool)
-    is_top[order[places]] = True
-    return np.where(is_top, second[groups], top[groups])
+    size = int(groups.max()) + 1
+    top, second, count = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
+    np.maximum.at(top, groups, values)
+    highest = values == top[groups]
+    np.maximum.at(second, groups[~highest], values[~highest])
+    np.add.at(count, groups[highest], 1)
+    return np.where(highest & (count[groups] == 1), second[groups], top[groups])

@@ -1,18 +1,20 @@
 """p, i, d: pages with the same rare images and the same digit sequences (Papavassiliou et al., section 3.9)."""
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from rapidfuzz.distance import Indel
 
-from bitrawl.pair.evidence import Evidence, Known, PageNumbers
-from bitrawl.pair.site import PageSummary, Site
+from bitrawl.pair.evidence import Evidence, Known, PageNumbers, best_few, both_ends, pair_keys
+from bitrawl.pair.rows import Ints
+from bitrawl.pair.site import Site
 
 # Judgements, except where a line names its evidence.
 COMMON_SHARE = 0.1  # Papavassiliou: an image on more than 10 % of the pages is common, whatever the density says.
-MAX_NUMBERS = 400  # Of a page, that are compared: the time grows with the square.
+MAX_HOLDERS = 100  # Pages that have an image which candidates are looked up by: it bounds the time.
+FEW = 10  # Candidates that share images with a page, in a language.
 RARE = 3  # Pages of each language that have a number which is looked up.
 MIN_NUMBERS = 3  # Fewer digit sequences are alike by chance.
 _GRID = 512  # Points at which a density is estimated.
@@ -22,31 +24,37 @@ class ImageDetector:
     """Pages that share rare images: Jaccard's coefficient of their lists, each image weighted by its rarity."""
 
     def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
-        """All pairs that share a rare image."""
-        rare = rare_images(site.summaries)
-        holders: dict[str, list[int]] = defaultdict(list)
-        for summary in site.summaries:
-            for image in summary.images & rare.keys():
-                holders[image].append(summary.number)
-        pairs = {(a, b) for numbers in holders.values() for a, b in across(site, numbers)}
-        return {pair: jaccard(site, pair, rare) for pair in pairs}
+        """The best of the pairs that share a rare image."""
+        rare = RareImages(site)
+        holders: dict[int, list[int]] = defaultdict(list)
+        for number, images in rare.shown.items():
+            for image in images:
+                holders[image].append(number)
+        some = (numbers for numbers in holders.values() if len(numbers) <= MAX_HOLDERS)
+        pairs = {pair for numbers in some for pair in across(site, numbers)}
+        return best_few(site, Evidence.of({pair: rare.jaccard(pair) for pair in pairs}), FEW)
 
 
-def rare_images(summaries: Sequence[PageSummary]) -> dict[str, float]:
+class RareImages:
     """The images below the threshold, with what each is worth: one that two pages have says more than one of ten."""
-    counts = Counter(image for summary in summaries for image in summary.images)
-    languages = len({summary.language for summary in summaries})
-    limit = min(density_threshold(sorted(counts.values())), max(COMMON_SHARE * len(summaries), languages))
-    return {image: 1 / math.log2(1 + count) for image, count in counts.items() if 1 < count <= limit}
 
+    def __init__(self, site: Site) -> None:
+        images, counts = np.unique(site.images.flat, return_counts=True)
+        limit = min(
+            density_threshold(np.sort(counts).tolist()), max(COMMON_SHARE * len(site.summaries), len(site.languages))
+        )
+        few = (counts > 1) & (counts <= limit)
+        worth = [1 / math.log2(1 + count) for count in counts[few].tolist()]
+        self.worth = dict(zip(images[few].tolist(), worth, strict=True))
+        rows = site.images.kept(np.isin(site.images.flat, images[few]))
+        self.shown = {number: frozenset(rows[number].tolist()) for number in np.flatnonzero(rows.lengths()).tolist()}
 
-def jaccard(site: Site, pair: PageNumbers, rare: Mapping[str, float]) -> float:
-    """Of the rare images of two pages, by weight; 0 where one has none."""
-    a, b = (site.summaries[number].images & rare.keys() for number in pair)
-    if not a or not b:
-        return 0.0
-    # Exact sums: a set of texts has another order in each process.
-    return math.fsum(rare[image] for image in a & b) / math.fsum(rare[image] for image in a | b)
+    def jaccard(self, pair: PageNumbers) -> float:
+        """Of the rare images of two pages, by weight; 0 where one has none."""
+        a, b = (self.shown.get(number, frozenset()) for number in pair)
+        if not a or not b:
+            return 0.0
+        return math.fsum(self.worth[image] for image in a & b) / math.fsum(self.worth[image] for image in a | b)
 
 
 def density_threshold(frequencies: Sequence[int]) -> float:
@@ -73,24 +81,37 @@ class DigitDetector:
 
     def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
         """Pairs that share two numbers which few pages have."""
-        holders: dict[int, list[int]] = defaultdict(list)
-        for summary in site.summaries:
-            for number in set(summary.numbers):
-                holders[number].append(summary.number)
-        languages = len({summary.language for summary in site.summaries})
-        shared = Counter(
-            pair for numbers in holders.values() if len(numbers) <= RARE * languages for pair in across(site, numbers)
-        )
-        likeness = ((pair, digits(site, pair)) for pair, count in shared.items() if count > 1)
-        return {pair: value for pair, value in likeness if value > 0}
+        keys, counts = np.unique(_sharing_rare_numbers(site), return_counts=True)
+        keys = keys[counts > 1]
+        a, b = both_ends(keys)
+        values = np.array([digits(site, pair) for pair in zip(a.tolist(), b.tolist(), strict=True)], float)
+        return Evidence(keys[values > 0], values[values > 0])
+
+
+def _sharing_rare_numbers(site: Site) -> Ints:
+    """The pairs of pages in two languages that have a number which few pages have, as often as they share one."""
+    owners = site.numbers.owners().astype(np.int64)
+    held = np.unique(site.numbers.flat.astype(np.int64) << 32 | owners)  # by number, each page once
+    numbers, pages = both_ends(held)
+    _, group, sizes = np.unique(numbers, return_inverse=True, return_counts=True)
+    rare = sizes[group] <= RARE * len(site.languages)
+    numbers, pages = numbers[rare], pages[rare]
+    found = [np.zeros(0, np.int64)]
+    for step in range(1, RARE * len(site.languages)):
+        a, b = pages[:-step], pages[step:]
+        both = (numbers[:-step] == numbers[step:]) & (site.spoken[a] != site.spoken[b])
+        if not len(both):
+            break
+        found.append(pair_keys(a[both], b[both]))
+    return np.concatenate(found)
 
 
 def digits(site: Site, pair: PageNumbers) -> float:
     """What share of the digit sequences of two pages stands in the same order on both; 0 for too few."""
-    a, b = (site.summaries[number].numbers[:MAX_NUMBERS] for number in pair)
+    a, b = (site.numbers[number] for number in pair)
     if min(len(a), len(b)) < MIN_NUMBERS or 3 * min(len(a), len(b)) < max(len(a), len(b)):
         return 0.0
-    return float(Indel.normalized_similarity(a, b))
+    return float(Indel.normalized_similarity(a.tolist(), b.tolist()))
 
 
 def across(site: Site, numbers: Sequence[int]) -> Iterable[PageNumbers]:

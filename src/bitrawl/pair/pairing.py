@@ -9,24 +9,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.pair.content import Lexicons
 from bitrawl.pair.copies import copies
 from bitrawl.pair.declared import DeclaredDetector, claims
-from bitrawl.pair.evidence import ALL, METHODS_OF, Known, PageNumbers
-from bitrawl.pair.features import Candidates, Surveyor
+from bitrawl.pair.evidence import ALL, METHODS_OF, Evidence, Floats, Known, PageNumbers, pair_key
+from bitrawl.pair.features import COLUMN, NAMES, Candidates, Surveyor
 from bitrawl.pair.matching import match
+from bitrawl.pair.rows import places_in
 from bitrawl.pair.scoring import ScoreModel
-from bitrawl.pair.site import Site, condense
+from bitrawl.pair.site import PageOf, Pages, Site, condense
 from bitrawl.pair.structure import letter_of
 from bitrawl.pair.url_pairs import UrlDetector, by_marks, same_language_versions
 from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, RefusalReason, shared_text
 from bitrawl.protocols import Encoder
 from bitrawl.urls.patterns import Pattern
 
-Floats = NDArray[np.float64]
 Scorer = Callable[[Candidates], Floats]
 
 # Judgements; the scores are calibrated, so that 0.5 is where a pair is as likely right as wrong.
@@ -76,14 +75,23 @@ class Pairing:
         self._encoder = encoder
 
     def pairs(
-        self, pages: Iterable[Page], languages: Sequence[Language], sitemaps: Iterable[Sitemap] = ()
+        self,
+        pages: Iterable[Page] | Pages,
+        languages: Sequence[Language],
+        sitemaps: Iterable[Sitemap] = (),
+        *,
+        page_of: PageOf | None = None,
     ) -> PairingResult:
-        """All pairs of two of those languages. `pages` are of one site, relabelled or not."""
+        """All pairs of two of those languages. `pages` are of one site, relabelled or not.
+
+        A callable gives them anew each time it is called: twice, four times with an encoder. No more than one is held
+        at a time. `page_of` reads one of them again; without it, each round after the first goes through all of them.
+        Whatever order they come in, the result is the same.
+        """
         settings = self._settings
-        ordered = sorted(pages, key=lambda page: page.url)  # Whatever order they came in, the result is the same.
-        whole = condense(ordered, languages, sitemaps)
+        whole = condense(pages, languages, sitemaps, page_of=page_of, sort=True)
         rounds = Rounds(whole, settings, self._lexicons, self._encoder)
-        scored: dict[PageNumbers, float] = {}
+        scored = Evidence.of({})
         for number in range(settings.rounds):
             before = len(rounds.known.pairs)
             weights = self._model.later if number else self._model.first
@@ -117,38 +125,36 @@ class Rounds:
             site, settings.methods, url=self._url, lexicons=lexicons, encoder=encoder, left_out=self._left_out
         )
         self.known = Known()
-        self.candidates = Candidates([], np.zeros((0, 0)))
+        self.candidates = Candidates(np.zeros(0, np.int64), np.zeros((0, len(NAMES)), np.float32))
 
     def survey(self) -> Candidates:
         """The candidates of this round."""
         self.candidates = self._surveyor.survey(self.known)
         return self.candidates
 
-    def step(self, probabilities: Scorer) -> dict[PageNumbers, float]:
+    def step(self, probabilities: Scorer) -> Evidence:
         """One round: the score of each candidate that passes verification; certain pairs become known."""
         candidates = self.survey()
-        if not candidates.pairs:
-            return {}
+        if not len(candidates):
+            return Evidence.of({})
         return self.settle(probabilities(candidates))
 
-    def settle(self, values: Floats) -> dict[PageNumbers, float]:
+    def settle(self, values: Floats) -> Evidence:
         """Verification and matching, given the scores of the candidates."""
-        translated = self.candidates.column("shared") < MAX_SHARED
-        scores = {
-            pair: float(value)
-            for pair, value, passes in zip(self.candidates.pairs, values, translated, strict=True)
-            if passes and value >= LEAST
-        }
-        certain = match(self.site, scores, CERTAIN)
-        self.known = Known(certain, self.site)
+        passed = (self.candidates.column("shared") < MAX_SHARED) & (values >= LEAST)
+        scores = Evidence(self.candidates.keys[passed], values[passed])
+        self.known = Known(match(self.site, scores, CERTAIN), self.site)
         return scores
 
-    def result(self, scores: Mapping[PageNumbers, float], languages: Sequence[Language]) -> PairingResult:
+    def result(self, scores: Evidence, languages: Sequence[Language]) -> PairingResult:
         """What the last round leaves."""
         matched = match(self.site, scores, self._settings.threshold)
         order = {language: place for place, language in enumerate(languages)}
-        rows = {pair: row for row, pair in enumerate(self.candidates.pairs)}
-        pairs = [self._page_pair(pair, score, rows[pair], order) for pair, score in matched.items()]
+        keys = np.fromiter(map(pair_key, matched), np.int64)
+        rows = places_in(self.candidates.keys, keys).tolist()
+        pairs = [
+            self._page_pair(pair, score, row, order) for (pair, score), row in zip(matched.items(), rows, strict=True)
+        ]
         return PairingResult(pairs, self._refusals(matched, scores, order), self._url.patterns)
 
     def _page_pair(self, pair: PageNumbers, score: float, row: int, order: Mapping[Language, int]) -> PagePair:
@@ -157,7 +163,7 @@ class Rounds:
         return PagePair(a.url, b.url, a.language, b.language, round(score, 4), evidence)
 
     def _refusals(
-        self, matched: Mapping[PageNumbers, float], scores: Mapping[PageNumbers, float], order: Mapping[Language, int]
+        self, matched: Mapping[PageNumbers, float], scores: Evidence, order: Mapping[Language, int]
     ) -> list[Refusal]:
         """Of what pages declare and of what URLs say, all that did not become a pair."""
         site, methods = self.site, self._settings.methods
@@ -180,7 +186,7 @@ class Rounds:
         if a.machine or b.machine:
             return RefusalReason.MACHINE
         if (
-            shared_text(a, b) >= MAX_SHARED
+            shared_text(self.site, pair) >= MAX_SHARED
             or self._copies.get(a.number) == b.number
             or self._copies.get(b.number) == a.number
         ):
@@ -201,7 +207,7 @@ def by_itself(methods: frozenset[Method]) -> Scorer:
     names = [name for name, asking in METHODS_OF.items() if not methods.isdisjoint(asking)]
 
     def score(candidates: Candidates) -> Floats:
-        said = np.array([candidates.column(name) for name in names] or [np.zeros(len(candidates.pairs))])
+        said = np.array([candidates.column(name) for name in names] or [np.zeros(len(candidates))])
         result: Floats = np.clip(0.95 * said.max(axis=0) + 0.05 * said.mean(axis=0), 0, 1)
         return result
 
@@ -212,7 +218,7 @@ def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) ->
     """By letter, what each selected method has to say; nothing where it is silent."""
 
     def value(name: str) -> float:
-        return round(float(candidates.column(name)[row]), 3)
+        return round(float(candidates.rows[row, COLUMN[name]]), 3)
 
     images, digits, structure = value("images"), value("digits"), value("structure")
     said = {

@@ -1,14 +1,16 @@
 """t: the links of pages that are already paired (Liu et al., section 5), and b: two pages paired with the same third."""
 
-import math
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from itertools import groupby, islice
 
+import numpy as np
 from rapidfuzz.distance import Indel
 
 from bitrawl.model import Language
-from bitrawl.pair.evidence import Evidence, Known, PageNumbers, page_numbers
+from bitrawl.pair.evidence import Evidence, Floats, Known, PageNumbers, both_ends, page_numbers, pair_key
+from bitrawl.pair.rows import Ints, Rows, RowWriter
 from bitrawl.pair.site import PageSummary, Site
 
 # Judgements, except where a line names its evidence.
@@ -24,26 +26,25 @@ class ParentDetector:
 
     def propose(self, site: Site, known: Known) -> Evidence:
         """The share of the votes of both pages that they give each other; one vote alone is worth two thirds."""
-        votes: Counter[PageNumbers] = Counter()
-        for a, b in list(known.pairs)[:MAX_PARENTS]:
-            votes.update(set(aligned_links(site, known, a, b)))
-        totals: Counter[tuple[int, Language]] = Counter()
-        for (a, b), count in votes.items():
-            totals[a, site.summaries[b].language] += count
-            totals[b, site.summaries[a].language] += count
-        evidence: Evidence = {}
-        for (a, b), count in votes.items():
-            total = max(totals[a, site.summaries[b].language], totals[b, site.summaries[a].language])
-            if count >= MIN_SHARE * total:
-                evidence[a, b] = count / total * count / (count + 0.5)
-        return evidence
+        found = array("q")
+        for a, b in islice(known.pairs, MAX_PARENTS):
+            found.extend({pair_key(pair) for pair in aligned_links(site, known, a, b)})
+        keys, votes = np.unique(np.array(found, np.int64), return_counts=True)
+        first, second = both_ends(keys)
+        ends = np.concatenate([first, second]) * len(site.languages) + site.spoken[np.concatenate([second, first])]
+        _, group = np.unique(ends, return_inverse=True)
+        totals = np.bincount(group, np.tile(votes, 2))[group]
+        total = np.maximum(totals[: len(keys)], totals[len(keys) :])
+        enough = votes >= MIN_SHARE * total
+        keys, votes, total = keys[enough], votes[enough], total[enough]
+        return Evidence(keys, votes / total * votes / (votes + 0.5))
 
 
 def aligned_links(site: Site, known: Known, a: int, b: int) -> Iterable[PageNumbers]:
     """The targets of links that stand at the same place once the tag sequences are aligned."""
     first, second = site.summaries[a], site.summaries[b]
-    tags_a, tags_b = _anchored(first, second, known), _anchored(second, first, known)
-    targets_a, targets_b = _targets(site, first), _targets(site, second)
+    tags_a, tags_b = _anchored(site, first, second, known), _anchored(site, second, first, known)
+    targets_a, targets_b = _targets(site, a), _targets(site, b)
     for block in Indel.opcodes(tags_a, tags_b):
         if block.tag != "equal":
             continue
@@ -54,67 +55,109 @@ def aligned_links(site: Site, known: Known, a: int, b: int) -> Iterable[PageNumb
                 yield page_numbers(x, y)
 
 
-def _anchored(summary: PageSummary, other: PageSummary, known: Known) -> str:
+def _anchored(site: Site, summary: PageSummary, other: PageSummary, known: Known) -> str:
     """The tag sequence, with a character of its own for each link whose target is paired in the other's language."""
-    tags = list(summary.tags[:MAX_ALIGNED])
-    for place, target in summary.links:
+    tags = list(summary.tags[:MAX_ALIGNED].decode("latin-1"))
+    for place, target in _links(site, summary.number):
         partner = known.partners.get(target, {}).get(other.language)
         if partner is not None and place < len(tags):
             tags[place] = chr(_LINK + min(target, partner) % 0x10000)
     return "".join(tags)
 
 
-def _targets(site: Site, summary: PageSummary) -> dict[int, int]:
-    return {place: target for place, target in summary.links if site.summaries[target].language == summary.language}
+def _targets(site: Site, number: int) -> dict[int, int]:
+    language = site.spoken[number]
+    return {place: target for place, target in _links(site, number) if site.spoken[target] == language}
+
+
+def _links(site: Site, number: int) -> Iterable[tuple[int, int]]:
+    return zip(site.links.values_of(number).tolist(), site.links[number].tolist(), strict=True)
+
+
+class Neighbours:
+    """Of each page those in its language that it links to, and those that link to it; without those in a menu.
+
+    The rarer the links of a page, the more it is worth as a neighbour.
+    """
+
+    def __init__(self, site: Site) -> None:
+        count = len(site.summaries)
+        leading_to, leading_away = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        for number in range(count):
+            targets = _same_language_targets(site, number)
+            leading_to[targets] += 1
+            leading_away[number] = len(targets)
+        self.linked_worth = 1 / np.log2(2 + leading_to)
+        self.linking_worth = 1 / np.log2(2 + leading_away)
+        linked, by, to = RowWriter("i"), array("i"), array("i")
+        for number in range(count):
+            targets = _same_language_targets(site, number)
+            linked.write(number, targets[leading_to[targets] <= COMMON_LINKS].tolist())
+            if 0 < len(targets) <= COMMON_LINKS:
+                by.extend([number] * len(targets))
+                to.extend(targets.tolist())
+        self.linked = linked.rows(count)
+        order = np.argsort(np.array(to, np.int32), kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(np.array(to, np.int64), minlength=count))])
+        self.linking = Rows(starts, np.array(by, np.int32)[order], np.zeros(0, np.uint8))
+
+
+def _same_language_targets(site: Site, number: int) -> Ints:
+    targets = np.unique(site.links[number]).astype(np.int64)
+    result: Ints = targets[site.spoken[targets] == site.spoken[number]]
+    return result
 
 
 class Relatives:
     """How far the neighbours of two pages, by links in and out, are each other's translations."""
 
-    def __init__(self, site: Site, known: Known) -> None:
+    def __init__(self, site: Site, known: Known, neighbours: Neighbours | None = None) -> None:
         self._site = site
-        self._known = known
+        self._neighbours = neighbours or Neighbours(site)
+        places = {language: place for place, language in enumerate(site.languages)}
+        self._partners = np.full((len(places), len(site.summaries)), -1, np.int32)
+        for number, partners in known.partners.items():
+            for language, partner in partners.items():
+                self._partners[places[language], number] = partner
 
-    @cached_property
-    def _neighbours(self) -> list[dict[int, float]]:
-        """Of each page those that it links to or is linked from, rare ones worth more; outgoing as -1 - number."""
-        summaries = self._site.summaries
-        targets = [{t for _, t in summary.links if summaries[t].language == summary.language} for summary in summaries]
-        degree = Counter(target for linked in targets for target in linked)
-        found: list[dict[int, float]] = [{} for _ in summaries]
-        for number, linked in enumerate(targets):
-            for target in linked:
-                if degree[target] <= COMMON_LINKS:
-                    found[number][-1 - target] = 1 / math.log2(2 + degree[target])
-                if len(linked) <= COMMON_LINKS:
-                    found[target][number] = 1 / math.log2(2 + len(linked))
-        return found
+    def similarities(self, keys: Ints) -> Floats:
+        """Weighted Jaccard's coefficient over the neighbours that are paired; -1 where neither page has any."""
+        values = np.empty(len(keys))
+        worths = (self._neighbours.linked_worth, self._neighbours.linking_worth)
+        scratch = [np.zeros(len(self._site.summaries)) for _ in worths]
+        a, b = both_ends(keys)
+        groups = zip(a.tolist(), self._site.spoken[b].tolist(), b.tolist(), strict=True)
+        for (first, language), members in groupby(enumerate(groups), key=lambda item: item[1][:2]):
+            own, total = self._carried(first, language, scratch)
+            for place, (_, _, second) in members:
+                values[place] = self._compared(second, int(self._site.spoken[first]), scratch, total)
+            for marks, targets in zip(scratch, own, strict=True):
+                marks[targets] = 0.0
+        return values
 
-    def similarity(self, pair: PageNumbers) -> float:
-        """Weighted Jaccard's coefficient over the neighbours that are paired; -1 where neither has any."""
-        a, b = pair
-        first = self._mapped(a, self._site.summaries[b].language)
-        second = self._paired(b, self._site.summaries[a].language)
-        if not first and not second:
-            return -1.0
-        both = sum(min(value, second[key]) for key, value in first.items() if key in second)
-        return both / (sum(first.values()) + sum(second.values()) - both)
+    def _carried(self, number: int, language: int, scratch: Sequence[Floats]) -> tuple[list[Ints], float]:
+        """Marks the partners of a page's neighbours with what these are worth."""
+        carried, total = [], 0.0
+        for targets, worth, marks in self._of(number, scratch):
+            partners = self._partners[language, targets]
+            paired = partners >= 0
+            marks[partners[paired]] = worth[targets[paired]]
+            carried.append(partners[paired])
+            total += float(worth[targets[paired]].sum())
+        return carried, total
 
-    def _mapped(self, number: int, language: Language) -> dict[int, float]:
-        mapped = {}
-        for key, value in self._neighbours[number].items():
-            partner = self._known.partners.get(key if key >= 0 else -1 - key, {}).get(language)
-            if partner is not None:
-                mapped[partner if key >= 0 else -1 - partner] = value
-        return mapped
+    def _compared(self, number: int, language: int, scratch: Sequence[Floats], total: float) -> float:
+        both = other = 0.0
+        for targets, worth, marks in self._of(number, scratch):
+            paired = targets[self._partners[language, targets] >= 0]
+            both += float(np.minimum(marks[paired], worth[paired]).sum())
+            other += float(worth[paired].sum())
+        return both / (total + other - both) if total or other else -1.0
 
-    def _paired(self, number: int, language: Language) -> dict[int, float]:
-        partners = self._known.partners
-        return {
-            key: value
-            for key, value in self._neighbours[number].items()
-            if language in partners.get(key if key >= 0 else -1 - key, {})
-        }
+    def _of(self, number: int, scratch: Sequence[Floats]) -> Iterable[tuple[Ints, Floats, Floats]]:
+        near = self._neighbours
+        yield near.linked[number], near.linked_worth, scratch[0]
+        yield near.linking[number], near.linking_worth, scratch[1]
 
 
 class BridgeDetector:
@@ -122,18 +165,21 @@ class BridgeDetector:
 
     def propose(self, site: Site, known: Known) -> Evidence:
         """1 - 2^-n for n such bridges; bridges that lead elsewhere count against."""
-        votes: Counter[PageNumbers] = Counter()
-        reached: dict[tuple[int, Language], Counter[int]] = defaultdict(Counter)
+        votes: dict[PageNumbers, int] = {}
         for number, partners in known.partners.items():
-            for third in partners.values():
-                for language, end in known.partners.get(third, {}).items():
-                    if end != number and language != site.summaries[number].language and end != third:
-                        reached[number, language][end] += 1
-        for (number, language), ends in reached.items():
-            total = ends.total()
-            for end, count in ends.items():
-                if site.summaries[end].language == language:
-                    votes[page_numbers(number, end)] = (
-                        max(votes[page_numbers(number, end)], count) if 2 * count >= total else 0
-                    )
-        return {pair: 1 - 0.5**count for pair, count in votes.items() if count}
+            for language, ends in _reached(site, known, number, partners.values()).items():
+                for end, count in ends.items():
+                    if site.summaries[end].language == language:
+                        pair = page_numbers(number, end)
+                        votes[pair] = max(votes.get(pair, 0), count) if 2 * count >= ends.total() else 0
+        return Evidence.of({pair: 1 - 0.5**count for pair, count in votes.items() if count})
+
+
+def _reached(site: Site, known: Known, number: int, thirds: Iterable[int]) -> dict[Language, Counter[int]]:
+    """By language, the partners of a page's partners, and how often each is reached."""
+    reached: dict[Language, Counter[int]] = defaultdict(Counter)
+    for third in thirds:
+        for language, end in known.partners.get(third, {}).items():
+            if end not in (number, third) and language != site.summaries[number].language:
+                reached[language][end] += 1
+    return reached

@@ -12,6 +12,7 @@ from bitrawl.pair.features import NAMES, Candidates
 
 MODEL = Path(__file__).parent / "models" / "pairs.json"
 Floats = NDArray[np.float64]
+_BLOCK = 1 << 16  # Candidates that are scored at a time.
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,11 @@ class Weights:
 
     def probabilities(self, candidates: Candidates) -> Floats:
         """That each is a pair of translations."""
-        logits = expanded(candidates) @ self.weights + self.bias
-        result: Floats = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
+        result = np.empty(len(candidates))
+        for start in range(0, len(result), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            logits = expanded(candidates.part(block)) @ self.weights + self.bias
+            result[block] = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
         return result
 
 
@@ -75,4 +79,4 @@ TERMS = (*NAMES, *(f"{a}*{b}" for a, b in PRODUCTS))
 def expanded(candidates: Candidates) -> Floats:
     """The features with their products."""
     products = [candidates.column(a) * candidates.column(b) for a, b in PRODUCTS]
-    return np.column_stack([candidates.rows, *products])
+    return np.column_stack([candidates.rows, *products]).astype(np.float64)

@@ -1,27 +1,54 @@
-"""The pages of one site as pairing sees them: condensed, numbered, without the template that recurs on them."""
+"""The pages of one site as pairing sees them: condensed, numbered, without the template that recurs on them.
+
+A summary of a page is some kilobytes, whatever its length: texts and names are hashed, and stand in arrays. The pages
+themselves are read twice, one at a time; what needs a text again reads it again.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import cast
 from zlib import crc32
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.model import UNDETERMINED, Alternate, Language, Page, Sitemap
+from bitrawl.model import UNDETERMINED, Alternate, AlternateSource, Language, Page, Paragraph, Sitemap
+from bitrawl.pair.rows import Numbers, Rows, RowWriter, places_in
 from bitrawl.text.template import Template, TemplateCounter
 from bitrawl.text.weight import weight
+from bitrawl.text.words import words
 from bitrawl.url import Url
 from bitrawl.urls.marks import named_languages
 
+Pages = Callable[[], Iterable[Page]]
+"""Gives the pages of a site from the beginning, each time that it is called."""
+
+PageOf = Callable[[Url], Page | None]
+"""Reads one page of a site again; None where it is gone."""
+
 # Judgements, except where a line names its evidence.
 MAX_TEXT = 30_000  # Characters of a page that are looked at: more of a long page says nothing new.
-MAX_LINKS = 1_000  # Of a page, in their order.
+LEARNED_TEXT = 5_000  # Characters of a page whose words are compared.
+MAX_LINKS = 1_000  # Of a page, in their order; images and alternates as well.
 MAX_TAGS = 4_000  # Of a page: comparing them costs the square of it.
+MAX_NUMBERS = 400  # Of a page, that are compared: the time grows with the square.
+MAX_BLOCKS = 500  # Paragraphs of a page whose forms are compared.
 # Settled by looking at errors on the ten site packs and the bundled web (2026-11).
 CLAIMED_CONTENT = 0.2  # Share of the main text that is in what a page claims: the rest may be code or quotations ...
 CLAIMED_WHOLE = 0.6  # ... or of all its text: a title page is a list of links and an English licence.
 PROSE = 20  # Characters of running text, at the least: judgement ...
 PROSE_LETTERS = 0.85  # ... and the share of them that are letters and spaces.
+
+SOURCES = tuple(AlternateSource)
+_SOURCE_BITS = 4
+_MAX_CLAIMS = 1 << (16 - _SOURCE_BITS)
+_LETTERS = 255  # Tags of a site that have a letter of their own; the rarer ones share the last.
+_MOST = 0xFFFF  # A count or a place that is higher is this.
+_BLOCK = 1 << 20  # Elements that are looked up at a time.
 
 _NUMBER = re.compile(r"\d+")
 # What a translation keeps as it is: numbers, addresses, code, names in Latin letters.
@@ -31,22 +58,28 @@ _KINDS = {"title": 0, "heading": 1, "listitem": 2, "text": 3}
 
 @dataclass(frozen=True, slots=True)
 class PageSummary:
-    """What of a page is needed to pair it."""
+    """What of a page is needed to pair it, and is one value; the rest is in the rows of the site."""
 
     number: int
     url: Url
     language: Language
-    paragraphs: tuple[str, ...]  # its own text, without the site's template
-    prose: dict[str, int]  # the paragraphs that are running text, with their weights
-    weight: int  # of its own text, in characters of an alphabet
-    fingerprint: str  # one character for each paragraph: kind and length
-    tags: str  # the tag sequence, one character a tag
-    numbers: tuple[int, ...]  # the digit sequences of its text, in order
-    kept: dict[int, int]  # what a translation keeps, hashed, with how often
-    images: frozenset[str]  # their names, without folders
-    links: tuple[tuple[int, int], ...]  # (place in the tag sequence, number of the page that it leads to)
-    alternates: tuple[Alternate, ...]
+    weight: int  # of its own text, without the site's template, in characters of an alphabet
+    text: int  # a hash of that text
+    blocks: int  # paragraphs of that text
+    fingerprint: bytes  # one for each of the first paragraphs: kind and length
+    form: int  # a hash of all paragraphs' kinds, and whether each is short or long
+    tags: bytes  # the tag sequence, one for each tag
+    alternates: int  # how many it declares, known or not
     machine: bool  # translated by a machine
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words of a language on a site, by their hashes, and how many pages have each."""
+
+    hashes: NDArray[np.uint32]
+    holders: NDArray[np.int64]
+    pages: int
 
 
 @dataclass(slots=True)
@@ -55,11 +88,52 @@ class Site:
 
     summaries: list[PageSummary]
     by_url: dict[Url, int]
-    groups: list[tuple[Alternate, ...]] = field(default_factory=list)  # what the sitemaps declare
+    languages: list[Language]  # those that its pages are in
+    spoken: NDArray[np.int64]  # of each page, the place of its language in `languages`
+    weights: NDArray[np.int64]  # of each page
+    prose: Rows  # the paragraphs that are running text, hashed, with their weights
+    kept: Rows  # of what a translation keeps, that which two languages have: places in `terms`, with how often
+    terms: NDArray[np.uint32]  # hashes
+    words: Rows  # of the beginning of its text: places in the vocabulary of its language, with how often
+    vocabularies: Mapping[Language, Vocabulary]
+    numbers: Rows  # the digit sequences of its text, in order
+    images: Rows  # their names, without folders, hashed
+    links: Rows  # the pages that it leads to, with their places in the tag sequence; by place
+    alternates: Rows  # the pages that it declares translations, each with a `declaration`
+    groups: list[tuple[Numbers, Numbers]]  # what the sitemaps declare: pages and declarations
+    claims: list[Language]  # what declarations call the language of a page
+    texts: "Texts"
 
     def of_language(self, language: Language) -> list[PageSummary]:
         """In the order of their numbers."""
         return [summary for summary in self.summaries if summary.language == language]
+
+
+class Texts:
+    """The texts of the pages of a site, read again whenever they are asked for."""
+
+    def __init__(self, pages: Pages, page_of: PageOf | None, numbers: Mapping[Url, int], template: Template) -> None:
+        self._pages, self._page_of, self._numbers, self._template = pages, page_of, numbers, template
+
+    def each(self) -> Iterator[tuple[int, list[str]]]:
+        """The number of each page and its own paragraphs, in the order in which the pages come."""
+        seen = bytearray(len(self._numbers))
+        for page in self._pages():
+            number = self._numbers.get(page.url)
+            if number is not None and not seen[number]:
+                seen[number] = True
+                yield number, texts_of(own_paragraphs(page, self._template))
+
+    def of(self, urls: Collection[Url]) -> Iterator[tuple[int, list[str]]]:
+        """The same of some pages. Goes through all of them where there is no other way to come by one."""
+        if self._page_of is None:
+            wanted = {self._numbers[url] for url in urls}
+            yield from ((number, texts) for number, texts in self.each() if number in wanted)
+            return
+        for url in urls:
+            page = self._page_of(url)
+            if page is not None:
+                yield self._numbers[url], texts_of(own_paragraphs(page, self._template))
 
 
 def is_prose(text: str) -> bool:
@@ -67,25 +141,65 @@ def is_prose(text: str) -> bool:
     return len(text) >= PROSE and sum(map(str.isalpha, text)) + text.count(" ") >= PROSE_LETTERS * len(text)
 
 
-def condense(pages: Sequence[Page], languages: Sequence[Language], sitemaps: Iterable[Sitemap] = ()) -> Site:
-    """The pages in one of those languages, numbered in their order."""
-    spoken = [language_of(page, languages) for page in pages]
-    counter = TemplateCounter()
-    for page, language in zip(pages, spoken, strict=True):
-        counter.add(page, language)
-    kept = [page for page, language in zip(pages, spoken, strict=True) if language != UNDETERMINED]
-    by_url = {page.url: number for number, page in enumerate(kept)}
-    for number, page in enumerate(kept):
-        if page.canonical is not None:
-            by_url.setdefault(page.canonical, number)
-    alphabet: dict[str, str] = {}
-    own = [language for language in spoken if language != UNDETERMINED]
-    summaries = [
-        _Condenser(by_url, counter.template(), alphabet).summary(number, page, language)
-        for number, (page, language) in enumerate(zip(kept, own, strict=True))
-    ]
-    groups = [group for sitemap in sitemaps for group in sitemap.alternates]
-    return Site(summaries, by_url, groups)
+def own_paragraphs(page: Page, template: Template) -> list[Paragraph]:
+    """Its paragraphs without the template, as far as they are looked at."""
+    found: list[Paragraph] = []
+    room = MAX_TEXT
+    for paragraph in page.paragraphs:
+        if room <= 0:
+            break
+        if paragraph not in template:
+            found.append(paragraph)
+            room -= len(paragraph.text)
+    return found
+
+
+def texts_of(paragraphs: Sequence[Paragraph]) -> list[str]:
+    """The last is cut where it goes on beyond what is looked at."""
+    texts = [paragraph.text for paragraph in paragraphs]
+    over = sum(map(len, texts)) - MAX_TEXT
+    if over > 0:
+        texts[-1] = texts[-1][:-over]
+    return texts
+
+
+def beginning(texts: Sequence[str]) -> str:
+    """As much of a page's own text as its words are taken from."""
+    return " ".join(texts)[:LEARNED_TEXT]
+
+
+def hashed(text: str) -> int:
+    """32 bits, the same in every process."""
+    return crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def condense(
+    pages: Iterable[Page] | Pages,
+    languages: Sequence[Language],
+    sitemaps: Iterable[Sitemap] = (),
+    *,
+    page_of: PageOf | None = None,
+    sort: bool = False,
+) -> Site:
+    """The pages in one of those languages, numbered in the order in which they come or in that of their URLs.
+
+    A callable is asked for the pages twice, and holds no page for us; `page_of` reads one of them again. A page that
+    comes twice counts once, and one that is there the first time only has no text.
+    """
+    if not callable(pages):
+        listed = list(pages)
+        pages, page_of = listed.__iter__, {page.url: page for page in listed}.get
+    census = Census(languages)
+    for page in pages():
+        census.add(page)
+    condenser = Condenser(census, sort=sort)
+    for page in pages():
+        condenser.add(page)
+    for sitemap in sitemaps:
+        for part in sitemap.parts():
+            for group in part.alternates:
+                condenser.add_group(group)
+    return condenser.site(Texts(pages, page_of, condenser.numbers, condenser.template))
 
 
 def language_of(page: Page, languages: Sequence[Language]) -> Language:
@@ -116,54 +230,232 @@ def _asked(language: Language, languages: Sequence[Language]) -> Language:
     return next((asked for asked in languages if same_language(language, asked)), UNDETERMINED)
 
 
-@dataclass(slots=True)
-class _Condenser:
-    by_url: dict[Url, int]
-    template: Template
-    alphabet: dict[str, str]  # the tags of the site, each a character
+class Census:
+    """What must be known of all pages before one can be condensed."""
 
-    def summary(self, number: int, page: Page, language: Language) -> PageSummary:
-        own = [p for p in page.paragraphs if p not in self.template]
-        texts: list[str] = []
-        room = MAX_TEXT
-        for paragraph in own:
-            if room <= 0:
-                break
-            texts.append(paragraph.text[:room])
-            room -= len(paragraph.text)
+    def __init__(self, languages: Sequence[Language]) -> None:
+        self._asked = languages
+        self.languages: dict[Url, Language] = {}
+        self._canonical: dict[Url, Url] = {}  # by the page
+        self._tags: Counter[str] = Counter()
+        self.counter = TemplateCounter()
+
+    def add(self, page: Page) -> None:
+        """Pages in other languages count for the template."""
+        language = language_of(page, self._asked)
+        self.counter.add(page, language)
+        if language == UNDETERMINED:
+            return
+        self.languages[page.url] = language
+        self._tags.update(page.tags[:MAX_TAGS])
+        if page.canonical is not None and page.canonical != page.url:
+            self._canonical[page.url] = page.canonical
+
+    def numbers(self, *, sort: bool) -> dict[Url, int]:
+        """Of the pages in the languages that were asked for."""
+        urls = sorted(self.languages) if sort else list(self.languages)
+        return {url: number for number, url in enumerate(urls)}
+
+    def with_canonical(self, numbers: dict[Url, int]) -> dict[Url, int]:
+        """Pages by their addresses and by those that they call their own."""
+        by_url = dict(numbers)
+        for url, number in numbers.items():
+            if url in self._canonical:
+                by_url.setdefault(self._canonical[url], number)
+        return by_url
+
+    def alphabet(self) -> "Alphabet":
+        """The commonest tags, each a letter, whatever the order of the pages."""
+        common = sorted(self._tags.items(), key=lambda entry: (-entry[1], entry[0]))[:_LETTERS]
+        return Alphabet({tag: place for place, (tag, _) in enumerate(common)})
+
+
+class Alphabet(dict[str, int]):
+    """The letters of tags; those that have none share one."""
+
+    def __missing__(self, tag: str) -> int:
+        return _LETTERS
+
+
+class Condenser:
+    """Makes the summary of one page after the other, and at the end the site."""
+
+    def __init__(self, census: Census, *, sort: bool) -> None:
+        self.template = census.counter.template()
+        del census.counter
+        self._languages = census.languages
+        self.numbers = census.numbers(sort=sort)
+        self._by_url = census.with_canonical(self.numbers)
+        self._alphabet = census.alphabet()
+        self._summaries: dict[int, PageSummary] = {}
+        self._prose, self._kept, self._words = RowWriter("Q", "I"), RowWriter("I", "H"), RowWriter("I", "H")
+        self._numerals, self._images = RowWriter("I"), RowWriter("I")
+        self._links, self._alternates = RowWriter("i", "H"), RowWriter("i", "H")
+        self._claims: dict[Language, int] = {UNDETERMINED: 0}
+        self._groups: dict[bytes, tuple[Numbers, Numbers]] = {}
+
+    def add(self, page: Page) -> None:
+        """Only pages that were counted, each once."""
+        number = self.numbers.get(page.url)
+        if number is None or number in self._summaries:
+            return
+        own = own_paragraphs(page, self.template)
+        texts = texts_of(own)
         weights = [weight(text) for text in texts]
-        shape = "".join(chr(48 + 16 * _KINDS[p.kind] + w.bit_length()) for p, w in zip(own, weights, strict=False))
-        whole = " ".join(texts)
+        forms = [(_KINDS[paragraph.kind], size.bit_length()) for paragraph, size in zip(own, weights, strict=True)]
+        self._summaries[number] = self._summary(number, page, sum(weights), "\n".join(texts), forms)
+        self._write_text(number, page, texts, weights)
+        self._write_links(number, page)
+
+    def add_group(self, group: Sequence[Alternate]) -> None:
+        """What a sitemap declares; many entries declare the same."""
+        pages, said = self._declared(group, -1)
+        if len(pages) > 1:
+            members = np.array(pages, np.int64), np.array(said, np.int64)
+            self._groups[members[0].tobytes() + members[1].tobytes()] = members
+
+    def site(self, texts: Texts) -> Site:
+        """All that was added."""
+        count = len(self.numbers)
+        for url, number in self.numbers.items():
+            if number not in self._summaries:
+                self._summaries[number] = self._summary(number, Page(url), 0, "", [])
+        summaries = [self._summaries.pop(number) for number in range(count)]
+        asked = dict.fromkeys(summary.language for summary in summaries)
+        places = {language: place for place, language in enumerate(sorted(asked))}
+        spoken = np.array([places[summary.language] for summary in summaries], np.int64)
+        kept, terms = shared_terms(self._kept.rows(count), spoken)
+        written, vocabularies = numbered_words(self._words.rows(count), spoken, list(places))
+        return Site(
+            summaries=summaries,
+            by_url=self._by_url,
+            languages=list(places),
+            spoken=spoken,
+            weights=np.array([summary.weight for summary in summaries], np.int64),
+            prose=self._prose.rows(count),
+            kept=kept,
+            terms=terms,
+            words=written,
+            vocabularies=vocabularies,
+            numbers=self._numerals.rows(count),
+            images=self._images.rows(count),
+            links=self._links.rows(count),
+            alternates=self._alternates.rows(count),
+            groups=list(self._groups.values()),
+            claims=list(self._claims),
+            texts=texts,
+        )
+
+    def _summary(self, number: int, page: Page, size: int, text: str, forms: Sequence[tuple[int, int]]) -> PageSummary:
         return PageSummary(
             number=number,
             url=page.url,
-            language=language,
-            paragraphs=tuple(texts),
-            prose={text: w for text, w in zip(texts, weights, strict=True) if is_prose(text)},
-            weight=sum(weights),
-            fingerprint=shape,
-            tags="".join(map(self._letter, page.tags[:MAX_TAGS])),
-            numbers=tuple(int(run[:18]) for run in _NUMBER.findall(whole)),
-            kept=self._kept(page, whole),
-            images=frozenset(image.src.partition("?")[0].rpartition("/")[2] for image in page.images),
-            links=self._links(page, number),
-            alternates=page.alternates,
+            language=self._languages[page.url],
+            weight=size,
+            text=text_key(text),
+            blocks=len(forms),
+            fingerprint=bytes(48 + 16 * kind + bits for kind, bits in forms[:MAX_BLOCKS]),
+            form=text_key("".join(chr(2 * kind + (bits > 6) + 65) for kind, bits in forms)),
+            tags=bytes(map(self._alphabet.__getitem__, page.tags[:MAX_TAGS])),
+            alternates=len(page.alternates),
             machine=bool(page.machine_translation),
         )
 
-    def _letter(self, tag: str) -> str:
-        letter = self.alphabet.get(tag)
-        if letter is None:
-            letter = self.alphabet[tag] = chr(0x100 + len(self.alphabet))
-        return letter
-
-    def _links(self, page: Page, number: int) -> tuple[tuple[int, int], ...]:
-        targets = ((link.position, self.by_url.get(link.url, -1)) for link in page.links[:MAX_LINKS])
-        return tuple(sorted((place, target) for place, target in targets if place >= 0 and target not in (-1, number)))
-
-    def _kept(self, page: Page, whole: str) -> dict[int, int]:
-        """Tokens that translations share, and the addresses outside the site, which they share too."""
+    def _write_text(self, number: int, page: Page, texts: Sequence[str], weights: Sequence[int]) -> None:
+        prose = {text_key(text): size for text, size in zip(texts, weights, strict=True) if is_prose(text)}
+        self._prose.write(number, list(prose), list(prose.values()))
+        whole = " ".join(texts)
+        self._numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(whole)[:MAX_NUMBERS]])
+        kept = Counter(_KEPT.findall(whole))
         site = page.url.site
-        tokens = Counter(_KEPT.findall(whole))
-        tokens.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
-        return {crc32(token.encode()): count for token, count in tokens.items()}
+        kept.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
+        _write_counts(self._kept, number, kept)
+        _write_counts(self._words, number, Counter(words(beginning(texts), self._languages[page.url])))
+
+    def _write_links(self, number: int, page: Page) -> None:
+        names = {image.src.partition("?")[0].rpartition("/")[2] for image in page.images[:MAX_LINKS]}
+        self._images.write(number, sorted({hashed(name) for name in names}))
+        targets = ((link.position, self._by_url.get(link.url, -1)) for link in page.links[:MAX_LINKS])
+        links = sorted((min(place, _MOST), to) for place, to in targets if place >= 0 and to not in (-1, number))
+        self._links.write(number, [to for _, to in links], [place for place, _ in links])
+        self._alternates.write(number, *self._declared(page.alternates[:MAX_LINKS], number))
+
+    def _declared(self, alternates: Iterable[Alternate], number: int) -> tuple[list[int], list[int]]:
+        """The pages that are declared, without the page itself, and how."""
+        pages, said = [], []
+        for alternate in alternates:
+            target = self._by_url.get(alternate.url, -1)
+            if target in (-1, number):
+                continue
+            claim = self._claims.setdefault(claimed_language(alternate.language), len(self._claims))
+            if claim < _MAX_CLAIMS:
+                pages.append(target)
+                said.append(claim << _SOURCE_BITS | SOURCES.index(alternate.source))
+        return pages, said
+
+
+def claim_of(declaration: Numbers) -> Numbers:
+    """The place in `Site.claims` of the language that is declared."""
+    return declaration >> _SOURCE_BITS
+
+
+def source_of(declaration: Numbers) -> Numbers:
+    """The place in `SOURCES` of where it is declared."""
+    return declaration & ((1 << _SOURCE_BITS) - 1)
+
+
+def text_key(text: str) -> int:
+    """64 bits, the same in every process."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+
+
+def _write_counts(writer: RowWriter, number: int, counts: Counter[str]) -> None:
+    by_hash: dict[int, int] = {}
+    for token, count in counts.items():
+        by_hash[hashed(token)] = min(count, _MOST)
+    writer.write(number, list(by_hash), list(by_hash.values()))
+
+
+def shared_terms(kept: Rows, spoken: NDArray[np.int64]) -> tuple[Rows, NDArray[np.uint32]]:
+    """Only the terms that pages of two languages have, by their places among all of those."""
+    of_language = [_distinct(kept, np.flatnonzero(spoken == place)) for place in range(int(spoken.max(initial=-1)) + 1)]
+    terms, languages = np.unique(np.concatenate([np.zeros(0, np.uint32), *of_language]), return_counts=True)
+    terms = terms[languages > 1]
+    mask = np.zeros(len(kept.flat), bool)
+    for start in range(0, len(mask), _BLOCK):
+        block = kept.flat[start : start + _BLOCK]
+        mask[start : start + _BLOCK] = places_in(terms, block) >= 0
+    shared = kept.kept(mask)
+    _replace(shared.flat, terms)
+    return shared, terms
+
+
+def numbered_words(
+    written: Rows, spoken: NDArray[np.int64], languages: Sequence[Language]
+) -> tuple[Rows, dict[Language, Vocabulary]]:
+    """The words by their places in the vocabularies of their languages."""
+    vocabularies = {}
+    for place, language in enumerate(languages):
+        pages = np.flatnonzero(spoken == place)
+        known = _distinct(written, pages)
+        holders = np.zeros(len(known), np.int64)
+        for number in pages.tolist():
+            row = written[number]
+            row[:] = np.searchsorted(known, row)
+            holders[row] += 1
+        vocabularies[language] = Vocabulary(known, holders, len(pages))
+    return written, vocabularies
+
+
+def _distinct(rows: Rows, pages: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """All that stands in the rows of those pages, once, ascending."""
+    some = np.zeros(len(rows), bool)
+    some[pages] = True
+    return cast("NDArray[np.uint32]", np.unique(rows.flat[np.repeat(some, rows.lengths())]))
+
+
+def _replace(flat: Numbers, known: Numbers) -> None:
+    """Each by its place in the ascending array, which has all of them."""
+    for start in range(0, len(flat), _BLOCK):
+        block = flat[start : start + _BLOCK]
+        block[:] = np.searchsorted(known, block)

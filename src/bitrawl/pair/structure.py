@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Indel, Levenshtein
 
 from bitrawl.model import Method
-from bitrawl.pair.evidence import Evidence, Known, PageNumbers
+from bitrawl.pair.evidence import Evidence, Known, PageNumbers, best_few
 from bitrawl.pair.images import across
 from bitrawl.pair.site import Site
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 MAX_BUCKET = 40  # Pages of one form: more than that are a form letter, and say nothing of each other.
 MIN_BLOCKS = 4  # A fingerprint of fewer paragraphs is anybody's.
 HIGH, MEDIUM, LOW = 0.85, 0.7, 0.5  # Similarity from which on a pair is h, m, l.
-COMPARED = 500  # Paragraphs of a page whose forms are compared.
+FEW = 10  # Candidates that are built like a page, in a language.
 COMPARABLE = 0.2  # Ratio of lengths below which a page is a placeholder of the other.
 LENGTH_LIMIT = 0.4  # ILSP-FC: ratio of paragraphs and of lengths below which two pages are not compared.
 
@@ -25,28 +25,23 @@ class StructureDetector:
     """Candidates are pages with the same tag sequence, or the same fingerprint up to lengths."""
 
     def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
-        """Only what is at least of low similarity."""
-        buckets: dict[str, list[int]] = defaultdict(list)
+        """The best of what is at least of low similarity."""
+        buckets: dict[bytes | int, list[int]] = defaultdict(list)
         for summary in site.summaries:
-            if len(summary.fingerprint) >= MIN_BLOCKS:
+            if summary.blocks >= MIN_BLOCKS:
                 buckets[summary.tags].append(summary.number)
-                buckets[coarse(summary.fingerprint)].append(summary.number)
+                buckets[summary.form].append(summary.number)
         pairs = {pair for numbers in buckets.values() if len(numbers) <= MAX_BUCKET for pair in across(site, numbers)}
         likeness = ((pair, similarity(site, pair)) for pair in pairs)
-        return {pair: value for pair, value in likeness if value >= LOW}
-
-
-def coarse(fingerprint: str) -> str:
-    """Kinds of paragraphs, and whether each is short or long."""
-    return "".join(chr((ord(letter) - 48) // 16 * 2 + 65 + ((ord(letter) - 48) % 16 > 6)) for letter in fingerprint)
+        return best_few(site, Evidence.of({pair: value for pair, value in likeness if value >= LOW}), FEW)
 
 
 def measures(site: Site, pair: PageNumbers) -> tuple[float, float, float, float]:
     """Ratio of fingerprint lengths, of text weights, similarity of fingerprints, and of tag sequences."""
     a, b = site.summaries[pair[0]], site.summaries[pair[1]]
-    blocks = _ratio(len(a.fingerprint), len(b.fingerprint))
+    blocks = _ratio(a.blocks, b.blocks)
     lengths = _ratio(a.weight, b.weight)
-    prints = float(Levenshtein.normalized_similarity(a.fingerprint[:COMPARED], b.fingerprint[:COMPARED]))
+    prints = float(Levenshtein.normalized_similarity(a.fingerprint, b.fingerprint))
     tags = float(Indel.normalized_similarity(a.tags, b.tags))
     return blocks, lengths, prints, tags
 

@@ -12,6 +12,7 @@ from bitrawl.urls.patterns import Pattern, learn, reliability
 
 # Judgements: the score weighs them against the rest.
 MARKED = (0.5, 0.85, 0.95)  # What the same skeleton is worth when none, one, both of the URLs name their language.
+MAX_RIVALS = 50  # Pages of a language with one skeleton: of more, the URLs say nothing.
 RELIABLE = 0.5  # Of the known pages that a pattern leads from, the share that it must lead to their partner.
 
 
@@ -24,12 +25,12 @@ class UrlDetector:
 
     def propose(self, site: Site, known: Known) -> Evidence:
         """Patterns need known pairs; they are kept in `patterns` for whoever crawls the site."""
-        evidence = by_marks(site)
+        evidence = dict(by_marks(site))
         self.patterns = learned(site, known)
         for found in (by_patterns(site, self.patterns), by_replacements(site, self._replacements)):
             for pair, value in found.items():
                 evidence[pair] = max(value, evidence.get(pair, 0.0))
-        return evidence
+        return Evidence.of(evidence)
 
 
 def by_marks(site: Site) -> Evidence:
@@ -37,17 +38,19 @@ def by_marks(site: Site) -> Evidence:
     buckets: dict[str, dict[Language, list[int]]] = defaultdict(lambda: defaultdict(list))
     for summary in site.summaries:
         buckets[skeleton(summary.url, summary.language)][summary.language].append(summary.number)
-    evidence: Evidence = {}
+    evidence: dict[PageNumbers, float] = {}
     for by_language in buckets.values():
         languages = list(by_language)
         for place, first in enumerate(languages):
             for second in languages[place + 1 :]:
                 rivals = max(len(by_language[first]), len(by_language[second]))
+                if rivals > MAX_RIVALS:
+                    continue
                 for a in by_language[first]:
                     for b in by_language[second]:
                         marks = sum(is_marked(site.summaries[n].url, site.summaries[n].language) for n in (a, b))
                         evidence[page_numbers(a, b)] = MARKED[marks] / rivals
-    return evidence
+    return Evidence.of(evidence)
 
 
 def same_language_versions(site: Site) -> set[PageNumbers]:
@@ -60,7 +63,7 @@ def same_language_versions(site: Site) -> set[PageNumbers]:
         for language in named_languages(summary.url):
             if language == summary.language:
                 continue
-            for number in buckets.get(skeleton(summary.url, language), ()):
+            for number in buckets.get(skeleton(summary.url, language), [])[:MAX_RIVALS]:
                 if number != summary.number and site.summaries[number].language == summary.language:
                     found.add(page_numbers(summary.number, number))
     return found
@@ -84,9 +87,11 @@ def learned(site: Site, known: Known) -> dict[tuple[Language, Language], dict[Pa
     return patterns
 
 
-def by_patterns(site: Site, patterns: dict[tuple[Language, Language], dict[Pattern, float]]) -> Evidence:
+def by_patterns(
+    site: Site, patterns: dict[tuple[Language, Language], dict[Pattern, float]]
+) -> dict[PageNumbers, float]:
     """Where a pattern leads from a page of the first language to one of the second."""
-    evidence: Evidence = {}
+    evidence: dict[PageNumbers, float] = {}
     for (first, second), worth in patterns.items():
         for summary in site.of_language(first) if worth else ():
             for pattern, value in worth.items():
@@ -98,9 +103,9 @@ def by_patterns(site: Site, patterns: dict[tuple[Language, Language], dict[Patte
     return evidence
 
 
-def by_replacements(site: Site, replacements: Sequence[tuple[str, str]]) -> Evidence:
+def by_replacements(site: Site, replacements: Sequence[tuple[str, str]]) -> dict[PageNumbers, float]:
     """The user's, both ways, as ILSP-FC's -u_r: any text for any other, at each place where it stands."""
-    evidence: Evidence = {}
+    evidence: dict[PageNumbers, float] = {}
     for old, new in [*replacements, *((new, old) for old, new in replacements)]:
         for summary in site.summaries if old else ():
             parts = summary.url.split(old)

@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from bitrawl.model import Language
-from bitrawl.pair.site import PageSummary
+from bitrawl.pair.evidence import PageNumbers
+from bitrawl.pair.site import Site, shared_terms
 from bitrawl.url import Url
 
 # Share of the running text that is the same on both. Chosen on the ten site packs (2026-11), none held out: 0.4
@@ -41,11 +44,24 @@ class Refusal:
     score: float = 0.0
 
 
-def shared_text(a: PageSummary, b: PageSummary) -> float:
+def shared_text(site: Site, pair: PageNumbers) -> float:
     """What share of the running text of the page with more of it stands on the other word for word."""
-    most = max(sum(a.prose.values()), sum(b.prose.values()))
-    if not most:
-        return 0.0
-    if len(a.prose) > len(b.prose):
-        a, b = b, a
-    return sum(weight for text, weight in a.prose.items() if text in b.prose) / most
+    (a, weights), (b, others) = ((site.prose[number], site.prose.values_of(number)) for number in pair)
+    most = max(int(weights.sum()), int(others.sum()))
+    return float(weights[np.isin(a, b)].sum() / most) if most else 0.0
+
+
+class UntranslatedText:
+    """The running text that stands on pages of two languages: on most pages there is none."""
+
+    def __init__(self, site: Site) -> None:
+        self._sizes = np.bincount(site.prose.owners(), site.prose.values, len(site.summaries))
+        self._rows, _ = shared_terms(site.prose, site.spoken)
+
+    def shared(self, pair: PageNumbers) -> float:
+        """`shared_text` of two pages in two languages."""
+        a, b = pair
+        first, second = self._rows[a], self._rows[b]
+        if not len(first) or not len(second):
+            return 0.0
+        return float(self._rows.values_of(a)[np.isin(first, second)].sum() / max(self._sizes[a], self._sizes[b]))

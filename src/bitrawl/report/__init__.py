@@ -1,4 +1,4 @@
-"""What a person looks at: the HTML report of a job, and its short form for the terminal.
+"""The HTML report of a job, and its short form for the terminal.
 
 facts = gather(folder)        # figures and samples, from the ledger and the corpus' summary
 lines = brief(facts)          # for the terminal

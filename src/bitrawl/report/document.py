@@ -1,9 +1,9 @@
-"""The frame of what we write as HTML: one file that opens offline, runs no script and loads nothing."""
+"""The frame of all HTML that we write: one file that opens offline, runs no script and loads nothing."""
 
 from bitrawl.report.markup import Html, fill
 from bitrawl.report.style import STYLE
 
-# Should anything hostile ever get through the escaping, the browser refuses to run it or to load from anywhere.
+# If anything hostile ever got through the escaping, the browser would neither run it nor load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 _FRAME = """<!doctype html>

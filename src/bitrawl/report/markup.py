@@ -1,4 +1,4 @@
-"""HTML from templates in which all that is not HTML already is escaped: what comes from the web is hostile."""
+"""HTML from templates. Everything that is not `Html` is escaped, because text from the web is hostile."""
 
 import html
 import re
@@ -9,13 +9,13 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef
 
 
 class Html(str):
-    """Markup that is safe as it stands; only this module and literals make it."""
+    """Markup that is safe as it is. Only this module and literals make it."""
 
     __slots__ = ()
 
 
 def fill(template: str, **values: object) -> Html:
-    """The template with its {names} replaced; whatever is not `Html` is escaped."""
+    """The template with its {names} replaced. Everything that is not `Html` is escaped."""
     return Html(template.format(**{name: escaped(value) for name, value in values.items()}))
 
 
@@ -27,12 +27,11 @@ def escaped(value: object) -> Html:
 
 
 def joined(parts: Iterable[Html]) -> Html:
-    """One after the other."""
     return Html("".join(parts))
 
 
 def link(url: str, text: str = "", *, width: int = 90) -> Html:
-    """To a web page, in a direction of its own; an address that is none of the web's is shown and not linked."""
+    """A link to a web page, isolated in its text direction. A URL that is not http(s) is shown but not linked."""
     shown = shortened(text or url, width)
     if not url.startswith(("http://", "https://")):
         return fill("<bdi>{shown}</bdi>", shown=shown)
@@ -40,5 +39,5 @@ def link(url: str, text: str = "", *, width: int = 90) -> Html:
 
 
 def shortened(text: str, width: int) -> str:
-    """Its beginning, with a mark when there is more."""
+    """The beginning of the text, with a mark if there is more."""
     return text if len(text) <= width else text[: width - 1].rstrip() + "…"

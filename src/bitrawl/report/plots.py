@@ -1,4 +1,7 @@
-"""Small charts as inline SVG: no scripts, colours from the style of the page, figures when you point at them."""
+"""Small charts as inline SVG, without scripts.
+
+The page's style sets the colours. Point at a value to see its number.
+"""
 
 from collections.abc import Sequence
 from math import ceil, floor, log10
@@ -11,10 +14,10 @@ from bitrawl.report.wording import number, share
 WIDTH, HEIGHT = 520, 250
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 24, 42  # margins, for the axes
 DASHES = ((), (9, 4), (2, 3), (12, 3, 2, 3), (5, 2), (12, 3, 2, 3, 2, 3), (16, 5), (1, 5))
-"""Strokes and gaps of the lines, in pixels: lines can be told apart without colour. The first is solid."""
+"""Strokes and gaps of the lines, in pixels, so that lines can be told apart without colour. The first is solid."""
 
 COLOURS = len(DASHES)
-"""Lines have the colours c0 to c7 of the page's style. More than that could not be told apart."""
+"""Lines have the colours c0 to c7 of the page's style. More could not be told apart."""
 
 STROKE = 2.2
 RING = 5  # radius of the ring that marks where a line stops
@@ -34,12 +37,12 @@ class Bar(msgspec.Struct, frozen=True):
 
     label: str
     value: int
-    note: str = ""  # what the label means, under it
-    part: int | None = None  # of the value, drawn solid; the rest is pale
+    note: str = ""  # what the label means; shown under it
+    part: int | None = None  # the part of the value that is drawn solid; the rest is pale
 
 
 def lines(title: str, series: Sequence[Series], *, x: str, y: str) -> Html:
-    """Lines from the origin, with a legend; `x` and `y` say what the axes count. A ring marks where a line stops."""
+    """Lines from the origin, with a legend. `x` and `y` say what the axes count. A ring marks where a line stops."""
     drawn = series[:COLOURS]
     right = max((point[0] for one in drawn for point in one.points), default=0)
     top = max((point[1] for one in drawn for point in one.points), default=0)
@@ -88,7 +91,7 @@ def histogram(title: str, counts: Sequence[int], *, x: str, y: str) -> Html:
     total, width = sum(counts), 1 / len(counts)
     columns = []
     for place, count in enumerate(counts):
-        left, up = frame.x(place * width), frame.y(count) - (1 if count else 0)  # A single one is still seen.
+        left, up = frame.x(place * width), frame.y(count) - (1 if count else 0)  # A single one is still visible.
         columns.append(
             fill(
                 '<rect class="column c0" x="{left}" y="{up}" width="{wide}" height="{high}"><title>{title}</title></rect>',
@@ -104,7 +107,10 @@ def histogram(title: str, counts: Sequence[int], *, x: str, y: str) -> Html:
 
 
 def bars(rows: Sequence[Bar], *, total: int = 0) -> Html:
-    """A table of horizontal bars, the last ones summed up where they are many; shares are of `total`, if given."""
+    """A table of horizontal bars.
+
+    If there are many, the last ones are summed up. Shares are of `total`, if it is given.
+    """
     if len(rows) > MOST_BARS:
         rest = rows[MOST_BARS - 1 :]
         rows = [*rows[: MOST_BARS - 1], Bar(f"{len(rest)} others", sum(row.value for row in rest))]
@@ -131,7 +137,7 @@ def _bar(row: Bar, longest: int, total: int) -> Html:
 
 
 class _Frame(msgspec.Struct, frozen=True):
-    """From values to places in the picture."""
+    """Turns values into positions in the picture."""
 
     right: float
     top: float
@@ -219,7 +225,7 @@ def _ring(frame: _Frame, series: Series, place: int) -> Html:
 
 
 def ticks(top: float, most: int = 5) -> list[float]:
-    """From 0 to `top` or a little more, in steps of 1, 2 or 5 times a power of ten; whole numbers."""
+    """From 0 to `top` or a little more, in steps of 1, 2 or 5 times a power of ten. Whole numbers only."""
     if top <= 0:
         return [0]
     rough = max(top / most, 1)
@@ -233,5 +239,5 @@ def _tick(value: float) -> str:
 
 
 def _short(value: float) -> str:
-    """A coordinate: a tenth of a pixel is enough."""
+    """A coordinate. A tenth of a pixel is exact enough."""
     return escaped(f"{value:.1f}".removesuffix(".0"))

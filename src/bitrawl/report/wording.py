@@ -26,7 +26,7 @@ METHODS: dict[str, tuple[str, str]] = {
     Method.MUTUAL: ("mutual links", "the pages link to each other"),
     Method.BRIDGE: ("third language", "both are translations of the same page in a third language"),
 }
-"""By the letter of the evidence: its name, and what it says of two pages."""
+"""The name of each kind of evidence, by letter, and what it says about two pages."""
 
 SKIPS: dict[str, str] = {
     Reason.OFF_SITE: "The link leads to a site that has no seed.",
@@ -38,6 +38,7 @@ SKIPS: dict[str, str] = {
     Reason.NOFOLLOW: "The link says rel=nofollow.",
     Reason.STRATEGY: "The strategy does not follow links of the page where this one was found.",
     Reason.TRAP: "The URL looks like one of an endless series, or similar URLs brought nothing new.",
+    Reason.TOO_MANY_HOSTS: "The site has more hosts than --site-hosts, or its hosts all answer alike.",
     Reason.ROBOTS: "robots.txt forbids it.",
     Reason.ROBOTS_UNREACHABLE: "robots.txt could not be fetched, so nothing on this host may be crawled.",
     Reason.NOINDEX: "The page asks not to be indexed. Its links were followed.",
@@ -71,7 +72,7 @@ SKIPS: dict[str, str] = {
     Reason.MINING_ERROR: "Mining failed. The pages are kept in rejected/.",
     Reason.INTERNAL: "This is a bug in bitrawl. Please report it.",
 }
-"""Why a link is no page; docs/reference/skips.md says more of each."""
+"""Why a link did not become a page. docs/reference/skips.md says more about each reason."""
 
 HARMLESS: frozenset[str] = frozenset({Reason.SITEMAP, Reason.PROBE, Reason.REDIRECT})
 """Skips that lose nothing."""
@@ -86,6 +87,7 @@ ADVICE: dict[str, str] = {
     Reason.DEPTH: "Raise --max-depth.",
     Reason.STRATEGY: "Try --strategy breadth-first.",
     Reason.TRAP: "Look at these URLs. If they are real pages, add some of them as seeds.",
+    Reason.TOO_MANY_HOSTS: "Raise --site-hosts, or add a page of each host that you want as a seed.",
     Reason.ROBOTS: "Ask the site's owner for permission. bitrawl always obeys robots.txt.",
     Reason.ROBOTS_UNREACHABLE: "Try again later. The same command resumes the job.",
     Reason.OPT_OUT: "If the law allows it where you are, keep them with --ignore-opt-outs.",
@@ -124,11 +126,11 @@ REFUSALS = {
     "unlike": "All of the evidence together is too weak.",
     "machine-translated": "One page says that it was translated by a machine.",
 }
-"""Why two pages that some evidence proposed as a pair were refused."""
+"""Why two pages that some evidence suggested as a pair were refused."""
 
 
 def method_name(letter: str) -> str:
-    """The letter itself where it is unknown."""
+    """The letter itself if it is unknown."""
     return METHODS.get(letter, (letter, ""))[0]
 
 
@@ -138,7 +140,7 @@ def language_pair(a: str, b: str) -> str:
 
 
 def fetched(summary: Summary) -> str:
-    """How many requests were answered; those that were not are told where there are any."""
+    """How many requests were answered, and how many were not, if any."""
     answers, silent = counted(summary.answers, "answer"), sum(summary.unanswered.values())
     return f"{answers} to {counted(summary.answers + silent, 'request')}" if silent else answers
 
@@ -168,7 +170,7 @@ def share(part: float, whole: float) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes as a person reads them."""
+    """Bytes in a readable unit."""
     for unit in ("B", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -177,7 +179,7 @@ def size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person says them: 12 s, 3 min 5 s, 2 h 10 min."""
+    """Seconds in readable units: 12 s, 3 min 5 s, 2 h 10 min."""
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 10:

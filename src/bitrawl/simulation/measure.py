@@ -1,9 +1,9 @@
 """How soon a strategy completed the pairs of a site, compared with the best order.
 
-What is counted. A fetch is each answer that the loop asks for in the hope of a page: pages, redirects and missing ones
-(what the archive does not hold is a 404). Sitemaps, robots.txt and probes are counted apart; a link that robots.txt or
-the trap rules stop costs nothing. The x axis of a site is what exhaustive breadth-first fetches, for every strategy.
-A pair is complete when both of its pages were fetched and kept.
+A fetch is each answer that the loop requests in the hope of a page: pages, redirects and missing pages (a URL that is
+not archived is a 404). Sitemaps, robots.txt and probes are counted apart. A link that robots.txt or the trap rules stop
+costs nothing. The x axis of a site is the number of fetches of exhaustive breadth-first, for every strategy. A pair is
+complete when both of its pages were fetched and kept.
 """
 
 from collections import defaultdict
@@ -18,28 +18,29 @@ from bitrawl.simulation.truth import Truth, UrlPair
 from bitrawl.url import Url
 
 MARKS = (5, 10, 25, 50, 75, 100)
-"""Per cent of the x axis at which the complete pairs are counted."""
+"""Percentages of the x axis at which the complete pairs are counted."""
 
 ALMOST_ALL = 0.95  # judgement: the last pairs of a site are often out of reach
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """How good a run was; None where the strategy does not say, or never got there."""
+    """How good a run was. None if the strategy does not tell, or never got there."""
 
     strategy: str
     fetched: int
     pairs: int  # completed
     at_marks: tuple[int, ...]  # pairs complete at each of MARKS
-    area: float | None  # under the harvest curve, of the best possible order's
+    area: float | None  # under the harvest curve, relative to the best possible order
     area_reachable: float | None  # the same with only the pairs that breadth-first completes
     until_almost_all: int | None  # fetches until 95 % of the pairs that breadth-first completes
-    until_per_page: float | None  # that, per page of those pairs
+    until_per_page: float | None  # the same, divided by the number of pages of those pairs
     examined_per_pair: float | None
     precision: float | None
     stopped_at: int | None
     stop_reason: str
-    stop_lost: int | None  # pairs that were completed after it; if the replay ended there, that breadth-first has more
-    stop_saved: int | None  # fetches made after it; if the replay ended there, that breadth-first makes more
+    stop_lost: int | None  # pairs completed after it; if the replay ended there, the pairs that breadth-first has more
+    # fetches made after it; if the replay ended there, the fetches that breadth-first makes more
+    stop_saved: int | None
     apart: dict[str, int]
     faults: int
     curve: tuple[int, ...]  # pairs complete after each fetch, along the whole x axis
@@ -50,8 +51,8 @@ class SiteTrials(msgspec.Struct, frozen=True):
 
     site: str
     truth: Truth
-    length: int  # of the x axis: what exhaustive breadth-first fetches
-    pages: int  # of them that are pages
+    length: int  # of the x axis: the fetches of exhaustive breadth-first
+    pages: int  # how many of them brought pages
     reachable: int  # pairs that breadth-first completes
     best: tuple[int, ...]  # pairs complete after each fetch in the best order
     figures: tuple[Figures, ...]
@@ -59,7 +60,7 @@ class SiteTrials(msgspec.Struct, frozen=True):
 
 
 def measure(run: Run, truth: Truth, reference: Run) -> Figures:
-    """Compares a run with the truth. `reference` is exhaustive breadth-first on the same site, the x axis."""
+    """Compare a run with the truth. `reference` is exhaustive breadth-first on the same site; it defines the x axis."""
     length = len(reference.kept)
     curve = harvest(run.kept, truth.pairs, length)
     reachable = frozenset(_complete(reference.kept, truth.pairs))
@@ -102,8 +103,8 @@ def harvest(kept: Sequence[Url | None], pairs: Iterable[UrlPair], length: int) -
 def best_harvest(pairs: Iterable[UrlPair], length: int) -> tuple[int, ...]:
     """The same for the best possible order, whether links lead there or not.
 
-    It fetches the pages of pairs two by two. Of pages with several partners, that with the most comes first, followed by
-    its partners: each of them completes a pair.
+    It fetches the pages of pairs two by two. Of pages with several partners, the one with the most comes first,
+    followed by its partners, each of which completes a pair.
     """
     gains: list[int] = []
     fetched: set[Url] = set()
@@ -121,7 +122,7 @@ def best_harvest(pairs: Iterable[UrlPair], length: int) -> tuple[int, ...]:
 
 
 def _complete(kept: Sequence[Url | None], pairs: Iterable[UrlPair]) -> dict[UrlPair, int]:
-    """The fetch, counted from 0, that completed each pair; pairs that were not completed are left out."""
+    """The fetch, counted from 0, that completed each pair. Pairs that were not completed are left out."""
     first = {url: at for at, url in reversed(list(enumerate(kept))) if url is not None}
     return {(a, b): max(first[a], first[b]) for a, b in pairs if a in first and b in first}
 
@@ -143,7 +144,7 @@ def _after(curve: Sequence[int], fetches: int) -> int:
 
 
 def _per_pair(run: Run, truth: Truth, right: int | None) -> float | None:
-    """Candidates for each pair that was rightly believed; those that nobody can judge are left out on both sides."""
+    """Candidates per correctly accepted pair. Pairs that nobody can judge are left out on both sides."""
     if run.examined is None or not right:
         return None
     return (run.examined - len((run.reported or frozenset()) & truth.uncounted)) / right

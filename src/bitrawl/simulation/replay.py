@@ -1,4 +1,4 @@
-"""Archives as a web that strategies are tried on.
+"""Replays archives, so that strategies can be compared.
 
 async with opened_replay([Path("site.warc.gz")]) as replay:
     trials = await replay.trials(settings, truth, replay.home_pages())
@@ -47,7 +47,7 @@ from bitrawl.store.replay import Archives, ReplayFetcher, home_pages, open_archi
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 
-_UNKEPT = OPT_OUTS | {Directive.NOINDEX}  # directives with which the loop drops a page
+_UNKEPT = OPT_OUTS | {Directive.NOINDEX}  # the loop drops pages with these directives
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,10 +55,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     languages: tuple[Language, ...]
     strategies: tuple[Strategy, ...] = tuple(Strategy)
-    alternates: bool = True  # False hides what pages and sitemaps declare as translations
-    models: bool = True  # False goes without what was trained beforehand
-    weights: dict[str, float] = {}  # of `adaptive`, in place of the package's
-    stop: bool = False  # end a replay where the strategy leaves the site; otherwise only note it
+    alternates: bool = True  # False hides the translations that pages and sitemaps declare
+    models: bool = True  # False uses no trained models
+    weights: dict[str, float] = {}  # of `adaptive`; they replace the package's weights
+    stop: bool = False  # end a replay where the strategy leaves the site; otherwise only note where
 
 
 class ReplayClock:
@@ -68,7 +68,7 @@ class ReplayClock:
         self._now = 0.0
 
     def now(self) -> float:
-        """In seconds since the replay began."""
+        """Seconds since the replay began."""
         return self._now
 
     async def sleep(self, seconds: float) -> None:
@@ -80,7 +80,7 @@ class ReplayClock:
 async def opened_replay(
     archives: Sequence[Path], *, cache: Path | None = None, one_site: Sequence[Sequence[str]] = ()
 ) -> AsyncIterator["Replay"]:
-    """Archives that can be replayed any number of times; each page is analysed once, with a `cache` once for all.
+    """Archives that can be replayed any number of times. Each page is analysed once; with a `cache`, once for all runs.
 
     A folder stands for the WARC files in it.
     """
@@ -95,7 +95,7 @@ async def opened_replay(
 
 
 class Replay:
-    """Archives as a web that strategies can be tried on."""
+    """Archives that replace the web, to try strategies on."""
 
     def __init__(self, archives: Archives, analyser: RememberedAnalyses, sites: Sites) -> None:
         self._archives = archives
@@ -106,23 +106,23 @@ class Replay:
         self._references: dict[tuple[tuple[Url, ...], bool], Run] = {}
 
     def home_pages(self) -> list[Url]:
-        """Where a replay starts unless you name seeds."""
+        """Where a replay starts if you name no seeds."""
         return home_pages(self._archives)
 
     def archived(self, seeds: Iterable[Url]) -> dict[Url, Url | None]:
-        """The seeds as the archives have them, with http or https; None for those that they do not have."""
+        """The seeds as they are archived, with http or https; None for those that are not."""
         return {url: self._archives.archived_as(url) for url in seeds}
 
     def holds(self, pairs: Iterable[UrlPair]) -> int:
-        """How many of the pairs have both of their pages in the archives."""
+        """How many of the pairs have both pages in the archives."""
         return sum(all(self._archives.archived_as(url) == url for url in pair) for pair in pairs)
 
     async def landed(self, pairs: frozenset[UrlPair]) -> frozenset[UrlPair]:
-        """The pairs by the addresses that the archive has the pages at."""
+        """The pairs with the URLs under which the pages are archived."""
         return frozenset([in_order((await landed(self._fetcher, a), await landed(self._fetcher, b))) for a, b in pairs])
 
     async def found_pairs(self, languages: Sequence[Language]) -> list[PagePair]:
-        """What bitrawl pairs when it has read the archives whole."""
+        """The pairs that bitrawl finds when it has read the archives completely."""
         sites: dict[str, list[Page]] = {}
         for page in await self.pages():
             sites.setdefault(self._sites.of(page.url.host), []).append(page)
@@ -134,12 +134,12 @@ class Replay:
         return sorted(pairs, key=lambda pair: (pair.url_a, pair.url_b))
 
     async def pages(self) -> list[Page]:
-        """Every archived page that a crawl would keep, in the order of the addresses."""
+        """Every archived page that a crawl would keep, sorted by URL."""
         outcomes = [await self._outcome(url) for url in sorted(self._archives.urls())]
         return [one for one in outcomes if isinstance(one, Page) and not _UNKEPT & set(one.directives)]
 
     async def sitemaps(self, pages: Iterable[Page]) -> list[Sitemap]:
-        """Those of the hosts of these pages: where they are by custom, and those that these name."""
+        """The sitemaps of these pages' hosts: at the usual places, and those that these sitemaps name."""
         found: dict[Url, Sitemap] = {}
         waiting = [Url.parse(f"{origin}/sitemap.xml") for origin in dict.fromkeys(page.url.origin for page in pages)]
         while waiting:
@@ -147,18 +147,22 @@ class Replay:
             outcome = await self._outcome(url, index=True)
             if isinstance(outcome, Sitemap):
                 found[url] = outcome
-                waiting += [link.url for link in outcome.links if link.kind is LinkKind.INDEX and link.url not in found]
+                links = (link for part in outcome.parts() for link in part.links)
+                waiting += [link.url for link in links if link.kind is LinkKind.INDEX and link.url not in found]
         return list(found.values())
 
     async def trials(
         self, settings: Settings, truth: Truth, seeds: Sequence[Url], tell: Callable[[str, str], None] = lambda *_: None
     ) -> list[SiteTrials]:
-        """Every strategy on every site of the seeds; `tell` is called with the site and the strategy before each begins."""
+        """Try every strategy on every site of the seeds.
+
+        `tell` gets the site and the strategy before each trial begins.
+        """
         sites: dict[str, list[Url]] = {}
         for seed in seeds:
             sites.setdefault(self._sites.of(seed.host), []).append(self._archives.archived_as(seed) or seed)
         if not sites:
-            raise ConfigError("the archives hold no page to begin with; name other seeds with --seeds-file")
+            raise ConfigError("the archives contain no page to start from; name other seeds with --seeds-file")
         return [
             await self._site(site, tuple(urls), settings, truth.of(site, self._sites.of), tell)
             for site, urls in sites.items()
@@ -184,7 +188,7 @@ class Replay:
         return SiteTrials(site, truth, length, pages, reachable, best, tuple(figures), reference.languages)
 
     def strategy(self, name: Strategy, settings: Settings) -> LinkScorer:
-        """A fresh one, as the settings want it."""
+        """A new strategy, built as the settings ask."""
         return strategy(name, settings.languages, models=settings.models, weights=settings.weights)
 
     async def _reference(self, seeds: tuple[Url, ...], settings: Settings) -> Run:
@@ -237,8 +241,10 @@ class _WithoutAlternates:
         outcome = await self._inner.analyse(capture, index=index)
         if isinstance(outcome, Skip):
             return outcome
-        kind = LinkKind.PAGE if isinstance(outcome, Page) else LinkKind.SITEMAP
-        links = tuple(_undeclared(link, kind) for link in outcome.links)
+        if isinstance(outcome, Sitemap):
+            listed = [_undeclared(link, LinkKind.SITEMAP) for part in outcome.parts() for link in part.links]
+            return Sitemap.of(outcome.url, listed)
+        links = tuple(_undeclared(link, LinkKind.PAGE) for link in outcome.links)
         return msgspec.structs.replace(outcome, links=links, alternates=())
 
 
@@ -249,7 +255,7 @@ def _undeclared(link: Link, kind: LinkKind) -> Link:
 
 
 async def landed(fetcher: Fetcher, url: Url) -> Url:
-    """Where a URL leads: a truth file may name a page by an address that redirects to it."""
+    """Where a URL leads. A truth file may name a page by a URL that redirects to it."""
     for _ in range(MAX_REDIRECTS):
         answer = await fetcher.fetch(Link(url, LinkKind.PAGE))
         if isinstance(answer, Skip) or not 300 <= answer.status < 400:

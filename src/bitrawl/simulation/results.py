@@ -1,4 +1,4 @@
-"""What came of a simulation: rows for people, and files."""
+"""The results of a simulation, as tables for people and as files."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ MEASURES = (
     "  fetches saved",
     "fetches in all",
 )
-"""The rows of the table: one column a strategy, so that it fits a terminal."""
+"""The rows of the table. Each strategy is a column, so that the table fits a terminal."""
 
 COLUMNS = (
     "site",
@@ -52,7 +52,7 @@ COLUMNS = (
 
 
 def cells(figures: Figures) -> tuple[str, ...]:
-    """A column of the table, one cell for each of MEASURES; "-" where a strategy does not say."""
+    """A column of the table with one cell for each of MEASURES; "-" if a strategy does not provide it."""
     return (
         *map(str, figures.at_marks),
         _shown(figures.area, ".3f"),
@@ -68,7 +68,7 @@ def cells(figures: Figures) -> tuple[str, ...]:
 
 
 def headline(trials: SiteTrials) -> str:
-    """What the table is of."""
+    """The title of the table."""
     return (
         f"{trials.site}: {len(trials.truth.pairs)} true pairs, {trials.reachable} within reach;"
         f" 100 % is {trials.length} fetches, of which {trials.pages} are pages"
@@ -76,20 +76,20 @@ def headline(trials: SiteTrials) -> str:
 
 
 def remarks(trials: SiteTrials) -> list[str]:
-    """What the figures of a site do not say."""
+    """Remarks on a site that its figures do not show."""
     reasons = [f"{one.strategy} would stop: {one.stop_reason}" for one in trials.figures if one.stop_reason]
     bugs = [f"{one.strategy}: a bug ended {one.faults} visits, see the log" for one in trials.figures if one.faults]
     return reasons + bugs
 
 
 def missing_languages(results: Iterable[SiteTrials], languages: Sequence[Language]) -> list[Language]:
-    """Those in which no site has a page, as far as breadth-first reaches."""
+    """The languages in which no site has a page, as far as breadth-first reaches."""
     found = {Language(code) for trials in results for code in trials.languages}
     return [language for language in languages if not any(same_language(code, language) for code in found)]
 
 
 def write(folder: Path, results: Sequence[SiteTrials]) -> None:
-    """Tables, curves and pictures; the same simulation gives the same bytes."""
+    """Write tables, curves and pictures. The same simulation gives the same bytes."""
     _write_csv(folder / "simulate.csv", COLUMNS, (line for trials in results for line in _lines(trials)))
     heads = ("site", "strategy", "fetches", "pairs")
     _write_csv(folder / "curves.csv", heads, (line for trials in results for line in _curves(trials)))
@@ -97,7 +97,7 @@ def write(folder: Path, results: Sequence[SiteTrials]) -> None:
     lead = "Archived sites were replayed under several strategies, to compare how soon each completes the pairs."
     files.write(folder / "simulate.html", harvest.render("Strategies compared", lead, panels))
     for one, trials in zip(panels, results, strict=True):
-        name = re.sub(r"[^\w.-]", "_", trials.site)  # a port, or an address in brackets
+        name = re.sub(r"[^\w.-]", "_", trials.site)  # a port, or an IP address in brackets
         files.write(folder / f"{name}.svg", harvest.svg(one))
         files.write(folder / f"{name}.png", harvest.png(one))
 
@@ -116,7 +116,7 @@ def panel(trials: SiteTrials) -> harvest.Panel:
 
 
 def _end(figures: Figures) -> int | None:
-    """Fetches until the strategy would stop, or has nothing left to fetch; None when it goes on to the end."""
+    """Fetches until the strategy would stop or has nothing left to fetch; None if it goes on to the end."""
     if figures.stopped_at is not None:
         return figures.stopped_at
     return figures.fetched if figures.fetched < len(figures.curve) else None
@@ -134,7 +134,7 @@ def _lines(trials: SiteTrials) -> Iterable[tuple[object, ...]]:
 
 
 def _curves(trials: SiteTrials) -> Iterable[tuple[object, ...]]:
-    """Where a curve rises, and where it ends."""
+    """The points where a curve rises, and where it ends."""
     for name, curve in (("best possible", trials.best), *((one.strategy, one.curve) for one in trials.figures)):
         before = 0
         for fetches, pairs in enumerate(curve, 1):

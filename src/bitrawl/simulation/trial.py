@@ -1,4 +1,4 @@
-"""One strategy's way through an archived site, fetch by fetch.
+"""One strategy's crawl of an archived site, fetch by fetch.
 
 run = await run_trial("adaptive", scorer, replay.prepared(seeds, settings))
 """
@@ -30,26 +30,26 @@ from bitrawl.url import Url
 class Stop(msgspec.Struct, frozen=True):
     """Where a strategy would have left the site."""
 
-    at: int  # fetches made
+    at: int  # fetches made until then
     reason: str
 
 
 class Run(msgspec.Struct, frozen=True):
-    """One strategy's way through a site."""
+    """One strategy's crawl of a site."""
 
     strategy: str
-    kept: tuple[Url | None, ...]  # one for each fetch: the page that came of it
+    kept: tuple[Url | None, ...]  # the page that each fetch brought, if any
     apart: dict[str, int]  # our own requests by kind, which are not in `kept`
-    faults: int = 0  # visits that ended by a bug of ours
+    faults: int = 0  # visits that ended with a bug in bitrawl
     languages: dict[str, int] = {}  # pages by language
     stop: Stop | None = None
     stopped: bool = False  # The replay ended there; otherwise it went on.
-    examined: int | None = None  # candidate pairs that the strategy verified or trusted; None when it looks at none
-    reported: frozenset[UrlPair] | None = None  # pairs that it holds to be translations
+    examined: int | None = None  # candidate pairs that the strategy verified or trusted; None if it examines none
+    reported: frozenset[UrlPair] | None = None  # pairs that it considers translations
 
 
 class ReplayLedger:
-    """The ledger of a replay, in memory: what is known of the site, and what each fetch brought."""
+    """The ledger of a replay, in memory: what is known about the site, and what each fetch brought."""
 
     def __init__(self, site_of: Callable[[str], str]) -> None:
         self.kept: list[Url | None] = []
@@ -59,7 +59,7 @@ class ReplayLedger:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Does nothing: all is in memory."""
+        """Does nothing, because everything is in memory."""
         yield
 
     def record(self, visit: Visit, *, final: bool = True) -> None:
@@ -72,7 +72,7 @@ class ReplayLedger:
             self.learn(self.knowledge(site).after(visit))
 
     def refuse(self, skips: Iterable[tuple[Link, Skip]]) -> None:
-        """Does nothing: a refused link costs no fetch."""
+        """Does nothing, because a skipped link costs no fetch."""
 
     def knowledge(self, site: str) -> SiteKnowledge:
         return self._sites.get(site) or SiteKnowledge(site)
@@ -112,10 +112,10 @@ Prepare = Callable[[LinkScorer], Replayed]
 
 
 async def run_trial(name: str, scorer: LinkScorer, prepare: Prepare) -> Run:
-    """Runs to the end of the site, or to where the strategy leaves it, as the settings of the loop say.
+    """Crawl to the end of the site, or until the strategy leaves it, as the settings of the loop say.
 
-    A strategy may have two attributes beyond the protocol: `examined`, the number of candidate pairs that it looked at,
-    and `pairs`, those that it believes. Both are read where it leaves the site, also if the replay goes on.
+    A strategy may have two attributes beyond the protocol: `examined`, the number of candidate pairs that it examined,
+    and `pairs`, those that it accepted. Both are read where it leaves the site, even if the replay goes on.
     """
     made = prepare(scorer)
     crawl, ledger = made.crawl, made.ledger
@@ -146,7 +146,7 @@ async def run_trial(name: str, scorer: LinkScorer, prepare: Prepare) -> Run:
 
 
 class _Claims(msgspec.Struct, frozen=True):
-    """What a strategy tells beyond the protocol; None where it does not."""
+    """What a strategy offers beyond the protocol; None for what it does not."""
 
     examined: int | None = None
     pairs: frozenset[UrlPair] | None = None
@@ -158,11 +158,11 @@ class _Claims(msgspec.Struct, frozen=True):
 
 
 def _is_fetch(visit: Visit) -> bool:
-    """Neither our own requests, nor what was refused before anything was requested."""
+    """True except for our own requests and for links that were skipped before anything was requested."""
     outcome = visit.outcome
     if visit.lease.link.kind in OWN_REQUESTS:
         return False
     if not isinstance(outcome, Skip) or visit.status:
         return True
-    # A bug while a visit is recorded makes the loop record it a second time.
+    # If a bug occurs while a visit is recorded, the loop records it a second time.
     return outcome.stage not in (Stage.ROBOTS, Stage.FRONTIER) and outcome.reason is not Reason.INTERNAL

@@ -1,4 +1,4 @@
-"""The true pairs of a site, by which strategies are measured, and their file."""
+"""The true pairs of a site, which strategies are measured against, and the file that lists them."""
 
 import csv
 from collections.abc import Callable, Iterable, Sequence
@@ -13,16 +13,16 @@ from bitrawl.model import Language, PagePair
 from bitrawl.url import Url
 
 UrlPair = tuple[Url, Url]
-"""Two pages by their URLs, in alphabetical order: which side is which language does not matter here."""
+"""Two pages by their URLs, in alphabetical order. Which side is which language does not matter here."""
 
 _COLUMNS = ("url_a", "url_b", "lang_a", "lang_b")
 
 
 class Truth(msgspec.Struct, frozen=True):
-    """The true pairs of a site, and those that nobody can judge."""
+    """The true pairs of a site, and the pairs that nobody can judge."""
 
     pairs: frozenset[UrlPair]
-    uncounted: frozenset[UrlPair] = frozenset()  # a strategy that believes them is neither right nor wrong
+    uncounted: frozenset[UrlPair] = frozenset()  # a strategy that accepts one of these is neither right nor wrong
 
     def of(self, site: str, site_of: Callable[[str], str]) -> "Truth":
         """Only the pairs with a page of that site."""
@@ -60,7 +60,7 @@ def read_pairs(path: Path, languages: Sequence[Language]) -> frozenset[UrlPair]:
 
 
 def write_pairs(path: Path, pairs: Sequence[PagePair]) -> None:
-    """In the format that `read_pairs` reads."""
+    """Write the format that `read_pairs` reads."""
     rows = [_COLUMNS, *((pair.url_a, pair.url_b, pair.lang_a, pair.lang_b) for pair in pairs)]
     files.write(path, "".join("\t".join(row) + "\n" for row in rows))
 

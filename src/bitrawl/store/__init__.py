@@ -1,1 +1,1 @@
-"""What a job remembers."""
+"""Everything that a job stores. All SQL is here."""

@@ -21,15 +21,15 @@ CREATE TABLE IF NOT EXISTS outcomes (
 
 
 class Analyses:
-    """One SQLite file for a set of archives as they are now, analysed by this version of the package."""
+    """One SQLite file for a set of archives in their current state, analysed by this version of the package."""
 
     def __init__(self, folder: Path, archives: Sequence[Path]) -> None:
         path = folder / f"{_identity(archives)}.sqlite"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(path, isolation_level=None)  # each outcome is kept at once
+            self._connection = sqlite3.connect(path, isolation_level=None)  # each outcome is stored at once
             self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = OFF")  # It can be made anew.
+            self._connection.execute("PRAGMA synchronous = OFF")  # It can be made again.
             self._connection.executescript(_SCHEMA)
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"{path} cannot be used: {error}; choose another --cache") from error
@@ -40,11 +40,10 @@ class Analyses:
         }
 
     def close(self) -> None:
-        """Leave the file complete."""
         self._connection.close()
 
     def get(self, url: Url, *, index: bool) -> Page | Sitemap | Skip | None:
-        """None for a page that has not been analysed."""
+        """None if the URL has not been analysed."""
         row = self._connection.execute(
             "SELECT kind, outcome FROM outcomes WHERE url = ? AND asked_as_index = ?", (url, index)
         ).fetchone()
@@ -60,7 +59,7 @@ class Analyses:
 
 
 def _identity(archives: Sequence[Path]) -> str:
-    """Changes with the files and the version, so that nothing stale is ever used."""
+    """It changes with the files and the version, so that nothing outdated is ever used."""
     digest = hashlib.blake2b(__version__.encode(), digest_size=12)
     for path in archives:
         try:

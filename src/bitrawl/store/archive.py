@@ -1,4 +1,4 @@
-"""What was fetched, kept: a WARC archive that survives `kill -9` and a full disk."""
+"""The WARC archive of what was fetched. It survives `kill -9` and a full disk."""
 
 import base64
 import hashlib
@@ -23,10 +23,11 @@ from bitrawl.protocols import Clock, Fetcher
 from bitrawl.version import __version__
 
 MAX_BYTES = 1 << 30  # The size that the WARC guidelines recommend for one file.
-# Measured on 400 pages of 8–30 kB (2026-11), ms a page and size: igzip 1 .050 .325, igzip 3 .107 .316,
-# zlib 1 .211 .331, zlib 6 .343 .298.
+# Measured on 400 pages of 8–30 kB (2026-11), milliseconds per page and compressed size: igzip 1 .050 .325, igzip 3 .107
+# .316, zlib 1 .211 .331, zlib 6 .343 .298.
 _LEVEL = 1
-_READ_BYTES = 1 << 15  # Members are shorter still: with more, each would copy more of what comes after it.
+# Members are shorter than this. With a larger buffer, each would copy more of the data that follows it.
+_READ_BYTES = 1 << 15
 _FILE_NAME = re.compile(r"bitrawl-\d{5,}-\d{14}\.warc\.gz")
 _PHRASES = {int(status): status.phrase for status in HTTPStatus}
 _FOLD = re.compile(r"[\r\n]+\s*")
@@ -35,9 +36,9 @@ log = logging.getLogger(__name__)
 
 
 class WarcArchive:
-    """A folder of WARC/1.1 files, a gzip member per record; the newest is appended to until it is full.
+    """A folder of WARC/1.1 files with one gzip member per record. The newest file is appended to until it is full.
 
-    What `write` has returned for is with the operating system: killing this process cannot lose it.
+    When `write` returns, the operating system has the data: killing this process cannot lose it.
     """
 
     def __init__(
@@ -49,8 +50,9 @@ class WarcArchive:
         max_bytes: int = MAX_BYTES,
         known: Iterable[WarcPlace] = (),
     ) -> None:
-        """`info` are further fields of each warcinfo record; `known` are places of records that are certainly whole,
-        the last of a file being enough: what stands before them is not read again.
+        """`info` adds fields to each warcinfo record. `known` holds places of records that are certainly complete.
+
+        The last place of each file is enough: what comes before it is not read again.
         """
         self._folder = folder
         self._clock = clock
@@ -81,7 +83,7 @@ class WarcArchive:
             self._file = -1
 
     def write(self, capture: Capture) -> WarcPlace:
-        """Append the answer and, where it is known, the request; the place of the answer."""
+        """Append the answer and, if it is known, the request. Returns the place of the answer."""
         try:
             if self._file < 0 or self._size >= self._max_bytes:
                 self._rotate()
@@ -102,7 +104,7 @@ class WarcArchive:
         self.close()
         newest = max(map(_number, archive_files(self._folder)), default=0)
         stamp = datetime.fromtimestamp(self._clock.now(), UTC).strftime("%Y%m%d%H%M%S")
-        # The number sorts whatever the clock does; the time keeps the files of two jobs apart in one folder.
+        # The number keeps the order whatever the clock does. The time tells apart the files of two jobs in one folder.
         path = self._folder / f"bitrawl-{newest + 1:05}-{stamp}.warc.gz"
         self._open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
 
@@ -119,7 +121,7 @@ class WarcArchive:
             "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
             **self._info,
         }
-        self._warcinfo = _new_id()  # of the file that is open; empty until this run has written it
+        self._warcinfo = _new_id()  # of the open file; empty until this run has written it
         headers = {
             "WARC-Type": "warcinfo",
             "WARC-Record-ID": self._warcinfo,
@@ -143,7 +145,7 @@ class WarcArchive:
         try:
             os.ftruncate(self._file, size)
         except OSError:
-            self.close()  # Nothing may follow half a record: should there be a next write, it begins a new file.
+            self.close()  # Nothing may follow half a record. If there is another write, it begins a new file.
 
 
 class ArchivingFetcher:
@@ -154,7 +156,7 @@ class ArchivingFetcher:
         self._archive = archive
 
     async def fetch(self, link: Link) -> Capture | Skip:
-        """The capture has its place in the archive, and no longer the parts that only the archive needs."""
+        """The returned capture has its place in the archive. It no longer has the parts that only the archive needs."""
         answer = await self._inner.fetch(link)
         if isinstance(answer, Skip):
             return answer
@@ -168,23 +170,23 @@ def archive_files(folder: Path) -> list[Path]:
 
 
 def repair(path: Path, start: int = 0) -> bool:
-    """Cut off an incomplete last record; False where the file is damaged otherwise, which is left alone.
+    """Cut off an incomplete last record. False if the file is damaged in another way; then it is left alone.
 
-    `start` is where a record begins that is known to be whole.
+    `start` is the offset of a record that is known to be complete.
     """
     size = path.stat().st_size
     end = _end_of_last_member(path, start if start <= size else 0)
     if end is None:
-        log.warning("%s is damaged after byte %d; a new file is begun", path, start)
+        log.warning("%s is damaged after byte %d; starting a new file", path, start)
         return False
     if end < size:
-        log.warning("%s ended in the middle of a record: %d bytes cut off", path, size - end)
+        log.warning("%s ended in the middle of a record; removed the last %d bytes", path, size - end)
         os.truncate(path, end)
     return True
 
 
 def _end_of_last_member(path: Path, start: int) -> int | None:
-    """None if the file is not gzip there."""
+    """None if the file is not gzip at that place."""
     with path.open("rb") as file:
         file.seek(start)
         end = start
@@ -210,7 +212,7 @@ def _number(path: Path) -> int:
 
 
 def _records(capture: Capture, warcinfo: str) -> bytes:
-    """The response first: should only a part of this reach the disk, it is the part that counts."""
+    """The response comes first: if only a part reaches the disk, it is the part that matters."""
     payload, head = _http_response(capture)
     response_id = _new_id()
     common = {"WARC-Target-URI": str(capture.url), "WARC-Date": _date(capture.at)}
@@ -227,7 +229,7 @@ def _records(capture: Capture, warcinfo: str) -> bytes:
     }
     if capture.media_type:
         response["WARC-Identified-Payload-Type"] = capture.media_type
-    data = _member(response, head + payload)
+    data = _member(response, head, payload)
     if not capture.request:
         return data
     request = {
@@ -241,7 +243,7 @@ def _records(capture: Capture, warcinfo: str) -> bytes:
 
 
 def _http_response(capture: Capture) -> tuple[bytes, bytes]:
-    """Payload and head, the head made true for a payload that is no longer chunked.
+    """Payload and head. The head is corrected for a payload that is no longer chunked.
 
     A header that would mislead a reader keeps its value under the name that archives use for it.
     """
@@ -262,16 +264,17 @@ def _http_response(capture: Capture) -> tuple[bytes, bytes]:
     return payload, b"".join(lines)
 
 
-def _member(headers: Mapping[str, str], block: bytes) -> bytes:
+def _member(headers: Mapping[str, str], *block: bytes) -> bytes:
+    """A record; its block is given in pieces, because a copy of a sitemap may take 50 MB."""
     lines = [_header_line(name, value) for name, value in headers.items()]
-    lines.append(_header_line("WARC-Block-Digest", _digest(block)))
-    lines.append(_header_line("Content-Length", str(len(block))))
-    record = b"".join((b"WARC/1.1\r\n", *lines, b"\r\n", block, b"\r\n\r\n"))
+    lines.append(_header_line("WARC-Block-Digest", _digest(*block)))
+    lines.append(_header_line("Content-Length", str(sum(map(len, block)))))
+    record = b"".join((b"WARC/1.1\r\n", *lines, b"\r\n", *block, b"\r\n\r\n"))
     return igzip_lib.compress(record, _LEVEL, igzip_lib.COMP_GZIP)
 
 
 def _http_line(name: str, value: str) -> bytes:
-    """A capture's headers are the received bytes read as Latin-1, and go back as they came."""
+    """A capture's headers are the received bytes decoded as Latin-1. They are written back unchanged."""
     try:
         return _header_line(name, value, "latin-1")
     except UnicodeEncodeError:
@@ -279,15 +282,18 @@ def _http_line(name: str, value: str) -> bytes:
 
 
 def _header_line(name: str, value: str, encoding: str = "utf-8") -> bytes:
-    """One line, whatever the value holds."""
+    """One line, whatever the value contains."""
     if "\n" in value or "\r" in value:
         value = _FOLD.sub(" ", value)
     return f"{name}: {value}\r\n".encode(encoding)
 
 
-def _digest(data: bytes) -> str:
+def _digest(*pieces: bytes) -> str:
     # SHA-1 in base 32 is what CDX indexes and the other crawlers' archives compare by.
-    return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
+    sum_ = hashlib.sha1(usedforsecurity=False)
+    for piece in pieces:
+        sum_.update(piece)
+    return "sha1:" + base64.b32encode(sum_.digest()).decode()
 
 
 def _date(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""One SQLite file that survives kill -9: one writer at a time, any number of readers. Only `store/` uses it."""
+"""One SQLite file that survives `kill -9`: one writer at a time, any number of readers. Only `store/` uses it."""
 
 import fcntl
 import os
@@ -17,7 +17,10 @@ Values = Sequence[str | float | bytes | None]
 
 
 class Database:
-    """A connection to a job's database. Opened for writing, it holds the folder's lock and completes the schema."""
+    """A connection to a job's database.
+
+    If it is opened for writing, it holds the folder's lock and completes the schema.
+    """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
@@ -30,7 +33,6 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Leave the file complete and let others write."""
         self._connection.close()
         self._unlock()
 
@@ -41,12 +43,12 @@ class Database:
         self._connection.executemany(statement, rows)
 
     def one(self, statement: str, values: Values = ()) -> Any:
-        """The first row; None when there is none."""
+        """The first row; None if there is none."""
         return self._connection.execute(statement, values).fetchone()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing; a full disk is a `DiskFullError`. An inner transaction is part of the outer one."""
+        """All or nothing. A full disk raises `DiskFullError`. An inner transaction is part of the outer one."""
         self._depth += 1
         try:
             yield
@@ -63,7 +65,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All that is read inside belongs to one moment, also while another process writes."""
+        """Everything read inside belongs to one moment, even while another process writes."""
         try:
             self._connection.execute("BEGIN")
             yield
@@ -73,7 +75,7 @@ class Database:
             self._undo()
 
     def _undo(self) -> None:
-        with suppress(sqlite3.Error):  # a connection that cannot even roll back is closed by its owner
+        with suppress(sqlite3.Error):  # The owner closes a connection that cannot even roll back.
             self._connection.rollback()
 
     def _unlock(self) -> None:
@@ -83,7 +85,7 @@ class Database:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Nobody else writes into the database's folder meanwhile; raises `StoreError` when somebody does."""
+    """Nobody else can write into the database's folder meanwhile. Raises `StoreError` if somebody does already."""
     descriptor = _lock(path)
     try:
         yield
@@ -92,7 +94,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a process writes into the database's folder now: a job that runs, not one that was killed."""
+    """Whether a process is writing into the database's folder: the job is running, and was not killed."""
     try:
         descriptor = os.open(path.with_suffix(".lock"), os.O_RDONLY)
     except OSError:
@@ -107,7 +109,7 @@ def is_locked(path: Path) -> bool:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """For reading."""
+    """A connection for reading."""
     if not path.exists():
         message = f"{path.parent} holds no job; start one with: bitrawl mine URL --langs en,fr --out {path.parent}"
         raise StoreError(message)
@@ -120,8 +122,8 @@ def _opened(path: Path) -> sqlite3.Connection:
     if not complete:
         connection.close()
         raise StoreError(
-            f"{path} was written by an earlier version of bitrawl, which did not finish it;"
-            f" run the same command as then, with --out {path.parent}, to bring it up to date"
+            f"{path} was written by an earlier version of bitrawl, but not completely;"
+            f" run the same command again, with --out {path.parent}, to bring it up to date"
         )
     return connection
 
@@ -135,10 +137,10 @@ def _opened_for_writing(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA cache_size = -32768")  # 32 MB; judgement
         connection.execute("PRAGMA wal_autocheckpoint = 16384")  # pages of 4 kB: 64 MB; judgement
-        # One transaction: a reader sees all tables, or none.
+        # One transaction: a reader sees all tables or none.
         connection.executescript(
             f"BEGIN; {SCHEMA} INSERT OR IGNORE INTO meta VALUES ('version', {VERSION});"
-            # A run that was killed leaves leases behind: they are links again.
+            # A killed run leaves leases behind. Queue these links again.
             f" UPDATE links SET state = {QUEUED} WHERE state = {LEASED}; COMMIT;"
         )
     except sqlite3.Error as error:
@@ -164,14 +166,14 @@ def _fault(path: Path, error: sqlite3.Error) -> StoreError:
 
 
 def _lock(path: Path) -> int:
-    """Two crawls in one folder would visit everything twice; the lock ends with the process."""
+    """Two crawls in one folder would visit everything twice. The lock ends with the process."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         message = f"{path.parent} cannot be written: {error.strerror}; choose another --out"
         raise StoreError(message) from error
-    for attempt in range(LOCK_ATTEMPTS):  # `is_locked` holds it for some microseconds
+    for attempt in range(LOCK_ATTEMPTS):  # `is_locked` holds it for a few microseconds
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -179,7 +181,7 @@ def _lock(path: Path) -> int:
                 time.sleep(0.01)
                 continue
             os.close(descriptor)
-            message = f"another bitrawl is working in {path.parent}; wait for it or choose another --out"
+            message = f"another bitrawl process is using {path.parent}; wait until it ends, or choose another --out"
             raise StoreError(message) from error
         break
     return descriptor

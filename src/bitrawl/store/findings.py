@@ -1,4 +1,4 @@
-"""What was mined of each site: pairs, segments, refused pairs and duplicates, replaced as the site grows."""
+"""What mining found on each site: pairs, segments, refused pairs and duplicates. It is replaced as the site grows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -11,7 +11,7 @@ from bitrawl.url import Url
 
 
 class RefusedPair(msgspec.Struct, frozen=True):
-    """Two pages that some evidence proposed as a pair, and why they were refused."""
+    """Two pages that some evidence suggested as a pair, and why they were refused."""
 
     url_a: Url
     url_b: Url
@@ -19,20 +19,20 @@ class RefusedPair(msgspec.Struct, frozen=True):
 
 
 class SiteFindings(msgspec.Struct, frozen=True):
-    """All that was mined of one site."""
+    """Everything that mining found on one site."""
 
     site: str
-    pages: int  # that it was mined from
+    pages: int  # how many pages it was mined from
     pairs: tuple[PagePair, ...] = ()
     refusals: tuple[RefusedPair, ...] = ()
-    duplicates: dict[str, str] = {}  # from the page that repeats to the one that it repeats
-    licences: dict[str, int] = {}  # pages of the corpus by what they say of their licence
+    duplicates: dict[str, str] = {}  # from the copy to the page that it repeats
+    licences: dict[str, int] = {}  # the number of pages of the corpus that state each licence
     patterns: dict[str, int] = {}  # how the URLs of pairs differ, and how many pairs show it
-    settings: str = ""  # a fingerprint of those that it was mined with
+    settings: str = ""  # a fingerprint of the settings that it was mined with
 
 
 class MinedFrom(msgspec.Struct, frozen=True):
-    """What a site's findings were made from: where both are the same again, there is nothing to mine."""
+    """What a site's findings were made from. If nothing of it has changed, there is nothing to mine."""
 
     pages: int = 0
     settings: str = ""
@@ -78,8 +78,9 @@ class Findings:
         """
         site = found.site
         with self._ledger.transaction():
-            for table in ("pairs", "refusals", "duplicates", "licences", "patterns", "mined", "faults"):
+            for table in ("pairs", "refusals", "duplicates", "licences", "patterns", "mined"):
                 self._query(f"DELETE FROM {table} WHERE site = ?", (site,))
+            self._query("DELETE FROM faults WHERE site = ? AND stage != ?", (site, Stage.STRATEGY))
             keys = alignments or [b""] * len(found.pairs)
             rows = [
                 (site, pair.lang_a, pair.lang_b, pair.score, pack(pair), key)
@@ -96,12 +97,12 @@ class Findings:
             self._query_many("INSERT INTO licences VALUES (?, ?, ?)", stated)
             shown = [(site, pattern, pairs) for pattern, pairs in found.patterns.items()]
             self._query_many("INSERT INTO patterns VALUES (?, ?, ?)", shown)
-            failed = [(site, skip.url, skip.stage, skip.reason, skip.detail) for skip in faults]
-            self._query_many("INSERT INTO faults VALUES (NULL, ?, ?, ?, ?, ?)", failed)
+            for skip in faults:
+                self._ledger.record_fault(site, skip)
             self._query("INSERT INTO mined VALUES (?, ?, ?)", (site, found.pages, found.settings))
 
     def faults(self) -> list[Skip]:
-        """What could not be mined, and why, in the order in which it was met."""
+        """What could not be mined, or failed in a strategy, and why, in the order in which it was met."""
         rows = self._query("SELECT url, stage, reason, detail FROM faults ORDER BY id")
         return [Skip(Url.known(url), Stage(stage), Reason(reason), detail) for url, stage, reason, detail in rows]
 
@@ -115,18 +116,18 @@ class Findings:
         return self._query("SELECT 1 FROM mined LIMIT 1").fetchone() is not None
 
     def language_pairs(self) -> list[tuple[Language, Language]]:
-        """Those that were found, in the order of their codes."""
+        """The pairs of languages that were found, sorted by code."""
         rows = self._query("SELECT DISTINCT lang_a, lang_b FROM pairs ORDER BY 1, 2")
         return [(Language(a), Language(b)) for a, b in rows]
 
     def pairs(self, lang_a: Language, lang_b: Language) -> Iterator[PagePair]:
-        """One in memory at a time, site by site."""
+        """One pair in memory at a time, site by site."""
         rows = self._query("SELECT pair FROM pairs WHERE lang_a = ? AND lang_b = ? ORDER BY site, id", (lang_a, lang_b))
         for (blob,) in rows:
             yield self._pair(blob)
 
     def segments(self, lang_a: Language, lang_b: Language) -> Iterator[SegmentPair]:
-        """In the order of the pairs and of the pages' text."""
+        """In the order of the pairs and of their pages' text."""
         rows = self._query(
             "SELECT segments FROM pairs JOIN alignments ON alignments.key = pairs.alignment"
             " WHERE lang_a = ? AND lang_b = ? ORDER BY pairs.site, pairs.id",
@@ -136,7 +137,7 @@ class Findings:
             yield from self._segments(self._decompress(blob))
 
     def counts(self) -> dict[str, tuple[int, int]]:
-        """By languages ("en-fr") how many pairs of pages and of segments were found."""
+        """The number of page pairs and of segment pairs, by languages ("en-fr")."""
         rows = self._query(
             "SELECT lang_a || '-' || lang_b, count(*), coalesce(sum(count), 0) FROM pairs"
             " LEFT JOIN alignments ON alignments.key = pairs.alignment GROUP BY 1 ORDER BY 1"
@@ -152,7 +153,7 @@ class Findings:
         return dict(self._query("SELECT url, repeats FROM duplicates").fetchall())
 
     def licences(self) -> dict[str, int]:
-        """How many pages of the corpus state which licence."""
+        """The number of pages in the corpus that state each licence."""
         return dict(self._query("SELECT licence, sum(pages) FROM licences GROUP BY 1 ORDER BY 2 DESC, 1").fetchall())
 
     def patterns(self, site: str) -> dict[str, int]:
@@ -161,7 +162,7 @@ class Findings:
         return dict(rows.fetchall())
 
     def recorded(self, site: str) -> tuple[list[PagePair], list[RefusedPair]]:
-        """The pairs of a site as they were found, and those that were refused."""
+        """The page pairs of a site, and those that were refused."""
         pairs = self._query("SELECT pair FROM pairs WHERE site = ? ORDER BY id", (site,))
         refusals = self._query("SELECT url_a, url_b, reason FROM refusals WHERE site = ?", (site,))
         return (

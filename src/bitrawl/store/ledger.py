@@ -1,4 +1,4 @@
-"""The ledger: what a job has seen, decided and kept, in one SQLite file that survives kill -9."""
+"""The ledger: what a job has seen, decided and stored, in one SQLite file that survives `kill -9`."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import zstandard
 
-from bitrawl.errors import StoreError
 from bitrawl.model import (
     Lease,
     Link,
@@ -30,7 +29,7 @@ from bitrawl.url import Url
 class Ledger:
     """One writer at a time, any number of readers.
 
-    `database` and `recent` are for the other modules of `store/`, which keep their rows in the same file.
+    `database` and `recent` are for the other modules of `store/`, which store their rows in the same file.
     """
 
     def __init__(self, path: Path, *, site_of: Callable[[str], str] | None = None, read_only: bool = False) -> None:
@@ -46,12 +45,11 @@ class Ledger:
         self._sites: dict[str, SiteKnowledge] = {}
 
     def close(self) -> None:
-        """Leave the file complete and let others write."""
         self.database.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing; a full disk is a `DiskFullError`. An inner transaction is part of the outer one."""
+        """All or nothing. A full disk raises `DiskFullError`. An inner transaction is part of the outer one."""
         try:
             with self.database.transaction():
                 yield
@@ -62,12 +60,12 @@ class Ledger:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All that is read inside is of one moment, also while the job goes on: the sums add up."""
+        """Everything read inside belongs to one moment, even while the job goes on. So the sums add up."""
         with self.database.snapshot():
             yield
 
     def record(self, visit: Visit, *, final: bool = True) -> None:
-        """Write a fetch to the log and, if it is final, end its link and keep its page."""
+        """Write a fetch to the log. If it is final, also end its link and store its page."""
         link, outcome = visit.lease.link, visit.outcome
         page = outcome if isinstance(outcome, Page) else None
         skip = _as_skip(outcome)
@@ -90,7 +88,7 @@ class Ledger:
         self.learn(self.knowledge(site).after(visit))
 
     def refuse(self, skips: Iterable[tuple[Link, Skip]]) -> None:
-        """Write links that are not followed; links that are known already stay as they are."""
+        """Store links that are not followed. Links that are already known stay as they are."""
         rows = []
         for link, skip in skips:
             if self.recent.has(link.url, 0.0):
@@ -105,29 +103,32 @@ class Ledger:
         )
 
     def knowledge(self, site: str) -> SiteKnowledge:
-        """What is known of a site so far."""
         if site not in self._sites:
             row = self.database.one("SELECT knowledge FROM sites WHERE site = ?", (site,))
             self._sites[site] = self._unpack_site(row[0]) if row else SiteKnowledge(site)
         return self._sites[site]
 
     def learn(self, knowledge: SiteKnowledge) -> None:
-        """Replace what is known of a site."""
+        """Replace what is known about a site."""
         self._sites[knowledge.site] = knowledge
         self.database.query("INSERT OR REPLACE INTO sites VALUES (?, ?)", (knowledge.site, pack(knowledge)))
 
     def pages(self, *, site: str | None = None) -> Iterator[Page]:
-        """The pages in the order of their visit, one in memory at a time."""
+        """The pages in the order of their visits, one in memory at a time."""
         where, values = ("WHERE site = ?", (site,)) if site else ("", ())
         for (blob,) in self.database.query(f"SELECT page FROM pages {where} ORDER BY id", values):
             yield self._unpack_page(self._decompress(blob))
 
-    def page(self, url: Url) -> Page:
-        """One page, by its URL; raises `StoreError` for what is not kept."""
+    def record_fault(self, site: str, skip: Skip) -> None:
+        """Something failed that is no link: a strategy, or a part of mining."""
+        with self.transaction():
+            row = (site, skip.url, skip.stage, skip.reason, skip.detail)
+            self.database.query("INSERT INTO faults VALUES (NULL, ?, ?, ?, ?, ?)", row)
+
+    def page(self, url: Url) -> Page | None:
+        """One page, read again; None where that URL is none."""
         row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
-        if row is None:
-            raise StoreError(f"{self.database.path} holds no page {url}")
-        return self._unpack_page(self._decompress(row[0]))
+        return self._unpack_page(self._decompress(row[0])) if row else None
 
     def digest(self, url: Url) -> str:
         """Of a page's text; empty for what is not kept."""
@@ -135,7 +136,7 @@ class Ledger:
         return row[0] if row else ""
 
     def visits(self) -> Iterator[Visit]:
-        """What came of each link that is done, in the order of the visits: what a strategy learns from."""
+        """The last visit of each finished link, in the order of the visits. Strategies learn from them."""
         rows = self.database.query(
             "SELECT links.link, links.url, stage, reason, detail, status, page, sitemap"
             " FROM (SELECT url, max(seq) AS last, status FROM fetches GROUP BY url) AS done"
@@ -153,26 +154,33 @@ class Ledger:
             yield Visit(Lease(self._unpack_link(link), 0.0), outcome, status)
 
     def sitemaps(self, site: str) -> Iterator[Sitemap]:
-        """Those that were read of a site."""
         for (blob,) in self.database.query("SELECT sitemap FROM sitemaps WHERE site = ?", (site,)):
             yield self._unpack_sitemap(self._decompress(blob))
 
     def signatures(self) -> Iterator[tuple[Url, int]]:
-        """Of all pages, in the order of their visit, for the trap rules."""
+        """The signatures of all pages, in the order of their visits, for the trap rules."""
         for url, signed in self.database.query("SELECT url, signature FROM pages ORDER BY id"):
             yield Url.known(url), signed % (1 << 64)
 
+    def hosts_asked(self) -> Iterator[str]:
+        """The hosts of all links that were visited."""
+        rows = self.database.query(
+            "SELECT DISTINCT host FROM links JOIN fetches USING (url) WHERE outcome != ?", (Reason.TOO_MANY_HOSTS,)
+        )
+        for (host,) in rows:
+            yield host
+
     def sites(self) -> Iterator[SiteKnowledge]:
-        """What is known of every site."""
+        """What is known about every site."""
         for (blob,) in self.database.query("SELECT knowledge FROM sites"):
             yield self._unpack_site(blob)
 
     def answered(self) -> bool:
-        """Whether any host has ever answered, also with an error."""
+        """Whether any host has ever answered, even with an error."""
         return self.database.one("SELECT 1 FROM fetches WHERE status > 0 LIMIT 1") is not None
 
     def skip_of(self, url: Url) -> Skip | None:
-        """Why that link is no page; None where it is one, is queued or is not known."""
+        """Why that link did not become a page. None if it did, if it is queued, or if it is not known."""
         row = self.database.one(
             "SELECT stage, reason, detail, (SELECT status FROM fetches WHERE url = links.url ORDER BY seq DESC LIMIT 1)"
             " FROM links WHERE url = ? AND state = ?",
@@ -181,17 +189,17 @@ class Ledger:
         return Skip(url, Stage(row[0]), Reason(row[1]), row[2] or "", row[3] or 0) if row else None
 
     def last_places(self) -> list[WarcPlace]:
-        """The last record of each archive file that is certainly whole."""
+        """The last record of each archive file that is certainly complete."""
         rows = self.database.query("SELECT file, max(offset) FROM fetches WHERE file IS NOT NULL GROUP BY file")
         return [WarcPlace(*row) for row in rows]
 
     def remember(self, key: str, value: str | float) -> None:
-        """Keep a fact about the whole job."""
+        """Store a fact about the whole job."""
         with self.transaction():
             self.database.query("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def recall(self, key: str) -> str | float | None:
-        """What `remember` has kept; None for an unknown key."""
+        """What `remember` stored; None for an unknown key."""
         row = self.database.one("SELECT value FROM meta WHERE key = ?", (key,))
         return row[0] if row else None
 
@@ -215,5 +223,5 @@ class Ledger:
 
 def _as_skip(outcome: Page | Sitemap | Skip) -> Skip | None:
     if isinstance(outcome, Sitemap):
-        return Skip(outcome.url, Stage.ANALYSE, Reason.SITEMAP, f"{len(outcome.links)} links")
+        return Skip(outcome.url, Stage.ANALYSE, Reason.SITEMAP, f"{outcome.size} links")
     return outcome if isinstance(outcome, Skip) else None

@@ -1,4 +1,4 @@
-"""The frontier's links as rows of the ledger: a million of them cost disk, not memory."""
+"""The frontier's links as rows of the ledger. A million of them cost disk space, not memory."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -7,7 +7,7 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.store.schema import LEASED, OWN, QUEUED, SKIPPED
 from bitrawl.url import Url
 
-# A known link is raised while it is queued, and revived when only a strategy had refused it.
+# Raise a known link's score while it is queued. Requeue it if only a strategy had skipped it.
 PUT = f"""
 INSERT INTO links (url, host, site, kind, state, score, link) VALUES (?, ?, ?, ?, {QUEUED}, ?, ?)
 ON CONFLICT (url) DO UPDATE SET
@@ -18,7 +18,7 @@ WHERE (state = {QUEUED} AND excluded.score > score) OR (state = {SKIPPED} AND re
 
 
 class LedgerQueue:
-    """Writes inside the ledger's transactions: what `put` queues is kept together with the page it stood on."""
+    """Writes inside the ledger's transactions: what `put` queues is stored together with the page that it was found on."""
 
     def __init__(self, ledger: Ledger, site_of: Callable[[str], str]) -> None:
         self._ledger = ledger
@@ -37,7 +37,7 @@ class LedgerQueue:
         return {row[1] for row in rows}
 
     def pop(self, host: str) -> Lease | None:
-        """The lease is written with the next transaction: a crash before it leaves a queued link."""
+        """The lease is written with the next transaction. A crash before that leaves a queued link."""
         row = self._database.query(
             f"SELECT id, link, score, attempt FROM links WHERE host = ? AND state = {QUEUED}"
             " ORDER BY attempt, score DESC, id LIMIT 1",
@@ -69,17 +69,17 @@ class LedgerQueue:
             self._database.query_many(f"UPDATE links SET score = ? WHERE url = ? AND state = {QUEUED}", rows)
 
     def hosts(self) -> set[str]:
-        """All that have work: what a resumed run begins with."""
+        """All hosts with queued links. A resumed run begins with them."""
         rows = self._database.query(f"SELECT DISTINCT host FROM links WHERE state = {QUEUED}")
         return {row[0] for row in rows}
 
     def links(self) -> Iterator[Link]:
-        """All that wait, in the order of their arrival."""
+        """All queued links, in the order in which they arrived."""
         for (blob,) in self._database.query(f"SELECT link FROM links WHERE state = {QUEUED} ORDER BY id"):
             yield self._unpack(blob)
 
     def __len__(self) -> int:
-        """How many links wait, but for our own requests; a look at each of them."""
+        """The number of queued links without our own requests. It reads every one of them."""
         return int(
             self._database.query(f"SELECT count(*) FROM links WHERE state = {QUEUED} AND NOT {OWN}").fetchone()[0]
         )

@@ -1,4 +1,4 @@
-"""Archives as the web: WARC files of any origin, indexed by URL and read one record at a time."""
+"""Archives in place of the web: WARC files of any origin, indexed by URL and read one record at a time."""
 
 import gzip
 import hashlib
@@ -25,14 +25,14 @@ from bitrawl.errors import ArchiveError, UrlError
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, WarcPlace
 from bitrawl.url import Url
 
-MAX_BLOCK = 64 << 20  # bytes of one record; what is larger is no page; judgement
-MOST_HOMES = 50  # home pages of a host; judgement
+MAX_BLOCK = 64 << 20  # bytes of one record; nothing larger is a page; judgement
+MOST_HOMES = 50  # home pages per host; judgement
 Headers = tuple[tuple[str, str], ...]
 
 _INDEX_PAGE = re.compile(r"/(?:(?:index|default|home)\b[^/]*)?$")
-_OFFSET_BITS = 44  # 16 TiB in a file, a million files
+_OFFSET_BITS = 44  # 16 TiB per file, a million files
 _SUFFIXES = (".warc", ".warc.gz")
-_STARTS = (b"\x1f\x8b", b"WARC/")  # what a record can be read from, alone
+_STARTS = (b"\x1f\x8b", b"WARC/")  # how a record begins that can be read by itself
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})")
 _FOLDED = re.compile(rb"\r?\n[ \t]+")
@@ -46,25 +46,25 @@ log = logging.getLogger(__name__)
 
 
 class Codec(msgspec.Struct, frozen=True):
-    """How a payload is understood: the functions that the live fetcher uses."""
+    """How to decode a payload: the same functions that the live fetcher uses."""
 
     expand: Callable[[bytes, str], bytes | Reason]  # payload, Content-Encoding header -> body
     sniff: Callable[[bytes, str], str]  # body, Content-Type header -> media type
 
 
 def open_archives(paths: Iterable[Path], codec: Codec) -> "Archives":
-    """Read the files once, for their index; raises `ArchiveError` for one that is no WARC file at all."""
+    """Read the files once, for their index. Raises `ArchiveError` if one is not a WARC file at all."""
     return Archives(list(paths), codec)
 
 
 def read_capture(folder: Path, place: WarcPlace, codec: Codec) -> Capture | Skip:
-    """What a job has archived at a place that its ledger knows; raises `ArchiveError` if it is not there."""
+    """What a job has archived at a place that its ledger knows. Raises `ArchiveError` if it is not there."""
     record = _Record.at_place(folder / place.file, place.offset)
     return _answer(record.capture(place), codec)
 
 
 def warc_files(paths: Iterable[Path]) -> list[Path]:
-    """The files as given, and for a folder the *.warc and *.warc.gz files in it, sorted by name."""
+    """The files as given. A folder stands for the *.warc and *.warc.gz files in it, sorted by name."""
     files: list[Path] = []
     for path in paths:
         if not path.is_dir():
@@ -75,13 +75,13 @@ def warc_files(paths: Iterable[Path]) -> list[Path]:
         except OSError as error:
             raise ArchiveError(f"{path} cannot be read: {error.strerror}") from error
         if not found:
-            raise ArchiveError(f"{path} holds no WARC file; their names end in .warc or .warc.gz")
+            raise ArchiveError(f"{path} contains no WARC files; their names end in .warc or .warc.gz")
         files += found
     return list(dict.fromkeys(files))
 
 
 def home_pages(archives: "Archives") -> list[Url]:
-    """Each host's root where it is archived, else its uppermost index pages, else its shortest URL."""
+    """Each host's root if it is archived; otherwise its topmost index pages; otherwise its shortest URL."""
     hosts: dict[str, list[Url]] = {}
     for url in archives.urls():
         hosts.setdefault(url.host, []).append(url)
@@ -92,20 +92,20 @@ def _homes(archives: "Archives", urls: Sequence[Url]) -> list[Url]:
     root = Url.parse(f"{urls[0].origin}/")
     if isinstance(archives.answer(root), Capture):
         return [root]
-    # Of ten archived sites seven have no root, and the shortest URL of one of them is 404.html (2026-11).
+    # Of ten archived sites, seven have no root, and the shortest URL of one of them is 404.html (2026-11).
     depth = min(url.path.count("/") for url in urls)
     index = sorted(url for url in urls if url.path.count("/") == depth and _INDEX_PAGE.search(url.path))
     return index[:MOST_HOMES] or [min(urls, key=lambda url: (len(url), url))]
 
 
 class ReplayFetcher:
-    """Archives in place of the web: a page that they do not hold does not exist."""
+    """Archives in place of the web. A page that they do not contain does not exist."""
 
     def __init__(self, archives: "Archives") -> None:
         self._archives = archives
 
     async def fetch(self, link: Link) -> Capture | Skip:
-        """Never raises, whatever the records hold. An error status is final: asking again would bring the same.
+        """Never raises, whatever the records contain. An error status is final, because the archive does not change.
 
         A seed that is archived only under the other scheme, http or https, redirects there, as most of the web does.
         """
@@ -118,9 +118,9 @@ class ReplayFetcher:
 
 
 class Archives:
-    """WARC files, of which a URL has one capture: the latest good one, else the latest redirect, else the latest.
+    """WARC files with one capture per URL: the latest good one, else the latest redirect, else the latest.
 
-    The index holds 24 bytes a record and no text; http and https are different addresses, as on the web.
+    The index uses 24 bytes per record and stores no text. http and https URLs are different, as on the web.
     """
 
     def __init__(self, paths: Sequence[Path], codec: Codec) -> None:
@@ -147,15 +147,15 @@ class Archives:
         self.close()
 
     def __len__(self) -> int:
-        """How many URLs were captured."""
+        """The number of URLs that were captured."""
         return len(self._keys)
 
     def close(self) -> None:
-        """Remove what had to be unpacked."""
+        """Remove the unpacked copies."""
         self._unpacked.close()
 
     def answer(self, url: Url) -> Capture | Skip:
-        """The best capture of that URL, decoded; a `Skip` when there is none that can be read."""
+        """The best capture of that URL, decoded. A `Skip` if there is none that can be read."""
         place = self._find(url)
         if place is None:
             return Skip(url, Stage.FETCH, Reason.NOT_ARCHIVED)
@@ -166,13 +166,13 @@ class Archives:
         return capture if isinstance(capture, Skip) else _answer(capture, self._codec)
 
     def archived_as(self, url: Url) -> Url | None:
-        """The URL itself, or the same with the other of http and https where only that is archived; None for neither."""
+        """The URL itself, or its twin with the other scheme (http, https) if only that is archived; None if neither is."""
         scheme, _, rest = url.partition("://")
         other = Url.parse(f"{'http' if scheme == 'https' else 'https'}://{rest}")
         return next((known for known in (url, other) if self._find(known) is not None), None)
 
     def urls(self) -> Iterator[Url]:
-        """All pages, in the order of the files: good answers that are, or may be, HTML."""
+        """All pages, in the order of the files: good answers that are HTML, or may be."""
         for number, path in enumerate(self._paths):
             for record in _records(path):
                 url = _target(record)
@@ -180,10 +180,13 @@ class Archives:
                     yield url
 
     def _scan(self, path: Path, number: int) -> "tuple[Path, _Index]":
-        """The file and its index: of an unpacked copy where records cannot be read by their offset."""
+        """The file and its index.
+
+        If its records cannot be read by their offset, an unpacked copy and the copy's index.
+        """
         index = _index(path, number)
         if index is None:
-            log.info("%s is not compressed record by record: unpacking it", path)
+            log.info("unpacking %s, because it is not compressed record by record", path)
             path = self._unpacked.copy(path)
             index = _index(path, number)
         if index is None:
@@ -191,7 +194,7 @@ class Archives:
         return path, index
 
     def _find(self, url: Url) -> int | None:
-        key = np.uint64(_key(url))  # A plain int would make numpy compare, inexactly, as floats.
+        key = np.uint64(_key(url))  # numpy would compare a plain int as a float, inexactly.
         at = int(np.searchsorted(self._keys, key))
         return int(self._places[at]) if at < len(self._keys) and self._keys[at] == key else None
 
@@ -214,7 +217,7 @@ class Archives:
 
 
 class _Index:
-    """What is found while reading: three numbers a record."""
+    """Collects the index while files are read: three numbers per record."""
 
     def __init__(self) -> None:
         self._keys, self._places, self._ranks = array("Q"), array("Q"), array("Q")
@@ -230,7 +233,7 @@ class _Index:
         self._ranks.extend(other._ranks)
 
     def best(self) -> tuple[_Numbers, _Numbers]:
-        """Keys in order and the best place of each; of equals, the one that was read last."""
+        """The keys in order, and the best place for each. Of equally good ones, the one that was read last."""
         columns = (self._keys, self._places, self._ranks)
         keys, places, ranks = (np.frombuffer(column, dtype=np.uint64) for column in columns)
         order = np.lexsort((ranks, keys))
@@ -268,18 +271,18 @@ class _Unpacked:
 
 
 class _Record(msgspec.Struct, frozen=True):
-    """One record, read whole."""
+    """One record, read completely."""
 
     url: Url
     at: float
     status: int
     headers: Headers
     payload: bytes
-    same_as: Url | None  # where the payload is, when it is not here
+    same_as: Url | None  # where the payload is, if it is not here
 
     @classmethod
     def at_place(cls, path: Path, offset: int) -> Self:
-        """Raises `ArchiveError` where there is no whole record."""
+        """Raises `ArchiveError` if there is no complete record."""
         try:
             with path.open("rb") as file:
                 file.seek(offset)
@@ -293,7 +296,7 @@ class _Record(msgspec.Struct, frozen=True):
             raise ArchiveError(f"{path} has a record at byte {offset} that is cut off")
         url = _target(record)
         if url is None:
-            raise ArchiveError(f"{path} has a record at byte {offset} that is no web page's")
+            raise ArchiveError(f"{path} has a record at byte {offset} that is not a web page")
         return cls._parse(url, record, block)
 
     @classmethod
@@ -310,19 +313,22 @@ class _Record(msgspec.Struct, frozen=True):
         return cls(url, _seconds(record), status, headers, payload, same_as)
 
     def capture(self, place: WarcPlace | None) -> Capture:
-        """Not yet decoded."""
+        """The capture, not yet decoded."""
         return Capture(self.url, self.status, self.headers, b"", self.at, payload=self.payload, place=place)
 
 
 def _answer(capture: Capture, codec: Codec) -> Capture | Skip:
-    """As the live fetcher answers, except that nothing is transient. The payload is dropped: it is archived already."""
+    """The answer that the live fetcher would give, except that no failure is transient.
+
+    The payload is dropped, because it is archived already.
+    """
     if capture.status in _REDIRECTS and capture.header("Location").strip():
         return msgspec.structs.replace(capture, body=capture.payload, payload=b"")
     if not 200 <= capture.status < 300 or capture.status == 206:
         return Skip(capture.url, Stage.FETCH, Reason.HTTP_STATUS, status=capture.status)
     body = codec.expand(capture.payload, capture.header("Content-Encoding"))
     if body is Reason.CONTENT_ENCODING and _TEXT.match(codec.sniff(capture.payload, "")):
-        # Many an archive keeps a decoded payload under the headers that came with the encoded one.
+        # Many archives store a decoded payload with the headers of the encoded one.
         body = capture.payload
     if isinstance(body, Reason):
         return Skip(capture.url, Stage.FETCH, body, status=capture.status)
@@ -331,7 +337,7 @@ def _answer(capture: Capture, codec: Codec) -> Capture | Skip:
 
 
 def _index(path: Path, number: int) -> _Index | None:
-    """None when the records cannot be read one by one: a file that is compressed as a whole."""
+    """None if the records cannot be read one by one, because the file is compressed as a whole."""
     index, previous = _Index(), -1
     with _opened(path) as file:
         for record in _records(path, report=logging.WARNING):
@@ -347,7 +353,7 @@ def _index(path: Path, number: int) -> _Index | None:
 
 
 def _records(path: Path, *, parse_http: bool = True, report: int = logging.DEBUG) -> Iterator[WarcRecord]:
-    """All records, also those after a damaged place; `ArchiveError` when there is none at all."""
+    """All records, also those after a damaged place. Raises `ArchiveError` if there is none at all."""
     position, damaged, empty = 0, -1, True
     with _opened(path) as file:
         while position >= 0:
@@ -363,11 +369,11 @@ def _records(path: Path, *, parse_http: bool = True, report: int = logging.DEBUG
     if empty:
         raise ArchiveError(_no_archive(path))
     if damaged >= 0:
-        log.log(report, "%s is damaged, first after byte %d: what cannot be read is left out", path, damaged)
+        log.log(report, "%s is damaged, first after byte %d; skipping what cannot be read", path, damaged)
 
 
 def _next_start(file: BinaryIO, position: int) -> int:
-    """Where the next record may begin; -1 when none does."""
+    """Where the next record may begin; -1 if there is none."""
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         if data[:2] == b"\x1f\x8b":
             return data.find(b"\x1f\x8b\x08", position)
@@ -407,7 +413,7 @@ def _parsed(raw: str | None) -> Url | None:
 
 
 def _rank(record: WarcRecord, url: Url | None) -> int | None:
-    """Which of several captures is the best, then the latest; None for what is no capture."""
+    """Ranks the captures of a URL: the best first, then the latest. None if it is not a capture."""
     match record.record_type:
         case WarcRecordType.response if record.http_headers is not None:
             status = record.http_headers.status_code or 0
@@ -437,7 +443,7 @@ def _may_be_page(record: WarcRecord) -> bool:
 
 
 def _seconds(record: WarcRecord) -> float:
-    """The date of the capture; 0 where it is missing or no date."""
+    """The date of the capture; 0 if it is missing or invalid."""
     date = record.record_date
     return max(date.timestamp(), 0.0) if date is not None else 0.0
 
@@ -467,7 +473,10 @@ def _headers(head: bytes) -> Headers:
 
 
 def _dechunked(payload: bytes) -> bytes:
-    """Without the sizes of the chunks. Many archives only claim that a payload is chunked: then it stays as it is."""
+    """The payload without the chunk sizes.
+
+    Many archives only claim that a payload is chunked; then it stays as it is.
+    """
     pieces, position = [], 0
     while match := _CHUNK.match(payload, position):
         size = int(match[1], 16)

@@ -1,4 +1,4 @@
-"""What origins answered when they were asked for their rules: a resumed job does not ask again."""
+"""The rules that origins answered with. A resumed job does not ask for them again."""
 
 from bitrawl.model import RobotsRecord, Unpacker, pack
 from bitrawl.store.ledger import Ledger

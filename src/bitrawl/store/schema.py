@@ -1,17 +1,17 @@
-"""The tables of a job's database, made in one place when a ledger is opened for writing."""
+"""The tables of a job's database. They are created here, when a ledger is opened for writing."""
 
 from bitrawl.model import OWN_REQUESTS
 
 VERSION = 3
-"""Of the format. A ledger of another version is refused with advice, never converted."""
+"""The version of the format. A ledger of another version is refused with advice, never converted."""
 
-# The state of a link: each URL has one row, and each row ends as a page or as a skip with its reason.
+# The state of a link. Each URL has one row, and each row ends as a page or as a skip with its reason.
 QUEUED, LEASED, PAGE, SKIPPED = range(4)
 
 OWN = "links.kind IN ('{}')".format("', '".join(OWN_REQUESTS))
-"""A condition on links: not asked for by anybody but us."""
+"""A condition on links: requests that only the crawler itself made."""
 
-# What the crawl writes.
+# What the crawl writes
 _LEDGER = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS links (
@@ -50,7 +50,7 @@ CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, knowledge BLOB NOT NULL
 CREATE TABLE IF NOT EXISTS robots (origin TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
 """
 
-# What mining writes.
+# What mining writes
 _FINDINGS = """
 CREATE TABLE IF NOT EXISTS pairs (
     id INTEGER PRIMARY KEY,
@@ -80,4 +80,4 @@ CREATE TABLE IF NOT EXISTS mined (site TEXT PRIMARY KEY, pages INTEGER NOT NULL,
 
 SCHEMA = _LEDGER + _FINDINGS
 LAST_TABLE = "mined"
-"""The one that is made last: where it exists, all of them do."""
+"""The table that is created last: if it exists, all of them do."""

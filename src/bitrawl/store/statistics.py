@@ -1,4 +1,4 @@
-"""Figures of a job that a report needs: when, in which order, how many, why not, and one example of each."""
+"""The figures that a report needs: when, in which order, how many, why not, and one example of each."""
 
 from array import array
 from collections.abc import Iterator
@@ -13,25 +13,25 @@ from bitrawl.store.summary import HostSummary
 
 
 class FetchTimes(msgspec.Struct, frozen=True):
-    """When a job fetched, in seconds since the epoch; 0 for both when it has fetched nothing."""
+    """When a job fetched, in seconds since the epoch. Both are 0 if it has fetched nothing."""
 
     first: float
     last: float
 
 
 class SkipCount(msgspec.Struct, frozen=True):
-    """Links that were skipped at one stage for one reason, and the first of them."""
+    """The number of links that were skipped at one stage for one reason, and the first of them."""
 
     stage: str
     reason: str
     count: int
     url: str
     detail: str
-    statuses: dict[int, int] = {}  # how many of them were answered with which HTTP status; redirects and errors only
+    statuses: dict[int, int] = {}  # how many got each HTTP status; redirects and errors only
 
 
 class RefusalCount(msgspec.Struct, frozen=True):
-    """Pairs that were refused for one reason, and one of them."""
+    """The number of pairs that were refused for one reason, and one of them."""
 
     reason: str
     count: int
@@ -57,13 +57,13 @@ def pages_in_order(ledger: Ledger) -> Iterator[tuple[str, int]]:
 
 
 def page_title(ledger: Ledger, url: str) -> str:
-    """Empty for what is no page."""
+    """Empty if the URL is not a page."""
     row = ledger.database.one("SELECT title FROM pages WHERE url = ?", (url,))
     return str(row[0]) if row else ""
 
 
 def skip_counts(ledger: Ledger) -> list[SkipCount]:
-    """By stage and reason, the most frequent first; our own requests are not among them."""
+    """Skipped links by stage and reason, the most frequent first. Our own requests are not included."""
     statuses: dict[tuple[str, str], dict[int, int]] = {}
     for stage, reason, status, count in ledger.database.query(_STATUSES, (SKIPPED,)):
         statuses.setdefault((stage, reason), {})[status] = count
@@ -105,7 +105,7 @@ FROM fetches JOIN links USING (url) GROUP BY links.host ORDER BY 4 DESC, 1 LIMIT
 
 
 def sites_linked_to(ledger: Ledger, most: int, *, declared: bool = False) -> dict[str, int]:
-    """Other sites, with the number of links that lead there; `declared` counts only declared translations."""
+    """Other sites and the number of links to each. `declared` counts only declared translations."""
     only = "AND kind = 'alternate'" if declared else ""
     rows = ledger.database.query(
         f"SELECT site, count(*) FROM links WHERE state = ? AND reason = ? {only} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?",
@@ -126,7 +126,7 @@ def duplicate_count(ledger: Ledger) -> int:
 
 
 def duplicate_samples(ledger: Ledger, most: int) -> list[tuple[str, str]]:
-    """Pages that repeat another, each with the one that it repeats; the first by their address."""
+    """Duplicate pages, each with the page that it repeats: the first ones by URL."""
     return list(ledger.database.query("SELECT url, repeats FROM duplicates ORDER BY url LIMIT ?", (most,)))
 
 
@@ -142,20 +142,20 @@ FROM mined LEFT JOIN pairs USING (site) GROUP BY site ORDER BY 3 DESC, 2 DESC, 1
 
 
 class FetchOrder:
-    """When each page was fetched: 16 bytes a page, whatever its address."""
+    """When each page was fetched. It needs 16 bytes per page, however long the URL is."""
 
     def __init__(self, ledger: Ledger, fetches: int) -> None:
         self._last = fetches
         keys, seqs = array("q"), array("q")
         for url, seq in ledger.database.query("SELECT url, seq FROM fetches WHERE outcome = 'page' ORDER BY seq"):
-            keys.append(hash(url))  # It differs from process to process, and is never stored.
+            keys.append(hash(url))  # It differs between processes and is never stored.
             seqs.append(seq)
         unsorted = np.frombuffer(keys, dtype=np.int64)
         order = np.argsort(unsorted, kind="stable")
         self._keys, self._seqs = unsorted[order], np.frombuffer(seqs, dtype=np.int64)[order]
 
     def __call__(self, url: str) -> int:
-        """The number of the fetch that brought the page first; the last fetch for a page that none brought."""
+        """The number of the fetch that first brought the page. The last fetch if none did."""
         key = hash(url)
         place = int(np.searchsorted(self._keys, key))
         return int(self._seqs[place]) if place < len(self._keys) and self._keys[place] == key else self._last

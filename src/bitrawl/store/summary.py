@@ -1,4 +1,4 @@
-"""What `bitrawl status` and `bitrawl log` show of a job, while it runs or after."""
+"""What `bitrawl status` and `bitrawl log` show of a job, during and after its run."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,8 +11,6 @@ from bitrawl.store.schema import LEASED, OWN, PAGE, QUEUED, SKIPPED
 
 
 class HostSummary(msgspec.Struct, frozen=True):
-    """One host of a job."""
-
     host: str
     fetches: int
     pages: int
@@ -22,12 +20,12 @@ class HostSummary(msgspec.Struct, frozen=True):
 class Summary(msgspec.Struct, frozen=True):
     """Each link is queued, a page, or skipped for a reason: `links` is the sum of the three.
 
-    What we ask for on our own account (sitemaps, and addresses that cannot exist) is no link of anybody: those that are
-    done are counted in `own_requests` and nowhere else.
+    The crawler's own requests (sitemaps and probes) are not links. `own_requests` counts those that are done, and
+    nothing else does.
     """
 
     links: int
-    queued: int  # waiting, or in flight
+    queued: int  # waiting or in flight
     pages: int
     skipped: int
     languages: dict[str, int]
@@ -35,28 +33,27 @@ class Summary(msgspec.Struct, frozen=True):
     fetches: int  # links that were leased, refused by robots.txt or not
     bytes: int
     hosts: list[HostSummary]
-    ended: str  # why the last run ended; empty while it runs or when it was killed
-    seconds: float  # crawled, over all runs
-    mining: str = ""  # what is being mined; empty when nothing is
+    ended: str  # why the last run ended; empty while it runs or if it was killed
+    seconds: float  # crawling time of all runs
+    mining: str = ""  # what is being mined; empty if nothing is
     own_requests: int = 0
-    answers: int = 0  # requests that a server answered, whatever it said
-    unanswered: dict[str, int] = {}  # requests that none did, by reason
+    answers: int = 0  # requests that a server answered, with any status
+    unanswered: dict[str, int] = {}  # requests without an answer, by reason
 
     @property
     def skip_reasons(self) -> dict[Reason, int]:
-        """Links by the reason for which they were skipped, whatever the stage; the most frequent first."""
+        """The number of skipped links by reason, from all stages, the most frequent first."""
         counts: Counter[Reason] = Counter()
         for key, count in self.skips.items():
             counts[Reason(key.rpartition(" ")[2])] += count
         return dict(counts.most_common())
 
     def skipped_for(self, reason: Reason) -> int:
-        """How many links were skipped for that reason."""
         return self.skip_reasons.get(reason, 0)
 
 
 class LogLine(msgspec.Struct, frozen=True):
-    """One fetch; the fields and their names are a promise."""
+    """One fetch. The names of the fields are part of the output format and stay as they are."""
 
     seq: int
     url: str
@@ -72,7 +69,7 @@ class LogLine(msgspec.Struct, frozen=True):
 
 
 def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
-    """The whole job; `hosts` of them, the busiest first."""
+    """The whole job, with the `hosts` busiest hosts."""
     query = ledger.database.query
     states: dict[int, int] = {}
     own = 0
@@ -115,7 +112,7 @@ FROM fetches JOIN links USING (url) GROUP BY links.host ORDER BY 2 DESC, 1 LIMIT
 
 
 def log(ledger: Ledger, *, after: int = 0) -> Iterator[LogLine]:
-    """The fetches in order, those with a greater number than `after`."""
+    """The fetches in order, from the one after number `after`."""
     rows = ledger.database.query(
         "SELECT seq, url, status, language, kind, score, bytes, at, took, attempt, outcome FROM fetches"
         " WHERE seq > ? ORDER BY seq",

@@ -1,4 +1,4 @@
-"""Segment pairs merged into translation units: each text once, with every place where it was found."""
+"""Merges segment pairs into translation units: each text once, with every place where it was found."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -10,17 +10,18 @@ import msgspec
 from bitrawl.model import SegmentPair, TranslationUnit, UnitSource, Unpacker, pack
 from bitrawl.text.bare import bare
 
-DUPLICATE, NEAR_DUPLICATE = "duplicate", "near-duplicate"  # flags, in ILSP-FC's words
+DUPLICATE, NEAR_DUPLICATE = "duplicate", "near-duplicate"  # flags, with ILSP-FC's names
 
 
 def merged(pairs: Iterable[SegmentPair], *, keep_duplicates: bool = False) -> Iterator[TranslationUnit]:
-    """Units in the order of their first sight; the best scored of equal pairs speaks for all, with the places of all.
+    """Units in the order in which they were first found. The best scored of equal pairs represents all of them.
 
-    Equal means the same texts. Nearly equal means the same letters, digits and symbols: case, punctuation and spaces
-    apart; the best scored of those speaks for all, too. With `keep_duplicates` each pair is a unit, and all but the best
-    are flagged, as with ILSP-FC's -keepdup and -keepneardup.
+    Equal means the same texts. Nearly equal means the same letters, digits and symbols: case, punctuation and spaces do
+    not count. The best scored of nearly equal pairs represents all of them too. Its unit has the places of all. With
+    `keep_duplicates` each pair is a unit of its own and all but the best are flagged, as with ILSP-FC's -keepdup and
+    -keepneardup.
 
-    Memory stays bounded: the pairs wait in a nameless SQLite database that spills to the disk and dies with us.
+    Memory stays bounded: the pairs are in a temporary SQLite database, which spills to disk and is deleted at the end.
     """
     with closing(sqlite3.connect("", isolation_level=None)) as database:
         _gather(database, pairs)
@@ -38,7 +39,7 @@ _IN_ORDER = (
     "SELECT f.seq, f.pair, f.near, e.best, n.best, n.first, n.count FROM found f"
     " JOIN exact e ON e.key = f.exact JOIN near n ON n.key = f.near ORDER BY f.seq"
 )
-_GROUPED = (  # by the exact texts, then by what is nearly the same
+_GROUPED = (  # by the exact texts, then by the nearly equal ones
     "INSERT INTO {0} SELECT f.{0}, (SELECT seq FROM found g WHERE g.{0} = f.{0} ORDER BY score DESC, seq LIMIT 1),"
     " min(seq), count(*) FROM found f GROUP BY f.{0}"
 )
@@ -46,7 +47,7 @@ _GROUPED = (  # by the exact texts, then by what is nearly the same
 
 def _gather(database: sqlite3.Connection, pairs: Iterable[SegmentPair]) -> None:
     database.execute("PRAGMA journal_mode = OFF")
-    database.execute("PRAGMA cache_size = -65536")  # 64 MB (judgement); beyond it the temporary file
+    database.execute("PRAGMA cache_size = -65536")  # 64 MB (judgement); the rest goes to the temporary file
     database.execute("CREATE TABLE found (seq INTEGER PRIMARY KEY, exact INT, near INT, score REAL, pair BLOB)")
     database.execute("BEGIN")
     rows = ((_key(p.a.text, p.b.text), _key(bare(p.a.text), bare(p.b.text)), p.score, pack(p)) for p in pairs)
@@ -59,7 +60,7 @@ def _gather(database: sqlite3.Connection, pairs: Iterable[SegmentPair]) -> None:
 
 
 def _key(a: str, b: str) -> int:
-    # 64 bits: among ten million pairs the chance that any two share a key by accident is 3 in a million.
+    # 64 bits: among ten million pairs, the probability that any two share a key by accident is 3 in a million.
     data = f"{a}\0{b}".encode()
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
 

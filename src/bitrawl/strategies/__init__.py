@@ -1,1 +1,1 @@
-"""What to visit next: one file a strategy, or one folder."""
+"""What to visit next: one file or folder for each strategy."""

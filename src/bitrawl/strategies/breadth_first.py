@@ -1,15 +1,15 @@
-"""In the order of arrival: the baseline of every paper."""
+"""Links in the order of arrival: the baseline of every paper."""
 
 from collections.abc import Sequence
 
 from bitrawl.model import Advice, Link, LinkKind, Page, SiteKnowledge, Visit
 
 FIRST = frozenset({LinkKind.SEED, LinkKind.INDEX, LinkKind.PROBE})  # visited before any link of a page
-ARRIVAL = 0.5  # judgement: any score below 1 will do, as all links have the same
+ARRIVAL = 0.5  # judgement: any score below 1 will do, because all links have the same
 
 
 class BreadthFirst:
-    """Links have equal scores, so the queue keeps its own order: first come, first visited."""
+    """All links have equal scores, so the queue keeps its own order: first come, first visited."""
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
         return by_arrival(links)

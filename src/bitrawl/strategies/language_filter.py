@@ -1,4 +1,7 @@
-"""In the order of arrival, but only links from pages in the languages asked for (García-Romero et al. 2024, section 5)."""
+"""Links in the order of arrival, but only from pages in the requested languages.
+
+García-Romero et al. 2024, section 5.
+"""
 
 from collections.abc import Sequence
 
@@ -8,7 +11,7 @@ from bitrawl.strategies.breadth_first import by_arrival
 
 
 class LanguageFilter:
-    """Refuses every link of a page in another language."""
+    """Skips every link of a page in another language."""
 
     def __init__(self, languages: Sequence[Language]) -> None:
         self._languages = tuple(languages)
@@ -28,6 +31,7 @@ class LanguageFilter:
 def is_kept(language: Language, wanted: Sequence[Language]) -> bool:
     """Whether links of a page in that language are followed.
 
-    Those of a page whose language cannot be told are: a language chooser has no text to tell by.
+    Links of a page with an undetermined language are followed, because a page that only lets you choose a language has
+    no text to identify.
     """
     return language == UNDETERMINED or any(same_language(language, one) for one in wanted)

@@ -1,7 +1,7 @@
-"""Which links first, by their URLs alone: P(in the other language) × P(parallel with the page that has the link).
+"""Scores links by their URLs alone: P(in the other language) × P(parallel with the page that has the link).
 
-García-Romero et al. 2024, section 4. A step that the paper has no word for is marked here: sitemaps, redirects, pages
-whose language cannot be told, and jobs with one language or more than two.
+García-Romero et al. 2024, section 4. Comments mark the steps that the paper does not describe: sitemaps, redirects,
+pages in an undetermined language, and jobs with one language or with more than two.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,20 @@ from bitrawl.strategies.breadth_first import FIRST
 from bitrawl.strategies.language_filter import is_kept
 from bitrawl.url import Url
 
-# The paper has none of these three. They only put links after or before each other, so each is a judgement.
-HIGHEST = 0.999  # below the seeds
-LOWEST = 1e-6  # the paper queues every link of a page that it keeps, however unlikely; 0 would refuse it
-SITEMAP_FACTOR = 1e-3  # of the language's probability: a sitemap's link is on no page, and comes after those that are
+# The paper has none of these three. They only define an order, so each is a judgement.
+HIGHEST = 0.999  # just below the seeds
+LOWEST = 1e-6  # the paper queues every link of a page that it keeps, however unlikely; 0 would skip it
+# times the language's probability: links of a sitemap are on no page, and come after those that are
+SITEMAP_FACTOR = 1e-3
 
 Floats = NDArray[np.float32]
 
 
 class UrlModels:
-    """Seeds first; nothing from pages in other languages; the queue raises a link's priority and never lowers it."""
+    """Seeds come first.
+
+    Pages in other languages add nothing. The queue raises a link's priority and never lowers it.
+    """
 
     def __init__(
         self, languages: Sequence[Language], language_model: UrlLanguageModel, pair_model: UrlPairModel
@@ -34,8 +38,8 @@ class UrlModels:
         self._language_model = language_model
         self._pair_model = pair_model
         self._columns = [_columns(language_model.languages, wanted) for wanted in languages]
-        self._best: dict[Url, float] = {}  # the priority that a link has; that of a visited one cannot be raised
-        self._moved: dict[Url, float] = {}  # what led to a page that has moved: its priority, until the target has it
+        self._best: dict[Url, float] = {}  # the priority of each link; that of a visited link cannot be raised
+        self._moved: dict[Url, float] = {}  # the priority of a page that has moved, until the target gets it
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
         rest = list(dict.fromkeys(link.url for link in links if link.kind not in FIRST))
@@ -63,7 +67,7 @@ class UrlModels:
         return score
 
     def _raise(self, urls: Sequence[Url], found_on: Page | None) -> None:
-        """Ask for the product only where it could raise a priority: links that stand on every page are soon visited."""
+        """Compute the product only if it could raise a priority: links that are on every page are visited soon."""
         unsure = [url for url in urls if self._best.get(url, 0.0) < HIGHEST]
         if not unsure:
             return
@@ -78,18 +82,21 @@ class UrlModels:
             self._best[unsure[place]] = max(priority, self._best.get(unsure[place], 0.0))
 
     def _chance(self, urls: Sequence[Url], source: Language) -> Floats:
-        """That they are in the other language: the likeliest of the others, and of all where the source has none."""
+        """The probability that they are in the other language.
+
+        With several others, the likeliest counts; if the source is in none of the languages, the likeliest of all.
+        """
         distribution = self._language_model.distribution(urls)
         others = [
             columns
             for wanted, columns in zip(self._languages, self._columns, strict=True)
             if len(self._languages) == 1 or not same_language(source, wanted)
         ]
-        # Two that take each other (no and nb) leave no other.
+        # Two languages that accept each other (no and nb) leave no other.
         best: Floats = np.max([distribution[:, columns].sum(axis=1) for columns in others or self._columns], axis=0)
         return best
 
 
 def _columns(known: Sequence[Language], wanted: Language) -> list[int]:
-    """Where the model has that language; the last column, for all others, where it has not."""
+    """The model's columns for that language. If it has none, the last column, which stands for all others."""
     return [number for number, one in enumerate(known) if same_language(one, wanted)] or [len(known) - 1]

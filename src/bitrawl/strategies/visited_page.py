@@ -1,7 +1,7 @@
-"""What a strategy remembers of a page that it has seen, and how it compares two of them at a glance.
+"""What a strategy remembers about a visited page, and a fast comparison of two of them.
 
-The pairs of the corpus are found later, from all pages and all evidence (pair/). Here two pages are compared after each
-visit, so it must be cheap.
+The pairs of the corpus are found later, from all pages and all evidence (pair/). Here pages are compared after each
+visit, so the comparison must be cheap.
 """
 
 from bisect import bisect_left
@@ -15,7 +15,7 @@ from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, Page
 from bitrawl.url import Url
 
-MAX_COPY_DISTANCE = 6  # judgement: bits of 64 in which the signatures of a page and of its copy differ at most
+MAX_COPY_DISTANCE = 6  # judgement: the signatures of a page and its copy differ in at most this many of 64 bits
 MIN_LENGTH_RATIO = 0.25  # judgement: a text in Chinese characters needs about a third of the letters of its translation
 MAX_FINGERPRINT = 600  # judgement: letters of a fingerprint that are kept
 
@@ -25,7 +25,7 @@ Target = TypeVar("Target")  # what stands for the target of a link
 class VisitedPage(msgspec.Struct, frozen=True):
     """A page without its text."""
 
-    language: Language  # one of those asked for, or "und"
+    language: Language  # a requested language, or "und"
     length: int = 0  # of the text, in characters
     signature: int = 0
     fingerprint: str = ""
@@ -34,7 +34,7 @@ class VisitedPage(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, page: Page, languages: Sequence[Language], *, max_tags: int) -> "VisitedPage":
-        """Without the tags and links that stand too far down to be compared."""
+        """Leaves out tags and links that are too far down the page to be compared."""
         return cls(
             wanted_language(page, languages),
             sum(len(paragraph.text) for paragraph in page.paragraphs if not paragraph.boilerplate),
@@ -45,17 +45,17 @@ class VisitedPage(msgspec.Struct, frozen=True):
         )
 
     def without_links(self) -> "VisitedPage":
-        """For a page whose links are not aligned any more: they are most of what is remembered."""
+        """For a page whose links will not be aligned again. The links use most of the memory."""
         return msgspec.structs.replace(self, tags=(), links=())
 
 
 def wanted_language(page: Page, languages: Sequence[Language]) -> Language:
-    """Which of the languages asked for the page is in, or "und"."""
+    """Which requested language the page is in, or "und"."""
     return next((wanted for wanted in languages if same_language(page.language, wanted)), UNDETERMINED)
 
 
 def comparable(a: VisitedPage, b: VisitedPage) -> bool:
-    """Whether two texts have similar lengths, and are not nearly the same: an untranslated copy is no translation."""
+    """Whether two texts have similar lengths and are not nearly the same: an untranslated copy is not a translation."""
     shorter, longer = sorted((a.length, b.length))
     return (
         shorter > 0
@@ -65,7 +65,7 @@ def comparable(a: VisitedPage, b: VisitedPage) -> bool:
 
 
 def aligned_links(a: VisitedPage, b: VisitedPage) -> Iterator[tuple[Url, Url]]:
-    """Targets of links that stand at the same place once the tag sequences are aligned (Liu et al., section 5)."""
+    """Targets of links at the same place once the tag sequences are aligned (Liu et al., section 5)."""
     letters = {tag: chr(number + 32) for number, tag in enumerate(dict.fromkeys([*a.tags, *b.tags]))}
     first, second = ("".join([letters[tag] for tag in page.tags]) for page in (a, b))
     return aligned_targets((first, dict(a.links)), (second, dict(b.links)))

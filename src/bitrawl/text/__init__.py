@@ -1,1 +1,1 @@
-"""What a text alone tells."""
+"""What can be learned from a text alone."""

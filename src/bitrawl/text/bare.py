@@ -1,11 +1,11 @@
-"""A text without what two copies of it may differ in: case, punctuation and spaces."""
+"""A text without what its copies may differ in: case, punctuation and spaces."""
 
 import re
 import unicodedata
 
 
 class _Dropped(dict[int, str | None]):
-    """For `str.translate`, filled as it is used: punctuation and whatever separates becomes a space."""
+    """A table for `str.translate`, filled as it is used. Punctuation and separators become a space."""
 
     def __missing__(self, code: int) -> str | None:
         self[code] = " " if unicodedata.category(chr(code))[0] in "PZC" else chr(code)
@@ -17,6 +17,6 @@ _BETWEEN_FIGURES = re.compile(r"(?<!\d) | (?!\d)")
 
 
 def bare(text: str) -> str:
-    """Letters, digits and symbols, casefolded; but 1.5 is not 15, and a text of punctuation is itself."""
+    """Letters, digits and symbols, casefolded. But 1.5 is not 15, and a text of punctuation only stays as it is."""
     words = " ".join(text.casefold().translate(_DROPPED).split())
     return _BETWEEN_FIGURES.sub("", words) or text

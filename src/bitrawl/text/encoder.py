@@ -1,4 +1,4 @@
-"""Sentence encoders of sentence-transformers, loaded by name or path: the extra `neural`."""
+"""Sentence encoders of sentence-transformers, loaded by name or path. They need the extra `neural`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,52 +12,50 @@ from bitrawl.text.remembered import RememberedRows
 
 Rows = NDArray[np.float32]
 
-REMEMBERED = 50_000  # Texts; judgement: 150 MB of vectors with the 768 numbers of LaBSE.
+REMEMBERED = 50_000  # Texts; judgement: 150 MB of vectors with LaBSE's 768 numbers each.
 
 
 def load_encoder(model: str) -> Encoder:
-    """A model by its name or by the path of its folder; raises `ConfigError`. A name may be downloaded."""
+    """Load a model by its name or by the path of its folder. Raises `ConfigError`. A name may be downloaded."""
     try:
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415 an extra, and seconds to import
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415 an extra, and takes seconds to import
     except ImportError as error:
         raise ConfigError(f'the encoder {model} needs the extra "neural": pip install "bitrawl[neural]"') from error
     try:
         loaded = SentenceTransformer(model)
-    # Four libraries raise here what they like: OSError, ValueError, RuntimeError, the errors of their HTTP client.
+    # Four libraries raise many kinds of errors here: OSError, ValueError, RuntimeError, errors of their HTTP clients.
     except Exception as error:
         raise ConfigError(
             f"the encoder {model} cannot be loaded; give the path of a folder with a sentence-transformers model, or"
-            " the name of a public one, as sentence-transformers/LaBSE, which is downloaded where the network allows"
-            f" it ({_first_line(error)})"
+            " the name of a public one, such as sentence-transformers/LaBSE, which is then downloaded"
+            f" ({_first_line(error)})"
         ) from error
     return Remembering(Transformer(loaded))
 
 
 class Transformer:
-    """A model of sentence-transformers behind our seam."""
+    """Adapts a model of sentence-transformers to `Encoder`."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
 
     def encode(self, texts: Sequence[str]) -> Rows:
-        """As the seam says."""
-        # A lone surrogate is no UTF-8, and the tokenizers raise on it.
+        # A lone surrogate is not valid UTF-8, and the tokenizers raise on it.
         clean = [text.encode("utf-8", "replace").decode() for text in texts]
         found = self._model.encode(clean, show_progress_bar=False, convert_to_numpy=True)
         rows = np.nan_to_num(np.asarray(found, np.float32))
-        rows[[not text.strip() for text in texts]] = 0.0  # a model gives the vector of its marks of begin and end
+        rows[[not text.strip() for text in texts]] = 0.0  # otherwise it would be the vector of the begin and end marks
         unit: Rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
         return unit
 
 
 class Remembering:
-    """Encodes a text once, as long as it remembers it; what was asked for longest ago is forgotten first."""
+    """Encodes a text once while it is remembered. The least recently used is forgotten first."""
 
     def __init__(self, encoder: Encoder, room: int = REMEMBERED) -> None:
         self._memory = RememberedRows(encoder.encode, room)
 
     def encode(self, texts: Sequence[str]) -> Rows:
-        """As the seam says."""
         return self._memory.rows(texts)
 
 

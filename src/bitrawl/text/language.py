@@ -1,4 +1,4 @@
-"""Which language a text is in: byte n-grams under naive Bayes, a whole batch at once."""
+"""Identifies the language of texts: naive Bayes over byte n-grams, a whole batch at once."""
 
 import math
 import re
@@ -22,37 +22,39 @@ from bitrawl.text.variants import STANDARDS, chinese_script, standard_odds
 Floats = NDArray[np.float32]
 
 # Bytes. A text longer than two windows is judged by its beginning and its middle. On the tuning half of
-# benchmarks/language.py (2026-11) 90 is as good as whole sentences, 70 costs 0.1 points, 50 costs 0.4.
+# benchmarks/language.py (2026-11), 90 is as good as whole sentences, 70 costs 0.1 points, 50 costs 0.4.
 WINDOW = 70
 LONG, WINDOWS_OF_LONG = 2000, 8  # a page's whole text, in characters: judgement
 SHORTEST_NGRAM, LONGEST_NGRAM = 2, 5  # bytes
-# Scored at a time: larger and numpy's intermediate arrays leave the cache, smaller and its calls dominate.
+# Texts that are scored at a time. With more, numpy's intermediate arrays leave the cache; with fewer, its calls
+# dominate.
 CHUNK = 4000
 BUCKET_BITS, SLOT_BITS = 15, 17  # the layout of the model's file
 
-_GAP, _END = b"\x01", b"\x00"  # between windows and after a text; no n-gram of the model has them
+_GAP, _END = b"\x01", b"\x00"  # between windows and after a text; no n-gram of the model contains them
 _ADDRESS = re.compile(r"(?:\b[a-z]{2,8}://|\bwww\.)\S+|[\w.+-]{1,64}@\S+")
 _COMPOSITE = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang",), "Hans": ("Hani",), "Hant": ("Hani",)}
-# Judgement: fewer letters are in no language: "OK". A character of the scripts without an alphabet says more.
+# Judgement: fewer letters are in no language ("OK"). A character of a script without an alphabet carries more.
 _MIN_LETTERS, _MIN_IDEOGRAPHS = 3, 2
 _IDEOGRAPHIC = frozenset({"Hani", "Hira", "Kana", "Hang"})
-# What a claim multiplies the odds of its language by; a judgement, held by tests/unit/test_language.py: enough for
-# "Contact", nothing against a sentence, for untranslated pages behind a foreign claim are what must be noticed.
+# A claim multiplies the odds of its language by this. A judgement, which tests/unit/test_language.py checks: enough for
+# "Contact", nothing against a sentence, because untranslated pages with a foreign claim must be noticed.
 _CLAIM_ODDS = 12.0
-# A judgement, too: the same for a claim of a language beyond the model, and the most that it can be believed.
+# Also judgements: the same for a claim of a language that the model does not know, and the highest confidence that such
+# a claim can get.
 _UNKNOWN_ODDS, _MOST_UNKNOWN = 6.0, 0.5
 # Judgements, except where a line names its evidence.
-_FEW = 3  # languages of the model in a script: with so few rivals a claim is not contradicted by them
-_LONE_SCRIPT = 0.8  # Confidence in the usual language of a script where the model does not have that language.
-# How far n-grams alone may rule out a standard of Serbo-Croatian against another. Swept 0.02–0.4 with the weights of
-# text/variants.py on the tuning half of benchmarks/language.py (2026-11), sentences and eight of them together.
+_FEW = 3  # if the model has at most this many languages in a script, they cannot contradict a claim
+_LONE_SCRIPT = 0.8  # Confidence in the usual language of a script if the model does not have that language.
+# How far n-grams alone may rule out one standard of Serbo-Croatian against another. Swept 0.02–0.4 with the weights of
+# text/variants.py on the tuning half of benchmarks/language.py (2026-11), on single sentences and on eight together.
 _LEAST_SHARE = 0.1
-_MARKED = 4000  # characters in which its markers are looked for
+_MARKED = 4000  # characters that are searched for its markers
 _LOG_COUNTS = np.log1p(np.arange(256)).astype(np.float32)
 
 
 class NgramModel(NamedTuple):
-    """n-grams found by a perfect hash, and how much likelier than unseen each is in each class."""
+    """n-grams in a perfect hash table, and how much likelier each is in each class than an unseen one."""
 
     labels: tuple[Language, ...]  # one per class; a language written in two scripts is two classes
     keys: NDArray[np.uint32]  # the polynomial hash of the n-gram; unique
@@ -60,16 +62,17 @@ class NgramModel(NamedTuple):
     displacements: NDArray[np.uint32]
     multipliers: NDArray[np.uint32]
     weights: NDArray[np.uint8]  # n-grams × classes
-    floor: Floats  # the weight of an unseen n-gram by class
+    floor: Floats  # the weight of an unseen n-gram, by class
     prior: Floats
     temperature: Floats  # factor and exponent of the sum of weights
     calibration: Floats
     scripts: tuple[str, ...]
-    script_table: NDArray[np.uint8]  # of each character of the basic plane, an index into `scripts`; 0 is no letter
+    # for each character of the basic plane, an index into `scripts`; 0 means that it is not a letter
+    script_table: NDArray[np.uint8]
 
     @classmethod
     def load(cls, path: Path | None = None) -> "NgramModel":
-        """The bundled one, or one that `language_training` wrote."""
+        """The package's model, or one that `bitrawl train` made."""
         source = path or resources.files("bitrawl.text") / "models" / "language.npz"
         with source.open("rb") as file, np.load(file) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}
@@ -82,7 +85,7 @@ class NgramModel(NamedTuple):
         return cls(**fields)
 
     def score(self, texts: Sequence[bytes]) -> tuple[Floats, Floats]:
-        """Log-likelihood of each text in each class, and how much evidence there was."""
+        """The log-likelihood of each text in each class, and the amount of evidence."""
         scores = np.empty((len(texts), len(self.labels)), np.float32)
         evidence = np.empty(len(texts), np.float32)
         start = size = 0
@@ -94,21 +97,21 @@ class NgramModel(NamedTuple):
         return scores, evidence
 
     def confidence(self, scores: Floats, evidence: Floats, chances: Floats) -> Floats:
-        """The probability that the best language, of the given chance among the known, is right at all."""
+        """The probability that the best language is right at all, given its probability among the known languages."""
         logits = np.einsum("ij,j->i", self.signs(scores, evidence, chances), self.calibration)
         confidence: Floats = np.where(evidence > 0, 1 / (1 + np.exp(-logits)), np.float32(0))
         return confidence
 
     def signs(self, scores: Floats, evidence: Floats, chances: Floats) -> Floats:
-        """What confidence depends on: the odds, how usual the text's n-grams are in the best class, how many they are.
+        """What confidence depends on: the odds, how usual the n-grams are in the best class, and their number.
 
-        A text in a language that the model does not know has a best one too, but its n-grams are less usual there.
+        A text in a language that the model does not know has a best class too, but its n-grams are less usual there.
         """
         best = (scores + self.prior).argmax(axis=1)
         amount = np.maximum(evidence, 1.0)
         usual = (scores[np.arange(len(best)), best] / amount - self.floor[best]) / 255
-        # Clipped: beyond, they say nothing of a language that is missing. Of 32 forms (clip 4–14) the least log-loss, on
-        # one quarter of the data when fitted on another, both of the tuning half.
+        # Clipped, because higher odds tell nothing about a missing language. Of 32 forms (clip 4–14), this one had the
+        # least log-loss on one quarter of the data when fitted on another, both from the tuning half.
         odds = np.minimum(np.log(chances + 1e-6) - np.log1p(1e-6 - chances), 4)
         size = np.log(amount)
         return np.stack([np.ones_like(odds), odds, usual, size, usual * size], axis=1)
@@ -116,7 +119,7 @@ class NgramModel(NamedTuple):
     def _score_chunk(self, texts: Sequence[bytes], scores: Floats, evidence: Floats) -> None:
         data = np.frombuffer(_END + _END.join(texts) + _END, np.uint8)
         found = self._find(data)
-        # One number for text and n-gram: sorted, equal ones are the counts.
+        # One number for text and n-gram. After sorting, the runs of equal numbers are the counts.
         both = np.cumsum(data == 0, dtype=np.int32) - 1
         both <<= SLOT_BITS
         both |= found
@@ -128,8 +131,8 @@ class NgramModel(NamedTuple):
         bounds = np.searchsorted(distinct, np.arange(len(texts) + 1) << SLOT_BITS).tolist()
         rows = distinct & ((1 << SLOT_BITS) - 1)
         for number, (begin, end) in enumerate(pairwise(bounds)):
-            # By text, so that its rows as floats stay in the cache. Not by BLAS, here and below: its threads wait for
-            # each other where other processes work, which made identification 5 times slower on two busy cores.
+            # Text by text, so that its rows as floats stay in the cache. BLAS is not used, here and below: its threads
+            # wait for each other when other processes work, which made identification 5 times slower on two busy cores.
             weights = self.weights.take(rows[begin:end], axis=0).astype(np.float32)
             np.einsum("i,ij->j", counts[begin:end], weights, out=scores[number])
         evidence[:] = np.diff(np.concatenate(([0.0], np.cumsum(counts)))[bounds])
@@ -147,7 +150,7 @@ class NgramModel(NamedTuple):
 
 
 def ngram_keys(data: NDArray[np.uint8], multiplier: int) -> NDArray[np.uint32]:
-    """For each length the polynomial hash of the bytes up to each place; a zero byte adds nothing."""
+    """For each length, the polynomial hash of the bytes up to each place. A zero byte adds nothing."""
     values = data.astype(np.uint32)
     keys = np.empty((LONGEST_NGRAM - SHORTEST_NGRAM + 1, len(data)), np.uint32)
     for length in range(SHORTEST_NGRAM, LONGEST_NGRAM + 1):
@@ -161,7 +164,7 @@ def ngram_keys(data: NDArray[np.uint8], multiplier: int) -> NDArray[np.uint32]:
 def slots_of(
     keys: NDArray[np.uint32], multipliers: NDArray[np.uint32], displacements: NDArray[np.uint32]
 ) -> NDArray[np.uint32]:
-    """Hash and displace: where a key is, if it is anywhere."""
+    """Hash and displace: where a key is, if it is present."""
     slots: NDArray[np.uint32] = keys * multipliers[1]
     slots >>= np.uint32(32 - SLOT_BITS)
     buckets = keys * multipliers[2]
@@ -171,7 +174,7 @@ def slots_of(
 
 
 class NgramLanguageIdentifier:
-    """The bundled identifier; see docs/decisions/language-identification.md for what it tells apart."""
+    """The default identifier. docs/decisions/language-identification.md says what it can tell apart."""
 
     def __init__(self, model: NgramModel | None = None) -> None:
         self._model = model or NgramModel.load()
@@ -185,7 +188,10 @@ class NgramLanguageIdentifier:
         self._standards = [index[Language(code)] for code in STANDARDS if code in index]
 
     def identify(self, texts: Sequence[str], *, prior: Language | None = None) -> list[tuple[Language, float]]:
-        """See `LanguageIdentifier`. A claim of a language beyond the model is believed where nothing else fits."""
+        """See `LanguageIdentifier`.
+
+        A claim of a language that the model does not know is believed if nothing else fits.
+        """
         if not texts:
             return []
         samples = [sample(text) for text in texts]
@@ -204,7 +210,7 @@ class NgramLanguageIdentifier:
         ]
 
     def _scripts(self, samples: Sequence[bytes]) -> list[str]:
-        """The script that most letters of each text are in; empty where there are too few."""
+        """The script of most letters of each text; empty if there are too few letters."""
         characters = np.frombuffer(_END.join(samples).decode("utf-8", "ignore").encode("utf-32-le"), np.uint32)
         number = len(self._model.scripts)
         places = np.cumsum(characters == 0) * number
@@ -216,7 +222,7 @@ class NgramLanguageIdentifier:
         return [name if _enough(name, count) else "" for name, count in zip(names, letters, strict=True)]
 
     def chances(self, scores: Floats, evidence: Floats) -> Floats:
-        """The probability of each language, as if the text were surely in one of them."""
+        """The probability of each language, assuming that the text is in one of them."""
         factor, exponent = self._model.temperature
         logits = scores + self._model.prior
         logits -= logits.max(axis=1, keepdims=True)
@@ -228,7 +234,7 @@ class NgramLanguageIdentifier:
         return chances
 
     def _tell_standards(self, chances: Floats, texts: Sequence[str], scripts: Sequence[str]) -> None:
-        """Share anew, by the words, what the standards of Serbo-Croatian have together."""
+        """Redistribute, by their words, the total probability of the standards of Serbo-Croatian."""
         standards = self._standards
         for number, best in enumerate(chances.argmax(axis=1).tolist()):
             if best in standards and scripts[number] == "Latn":
@@ -240,7 +246,7 @@ class NgramLanguageIdentifier:
 
     @lru_cache(maxsize=64)  # noqa: B019 an identifier lives as long as its process
     def _claimed(self, claim: Language) -> list[int]:
-        """The languages that a claim speaks for: "no" for Bokmål and Nynorsk."""
+        """The languages that a claim covers: "no" covers Bokmål and Nynorsk."""
         bare = Language(claim.partition("-")[0])
         return [number for number, language in enumerate(self.languages) if same_language(language, bare)]
 
@@ -249,7 +255,7 @@ class NgramLanguageIdentifier:
     ) -> tuple[Language, float]:
         if not script or not confidence:
             return UNDETERMINED, 0.0
-        if _usual_language(script) not in self.languages:  # nothing to compare with, but perhaps a neighbour
+        if _usual_language(script) not in self.languages:  # nothing to compare with, except perhaps a neighbour
             language, confidence = _usual_language(script), _LONE_SCRIPT
         if claim is not None and script in _parts(claim) and self._is_beyond(claim, script):
             language, confidence = _weigh_unknown(claim, language, confidence, few=self._rivals[script] <= _FEW)
@@ -258,11 +264,14 @@ class NgramLanguageIdentifier:
         return self._in_its_script(language, script, text, claim), confidence
 
     def _is_beyond(self, claim: Language, script: str) -> bool:
-        """Whether the model cannot judge that claim: it does not have the language, or not its script's usual one."""
+        """Whether the model cannot judge that claim: it lacks the language, or the usual language of its script."""
         return claim.partition("-")[0] not in self.languages or _usual_language(script) not in self.languages
 
     def _in_its_script(self, language: Language, script: str, text: bytes, claim: Language | None) -> Language:
-        """The tag says the script only where it is not the usual one; characters common to both say nothing."""
+        """The tag names the script only if it is not the usual one.
+
+        Characters common to both scripts decide nothing.
+        """
         if language == "zh":
             claimed = script_of(claim) if claim is not None and claim.startswith("zh") else "Hans"
             return in_script(language, chinese_script(text.decode("utf-8", "ignore")) or claimed)
@@ -271,7 +280,7 @@ class NgramLanguageIdentifier:
 
 
 def sample(text: str) -> bytes:
-    """What of a text is judged: no addresses, and of a long one some windows."""
+    """The part of a text that is judged: without URLs, and a few windows of a long text."""
     if len(text) > LONG:
         starts = [len(text) * number // WINDOWS_OF_LONG for number in range(WINDOWS_OF_LONG)]
         text = " \x01 ".join(text[start : start + WINDOW] for start in starts)
@@ -279,7 +288,7 @@ def sample(text: str) -> bytes:
         text = _ADDRESS.sub(" ", text)
     if text.isupper():
         text = text.lower()
-    # Words as they stand inside a text: on single words this is worth 10 points, on three 3, on sentences nothing.
+    # Words as they are inside a text. This is worth 10 points on single words, 3 on three words, nothing on sentences.
     text = f" {text[:1].lower()}{text[1:]} "
     data = text.encode("utf-8", "replace").replace(_END, b" ")
     if len(data) <= 2 * WINDOW or _GAP in data:
@@ -293,14 +302,14 @@ def _enough(script: str, letters: int) -> bool:
 
 @lru_cache(maxsize=256)
 def _usual_language(script: str) -> Language:
-    """Whose script that is, after CLDR's likely subtags: Thaana is Maldivian."""
+    """The usual language of a script, after CLDR's likely subtags: for Thaana, Maldivian."""
     return Language(langcodes.Language.make(script=script).maximize().language or UNDETERMINED)
 
 
 def _weigh_unknown(claim: Language, language: Language, confidence: float, *, few: bool) -> tuple[Language, float]:
-    """A claim of a language that the model cannot know: a closer name for what was found, or a better guess.
+    """A claim of a language that the model does not know: a closer name for what was found, or a better guess.
 
-    Where few languages of the model share the script, n-grams say no more than the script does: Yiddish, Tigrinya.
+    If few languages of the model share the script, n-grams say no more than the script does: Yiddish, Tigrinya.
     """
     bare = Language(claim.partition("-")[0])
     if data_dicts.MACROLANGUAGES.get(language) == bare:

@@ -1,6 +1,6 @@
-"""What languages are called: their names in each other, as people type them, and the codes that sites make up.
+"""Names of languages in each other's languages, as people type them, and the codes that sites use.
 
-The names are CLDR's (Unicode licence v3), written to a table by tools/language_names.py.
+The names are CLDR's (Unicode licence v3). tools/language_names.py writes the table.
 """
 
 import gzip
@@ -16,7 +16,7 @@ from langcodes import data_dicts
 TABLE = "language_names.tsv.gz"
 
 _ACCENTS = re.compile("[\u0300-\u036f]")
-# Not \W, which takes the vowel signs of Indic scripts for the end of a word.
+# Not \W, which would end a word at the vowel signs of Indic scripts.
 _BETWEEN = re.compile(
     "[\\s\x00-/:-@\\[-`{-\xbf\u2000-\u200a\u2010-\u206f\u2190-\u2bff\u3000-\u303f\ufe0f\uff00-\uff0f\U0001f000-\U0001ffff]+"
 )
@@ -33,13 +33,13 @@ class NamedLanguage(NamedTuple):
 
 
 def language_table() -> list[NamedLanguage]:
-    """The bundled table. It is read anew by each call: keep what you make of it."""
+    """The table in the package. Each call reads it again, so keep the result."""
     packed = (resources.files("bitrawl.text") / TABLE).read_bytes()
     return [_parsed(line) for line in gzip.decompress(packed).decode().splitlines()]
 
 
 def _parsed(line: str) -> NamedLanguage:
-    """Code, endonyms and other names, separated by tabs; names are separated by "|"."""
+    """Code, endonyms and other names, separated by tabs. Names are separated by "|"."""
     code, endonyms, others = line.rstrip("\n").split("\t")
     return NamedLanguage(code, _names(endonyms), _names(others))
 
@@ -49,22 +49,22 @@ def _names(field: str) -> tuple[str, ...]:
 
 
 def folded(text: str) -> str:
-    """Without case and without the accents that people leave out ("Francais"); signs of Indic scripts stay."""
+    """Without case and without the accents that people leave out ("Francais"). Signs of Indic scripts stay."""
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold())))
 
 
 def spaced(text: str) -> str:
-    """Folded, with one space for whatever stands between words: the form in which the table has its names."""
+    """Folded, with one space between words: the form of the names in the table."""
     return _BETWEEN.sub(" ", folded(text)).strip()
 
 
 @lru_cache(maxsize=4096)
 def language_code(text: str) -> str:
-    """The language that a site means by a code: "en", "pt-br", "eng", and "cz" or "jp" for a country's.
+    """The language that a site means by a code: "en", "pt-br", "eng", and "cz" or "jp" for a country's language.
 
-    Empty where it is none. Two letters that are both a language and a country (uk, br) are taken for the language.
+    Empty if there is none. Two letters that are both a language and a country (uk, br) mean the language.
     """
     match = _CODE.fullmatch(text.strip().lower())
     if not match:
@@ -85,6 +85,6 @@ def language_code(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def three_letter_codes() -> dict[str, str]:
-    """From three letters to two, where a language has both; the bibliographic ones ("ger") too."""
+    """From three letters to two, if a language has both, including the bibliographic codes ("ger")."""
     pairs = [*data_dicts.LANGUAGE_ALPHA3.items(), *data_dicts.LANGUAGE_ALPHA3_BIBLIOGRAPHIC.items()]
     return {three: two for two, three in pairs}

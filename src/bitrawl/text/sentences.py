@@ -1,4 +1,4 @@
-"""From a paragraph to its sentences, for any script."""
+"""Splits a paragraph into sentences, for any script."""
 
 import re
 
@@ -6,24 +6,24 @@ import sentencex
 
 from bitrawl.model import Language
 
-# sentencex takes all between an opening quotation mark or bracket and the next closing one for one sentence; an inch
-# mark, or a quotation that goes on in the next paragraph, swallows the rest of the text. Beyond this many characters
-# the marks are taken for letters instead: a judgement.
+# sentencex takes everything between an opening quotation mark or bracket and the next closing one as one sentence. An
+# inch mark, or a quotation that goes on in the next paragraph, swallows the rest of the text. Beyond this many
+# characters, the marks are treated as letters instead: a judgement.
 _LONG_QUOTATION = 300
 _QUOTES = re.compile(r"""["“”„‟«»‹›()\[\]]""")
 _NEUTRAL = "’"
 _BREAK = re.compile(r"\n+")
-# An initial or a title of one letter ("M. Dupont", "J. Verne") where sentencex has not the abbreviation.
+# An initial or a title of one letter ("M. Dupont", "J. Verne"), if sentencex does not have the abbreviation.
 _INITIAL = re.compile(r"(?:^|[\s(«“\"'’])[^\W\d_]\.\s*$")
-# In Japanese what follows a quotation mostly still belongs to its sentence: 「本当？」と聞いた。
+# In Japanese, what follows a quotation mostly still belongs to its sentence: 「本当？」と聞いた。
 _QUOTED, _GOES_ON = re.compile(r"[」』]\s*$"), re.compile(r"[\u3041-\u309f]")
-# A number that a heading begins with (5.4.4., IV., A.1.), or a mark alone (#!): nothing that a sentence could be.
+# A number that begins a heading (5.4.4., IV., A.1.), or a mark alone (#!), is not a sentence.
 _NUMBERING = re.compile(r"\s*(?:\d+|[A-Za-z]|[IVXLCDM]+)(?:\.(?:\d+|[A-Za-z]))*\.?\s*$")
 _WORD = re.compile(r"[^\W_]")
 
 
 def sentences(text: str, language: Language) -> list[str]:
-    """In order, without the space around them; a text without any mark of an end, as in Thai, is one sentence."""
+    """In order, without the space around them. A text without any end mark, as in Thai, is one sentence."""
     found: list[str] = []
     for line in _BREAK.split(text):
         found += (piece for part in _joined(_segments(line, language)) if (piece := part.strip()))
@@ -49,7 +49,7 @@ def _without_quotations(text: str, language: Language) -> list[str]:
 
 
 def _joined(parts: list[str]) -> list[str]:
-    """Sentences that were cut after an initial, a quotation or a number, or within a path or a name, mended."""
+    """Joins sentences that were cut after an initial, a quotation or a number, or within a path or a name."""
     whole: list[str] = []
     for part in parts:
         if whole and _goes_on(whole[-1], part):
@@ -62,11 +62,11 @@ def _joined(parts: list[str]) -> list[str]:
 def _goes_on(before: str, after: str) -> bool:
     if _QUOTED.search(before):
         return _GOES_ON.match(after) is not None
-    # "./configure", "README.Debian": an end of sentence in ASCII has a space behind it. Where what follows is of another
-    # script it may lack it: 真的吗?是的。
+    # "./configure", "README.Debian": in ASCII, a space follows the end of a sentence. Before another script, it may be
+    # missing: 真的吗?是的。
     if before[-1:].isascii() and after[:1].isascii() and not (before[-1:].isspace() or after[:1].isspace()):
         return True
     if _NUMBERING.match(before) or not _WORD.search(before):
         return True
-    # "C." at the end of a longer sentence is a vitamin as often as an initial: only where it stands alone.
+    # "C." at the end of a longer sentence is as often a vitamin as an initial, so it counts only if it stands alone.
     return len(before.strip()) <= len("« M.") and _INITIAL.search(before) is not None

@@ -1,15 +1,21 @@
 """Paragraphs that recur across a site's pages are its template, whatever the classifier of a single page said.
 
-Counted by hash, in memory that does not grow with the site: lossy counting (Manku and Motwani 2002) forgets the texts
-that were seen too seldom to become template.
+Counted by hash, in arrays, in memory that is bounded: lossy counting (Manku and Motwani 2002) forgets the texts that
+were seen too seldom to become template, on sites with millions of them.
 """
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from bitrawl.model import Language, Page, Paragraph, ParagraphKind
+
+_Keys = NDArray[np.uint64]
+_Counts = NDArray[np.uint32]
 
 # Judgement, not tuned: no data says yet which paragraphs of a site are template.
 MIN_PAGES = 10  # A smaller site has none: three product pages may share a heading.
@@ -19,7 +25,7 @@ MIN_SHARE = 0.3
 MIN_SHARE_HEADING = 0.6  # "Description", "Example", "See also" head the sections of reference pages, and are content.
 LONG = 200  # A paragraph of this length that recurs word for word is a notice, however few of the pages carry it ...
 LONG_SHARE = 0.1  # ... as long as this many do.
-MAX_TEXTS = 50_000  # Hashes remembered for each site: about 10 MB.
+MAX_TEXTS = 4_000_000  # Different texts remembered for each site, at 12 bytes: 100,000 pages of forty paragraphs.
 
 
 class TemplateCounter:
@@ -27,35 +33,54 @@ class TemplateCounter:
 
     How many pages are enough is asked of the site, not of each language: where the template of one language were
     known and that of the other not, their pages would look less alike than they are.
+
+    The order of the pages changes nothing as long as nothing has to be forgotten.
     """
 
     def __init__(self, max_texts: int = MAX_TEXTS) -> None:
-        self._max_texts = max_texts
+        self._batch = max(1, max_texts // 8)
+        self._max_counted = max_texts - self._batch
         self._pages: dict[str, int] = {}
-        self._counts: dict[tuple[str, int], int] = {}
+        self._new: dict[str, array[int]] = {}  # texts of pages that are not counted yet
+        self._counted: dict[str, tuple[_Keys, _Counts]] = {}  # in the order of the keys
         self._floor = 0  # What has been forgotten was seen at most this often.
+
+    def __len__(self) -> int:
+        """How many hashes it holds."""
+        return sum(map(len, self._new.values())) + sum(len(keys) for keys, _ in self._counted.values())
 
     def add(self, page: Page, language: Language | None = None) -> None:
         """A page counts a text once, however often it has it; `language`, where the caller knows it better."""
         spoken = page.language if language is None else language
         self._pages[spoken] = self._pages.get(spoken, 0) + 1
-        for key in {_key(paragraph) for paragraph in page.paragraphs}:
-            place = (spoken, key)
-            self._counts[place] = self._counts.get(place, self._floor) + 1
-        while len(self._counts) > self._max_texts:
-            self._floor += 1
-            self._counts = {place: count for place, count in self._counts.items() if count > self._floor}
+        self._new.setdefault(spoken, array("Q")).extend({_key(paragraph) for paragraph in page.paragraphs})
+        if sum(map(len, self._new.values())) >= self._batch:
+            self._count()
 
     def template(self) -> "Template":
         """What is known by now."""
         if sum(self._pages.values()) < MIN_PAGES:
             return Template({})
+        self._count()
         shares: dict[int, float] = {}
-        for (language, key), count in self._counts.items():
+        for language, (keys, counts) in self._counted.items():
             pages = self._pages[language]
-            if count - self._floor >= min(MIN_COUNT, max(MIN_COUNT_FEW, pages)) and count >= LONG_SHARE * pages:
+            often = counts >= max(self._floor + min(MIN_COUNT, max(MIN_COUNT_FEW, pages)), LONG_SHARE * pages)
+            for key, count in zip(keys[often].tolist(), counts[often].tolist(), strict=True):
                 shares[key] = max(shares.get(key, 0.0), count / pages)
         return Template(shares)
+
+    def _count(self) -> None:
+        """Put the new texts to the counted ones; while these are too many, forget those seen most seldom."""
+        for language, texts in self._new.items():
+            known = self._counted.get(language, (np.zeros(0, np.uint64), np.zeros(0, np.uint32)))
+            self._counted[language] = _added(*known, np.array(texts, np.uint64), self._floor)
+        self._new.clear()
+        while sum(len(keys) for keys, _ in self._counted.values()) > self._max_counted:
+            self._floor += 1
+            for language, (keys, counts) in self._counted.items():
+                kept = counts > self._floor
+                self._counted[language] = keys[kept], counts[kept]
 
 
 class Template(msgspec.Struct, frozen=True):
@@ -81,9 +106,23 @@ def template_of(pages: Iterable[Page]) -> Template:
 
 def without_template(pages: Callable[[], Iterable[Page]]) -> Iterator[Page]:
     """The pages of one site, with what recurs on them labelled boilerplate. Asks for the pages twice."""
-    template = template_of(pages())
-    for page in pages():
-        yield relabel(page, template)
+    return relabelled(pages)()
+
+
+def relabelled(pages: Callable[[], Iterable[Page]]) -> Callable[[], Iterator[Page]]:
+    """The same pages with what recurs on them labelled boilerplate, to be asked for as often as one likes.
+
+    The template is counted once, when the first page is asked for.
+    """
+    known: list[Template] = []
+
+    def each() -> Iterator[Page]:
+        if not known:
+            known.append(template_of(pages()))
+        for page in pages():
+            yield relabel(page, known[0])
+
+    return each
 
 
 def relabel(page: Page, template: Template) -> Page:
@@ -97,6 +136,19 @@ def relabel(page: Page, template: Template) -> Page:
     return msgspec.structs.replace(page, paragraphs=paragraphs)
 
 
+def _added(keys: _Keys, counts: _Counts, texts: _Keys, floor: int) -> tuple[_Keys, _Counts]:
+    """The counted texts with the new ones, each as often as it stands there; an unknown one begins at the floor."""
+    new, more = np.unique(texts, return_counts=True)
+    places = np.searchsorted(keys, new)
+    known = np.zeros(len(new), bool)
+    inside = places < len(keys)
+    known[inside] = keys[places[inside]] == new[inside]
+    counts[places[known]] += more[known].astype(np.uint32)
+    unknown = ~known
+    merged = np.insert(keys, places[unknown], new[unknown])
+    return merged, np.insert(counts, places[unknown], (more[unknown] + floor).astype(np.uint32))
+
+
 def _needed(paragraph: Paragraph) -> float:
     if paragraph.kind in (ParagraphKind.HEADING, ParagraphKind.TITLE):
         return MIN_SHARE_HEADING
@@ -105,4 +157,6 @@ def _needed(paragraph: Paragraph) -> float:
 
 def _key(paragraph: Paragraph) -> int:
     """The same in every process, so that counts may be kept."""
-    return int.from_bytes(blake2b(paragraph.text.casefold().encode(), digest_size=8).digest(), "big")
+    return int.from_bytes(
+        blake2b(paragraph.text.casefold().encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+    )

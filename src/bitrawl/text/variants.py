@@ -1,4 +1,7 @@
-"""What n-grams do not tell: the standards of Serbo-Croatian by their words, the two Chinese scripts by characters."""
+"""What n-grams cannot tell apart: the standards of Serbo-Croatian and the two Chinese scripts.
+
+The standards differ in words, the scripts in characters.
+"""
 
 import math
 import re
@@ -7,14 +10,14 @@ from functools import lru_cache
 STANDARDS = ("bs", "hr", "sr")
 # Log-odds of one marker. Swept 0–3 on the tuning half of benchmarks/language.py (2026-11): flat from 1.5.
 _WEIGHT = 2.0
-# The old vowel "jat" is je or ije in Bosnian, Croatian and Montenegrin, e in most of Serbian: mjesto, vrijeme against
-# mesto, vreme. Loan words with -jekt- and sovjet are no evidence.
+# The old vowel "jat" is je or ije in Bosnian, Croatian and Montenegrin, and e in most of Serbian: mjesto, vrijeme;
+# mesto, vreme. Loan words with -jekt- and sovjet are not evidence.
 _JAT = re.compile(r"ije[bcčćdđfghklmnprsštvzž]|(?<!so)[bdmpstv]je(?!k[cta])[bcčćdđghklmnprsštvzž]")
-# Shares of words that show it, on the same half.
+# The share of words that show it, on the same data.
 _JAT_RATE, _NO_JAT_RATE = 0.047, 0.004
 
-# Words and beginnings of words (with *) that one or two of the standards prefer, as their differences are commonly
-# described, not learnt from data; none is proof, several are. Montenegrin shares its words with Bosnian and
+# Words and beginnings of words (with *) that one or two of the standards prefer, from common descriptions of their
+# differences, not learned from data. None is proof, but several are. Montenegrin shares its words with Bosnian and
 # Serbian and has no row.
 _MARKERS = {
     ("hr",): """
@@ -60,7 +63,7 @@ _WORD = re.compile(r"[a-zčćžšđ]+")
 
 
 def standard_odds(text: str) -> dict[str, float]:
-    """Log-odds that the words of a text in Latin Serbo-Croatian give to each of `STANDARDS`."""
+    """Log-odds of each of `STANDARDS`, by the words of a text in Latin Serbo-Croatian."""
     exact, stems = _markers()
     odds = dict.fromkeys(STANDARDS, 0.0)
     lower = text.lower()
@@ -88,7 +91,7 @@ def _markers() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
 
 
 def chinese_script(text: str) -> str:
-    """Either "Hans" or "Hant"; empty where every character is common to both, or as many speak for the one as the other."""
+    """Either "Hans" or "Hant". Empty if every character is common to both, or if the evidence is equal."""
     simplified, traditional = _chinese_characters()
     balance = sum((character in simplified) - (character in traditional) for character in text)
     return "Hans" if balance > 0 else "Hant" if balance < 0 else ""
@@ -96,7 +99,7 @@ def chinese_script(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _chinese_characters() -> tuple[frozenset[str], frozenset[str]]:
-    """What only the mainland's GB 2312 or only Taiwan's Big5 has: Python's own codecs know."""
+    """The characters that only the mainland's GB 2312 or only Taiwan's Big5 has, from Python's own codecs."""
     ideographs = [chr(code) for code in range(0x4E00, 0xA000)]
     mainland = {character for character in ideographs if character.encode("gb2312", "ignore")}
     taiwan = {character for character in ideographs if character.encode("big5", "ignore")}

@@ -20,8 +20,8 @@ Nothing at run time imports this package; import-linter allows it to `bitrawl.cl
 from collections.abc import Callable
 
 Tell = Callable[[str], None]
-"""Hears a line now and then of how training goes."""
+"""Gets a line from time to time about the progress of training."""
 
 
 def silent(line: str) -> None:
-    """A `Tell` that keeps it to itself."""
+    """A `Tell` that ignores the lines."""

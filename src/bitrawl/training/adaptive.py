@@ -1,9 +1,9 @@
-"""Makes strategies/models/adaptive.json: how much each thing that is known of a link says that its page has a partner.
+"""Makes strategies/models/adaptive.json: how strongly each fact about a link indicates that its page has a partner.
 
-Learned from replays of site packs (`site_packs`) under the strategy itself, as a logistic regression on what was known
-of each link when it was visited: `bitrawl train adaptive --data SITES --out adaptive.json`. The replays follow the
-weights that the package ships, so what is learned is how to go on from where these lead: a second training that begins
-with the first one's weights gives others again.
+The weights are learned from replays of site packs (`site_packs`) under the strategy itself, by a logistic regression on
+what was known about each link when it was visited: `bitrawl train adaptive --data SITES --out adaptive.json`. The
+replays use the weights of the package, so training learns how to improve on them. A second training that starts from
+the first one's weights gives other weights again.
 """
 
 import asyncio
@@ -30,16 +30,16 @@ Floats = NDArray[np.float64]
 Trace = tuple[Floats, Floats]
 """Columns of the links of one replay, in the order of the visits, and whether each led to a page of a true pair."""
 
-LEAST_PAIRS = 30  # true pairs that a language pair needs to be replayed; judgement: a rate of fewer is chance
-PENALTY = 2e-3  # on the squares of the weights, each in the deviation of its column; judgement
-BIAS_PENALTY = 1e-6  # the bias is free, but the equations stay solvable where all labels are the same
-LEAST_DEVIATION = 0.15  # a column that hardly ever speaks gets no large weight; judgement
+LEAST_PAIRS = 30  # true pairs that a language pair needs to be replayed; judgement: a rate from fewer is chance
+PENALTY = 2e-3  # on the squares of the weights, each in units of its column's deviation; judgement
+BIAS_PENALTY = 1e-6  # the bias is free, but the equations remain solvable if all labels are the same
+LEAST_DEVIATION = 0.15  # a column that is almost constant gets no large weight; judgement
 STEPS = 50  # of Newton's method, at most; judgement
-LEAST_STEP = 1e-6  # of a weight: then it ends; four digits are written
+LEAST_STEP = 1e-6  # of a weight, at which it ends; four digits are written
 
 
 def train(data: Path, out: Path, *, cache: Path | None = None, tell: Tell = silent) -> None:
-    """Write the weights that replays of the site packs below `data` teach; a `cache` keeps analysed pages."""
+    """Write the weights learned from replays of the site packs below `data`. A `cache` keeps analysed pages."""
     packs = open_packs(data)
     if not any(pack.pairs_with_english(LEAST_PAIRS) for pack in packs):
         raise ConfigError(f"no site of {data} has {LEAST_PAIRS} true pairs of English and another language")
@@ -54,10 +54,10 @@ def train(data: Path, out: Path, *, cache: Path | None = None, tell: Tell = sile
 
 
 def traces(pack: SitePack, *, cache: Path | None = None, weights: Mapping[str, float] | None = None) -> list[Trace]:
-    """What `adaptive` knew of each link of a site when it visited it, and whether it was worth the visit.
+    """What `adaptive` knew about each link of a site when it visited it, and whether the visit was worth it.
 
     Each language pair with English is replayed twice, the second time as if nothing were declared. `weights`, by the
-    names of their columns, are followed in the place of the package's.
+    names of their columns, replace the package's.
     """
 
     async def replayed() -> list[Trace]:
@@ -85,7 +85,7 @@ async def _trace(pack: SitePack, replay: Replay, settings: Settings) -> Trace:
 
 
 def fit(sites: Sequence[Sequence[Trace]]) -> Floats:
-    """The weights; every site counts the same, and of a site every replay."""
+    """The weights. Every site counts the same, and within a site every replay."""
     known = np.vstack([columns for traces in sites for columns, _ in traces]).astype(float)
     labels = np.concatenate([paired for traces in sites for _, paired in traces]).astype(float)
     share = np.concatenate(
@@ -110,12 +110,12 @@ def fit(sites: Sequence[Sequence[Trace]]) -> Floats:
 
 
 def named(weights: Floats) -> dict[str, float]:
-    """As the model file has them."""
+    """The weights by column name, as in the model file."""
     return {column.name.lower(): round(float(weights[column]), 4) for column in Column}
 
 
 class Recorded:
-    """The adaptive strategy, which remembers what was known of each link when it was visited."""
+    """The adaptive strategy. It also remembers what was known about each link when it was visited."""
 
     def __init__(self, inner: Adaptive) -> None:
         self.known: list[tuple[Url, NDArray[np.float32]]] = []  # in the order of the visits, by `Column`

@@ -1,9 +1,9 @@
-"""Makes page/models/boilerplate.npz: what tells main text from the rest of a page.
+"""Makes page/models/boilerplate.npz, which tells main text from boilerplate.
 
-Learned from trafilatura's evaluation pages, of each a few strings that are main text and a few that are not: gold.json
-({key: {file, with, without}}) and html/<file>. `bitrawl train boilerplate --data trafilatura/ --out boilerplate.npz`.
-Everything is numpy, and the same data gives the same model. What is reported is cross-validated: no page is scored by a
-model that saw its site.
+It is learned from trafilatura's evaluation pages, each with a few strings that are main text and a few that are not:
+gold.json ({key: {file, with, without}}) and html/<file>. `bitrawl train boilerplate --data trafilatura/ --out
+boilerplate.npz`. It uses only numpy, and the same data gives the same model. The reported scores are cross-validated:
+no page is scored by a model that saw its site.
 """
 
 import gzip
@@ -34,11 +34,11 @@ from bitrawl.url import Url
 
 FOLDS = 5  # judgement, as usual
 INNER_FOLDS = 4  # in which a stage's training pages are scored for the next stage; judgement
-MIN_SITES = 4  # A name on fewer sites is one site's habit. Judgement.
-LEAST_NAME_WEIGHT = 0.01  # Names that weigh less are left out of the file. Judgement.
-NAME_STEPS, NAME_MOMENTUM = 300, 0.9  # of the gradient descent that fits the names' weights; judgement
-NAME_PENALTY = 10.0  # L2 on the names' weights. Tried 10 and 33 with boosted trees (2026-11): F1 .9385 and .9375.
-# The perceptrons. Judgement, all of these: usual values, and what was tried beside them was not written down.
+MIN_SITES = 4  # A name on fewer sites is a habit of one site. Judgement.
+LEAST_NAME_WEIGHT = 0.01  # Names with less weight are left out of the file. Judgement.
+NAME_STEPS, NAME_MOMENTUM = 300, 0.9  # of the gradient descent that fits the weights of names; judgement
+NAME_PENALTY = 10.0  # L2 on the weights of names. Tried 10 and 33 with boosted trees (2026-11): F1 .9385 and .9375.
+# The perceptrons. All are judgements: usual values. Other tried values were not recorded.
 HIDDEN = (48, 24)
 FIRST_MEMBERS = 2  # networks of a stage whose logits are averaged
 SECOND_MEMBERS = 3
@@ -47,7 +47,7 @@ BATCH = 128
 RATE = 2e-3
 DECAY = 1e-4
 DROPOUT = 0.1
-# Adam's own, as in Kingma and Ba 2015.
+# Adam's defaults, as in Kingma and Ba 2015.
 MEAN_DECAY, SQUARE_DECAY, EPSILON = 0.9, 0.999, 1e-8
 
 Bools = NDArray[np.bool_]
@@ -55,7 +55,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A page with its gold strings, squeezed, and what they say of its blocks: 1, 0, or NaN for most."""
+    """A page with its gold strings, squeezed, and the labels of its blocks: 1, 0, or NaN for most."""
 
     site: str
     outline: Outline
@@ -68,31 +68,30 @@ class Example:
 class Scores:
     """Counts of gold strings, as in trafilatura's tests/eval_common.py."""
 
-    found: int = 0  # wanted, and there
+    found: int = 0  # wanted and present
     missed: int = 0
-    leaked: int = 0  # unwanted, and there
+    leaked: int = 0  # unwanted and present
 
     def __add__(self, other: "Scores") -> "Scores":
         return Scores(self.found + other.found, self.missed + other.missed, self.leaked + other.leaked)
 
     @property
     def precision(self) -> float:
-        """Of the strings that are there."""
+        """The share of the present strings that are wanted."""
         return self.found / max(self.found + self.leaked, 1)
 
     @property
     def recall(self) -> float:
-        """Of the strings that should be there."""
+        """The share of the wanted strings that are present."""
         return self.found / max(self.found + self.missed, 1)
 
     @property
     def f1(self) -> float:
-        """Their harmonic mean."""
         return 2 * self.found / max(2 * self.found + self.leaked + self.missed, 1)
 
 
 def train(data: Path, out: Path, *, tell: Tell = silent) -> Scores:
-    """Write the model to `out` and its card beside it; the scores are the cross-validated ones."""
+    """Write the model to `out` and its card beside it. Returns the cross-validated scores."""
     examples = read_examples(data)
     tell(f"{len(examples)} pages of {len({e.site for e in examples})} sites")
     logits = cross_validate(examples, tell=tell)
@@ -107,12 +106,11 @@ def train(data: Path, out: Path, *, tell: Tell = silent) -> Scores:
 
 
 def describe(scores: Scores) -> str:
-    """For a person."""
+    """A readable line."""
     return f"precision {scores.precision:.4f}, recall {scores.recall:.4f}, F1 {scores.f1:.4f}"
 
 
 def read_examples(data: Path) -> list[Example]:
-    """All pages of the gold file."""
     try:
         gold: dict[str, Any] = json.loads((data / "gold.json").read_bytes())
     except (OSError, ValueError) as error:
@@ -121,7 +119,7 @@ def read_examples(data: Path) -> list[Example]:
 
 
 def score(example: Example, text: str) -> Scores:
-    """As trafilatura defines it: a gold string is there, or it is not, whitespace aside."""
+    """The score as trafilatura defines it: a gold string is present or not, ignoring white space."""
     text = squeeze(text)
     found = sum(string in text for string in example.wanted)
     leaked = sum(string in text for string in example.unwanted)
@@ -129,17 +127,16 @@ def score(example: Example, text: str) -> Scores:
 
 
 def squeeze(text: str) -> str:
-    """As trafilatura's evaluation does."""
+    """Collapse white space as trafilatura's evaluation does."""
     return " ".join(text.split())
 
 
 def text_of(page: Outline, probabilities: Sequence[float] | Floats, threshold: float = 0.5) -> str:
-    """The main text."""
     return "\n".join(b.text for b, p in zip(page.blocks, probabilities, strict=True) if p >= threshold)
 
 
 def cross_validate(examples: Sequence[Example], *, tell: Tell = silent) -> list[Floats]:
-    """Each page's logits by a model that saw no page of its site."""
+    """The logits of each page, by a model that saw no page of its site."""
     results: list[Floats] = [np.zeros(0)] * len(examples)
     for number, (train_on, test_on) in enumerate(folds(examples, FOLDS)):
         model = fit([examples[i] for i in train_on])
@@ -150,7 +147,7 @@ def cross_validate(examples: Sequence[Example], *, tell: Tell = silent) -> list[
 
 
 def held_out_scores(examples: Sequence[Example], logits: Sequence[Floats]) -> Scores:
-    """The threshold of each fold is the best one of the others, so that it has not seen its pages either."""
+    """The threshold of each fold is the best one of the other folds, so it has not seen the fold's pages either."""
     total = Scores()
     for train_on, test_on in folds(examples, FOLDS):
         shift = best_threshold([examples[i] for i in train_on], [logits[i] for i in train_on])
@@ -159,14 +156,14 @@ def held_out_scores(examples: Sequence[Example], logits: Sequence[Floats]) -> Sc
 
 
 def best_threshold(examples: Sequence[Example], logits: Sequence[Floats]) -> float:
-    """The logit that maximises F1; the mean of neighbours, for F1 is jagged."""
+    """The logit that maximises F1. F1 is averaged over neighbours, because it is jagged."""
     grid = np.arange(-1.5, 1.6, 0.1)  # probabilities of .18 to .82; judgement
     f1 = np.array([sum((_score_at(e, z, t) for e, z in zip(examples, logits, strict=True)), Scores()).f1 for t in grid])
     return float(grid[2:-2][np.argmax(np.convolve(f1, np.ones(5) / 5, "valid"))])
 
 
 def folds(examples: Sequence[Example], count: int) -> list[Split]:
-    """Places of the examples to learn from and to measure on; a site is on one side only."""
+    """Indices of the examples to learn from and to measure on. A site is on one side only."""
     return splits([example.site for example in examples], count, permuted)
 
 
@@ -179,16 +176,16 @@ class Fitted:
     second: Network
 
     def logits(self, page: Outline) -> Floats:
-        """Of each block."""
+        """The logits of each block."""
         if not page.blocks:
             return np.zeros(0)
         return judge(page, features(page, _scorer(self.words)), self.first, self.second)
 
 
 def fit(examples: Sequence[Example]) -> Fitted:
-    """Stacked: each stage is trained on what the one before says of sites that it has not seen.
+    """Stacked: each stage is trained on the previous stage's output for sites that it has not seen.
 
-    Each page is shown twice, once without the names on its elements, for there are sites that have none.
+    Each page is used twice, once without the names on its elements, because some sites have none.
     """
     examples = [example for example in examples if example.outline.blocks]
     inner = folds(examples, INNER_FOLDS)
@@ -239,7 +236,7 @@ def _example(key: str, item: dict[str, Any], body: bytes) -> Example:
 
 
 def _site(key: str) -> str:
-    """Some keys are no addresses but "hard::" and a file name that begins with the host."""
+    """Some keys are not URLs but "hard::" and a file name that begins with the host."""
     if "://" in key:
         return Url.parse(key[key.index("http") :]).site
     suffixes = PublicSuffixList(accept_unknown=False)
@@ -255,7 +252,7 @@ def _labels(page: Outline, wanted: Iterable[str], unwanted: Iterable[str]) -> Fl
     starts = np.cumsum([0] + [len(text) + 1 for text in texts[:-1]])
 
     def places(string: str) -> list[slice]:
-        """Ranges of blocks that a string touches, at each of its occurrences."""
+        """The ranges of blocks that each occurrence of a string touches."""
         found = [match.start() for match in re.finditer(re.escape(string), whole)]
         first = np.searchsorted(starts, found, side="right") - 1
         last = np.searchsorted(starts, np.array(found, dtype=int) + len(string) - 1, side="right") - 1
@@ -287,7 +284,8 @@ def _names_model(examples: Sequence[Example]) -> dict[str, float]:
     row_of = np.repeat(np.arange(len(rows)), counts)
     weights, bias = np.zeros(len(vocabulary)), 0.0
     velocity, bias_velocity = np.zeros_like(weights), 0.0
-    # The curvature in any direction is at most the number of rows that a name is in; a quarter by the logistic.
+    # The curvature in any direction is at most the number of rows with a name, times a quarter for the logistic
+    # function.
     rate = 1 / (np.bincount(column, minlength=len(vocabulary)) * counts.mean() / 4 + NAME_PENALTY)
     for _ in range(NAME_STEPS):
         logits = np.bincount(row_of, weights[column], minlength=len(rows)) + bias

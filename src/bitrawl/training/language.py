@@ -1,4 +1,6 @@
-"""Makes text/models/language.npz: py3langid's n-grams in our form, priors from CLDR, confidence from labelled sentences.
+"""Makes text/models/language.npz, the model that identifies languages.
+
+It combines py3langid's n-grams in our format, priors from CLDR and confidence from labelled sentences.
 
 `bitrawl train language --data SENTENCES.tsv[.gz] --out language.npz`, with the extra `train` installed.
 """
@@ -23,40 +25,42 @@ from bitrawl.text.language import NgramLanguageIdentifier, NgramModel, ngram_key
 from bitrawl.training import Tell, silent
 
 STEP = 12 / 255  # A weight is a byte, and no n-gram is more than e^12 times likelier than an unseen one. Judgement.
-# Weight of the logarithm of a language's number of writers, which is that of the web only roughly. Swept 0–1.3 on the
+# Weight of the logarithm of a language's number of writers, which only roughly matches the web. Swept 0–1.3 on the
 # tuning half of benchmarks/language.py (2026-11): +1.4 points on 20 characters, flat from 0.4 to 0.8.
 PRIOR_WEIGHT = 0.6
-FEWEST_WRITERS = 1e4  # as many are taken for where CLDR has fewer or none; judgement
-# A variety is mostly spoken where its standard is written: Egyptian Arabic, Wu; Nigerian Pidgin beside English. Judgement.
+FEWEST_WRITERS = 1e4  # assumed if CLDR has fewer or none; judgement
+# A variety is mostly spoken where its standard is written: Egyptian Arabic, Wu; Nigerian Pidgin beside English.
+# Judgement.
 VARIETY_SHARE = 1 / 300
 VARIETIES_BY_NAME = ("pcm",)
-# Nats per n-gram. Without them the class of Serbian in Latin script loses even its own sentences to Bosnian; from 0.2 on
-# it takes short Croatian ones. Swept on the tuning half, Serbian sentences transliterated.
+# Nats per n-gram. Without them, the class of Serbian in Latin script loses even its own sentences to Bosnian; from 0.2
+# on, it takes short Croatian ones. Swept on the tuning half, with transliterated Serbian sentences.
 SERBIAN_BALANCE = 0.1
-UNKNOWN_SHARE = 1 / 10  # of texts that are in no language of the model, as far as confidence goes; judgement
+UNKNOWN_SHARE = 1 / 10  # of texts in no language of the model, for the confidence; judgement
 NO_LANGUAGE = "zxx"
 CALIBRATION_STEPS, CALIBRATION_PENALTY = 30, 1e-3  # of Newton's method; judgement
-# What the temperature is chosen from, by log-loss; judgement. The shipped model has 0.3 and 1.3: a wider grid of exponents
-# might do better.
+# The temperature is chosen from these, by log-loss; judgement. The package's model has 0.3 and 1.3: a wider grid of
+# exponents might do better.
 EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.7)
 FACTORS = (0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.3, 1.7)
 RENAMED = {"no": "nb"}  # The model has Nynorsk apart: what it calls Norwegian is Bokmål.
 
 
 def train(data: Path, out: Path, *, tell: Tell = silent) -> None:
-    """Write the model, its confidence fitted to those labelled sentences."""
+    """Write the model, with its confidence fitted to those labelled sentences."""
     sentences = read_sentences(data)
     tell("converting py3langid's n-grams")
     fields = convert()
     tell(f"fitting the confidence to {len(sentences)} sentences")
-    with tempfile.TemporaryDirectory(prefix="bitrawl-") as folder:  # until then it is no model for anybody
+    # until then, nobody can mistake it for a finished model
+    with tempfile.TemporaryDirectory(prefix="bitrawl-") as folder:
         write(fields, Path(folder) / "language.npz")
         fit(fields, sentences, Path(folder) / "language.npz")
     write(fields, out)
 
 
 def convert() -> dict[str, Any]:
-    """py3langid's automaton as a table of n-grams, its weights in a byte."""
+    """py3langid's automaton as a table of n-grams, with weights of one byte."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # noqa: PLC0415 not needed to run bitrawl
 
     source = LanguageIdentifier.from_model_file(MODEL_FILE)
@@ -78,7 +82,7 @@ def convert() -> dict[str, Any]:
 
 
 def _ngrams(moves: NDArray[Any], base: NDArray[np.int64], output: Any) -> tuple[list[bytes], list[int]]:
-    """Walk the automaton breadth first: the path to each state that has an output is an n-gram."""
+    """Walk the automaton breadth first: the path to each state with an output is an n-gram."""
     paths = {0: b""}
     level = [0]
     while level:
@@ -96,7 +100,7 @@ def _ngrams(moves: NDArray[Any], base: NDArray[np.int64], output: Any) -> tuple[
 
 
 def _serbian_in_latin(classes: list[str]) -> int:
-    """py3langid gives two classes the label of Serbian: Cyrillic, then Latin."""
+    """py3langid labels two classes as Serbian: first Cyrillic, then Latin."""
     return [number for number, label in enumerate(classes) if label == "sr"][1]
 
 
@@ -131,18 +135,18 @@ def _perfect_hash(ngrams: list[bytes]) -> dict[str, Any]:
 
 
 def _keys(ngrams: list[bytes], multiplier: int) -> NDArray[np.uint32]:
-    """As `ngram_keys` finds them in a text: zeros before an n-gram change nothing."""
+    """The same keys that `ngram_keys` finds in a text: zeros before an n-gram change nothing."""
     longest = runtime.LONGEST_NGRAM
     data = b"".join(ngram.rjust(longest, b"\0") for ngram in ngrams)
     return ngram_keys(np.frombuffer(data, np.uint8), multiplier)[-1, longest - 1 :: longest]
 
 
 def _log_prior(labels: list[str]) -> NDArray[np.float64]:
-    """By the number of people who write the language, from CLDR."""
+    """Based on the number of people who write the language, from CLDR."""
     writers = []
     for label in labels:
         count = langcodes.Language.get(label).writing_population() if label != NO_LANGUAGE else 0
-        # Members with two letters are standards of their own: Indonesian, Bokmål.
+        # Members with a two-letter code are standards of their own: Indonesian, Bokmål.
         member = len(label) > len("id") and data_dicts.MACROLANGUAGES.get(label) in labels
         if label in VARIETIES_BY_NAME or member:
             count = int(count * VARIETY_SHARE)
@@ -175,21 +179,21 @@ def _script_table() -> tuple[list[str], NDArray[np.uint8]]:
 
 
 def read_sentences(path: Path) -> list[tuple[str, str]]:
-    """The even lines of a table of language and text: the odd ones are for testing."""
+    """The even lines of a table of language and text. The odd lines are for testing."""
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         rows = [line.partition("\t") for line in data.decode("utf-8").split("\n")[1:] if line]
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
     if not any(text for _, _, text in rows):
-        raise ConfigError(f"{path} has no sentences; write language<TAB>text, after a header line")
+        raise ConfigError(f"{path} has no sentences; each line must be language<TAB>text, after a header line")
     return [(language, text) for language, _, text in rows[::2]]
 
 
 def fit(fields: dict[str, Any], sentences: list[tuple[str, str]], path: Path) -> None:
-    """The temperature, then the calibration, on whole sentences, on their beginnings and on single words.
+    """Fit the temperature, then the calibration, on whole sentences, on their beginnings and on single words.
 
-    How long the beginnings are, and which words, is judgement.
+    The length of the beginnings and the choice of words are judgements.
     """
     texts = [(label, cut) for label, text in sentences for cut in (text, text[:50], text[:20], *text.split()[3:5])]
     samples = [runtime.sample(text) for _, text in texts]
@@ -204,7 +208,7 @@ def fit(fields: dict[str, Any], sentences: list[tuple[str, str]], path: Path) ->
 def _fit_temperature(
     model: NgramModel, scores: NDArray[np.float32], evidence: NDArray[np.float32], truth: NDArray[np.str_]
 ) -> NDArray[np.float32]:
-    """Least log-loss over a grid."""
+    """The least log-loss over a grid."""
     right = np.array(model.labels)[None, :] == truth[:, None]
     logits = scores + model.prior
     logits -= logits.max(axis=1, keepdims=True)
@@ -220,7 +224,7 @@ def _fit_temperature(
 def _fit_calibration(
     model: NgramModel, scores: NDArray[np.float32], evidence: NDArray[np.float32], truth: NDArray[np.str_]
 ) -> NDArray[np.float32]:
-    """Logistic regression by Newton's method; each text also as if its language were not in the model."""
+    """Logistic regression by Newton's method. Each text also counts as if its language were not in the model."""
     identifier = NgramLanguageIdentifier(model)
     languages = np.array(identifier.languages)
     right = np.array(model.labels)[None, :] == truth[:, None]
@@ -241,7 +245,7 @@ def _fit_calibration(
 
 
 def write(fields: dict[str, Any], out: Path) -> None:
-    """The weights sparsely: four in five are those of an unseen n-gram."""
+    """Store the weights sparsely: four in five are those of an unseen n-gram."""
     arrays = {name: value for name, value in fields.items() if name != "matrix"}
     matrix = fields["matrix"]
     arrays |= {"present": np.packbits(matrix > 0, axis=1), "weights": matrix[matrix > 0]}

@@ -1,7 +1,7 @@
-"""Makes pair/models/pairs.json: how much each kind of evidence says that two pages are translations of each other.
+"""Makes pair/models/pairs.json: how strongly each kind of evidence indicates that two pages are translations.
 
-Learned from site packs (`site_packs`): `bitrawl train pairs --data SITES --out pairs.json`. The same packs give the
-same model.
+It is learned from site packs (`site_packs`): `bitrawl train pairs --data SITES --out pairs.json`. The same packs give
+the same model.
 """
 
 import asyncio
@@ -31,15 +31,15 @@ Sample = tuple[Floats, Floats, Floats]
 """Terms, labels and weights of the candidates of one lesson."""
 
 CONTENT_ONLY = ALL - {Method.DECLARED, Method.URL, Method.MUTUAL}
-"""What is left when nobody says which pages are translations: neither markup, nor URLs, nor switchers."""
+"""What is left if nothing says which pages are translations: neither markup, nor URLs, nor switchers."""
 VIEWS = (ALL, CONTENT_ONLY)
-SPARED = 5  # Most candidates are plainly wrong: one in so many of them speaks for all. Judgement.
-PENALTY = 1e-4  # on the squares of the weights; judgement: small, as the signs of the weights are bounded already
+SPARED = 5  # Most candidates are plainly wrong: one in this many represents all of them. Judgement.
+PENALTY = 1e-4  # on the squares of the weights; judgement: small, because the signs of the weights are bounded already
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledSite:
-    """The pages of a site and what is known of their pairs: the true ones, and those that nobody can judge."""
+    """The pages of a site, its true pairs, and the pairs that nobody can judge."""
 
     name: str
     pages: Sequence[Page]
@@ -60,7 +60,7 @@ class Lesson:
 
     @classmethod
     def of(cls, labelled: LabelledSite, site: Site, methods: frozenset[Method]) -> "Lesson":
-        """With the first round surveyed."""
+        """A lesson whose first round is surveyed."""
         rounds = Rounds(site, PairingSettings(methods=methods))
         return cls(rounds, rounds.survey(), numbered(site, labelled.true), numbered(site, labelled.doubtful))
 
@@ -73,14 +73,14 @@ class Lesson:
         return expanded(candidates)[taken], labels[taken], weights[taken]
 
     def later(self, first: Weights) -> Candidates:
-        """The candidates of the second round, after a first one with those weights."""
+        """The candidates of the second round, after a first round with those weights."""
         self.rounds.candidates = self.first
         self.rounds.settle(first.probabilities(self.first))
         return self.rounds.survey()
 
 
 def train(data: Path, out: Path, *, cache: Path | None = None, tell: Tell = silent) -> None:
-    """Write the model that the site packs below `data` make; a `cache` keeps their analysed pages for the next time."""
+    """Write the model that the site packs below `data` give. A `cache` keeps their analysed pages for the next time."""
     taught = lessons(_labelled_sites(open_packs(data), cache, tell))
     tell(f"fitting the weights to {len(taught)} sites")
     fit([lesson for views in taught.values() for lesson in views]).save(out)
@@ -95,7 +95,7 @@ def _labelled_sites(packs: Sequence[SitePack], cache: Path | None, tell: Tell) -
 
 
 def labelled_site(pack: SitePack, cache: Path | None = None) -> LabelledSite:
-    """The pages of a pack as mining pairs them, read from its archive, or from the cache where it was read before."""
+    """The pages of a pack, prepared for pairing. They are read from the archive, or from the cache if it has them."""
 
     async def read() -> LabelledSite:
         async with opened_replay([pack.archive], cache=cache) as replay:
@@ -108,13 +108,13 @@ def labelled_site(pack: SitePack, cache: Path | None = None) -> LabelledSite:
 
 
 def numbered(site: Site, pairs: Iterable[tuple[Url, Url]]) -> set[PageNumbers]:
-    """Those of which both pages are there."""
+    """The pairs with both pages on the site."""
     known = [(site.by_url.get(a), site.by_url.get(b)) for a, b in pairs]
     return {page_numbers(a, b) for a, b in known if a is not None and b is not None and a != b}
 
 
 def lessons(labelled: Iterable[LabelledSite]) -> dict[str, list[Lesson]]:
-    """For each site, one with every view."""
+    """For each site, one lesson per set of methods."""
     made = {}
     for one in labelled:
         site = condense(sorted(one.pages, key=lambda page: page.url), one.languages, one.sitemaps)
@@ -123,15 +123,15 @@ def lessons(labelled: Iterable[LabelledSite]) -> dict[str, list[Lesson]]:
 
 
 def fit(taught: Sequence[Lesson]) -> ScoreModel:
-    """First the weights of the first round, then with the pairs that they find those of the later ones."""
+    """Fit the weights of the first round, then with the pairs that they find those of the later rounds."""
     first = _fitted([lesson.samples(lesson.first) for lesson in taught])
     return ScoreModel(first, _fitted([lesson.samples(lesson.later(first)) for lesson in taught]))
 
 
 def fit_without_each(taught: Mapping[str, Sequence[Lesson]]) -> dict[str, ScoreModel]:
-    """For each site a model that was fitted to the others.
+    """For each site, a model that was fitted to the other sites.
 
-    What a site's later rounds look like is surveyed once, after a first round with weights that have not seen it.
+    A site's later rounds are surveyed once, after a first round with weights that have not seen the site.
     """
     seen = {name: [lesson.samples(lesson.first) for lesson in made] for name, made in taught.items()}
     firsts = {name: _fitted(_flat(without(name, seen))) for name in taught}
@@ -144,10 +144,10 @@ def _flat(samples: Iterable[Sequence[Sample]]) -> list[Sample]:
 
 
 def _fitted(samples: Sequence[Sample]) -> Weights:
-    """Logistic regression in which evidence may only speak for a pair, and what is missing only against it.
+    """Logistic regression in which evidence can only count for a pair, and missing evidence only against it.
 
-    Ten sites are few: without the signs, what is peculiar to one of them (declared placeholders, say) turns evidence
-    into its opposite.
+    Ten sites are few: without the bounds on the signs, a peculiarity of one site (such as declared placeholders) turns
+    evidence into its opposite.
     """
     from scipy.optimize import minimize  # type: ignore[import-untyped]  # noqa: PLC0415 (the extra "train")
 

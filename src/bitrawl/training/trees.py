@@ -1,4 +1,4 @@
-"""Boosted trees learned with LightGBM, and turned into what `urls.trees` reads."""
+"""Trains boosted trees with LightGBM, and converts them for `urls.trees`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bitrawl.urls.trees import Trees
 
-# Judgement, all of these, but for the last four lines: few small trees, strongly held back, because the sites are few.
+# All are judgements except the last four lines: few small trees, strongly regularised, because there are few sites.
 _DEPTH = 5
 _SETTINGS: dict[str, Any] = {
     "objective": "binary",
@@ -35,7 +35,7 @@ def grow(
     directions: Sequence[int] = (),
     trees: int = 90,  # judgement
 ) -> Trees:
-    """`directions` are 1 or -1 for features that may only speak for or against: without them few sites mislead."""
+    """`directions` are 1 or -1 for features that may only count for or against: without them, few sites mislead."""
     import lightgbm  # noqa: PLC0415 (the extra "train")
 
     settings = _SETTINGS | ({"monotone_constraints": list(directions)} if directions else {})
@@ -57,7 +57,7 @@ def _unfold(
     inner = len(feature)
     if place >= inner:
         leaf[place - inner] = node["leaf_value"]
-    elif "leaf_value" in node:  # an early leaf: the row goes left to the bottom, by the infinite threshold
+    elif "leaf_value" in node:  # an early leaf: the infinite threshold sends the row left to the bottom
         while place < inner:
             place = 2 * place + 1
         leaf[place - inner] = node["leaf_value"]

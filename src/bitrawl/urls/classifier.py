@@ -1,8 +1,8 @@
-"""Transformers that judge URLs, loaded by name or path: what the models of languages and of pairs share.
+"""Transformers that classify URLs, loaded by name or path: what the language models and the pair models share.
 
-García-Romero et al. 2024, sections 2 and 3; needs the extra `neural`. Their own are Transducens/xlm-roberta-base-url2lang
-and Transducens/xlm-roberta-base-parallel-urls-classifier on Hugging Face; `training/url_transformers.py` makes others
-like them.
+García-Romero et al. 2024, sections 2 and 3. They need the extra `neural`. The paper's own models are
+Transducens/xlm-roberta-base-url2lang and Transducens/xlm-roberta-base-parallel-urls-classifier on Hugging Face.
+`training/url_transformers.py` trains similar ones.
 """
 
 import re
@@ -16,23 +16,23 @@ from numpy.typing import NDArray
 from bitrawl.errors import ConfigError
 
 Rows = NDArray[np.float32]
-Texts = tuple[str, ...]  # what a model is asked about: one URL, or two
+Texts = tuple[str, ...]  # the input of a model: one URL, or two
 
 BATCH = 64  # judgement
 REMEMBERED = 50_000  # URLs: 40 MB with the 162 labels of the published model; judgement
-MAX_TOKENS = 256  # as the published models were trained
-# Not of `tokens`: the published models were given URLs that were cut so, signs in a row together.
+MAX_TOKENS = 256  # as in the training of the published models
+# Not from `tokens`: the published models were trained on URLs cut in this way, with consecutive signs together.
 _PIECE = re.compile(r"[^\W_0-9]+|[0-9]+|_+|[^\w\s]+")
 
 
 def url_text(url: str) -> str:
-    """Without protocol and last slash, unescaped, words, numbers and signs apart (García-Romero et al., section 2).
+    """Without protocol and final slash, unescaped, with words, numbers and signs separated (section 2 of the paper).
 
-    The paper speaks of HTML entities; what the published models were given is URLs without percent-escapes.
+    The paper mentions HTML entities, but the published models were trained on URLs without percent-escapes.
     """
     bare = url.partition("://")[2] or url
     text = unquote(bare.rstrip("/"), errors="backslashreplace")
-    # A lone surrogate is no UTF-8, and the tokenizers raise on it.
+    # A lone surrogate is not valid UTF-8, and the tokenizers raise on it.
     return " ".join(_PIECE.findall(text)).encode("utf-8", "replace").decode()
 
 
@@ -44,12 +44,13 @@ def load_classifier(model: str, *, batch: int = BATCH) -> "Classifier":
         loaded, report = transformers.AutoModelForSequenceClassification.from_pretrained(
             model, trust_remote_code=False, output_loading_info=True
         )
-    # Several libraries raise here what they like: OSError, ValueError, RuntimeError, the errors of their HTTP client.
+    # Several libraries raise many kinds of errors here: OSError, ValueError, RuntimeError, errors of their HTTP
+    # clients.
     except Exception as error:
         raise ConfigError(
             f"the URL model {model} cannot be loaded; give the path of a folder with a sequence classifier of"
-            " transformers, or the name of a public one, as Transducens/xlm-roberta-base-url2lang, which is downloaded"
-            f" where the network allows it ({first_line(error)})"
+            " transformers, or the name of a public one, such as Transducens/xlm-roberta-base-url2lang, which is then"
+            f" downloaded ({first_line(error)})"
         ) from error
     if report["missing_keys"]:
         raise ConfigError(
@@ -60,9 +61,9 @@ def load_classifier(model: str, *, batch: int = BATCH) -> "Classifier":
 
 
 def need_transformers(model: str) -> Any:
-    """The library, with what it computes with; raises `ConfigError`."""
+    """The transformers library, with torch. Raises `ConfigError`."""
     try:
-        import torch  # noqa: F401, PLC0415 an extra, and seconds to import
+        import torch  # noqa: F401, PLC0415 an extra, and takes seconds to import
         import transformers  # noqa: PLC0415
     except ImportError as error:
         raise ConfigError(f'the URL model {model} needs the extra "neural": pip install "bitrawl[neural]"') from error
@@ -70,7 +71,7 @@ def need_transformers(model: str) -> Any:
 
 
 class Classifier:
-    """A model of transformers with its tokenizer, on a GPU where there is one."""
+    """A transformers model with its tokenizer, on a GPU if there is one."""
 
     def __init__(self, name: str, model: Any, tokenizer: Any, *, batch: int = BATCH) -> None:
         import torch  # noqa: PLC0415
@@ -80,11 +81,11 @@ class Classifier:
         self._batch = batch
         self._device = "cuda" if torch.cuda.is_available() else "cpu"
         model.to(self._device).eval()
-        # RoBERTa and its kin count positions from 2.
+        # RoBERTa and related models count positions from 2.
         self._longest = min(MAX_TOKENS, getattr(model.config, "max_position_embeddings", MAX_TOKENS + 2) - 2)
 
     def logits(self, texts: Sequence[Texts]) -> Rows:
-        """A row for each, a column for each label."""
+        """One row per text, one column per label."""
         import torch  # noqa: PLC0415
 
         tokens = self.tokens(texts)
@@ -95,7 +96,7 @@ class Classifier:
         return np.nan_to_num(rows)
 
     def outputs(self, tokens: Sequence[Sequence[int]]) -> Any:
-        """Of one batch, as a tensor that remembers how it came about where the caller is training."""
+        """The output for one batch, as a tensor that keeps its gradient if the caller is training."""
         import torch  # noqa: PLC0415
 
         width = max(map(len, tokens))
@@ -105,7 +106,7 @@ class Classifier:
         return self.model(input_ids=ids, attention_mask=mask).logits
 
     def tokens(self, texts: Sequence[Texts]) -> list[list[int]]:
-        """Two URLs with one separator between (figure 4), where XLM-RoBERTa's own way with two texts has two."""
+        """Two URLs with one separator between them (figure 4). XLM-RoBERTa's own format for two texts has two."""
         if not texts:
             return []
         separator = self.tokenizer.sep_token or " "
@@ -116,7 +117,7 @@ class Classifier:
         ]
 
     def _shortened(self, texts: Texts) -> list[int]:
-        """An even share of each: cut at the end, a long first URL would leave nothing of the second."""
+        """An equal share of each. If the end were cut off, a long first URL would leave nothing of the second."""
         share = (self._longest - len(texts) - 1) // len(texts)
         tokens = [self.tokenizer.cls_token_id]
         for text in texts:
@@ -126,14 +127,14 @@ class Classifier:
 
 
 def batches(tokens: Sequence[Sequence[int]], size: int) -> Iterator[list[int]]:
-    """Places, the shortest first: those of one length go together, so that little is padded."""
+    """Places, the shortest first. Texts of similar length go together, so that there is little padding."""
     order = sorted(range(len(tokens)), key=lambda place: len(tokens[place]))
     for start in range(0, len(order), size):
         yield order[start : start + size]
 
 
 def first_line(error: Exception) -> str:
-    """Of what it says; its type where it says nothing."""
+    """The first line of its message, or its type if it has none."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 

@@ -1,4 +1,4 @@
-"""Which URL patterns a site was seen to follow, how often, and where they lead from a page (Liu et al., section 2.2)."""
+"""Which URL patterns a site follows, how often, and where they lead from a page (Liu et al., section 2.2)."""
 
 from collections import Counter, defaultdict
 from typing import NamedTuple
@@ -7,9 +7,9 @@ from bitrawl.url import Url
 from bitrawl.urls.patterns import MAX_OPERATIONS, Operation, Pattern, difference
 from bitrawl.urls.tokens import raw_tokens
 
-# Both judgement.
-_TRIED = 6  # patterns that are applied to one URL: what comes after the most frequent ones is rarely right
-_REMEMBERED = 500  # patterns of a site; a site that has more has none that it keeps to
+# Both are judgements.
+_TRIED = 6  # patterns that are applied to one URL; beyond the most frequent ones, they are rarely right
+_REMEMBERED = 500  # patterns of a site; a site with more follows none of them
 
 
 class DirectedPattern(NamedTuple):
@@ -20,7 +20,9 @@ class DirectedPattern(NamedTuple):
 
 
 class Habits:
-    """Of one site and two languages; grows with each pair that is known, and predicts partners in both directions.
+    """The patterns of one site for two languages, which predict partners in both directions.
+
+    They grow with each known pair:
 
     habits.add(Url.parse("http://s.test/en/a"), Url.parse("http://s.test/fr/a"))
     habits.partners(Url.parse("http://s.test/en/b"))     # [(Url("http://s.test/fr/b"), 0.5)]
@@ -32,7 +34,7 @@ class Habits:
         self._by_token: defaultdict[str, set[DirectedPattern]] = defaultdict(set)
 
     def add(self, url_a: Url, url_b: Url) -> None:
-        """A pair that is known; what would have led elsewhere from its pages loses confidence."""
+        """Add a known pair. Patterns that would have led elsewhere from its pages lose confidence."""
         for onwards, one, other in ((True, url_a, url_b), (False, url_b, url_a)):
             shown = DirectedPattern(onwards, difference(raw_tokens(one), raw_tokens(other)))
             for way in self._applicable(one):
@@ -43,11 +45,11 @@ class Habits:
                 self._by_token[_anchor(shown)].add(shown)
 
     def frequency(self, url_a: Url, url_b: Url) -> int:
-        """How many pairs were seen that differ as these two do."""
+        """How many known pairs differ in the same way as these two."""
         return self._seen[DirectedPattern(onwards=True, operations=difference(raw_tokens(url_a), raw_tokens(url_b)))]
 
     def partners(self, url: Url) -> list[tuple[Url, float]]:
-        """Addresses that its translation may have, seen or not, the likeliest first; 0–1."""
+        """URLs that its translation may have, seen or not, with confidences from 0 to 1, the likeliest first."""
         found: dict[Url, float] = {}
         for way in self._applicable(url):
             readings = [other for other in Pattern(way.operations).apply(url) if other != url]
@@ -67,7 +69,7 @@ class Habits:
         return self._seen[way] / (self._seen[way] + self._wrong[way] + 1)
 
     def _applicable(self, url: Url) -> list[DirectedPattern]:
-        """Not those that would put in what is there already."""
+        """Patterns that fit. Those that would insert what is already there are left out."""
         tokens = {*raw_tokens(url), ""}
         ways = [
             way
@@ -80,7 +82,7 @@ class Habits:
 
 
 def _anchor(way: DirectedPattern) -> str:
-    """A token that a URL must have for the pattern to apply: of what is replaced the longest, or a neighbour."""
+    """A token that a URL must have for the pattern to apply: the longest of the replaced tokens, or a neighbour."""
     replaced = [token for operation in way.operations for token in operation.old]
     if replaced:
         return max(replaced, key=lambda token: (token.isalnum(), len(token)))

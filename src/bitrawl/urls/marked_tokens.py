@@ -1,7 +1,8 @@
-"""The tokens of a URL with the languages that they name, and what must be changed in one URL to get another.
+"""The tokens of a URL with the languages that they name, and the changes that turn one URL into another.
 
 Comparisons of URLs start from these. Tokens are `pieces`, decoded and folded; a locale that fills a segment ("en-GB")
-is one token. Case and accents are dropped: sites are not consistent in them (First_Nations-fra, first_nations-eng).
+is one token. Case and accents are dropped, because sites are not consistent in them (First_Nations-fra,
+first_nations-eng).
 """
 
 import re
@@ -17,11 +18,12 @@ from bitrawl.url import Url
 from bitrawl.urls.marks import mark_language
 from bitrawl.urls.tokens import Tokens, pieces
 
-# Narrower than `tokens.locales`: one within a segment ("to-be-or-no") is words here, for comparisons count them.
+# Narrower than `tokens.locales`: one within a segment ("to-be-or-no") is made of words here, because comparisons count
+# words.
 _LOCALE = re.compile(r"(?<=[/=.])([A-Za-z]{2,3})[-_]([A-Za-z]{2}|[A-Z][a-z]{3})(?=[/&.]|$)")
 _BOUNDS = frozenset("/=&?")
 _EDGES = frozenset("/=&?.:")
-# Names that a server gives to a page that could go without, and to its files.
+# Names that a server gives to a page that needs none, and extensions of its files.
 PAGE_WORDS = frozenset(
     [
         "index",
@@ -47,29 +49,29 @@ PAGE_WORDS = frozenset(
         "www",
     ]
 )
-_HEAD = 4  # letters by which cognates are known; judgement
+_HEAD = 4  # letters by which cognates are recognised; judgement
 _MAX_DIGITS = 18
-_LONGEST = 60  # tokens; what comes after is compared as one, for time grows with the square; judgement
+_LONGEST = 60  # tokens; the rest is compared as one token, because time is quadratic; judgement
 
 
 class MarkedTokens(NamedTuple):
-    """The tokens of a URL without its scheme, and the language that each names where it stands like a mark."""
+    """The tokens of a URL without its scheme, and the language that each names if it is in the place of a mark."""
 
     tokens: Tokens
     marks: tuple[Language | None, ...]
     whole: tuple[bool, ...]  # whether the token fills a directory, a parameter's value or a label of the host
-    bare: Tokens  # words and numbers without what names a language or a page
+    bare: Tokens  # words and numbers, without names of languages and pages
     host_end: int
     heads: frozenset[str]  # first letters of the path's words, and its numbers; without marks
-    # What each comparison would count again:
+    # Computed once, because each comparison would count them again:
     size: int  # of all tokens
-    content_places: tuple[int, ...]  # after the host, of words and numbers that name no page
-    mark_places: tuple[int, ...]  # after the host, of marks that are whole
+    content_places: tuple[int, ...]  # after the host: words and numbers that are not page names
+    mark_places: tuple[int, ...]  # after the host: marks that are whole
     marked_languages: frozenset[Language]  # by marks that are whole, anywhere
 
 
 class Change(NamedTuple):
-    """Tokens `start` to `end` of the first URL stand for `low` to `high` of the second; either may be empty."""
+    """Tokens `start` to `end` of the first URL correspond to `low` to `high` of the second. Either may be empty."""
 
     start: int
     end: int
@@ -79,7 +81,7 @@ class Change(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def marked_tokens(url: Url) -> MarkedTokens:
-    """Cached: a page's URL is compared with each of its links, a site's with many of the site."""
+    """Cached, because a page's URL is compared with each of its links, and a site's URLs with many others of the site."""
     text = unquote_plus(url.partition("://")[2].removeprefix("www."))
     text = text.removesuffix("/")
     tokens = _tokens(text)
@@ -105,31 +107,41 @@ def marked_tokens(url: Url) -> MarkedTokens:
 
 
 def bare_tokens(tokens: Tokens, marks: tuple[Language | None, ...]) -> Tokens:
-    """Words and numbers without what names a language or a page."""
+    """Words and numbers, without names of languages and pages."""
     return tuple([token for token, mark in zip(tokens, marks, strict=True) if not mark and is_content(token)])
 
 
 def changes(a: Tokens, b: Tokens) -> list[Change]:
-    """The fewest, from left to right; neighbours that only a separator parts stay apart."""
+    """The fewest, from left to right, path with path and query with query; neighbours that only a separator parts stay apart."""
+    query_a, query_b = (tokens.index("?") if "?" in tokens else len(tokens) for tokens in (a, b))
+    if query_a == len(a) and query_b == len(b):
+        return _changes(a, b, 0, 0)
     return [
-        Change(code.src_start, code.src_end, code.dest_start, code.dest_end)
+        *_changes(a[:query_a], b[:query_b], 0, 0),
+        *_changes(a[query_a:], b[query_b:], query_a, query_b),
+    ]
+
+
+def _changes(a: Tokens, b: Tokens, before_a: int, before_b: int) -> list[Change]:
+    return [
+        Change(before_a + code.src_start, before_a + code.src_end, before_b + code.dest_start, before_b + code.dest_end)
         for code in Levenshtein.opcodes(a, b)
         if code.tag != "equal"
     ]
 
 
 def is_content(token: str) -> bool:
-    """A word or a number that is not the name of a page."""
+    """Whether it is a word or a number that is not the name of a page."""
     return token.isalnum() and token not in PAGE_WORDS
 
 
 def number_value(token: str) -> int:
-    """Of a token of digits; of a longer one the first 18, which is what fits into 64 bits."""
+    """The value of a token of digits. Only the first 18 digits count, which is what fits into 64 bits."""
     return int(token[:_MAX_DIGITS])
 
 
 def is_word(token: str) -> bool:
-    """Letters, not a number and not a separator."""
+    """Whether it has letters: not a number and not a separator."""
     return token[:1].isalpha()
 
 
@@ -155,7 +167,7 @@ def _is_whole(tokens: Tokens, place: int, host: int) -> bool:
 
 
 def _mark(tokens: Tokens, place: int, *, whole: bool) -> Language | None:
-    """A short code counts at the edges of a segment only: within a slug it is a word ("de", "no", "it")."""
+    """A short code counts only at the edges of a segment: within a slug it is a word ("de", "no", "it")."""
     token = tokens[place]
     after = tokens[place + 1] if place + 1 < len(tokens) else "/"
     if len(token) < 2 or not token[0].isalpha() or after == "=":  # the name of a parameter: id is not Indonesian

@@ -1,14 +1,14 @@
-"""Language marks in a URL: where it names a language, and what is left of it when the marks are taken out.
+"""Language marks in a URL: where it names a language, and what is left without the marks.
 
     skeleton(Url.parse("https://fr.example.org/news_fr.html"), Language("fr"))   # "example/news"
     skeleton(Url.parse("https://www.example.org/news.php"), Language("en"))      # "example/news"
 
-Two pages of one site with the same skeleton, each in the language that its marks name, are versions of each other.
-A mark alone says little ("it", "to" and "no" are words as well): only one that names the language which the page's
-text is in, counts.
+Two pages of one site with the same skeleton, each in the language that its marks name, are versions of each other. A
+mark alone says little ("it", "to" and "no" are words too). It counts only if it names the language of the page's text.
 """
 
 import re
+from collections import Counter
 from functools import lru_cache
 from urllib.parse import unquote
 
@@ -17,7 +17,7 @@ from langcodes import data_dicts
 
 from bitrawl.languages import claimed_language, language_name, same_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.language_names import folded, language_code, language_table, three_letter_codes
+from bitrawl.text.language_names import NamedLanguage, folded, language_code, language_table, three_letter_codes
 from bitrawl.url import Url
 from bitrawl.urls.tokens import UrlParts, host_name, locales, parameters, without, words
 
@@ -28,19 +28,20 @@ _LANGUAGE_PARAMETER = re.compile(
     r"(?:set_?)?(?:lang(?:uage)?(?:_?(?:id|code|select))?|locale|hl|lng|lg|l|idioma|langue|sprache|lingua|taal|jezyk)",
     re.IGNORECASE,
 )
-# Where a page's own address names its language, as against where a mark may be taken out: no codes of digits.
+# Where a page's own URL names its language. A mark may be removed at more places: here codes with digits do not count.
 _IN_QUERY = re.compile(
     r"(?:^|&)(?:lang|language|locale|hl|lng|lg|l|langid|idioma|langue|sprache|set_?lang\w*)=([A-Za-z_\-]{2,7})(?=&|$)",
     re.IGNORECASE,
 )
 _SUFFIX = re.compile(r"([._\-])([A-Za-z]{2})(?:\.(?:s?html?|php\d?|aspx?|jsp|xml|cfm))?$")  # page_fr.html, index.php.fr
 PARTS = 8192  # judgement: parts of URLs that are remembered. Folders come again soon, and file names never.
-_MAX_TOKEN = 24  # characters: all but 6 of the 25,812 names of one word in CLDR's table have no more.
+_MAX_TOKEN = 24  # characters: of the 25,812 one-word names in CLDR's table, all but 6 are this short
+_ABBREVIATES = 0.08  # share of a language's names that begin so; judgement
 
 
 @lru_cache(maxsize=PARTS)
 def mark_language(token: str) -> Language:
-    """The language that a token of a URL names, by code, locale, country or name; "und" where it names none."""
+    """The language that a token of a URL names, by code, locale, country or name; "und" if it names none."""
     return _named(folded(unquote(token))) if 2 <= len(token) <= 3 * _MAX_TOKEN else UNDETERMINED
 
 
@@ -54,10 +55,10 @@ def named_languages(url: Url) -> frozenset[Language]:
 
 @lru_cache(maxsize=65536)
 def skeleton(url: Url, language: Language) -> str:
-    """The URL without all that names that language, and without what does not tell pages apart.
+    """The URL without everything that names that language, and without what does not tell pages apart.
 
-    Marks go with the separator before them. Suffix of the domain, "www", an index file's name and the file's
-    extension go too.
+    Marks are removed with the separator before them. The domain's suffix, "www", the name of an index file and the
+    file's extension are removed too.
     """
     parts = UrlParts.of(url)
     host = _bare(_registered(parts.host), language).removeprefix("www.").removeprefix("www")
@@ -75,19 +76,45 @@ def is_marked(url: Url, language: Language) -> bool:
 
 @lru_cache(maxsize=64)
 def language_spellings(language: Language) -> frozenset[str]:
-    """What a site may call its pages in that language by: codes of two and three letters, English name, endonyms."""
+    """What a site may call that language in its URLs: codes of two and three letters, English name, endonyms."""
     code = str(language).partition("-")[0]
     tables = (data_dicts.LANGUAGE_ALPHA3, data_dicts.LANGUAGE_ALPHA3_BIBLIOGRAPHIC)
     codes = {code, *(table[code] for table in tables if code in table)}
     return frozenset([*codes, folded(language_name(code)), *_endonyms().get(code, ())])
 
 
+@lru_cache(maxsize=4096)
+def abbreviates(mark: Language, language: Language) -> bool:
+    """Whether what was read as one language's code more likely stands for another's name: "an" for English (anglais).
+
+    The code of a language that is the main one of its own country is never read so.
+    """
+    code = str(mark)
+    if code not in _abbreviations(str(language).partition("-")[0]):
+        return False
+    home = langcodes.Language.get(code).maximize().territory
+    return not home or langcodes.Language.get(f"und-{home}").maximize().language != code
+
+
+@lru_cache(maxsize=64)
+def _abbreviations(code: str) -> frozenset[str]:
+    """Two or three letters with which many languages' names for that language begin."""
+    names = [name for line in _table() if line.code == code for name in line.others if name.isascii()]
+    counts = Counter(name[:width] for name in names for width in (2, 3))
+    return frozenset(text for text, count in counts.items() if count >= _ABBREVIATES * len(names))
+
+
+@lru_cache(maxsize=1)
+def _table() -> list[NamedLanguage]:
+    return language_table()
+
+
 @lru_cache(maxsize=8192)
 def address_languages(url: Url, beside: Url | None = None) -> frozenset[str]:
-    """The languages that an address names where addresses do: a parameter, a folder, the host's first label, a suffix.
+    """The languages that a URL names at the usual places: a parameter, a folder, the host's first label, a suffix.
 
-    A folder counts when it is the first, has others below it, or stands where `beside` has a language too: the last
-    one of /tag/it/ is a subject.
+    A folder counts if it is the first one, if it contains others, or if `beside` has a language at the same place: the
+    last folder of /tag/it/ is a subject.
     """
     host, folders, query = UrlParts.of(url)
     tokens = [named[1] for named in _IN_QUERY.finditer(query)]
@@ -99,7 +126,7 @@ def address_languages(url: Url, beside: Url | None = None) -> frozenset[str]:
     for place, folder in enumerate(folders):
         if place == 0 or place < last or (place < len(others) and language_code(others[place])):
             tokens.append(folder)
-    # "how-to.html" is not Tongan; a hyphen counts only where something else speaks for that language.
+    # "how-to.html" is not Tongan. A hyphen counts only if something else indicates that language.
     if (suffix := _SUFFIX.search(folders[-1])) and (suffix[1] != "-" or beside):
         tokens.append(suffix[2])
     return frozenset(code for token in tokens if 2 <= len(token) <= 7 and (code := language_code(token)))
@@ -126,18 +153,18 @@ def _bare(text: str, language: Language) -> str:
 
 @lru_cache(maxsize=PARTS)
 def _named_in(text: str) -> frozenset[Language]:
-    """Every language that some token of a part of a URL could name. Cached: a site's URLs share their folders."""
+    """Every language that a token of a part of a URL could name. Cached, because a site's URLs share their folders."""
     return frozenset(map(mark_language, [*locales(text), *words(text)])) - {UNDETERMINED}
 
 
 def _are_one(named: Language, language: Language) -> bool:
-    """Whichever of them is said more closely; never for "und"."""
+    """Whether they are the same language, even if one is more specific. Never for "und"."""
     return same_language(named, language) or same_language(language, named)
 
 
 @lru_cache(maxsize=4096)
 def _registered(host: str) -> str:
-    """Without the public suffix: example.fr and example.com are one name; an address stays as it is."""
+    """Without the public suffix: example.fr and example.com are one name. An IP address stays as it is."""
     name = host_name(host)
     return ".".join((*name.subdomains, name.label))
 
@@ -157,7 +184,7 @@ def _by_code(token: str) -> Language:
         return named if named != UNDETERMINED else claimed_language(code)
     if variety or len(code) != 2:
         return UNDETERMINED
-    # "cn" and "jp" stand for the language of the country, "pf" and "gm" for nothing but themselves.
+    # "cn" and "jp" stand for the language of the country; "pf" and "gm" only for themselves.
     language = langcodes.Language.make(territory=code.upper()).maximize().language or ""
     home = langcodes.Language.make(language=language).maximize().territory if language else None
     return claimed_language(language) if home == code.upper() else UNDETERMINED
@@ -165,7 +192,7 @@ def _by_code(token: str) -> Language:
 
 @lru_cache(maxsize=1)
 def _names_of_languages() -> dict[str, Language]:
-    """Names and endonyms of CLDR, folded as in the table; a name that URLs can hold is one word."""
+    """Names and endonyms from CLDR, folded as in the table. Only names of one word can occur in URLs."""
     names: dict[str, Language] = {}
     for code, endonyms, others in language_table():
         for name in (*endonyms, *others):

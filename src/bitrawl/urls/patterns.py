@@ -1,8 +1,9 @@
 """URL patterns of a site, learned from pages that are known to be translations (Liu et al., section 2.2).
 
-A pattern turns the URL of a page into that of its translation: tokens of the pathname (host and directories) and of
-the basename (file and parameters) that are replaced, dropped or put in. Beyond Liu, numbers that differ by a constant
-are a pattern, and directories are cut into tokens as basenames are: /p00-121e/ and /p00-121f/ differ in a letter.
+A pattern turns the URL of a page into that of its translation: it replaces, drops or inserts tokens of the pathname
+(host and directories) and of the basename (file and parameters). We add two things to Liu's method: numbers that differ
+by a constant are a pattern, and directories are cut into tokens like basenames (/p00-121e/ and /p00-121f/ differ in a
+letter).
 """
 
 from collections import Counter, defaultdict
@@ -15,16 +16,16 @@ from rapidfuzz.distance import Levenshtein
 from bitrawl.url import Url
 from bitrawl.urls.tokens import Tokens, raw_tokens
 
-MIN_SUPPORT = 3  # Known pairs that a pattern must come from; two may be chance. Judgement.
-MAX_PATTERNS = 40  # of a site. Judgement.
-MAX_OPERATIONS = 4  # More differences than that are a translated slug. Judgement.
-_READINGS = 8  # of one pattern that are followed: a URL has few places where it fits. Judgement.
+MIN_SUPPORT = 3  # Known pairs that a pattern must come from. Two may be chance. Judgement.
+MAX_PATTERNS = 40  # per site; judgement
+MAX_OPERATIONS = 4  # More differences mean a translated slug. Judgement.
+_READINGS = 8  # of one pattern that are tried: it fits at few places of a URL. Judgement.
 
-END = "$"  # what stands after the last token
+END = "$"  # what follows the last token
 
 
 class Part(StrEnum):
-    """Of a URL, where something is changed."""
+    """Where in a URL something is changed."""
 
     PATHNAME = "pathname"
     BASENAME = "basename"
@@ -32,7 +33,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`old` becomes `new`; an insertion stands between its neighbours, any where empty; a number moves by `offset`."""
+    """`old` becomes `new`. An insertion goes between its neighbours (empty means any). A number moves by `offset`."""
 
     old: Tokens
     new: Tokens
@@ -42,7 +43,7 @@ class Operation:
     part: Part = Part.PATHNAME
 
     def places(self, tokens: Tokens) -> Iterable[tuple[Tokens, int]]:
-        """The tokens after the change, at each place of the part where it can be made, and how far it reaches."""
+        """The tokens after the change, for each place where it can be made, and how far it reaches."""
         if self.old and not set(self.old).issubset(tokens):
             return
         base, width = basename(tokens), len(self.old)
@@ -70,7 +71,7 @@ class Pattern:
     support: int = 1
 
     def apply(self, url: Url) -> list[Url]:
-        """What the page's translation may be called; the patterns of a few tokens have a few readings."""
+        """The URLs that the page's translation may have. A pattern may fit at several places."""
         found = [(raw_tokens(url), 0)]
         for operation in self.operations:
             found = [
@@ -79,7 +80,7 @@ class Pattern:
         return [Url.known("".join(tokens)) for tokens, _ in found]
 
     def __str__(self) -> str:
-        """As in Liu's table 3: {"sc" -> "en"}."""
+        """The notation of Liu's table 3: {"sc" -> "en"}."""
         shown = [
             f"+{o.offset}" if o.offset is not None else f'"{"".join(o.old)}" -> "{"".join(o.new)}"'
             for o in self.operations
@@ -99,7 +100,7 @@ def learn(pairs: Iterable[tuple[Url, Url]], *, min_support: int = MIN_SUPPORT) -
 
 
 def difference(a: Tokens, b: Tokens) -> tuple[Operation, ...]:
-    """What must be done to the first to get the second."""
+    """The operations that turn the first into the second."""
     operations = []
     base = basename(a)
     for start, end, low, high in _runs(a, b):
@@ -115,7 +116,7 @@ def difference(a: Tokens, b: Tokens) -> tuple[Operation, ...]:
 
 
 def _insertion(tokens: Tokens, place: int, new: Tokens, part: Part) -> Operation:
-    """Between neighbours that other pages have as well: directories, and the separators of a basename."""
+    """Between neighbours that other pages have too: directories, and the separators of a basename."""
     if part is Part.PATHNAME and place and new[-1] == tokens[place - 1]:
         place, new = place - 1, (new[-1], *new[:-1])  # "fr/" after a slash is "/fr" before it
     before = tokens[place - 1] if place else ""
@@ -126,7 +127,7 @@ def _insertion(tokens: Tokens, place: int, new: Tokens, part: Part) -> Operation
 
 
 def _context(tokens: Tokens, place: int) -> str:
-    """What stands before a number; of a parameter's value, its name too."""
+    """What precedes a number. For a parameter's value, its name too."""
     before = tokens[place - 1] if place else ""
     return tokens[place - 2] + before if before == "=" else before
 
@@ -138,7 +139,7 @@ def basename(tokens: Tokens) -> int:
 
 
 def _runs(a: Tokens, b: Tokens) -> list[list[int]]:
-    """Start and end in either of what differs; neighbours are one."""
+    """Start and end, in each, of what differs. Neighbours are one."""
     runs: list[list[int]] = []
     for code in Levenshtein.opcodes(a, b):
         if code.tag == "equal":
@@ -153,7 +154,9 @@ def _runs(a: Tokens, b: Tokens) -> list[list[int]]:
 def reliability(
     patterns: Sequence[Pattern], known: Sequence[tuple[Url, Url]], exists: Callable[[Url], bool]
 ) -> dict[Pattern, float]:
-    """Of the known pages that a pattern leads from, to a page that exists, the share that it leads to the right one."""
+    """How often each pattern is right: of the known pages that it leads to an existing page, the share with the right
+    one.
+    """
     partners: dict[Url, set[Url]] = defaultdict(set)
     for a, b in known:
         partners[a].add(b)

@@ -1,6 +1,6 @@
-"""How a URL is cut: into host, segments and query, and these into words, numbers and separators.
+"""Cuts a URL into host, segments and query, and these into words, numbers and separators.
 
-All of this folder cuts URLs here. What differs is how fine: each model was trained on one grain, and keeps it.
+All modules of this folder cut URLs here. They differ in how finely: each model was trained with one way of cutting.
 
     pieces("FirstNations2-fra")   # First Nations 2 - fra
     runs("FirstNations2-fra")     # FirstNations 2 - fra
@@ -19,11 +19,11 @@ Tokens = tuple[str, ...]
 _SMALL = r"[^\W\d_A-Z]"
 _LETTER = r"[^\W\d_]"
 _WORD = r"[^\W_]+"
-# Numbers; capitals in a row (horn15EN, AboutFR); a word with or without its capital; one separator.
+# Numbers; several capitals (horn15EN, AboutFR); a word with or without its capital; one separator.
 _PIECES = re.compile(rf"\d+|[A-Z]+(?!{_SMALL})|[A-Z]?{_SMALL}+|{_LETTER}+|[\W_]")
 _RUNS = re.compile(rf"\d+|{_LETTER}+|[\W_]")
 _WORDS = re.compile(_WORD)
-# Not [^\W_]+, which takes the vowel signs of Indic scripts for the end of a word.
+# Not [^\W_]+, which would end a word at the vowel signs of Indic scripts.
 _READABLE = re.compile(r"[^\x00-\x20\s!-/:-@\[-`{-\x7f\u2010-\u2027«»、。，]+")
 _LOCALE = r"[a-z]{2,3}[-_](?:[a-z]{2}|[a-z]{4}|419)(?![^\W_])"
 _LOCALES = re.compile(rf"(?<![^\W_]){_LOCALE}", re.IGNORECASE)
@@ -34,7 +34,7 @@ _WITH_SEPARATOR = (
 
 
 def pieces(text: str) -> list[str]:
-    """Numbers, words and single separators, a word cut where its capitals say so. Joined, they are the text again."""
+    """Numbers, words and single separators. A word is cut at its capitals. Joined, they are the text again."""
     return _PIECES.findall(text)
 
 
@@ -49,7 +49,7 @@ def words(text: str) -> list[str]:
 
 
 def readable_words(text: str) -> list[str]:
-    """What a person would call words, in any script: only signs of punctuation separate them."""
+    """Words as a person sees them, in any script: only punctuation separates them."""
     return _READABLE.findall(text)
 
 
@@ -59,7 +59,7 @@ def locales(text: str) -> list[str]:
 
 
 def without(text: str, is_dropped: Callable[[str], bool]) -> str:
-    """The text without the locales and words that are to be dropped, each with the separator before it."""
+    """The text without the locales and words to be dropped, each with the separator before it."""
     for token in _WITH_SEPARATOR:
         text = token.sub(lambda match: "" if is_dropped(match[1]) else match[0], text)
     return text
@@ -67,50 +67,50 @@ def without(text: str, is_dropped: Callable[[str], bool]) -> str:
 
 @lru_cache(maxsize=16384)
 def raw_tokens(url: Url) -> Tokens:
-    """The URL as written, in `runs`; the scheme stays in front. Joined, they are the URL again."""
+    """The URL as written, cut into `runs`. The scheme stays in front. Joined, they are the URL again."""
     scheme, _, rest = url.partition("://")
     return (scheme, "://", *runs(rest))
 
 
 class UrlParts(NamedTuple):
-    """The parts of a URL as written: escapes are still in them, for some models decode them and some do not."""
+    """The parts of a URL as written. Escapes are kept, because some models decode them and some do not."""
 
     host: str  # with its port
-    segments: tuple[str, ...]  # of the path; the last is the page's own name, empty where the path ends in a slash
+    segments: tuple[str, ...]  # of the path; the last is the page's own name, empty if the path ends in a slash
     query: str
 
     @classmethod
     def of(cls, url: str) -> "UrlParts":
-        """Of a canonical URL."""
+        """The URL must be canonical."""
         _, _, host, rest = url.split("/", 3)
         path, _, query = rest.partition("?")
         return cls(host, tuple(path.split("/")), query)
 
 
 class Parameter(NamedTuple):
-    """A part of the query as written."""
+    """A part of the query, as written."""
 
     name: str
     value: str
 
 
 def parameters(query: str) -> list[Parameter]:
-    """In their order, without those that are empty."""
+    """In their order, without the empty ones."""
     found = [parameter.partition("=") for parameter in query.split("&") if parameter]
     return [Parameter(name, value) for name, _, value in found]
 
 
 class HostName(NamedTuple):
-    """A host without its port: subdomains, the label that was registered, the public suffix."""
+    """A host without its port: subdomains, the registered label, the public suffix."""
 
     subdomains: tuple[str, ...]
-    label: str  # the whole name where the host is an address or a bare name
+    label: str  # the whole name if the host is an IP address or a bare name
     suffix: str  # empty for those
 
 
 @lru_cache(maxsize=8192)
 def host_name(host: str) -> HostName:
-    """Cached: a site's URLs share their hosts."""
+    """Cached, because a site's URLs share their hosts."""
     name = host.partition(":")[0].rstrip(".")
     site = Url.known(f"http://{name}/").site
     label, _, suffix = site.partition(".")
@@ -120,5 +120,5 @@ def host_name(host: str) -> HostName:
 
 
 def is_address(host: str) -> bool:
-    """Whether the host is a number and has no name."""
+    """Whether the host is an IP address."""
     return host.startswith("[") or host.partition(":")[0].rpartition(".")[2].isdigit()

@@ -1,4 +1,4 @@
-"""Boosted decision trees in numpy: made elsewhere, read and asked here."""
+"""Boosted decision trees in numpy. They are trained elsewhere and evaluated here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 
-_ROWS = 1024  # looked at together, so that what is in work stays in the processor's cache; judgement
+_ROWS = 1024  # evaluated together, so that they stay in the processor's cache; judgement
 
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Complete binary trees of one depth: node n has the children 2n+1 and 2n+2; rows go right when above the threshold."""
+    """Complete binary trees of equal depth.
+
+    Node n has the children 2n+1 and 2n+2; rows above the threshold go right.
+    """
 
     feature: NDArray[np.int16]  # trees × inner nodes
     threshold: Floats
@@ -38,10 +41,10 @@ class Trees:
         return (1 / (1 + np.exp(-total))).astype(np.float32)
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
-        """For one file of several models."""
+        """For one file with several models."""
         return {f"{name}.feature": self.feature, f"{name}.threshold": self.threshold, f"{name}.leaf": self.leaf}
 
     @classmethod
     def named(cls, name: str, arrays: Mapping[str, NDArray[Any]]) -> "Trees":
-        """What `arrays` wrote."""
+        """Read what `arrays` wrote."""
         return cls(arrays[f"{name}.feature"], arrays[f"{name}.threshold"], arrays[f"{name}.leaf"])

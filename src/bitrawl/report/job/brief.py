@@ -8,7 +8,7 @@ from bitrawl.report.job.facts import CorpusCount, Facts
 from bitrawl.report.markup import shortened
 from bitrawl.report.wording import counted, duration, fetched, method_name, number, share, size
 
-_MOST = 6  # things named in a line; judgement
+_MOST = 6  # items named in a line; judgement
 _WIDTH = 30  # characters of a flag; judgement
 
 

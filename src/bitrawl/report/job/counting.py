@@ -1,4 +1,4 @@
-"""Counting what streams by, in memory that does not grow with it: curves, histograms, samples."""
+"""Counts items of a stream in constant memory: curves, histograms, samples."""
 
 import random
 from collections import Counter
@@ -7,20 +7,20 @@ from itertools import chain, zip_longest
 from typing import Generic, TypeVar
 
 BINS = 20  # of a histogram from 0 to 1; judgement
-STEPS = 60  # points of a curve: about 8 pixels apart, so that each can be pointed at
-SEED = 20261  # Any number: the same job shows the same samples.
-BANDS = 5  # of scores, from each of which a sample has its part; judgement
-MOST_GROUPS = 200  # whose items are told apart in a sample: bounds the memory to 30,000 items; judgement
+STEPS = 60  # points of a curve: about 8 pixels apart, so that you can point at each
+SEED = 20261  # Any number would do. The same job shows the same samples.
+BANDS = 5  # of scores; a sample contains items of each; judgement
+MOST_GROUPS = 200  # groups that a sample tells apart: limits the memory to 30,000 items; judgement
 
 Histogram = tuple[int, ...]
 """Counts of values between 0 and 1, in `BINS` bins of the same width."""
 
 Points = tuple[tuple[int, int], ...]
-"""Of a curve: answers so far, count so far."""
+"""The points of a curve: answers so far, count so far."""
 
 
 class Steps:
-    """The fetches of a job cut into equal steps, in which things are counted as they happen."""
+    """The fetches of a job cut into equal steps, in which events are counted as they happen."""
 
     def __init__(self, fetches: int) -> None:
         self._fetches = fetches
@@ -33,7 +33,7 @@ class Steps:
         self._counts.setdefault(name, Counter())[min(step, self._steps - 1)] += 1
 
     def curves(self) -> dict[str, Points]:
-        """The highest first."""
+        """The highest curve first."""
         ranked = sorted(self._counts.items(), key=lambda item: (-item[1].total(), item[0]))
         return {name: self._points(counts) for name, counts in ranked}
 
@@ -49,7 +49,7 @@ Item = TypeVar("Item")
 
 
 class Reservoir(Generic[Item]):
-    """A sample of a stream of any length, in which each item has the same chance (Vitter's algorithm R)."""
+    """A sample of a stream of any length, in which each item has the same probability (Vitter's algorithm R)."""
 
     def __init__(self, size: int) -> None:
         self.items: list[Item] = []
@@ -66,7 +66,7 @@ class Reservoir(Generic[Item]):
 
 
 class SpreadSample(Generic[Item]):
-    """A sample in which each group and each band of scores has its part, whether it is large or small."""
+    """A sample that contains items of each group and each band of scores, whether they are large or small."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -106,7 +106,7 @@ class Bins:
         self._counts = [0] * BINS
 
     def add(self, value: float) -> None:
-        """Count one more; what is below 0 or above 1 counts in the first or last bin."""
+        """Count one more. Values below 0 or above 1 count in the first or last bin."""
         self._counts[min(max(int(value * BINS), 0), BINS - 1)] += 1
 
     def histogram(self) -> Histogram:

@@ -12,32 +12,32 @@ from bitrawl.report.job.facts import Facts
 from bitrawl.report.wording import ADVICE, HARMLESS, REFUSALS, SKIPS, answered, counted, enumerated, number, share
 from bitrawl.url import Url
 
-LITTLE = 0.1  # of the pairs that the pages could give: finding fewer asks for an explanation; judgement
-_MANY = 0.05  # of all links or pages: what one reason costs below that is not why little was found; judgement
+LITTLE = 0.1  # of the pairs that the pages could give: finding fewer needs an explanation; judgement
+_MANY = 0.05  # of all links or pages: a reason that costs less is not why little was found; judgement
 
 
 class Point(msgspec.Struct, frozen=True):
-    """One thing that was noticed, and what to try."""
+    """One observation, and what to try."""
 
     noticed: str
     advice: str = ""
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """What is missing, and what may be the cause of it."""
+    """What is missing, and possible causes."""
 
     headline: str
     points: tuple[Point, ...]
 
 
 def diagnose(facts: Facts) -> Diagnosis | None:
-    """None when the job found as much as can be expected, or has not been paired yet."""
+    """None if the job found as much as can be expected, or has not been paired yet."""
     headline = _headline(facts)
     return Diagnosis(headline, tuple(_points(facts))) if headline else None
 
 
 def _headline(facts: Facts) -> str:
-    """Empty when nothing is missing."""
+    """Empty if nothing is missing."""
     mined, most = facts.mined, _possible(facts)
     missing = [language_name(code) for code, count in facts.languages.items() if not count]
     said = {
@@ -54,7 +54,7 @@ def _headline(facts: Facts) -> str:
 
 
 def _possible(facts: Facts) -> int:
-    """No more pairs than the second largest language has pages; 0 for a job of one language."""
+    """At most as many pairs as the second largest language has pages; 0 for a job with one language."""
     return sorted([0, 0, *facts.languages.values()])[-2]
 
 
@@ -76,7 +76,7 @@ def _points(facts: Facts) -> Iterator[Point]:
 
 
 def _about_silence(facts: Facts) -> Iterator[Point]:
-    """No server has answered: nothing else is worth saying."""
+    """If no server has answered, nothing else is worth saying."""
     for reason, count in facts.crawled.summary.unanswered.items():
         known = Reason(reason)
         noticed = f"{counted(count, 'request', 'requests')} failed: {reason}. {SKIPS.get(known, '')}"

@@ -1,4 +1,4 @@
-"""The figures and samples of a job, gathered from its ledger in one pass over what was found."""
+"""The figures and samples of a job, collected from its ledger in one pass over what was found."""
 
 import tomllib
 from collections import Counter
@@ -20,14 +20,14 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.store.statistics import FetchOrder, RefusalCount, SkipCount
 from bitrawl.store.summary import HostSummary, Summary, summarise
 
-PAIR_SAMPLES = 4  # of each two languages; judgement
-SEGMENT_SAMPLES = 30  # of the whole corpus: enough to see what is wrong with one in ten
-SAMPLED = 8  # language pairs, those with the most pairs; judgement
+PAIR_SAMPLES = 4  # per language pair; judgement
+SEGMENT_SAMPLES = 30  # of the whole corpus: enough to see a fault that one in ten has
+SAMPLED = 8  # language pairs with samples, those with the most pairs; judgement
 ROWS = 10  # of a table whose rows come from the web; judgement
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What the job's file says, as far as a reader wants to know."""
+    """The part of the job file that a reader wants to know."""
 
     langs: list[str] = []
     seeds: list[str] = []
@@ -55,16 +55,14 @@ class LanguagePair(msgspec.Struct, frozen=True):
 
 
 class MethodCount(msgspec.Struct, frozen=True):
-    """How many pairs a method speaks for."""
+    """The number of pairs with evidence by one method."""
 
     letter: str
     pairs: int
-    alone: int  # pairs for which no other method speaks
+    alone: int  # pairs with no evidence by another method
 
 
 class SiteFacts(msgspec.Struct, frozen=True):
-    """One site of a job."""
-
     site: str
     pages: int
     pairs: int
@@ -73,7 +71,7 @@ class SiteFacts(msgspec.Struct, frozen=True):
 
 
 class PairSample(msgspec.Struct, frozen=True):
-    """A pair drawn at random, with the titles of its pages."""
+    """A random page pair, with the titles of its pages."""
 
     pair: PagePair
     title_a: str
@@ -81,7 +79,7 @@ class PairSample(msgspec.Struct, frozen=True):
 
 
 class SegmentSample(msgspec.Struct, frozen=True):
-    """A segment pair of the corpus, drawn at random."""
+    """A random segment pair of the corpus."""
 
     lang_a: Language
     lang_b: Language
@@ -89,17 +87,17 @@ class SegmentSample(msgspec.Struct, frozen=True):
 
 
 class CrawlFacts(msgspec.Struct, frozen=True):
-    """What the ledger says of the crawl."""
+    """What the ledger says about the crawl."""
 
     summary: Summary
-    began: float  # the first fetch, seconds since the epoch; 0 when there was none
+    began: float  # the first fetch, in seconds since the epoch; 0 if there was none
     finished: float
     growth: tuple[Curve, ...]  # pages by language
     skips: tuple[SkipCount, ...]
     faults: tuple[SkipCount, ...]  # what could not be mined
     slowest: tuple[HostSummary, ...]
     off_site: dict[str, int]  # links by the site that they lead to
-    declared_off_site: dict[str, int]  # of those, declared translations
+    declared_off_site: dict[str, int]  # declared translations among these links
 
     @property
     def lost(self) -> int:
@@ -108,11 +106,11 @@ class CrawlFacts(msgspec.Struct, frozen=True):
 
 
 class MiningFacts(msgspec.Struct, frozen=True):
-    """What the ledger says of pairs and segments; all empty where the job was only crawled."""
+    """What the ledger says about pairs and segments. Everything is empty if the job was only crawled."""
 
     begun: bool = False
     language_pairs: tuple[LanguagePair, ...] = ()
-    harvest: tuple[Curve, ...] = ()  # pairs complete, by language pair
+    harvest: tuple[Curve, ...] = ()  # complete pairs, by language pair
     methods: tuple[MethodCount, ...] = ()
     pair_scores: Histogram = (0,) * BINS
     segment_scores: dict[str, Histogram] = {}  # by name: score, length_ratio, coverage
@@ -128,45 +126,45 @@ class MiningFacts(msgspec.Struct, frozen=True):
 
     @property
     def pairs(self) -> int:
-        """Of pages."""
+        """The number of page pairs."""
         return sum(found.pairs for found in self.language_pairs)
 
     @property
     def segments(self) -> int:
-        """Pairs of segments, before any threshold."""
+        """The number of segment pairs, before any threshold."""
         return sum(found.segments for found in self.language_pairs)
 
 
 class CorpusCount(msgspec.Struct, frozen=True):
-    """What was written of one corpus, as `corpus/summary.json` has it: units of two languages, or documents of one."""
+    """What was written of one corpus, by `corpus/summary.json`: units of two languages, or documents of one."""
 
     units: int = 0
-    occurrences: int = 0  # that the units stand for
-    refused: dict[str, int] = {}  # pairs of segments by the threshold that kept them out
+    occurrences: int = 0  # how many occurrences the units represent
+    refused: dict[str, int] = {}  # segment pairs by the threshold that kept them out
     documents: int = 0
     paragraphs: int = 0
     words: int = 0
 
     @property
     def merged(self) -> int:
-        """Occurrences that are no unit of their own."""
+        """Occurrences that are not units of their own."""
         return self.occurrences - self.units
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """All that a report says."""
+    """Everything that a report says."""
 
     folder: str
     asked: Asked
     crawled: CrawlFacts
     mined: MiningFacts
     corpora: dict[str, CorpusCount] = {}  # by name: "en-fr"; empty before the first is written
-    files: dict[str, int] = {}  # of the folder corpus/, by name: bytes, 0 for a folder
-    running: bool = False  # A process works in the folder now.
+    files: dict[str, int] = {}  # in the folder corpus/, by name: bytes, 0 for a folder
+    running: bool = False  # A process is working in the folder now.
 
     @property
     def languages(self) -> dict[str, int]:
-        """Pages by language that was asked for, each page once."""
+        """Pages by requested language, each page once."""
         asked = dict.fromkeys(self.asked.langs, 0)
         for found, count in self.crawled.summary.languages.items():
             if (wanted := self.asked_as(found)) is not None:
@@ -174,12 +172,12 @@ class Facts(msgspec.Struct, frozen=True):
         return asked
 
     def asked_as(self, found: str) -> str | None:
-        """Which of the languages asked for takes a page in that one; None for a language that nobody asked for."""
+        """Which requested language accepts a page in that language; None if none does."""
         return next((code for code in self.asked.langs if same_language(Language(found), Language(code))), None)
 
 
 def gather(folder: Path) -> Facts:
-    """The facts of the job in that folder, running or ended; memory grows by 16 bytes a page."""
+    """The facts of the job in that folder, running or ended. Memory grows by 16 bytes per page."""
     asked, corpus = _asked(folder / "job.toml"), folder / "corpus"
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     try:
@@ -196,7 +194,7 @@ def _asked(path: Path) -> Asked:
     try:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8")), Asked)
     except FileNotFoundError:
-        return Asked()  # A job that a program has run: it may have no file.
+        return Asked()  # A job that was run from Python may have no file.
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
 
@@ -250,7 +248,7 @@ def _growth(ledger: Ledger, summary: Summary) -> tuple[Curve, ...]:
 
 
 class _Pairs:
-    """What is counted of pairs while they stream by."""
+    """Counts pairs as they are read."""
 
     def __init__(self, order: FetchOrder, steps: Steps) -> None:
         self._order = order
@@ -278,7 +276,7 @@ class _Pairs:
 
 
 class _Segments:
-    """What is counted of segments while they stream by."""
+    """Counts segment pairs as they are read."""
 
     def __init__(self, thresholds: Thresholds) -> None:
         self._thresholds = thresholds

@@ -8,11 +8,11 @@ from bitrawl.report.markup import Html, fill, joined, link, shortened
 from bitrawl.report.plots import Bar, bars, histogram
 from bitrawl.report.wording import METHODS, REFUSALS, counted, language_pair, method_name, number, share, size
 
-MAX_TEXT = 600  # characters of a segment that is shown; judgement
+MAX_TEXT = 600  # characters of a segment that are shown; judgement
 
 
 def duplicates(facts: Facts) -> Html:
-    """Pages that repeat others; nothing when none does."""
+    """Pages that repeat others; nothing if none does."""
     mined = facts.mined
     if not mined.duplicates:
         return Html()
@@ -30,7 +30,7 @@ def duplicates(facts: Facts) -> Html:
 
 
 def pairs(facts: Facts) -> Html:
-    """By languages, score and method, and what was refused."""
+    """Pairs by languages, score and method, and the refused ones."""
     mined = facts.mined
     if not facts.crawled.summary.pages or len(facts.asked.langs) == 1:
         return Html()
@@ -94,7 +94,7 @@ _SCORES = {
 
 
 def segments(facts: Facts) -> Html:
-    """By score, number of sentences and flag; nothing when there are none."""
+    """Segment pairs by score, number of sentences and flag; nothing if there are none."""
     mined = facts.mined
     if not mined.segments:
         return Html()
@@ -159,7 +159,7 @@ def _files(files: Mapping[str, int]) -> Html:
 
 
 def samples(facts: Facts) -> Html:
-    """Side by side, by language pair."""
+    """Samples side by side, by language pair."""
     mined = facts.mined
     if not mined.pair_samples:
         return Html()

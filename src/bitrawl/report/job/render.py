@@ -24,13 +24,13 @@ from bitrawl.report.wording import (
 )
 from bitrawl.version import __version__
 
-PATTERNS = 3  # of a site; judgement
+PATTERNS = 3  # per site; judgement
 _FOOTER = """Written by bitrawl {version} from <code><bdi>{folder}</bdi></code>. The samples are random, but do not change
 unless the job does. See also: <code>bitrawl status DIR</code>, <code>bitrawl log DIR</code>."""
 
 
 def write(folder: Path) -> Path:
-    """Write the job's report, as a whole or not at all."""
+    """Write the job's report completely or not at all."""
     path = folder / "report.html"
     files.write(path, render(gather(folder)))
     return path
@@ -184,7 +184,7 @@ def _codes(facts: Facts) -> dict[str, tuple[str, str]]:
 
 
 def _named(curves: Sequence[Curve], name: Callable[[str], str], rest: str) -> list[Series]:
-    """No more curves than can be told apart: the last ones are summed up."""
+    """Keep only as many curves as can be told apart, and sum up the rest."""
     most = len(curves) if len(curves) <= COLOURS else COLOURS - 1
     series = [Series(name(curve.name), curve.points) for curve in curves[:most]]
     if others := curves[most:]:
@@ -194,7 +194,7 @@ def _named(curves: Sequence[Curve], name: Callable[[str], str], rest: str) -> li
 
 
 def _half(facts: Facts) -> str:
-    """When half of the harvest was in."""
+    """After how many fetches half of the pairs were found."""
     columns = zip(*(curve.points for curve in facts.mined.harvest), strict=True)
     at = next(column[0][0] for column in columns if 2 * sum(y for _, y in column) >= facts.mined.pairs)
     return f"Half of the pairs were complete after {number(at)} of {counted(facts.crawled.summary.fetches, 'answer')}."

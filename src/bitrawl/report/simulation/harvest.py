@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
 
 X, Y = "fetches", "complete pairs"
-MOST_POINTS = 150  # of a curve: about 3 pixels apart, more would not be seen
+MOST_POINTS = 150  # of a curve: about 3 pixels apart; more would not be visible
 LEGEND_STEP = 18  # pixels
 SCALE = 3  # A PNG has three times the width of its SVG: 300 dots per inch in a column of a paper.
-SMOOTH = 2  # It is drawn at twice its size and then made smaller, which smooths the edges.
+SMOOTH = 2  # It is drawn at twice its size and then reduced, which smooths the edges.
 _LEGEND_WIDTH = 36  # pixels of a line in the legend
 _PALETTE = tuple(re.findall(r"--c\d: (#\w{6})", STYLE)[:COLOURS])
 _INK, _QUIET, _RULE = "#23262b", "#6b7078", "#e3e1da"
@@ -57,9 +57,10 @@ class Panel(msgspec.Struct, frozen=True):
 
 
 def curve(name: str, counts: Sequence[int], stop: int | None = None) -> Series:
-    """Of the count after each fetch as many points as a picture can show, the first and the last among them.
+    """A curve from the count after each fetch, with as many points as a picture can show.
 
-    `stop` is the number of fetches after which the strategy stops, or has nothing left to fetch; None for neither.
+    The first and the last point are always included. `stop` is the number of fetches after which the strategy stops or
+    has nothing left to fetch; None if neither happens.
     """
     step = max(1, len(counts) // MOST_POINTS)
     shown = [*range(step, len(counts), step), len(counts)] if counts else []
@@ -74,7 +75,7 @@ def render(title: str, lead: str, panels: Sequence[Panel]) -> str:
 
 
 def svg(panel: Panel) -> str:
-    """The chart alone, in a file of its own."""
+    """The chart alone, as a file of its own."""
     drawn = lines(panel.title, panel.curves, x=X, y=Y)
     inner = drawn[drawn.index(">", drawn.index("<svg")) + 1 : drawn.index("</svg>")]
     legend = joined(
@@ -101,8 +102,8 @@ def svg(panel: Panel) -> str:
 
 
 def png(panel: Panel) -> bytes:
-    """The same as PNG."""
-    from PIL import Image, ImageDraw  # noqa: PLC0415 (only where a picture is asked for: 60 ms)
+    """The same chart as PNG."""
+    from PIL import Image, ImageDraw  # noqa: PLC0415 (only if a picture is requested: 60 ms)
 
     scale = SCALE * SMOOTH
     image = Image.new("RGB", (WIDTH * scale, _height(panel) * scale), "white")
@@ -114,7 +115,7 @@ def png(panel: Panel) -> bytes:
 
 
 class _PngChart:
-    """The chart drawn with Pillow, in the measures of the SVG."""
+    """The chart drawn with Pillow, with the dimensions of the SVG."""
 
     def __init__(self, canvas: "ImageDraw", scale: int) -> None:
         from PIL import ImageFont  # noqa: PLC0415
@@ -125,7 +126,6 @@ class _PngChart:
         self._title = ImageFont.load_default(14 * scale)
 
     def draw(self, panel: Panel) -> None:
-        """Axes, curves, legend."""
         shown = panel.curves[:COLOURS]
         right = max((point[0] for one in shown for point in one.points), default=0) or 1
         top = max((point[1] for one in shown for point in one.points), default=0)
@@ -173,7 +173,10 @@ Point = tuple[float, float]
 
 
 def dashed(points: Sequence[Point], pattern: Sequence[float]) -> Iterator[list[Point]]:
-    """A line cut into strokes and gaps of those lengths, as SVG's stroke-dasharray does; the whole for no pattern."""
+    """A line cut into strokes and gaps of those lengths, like SVG's stroke-dasharray.
+
+    Without a pattern, the whole line.
+    """
     if not pattern:
         yield list(points)
         return
@@ -224,7 +227,7 @@ def _height(panel: Panel) -> int:
 
 
 def _svg_style() -> Html:
-    """Light only: a picture in a paper does not turn dark."""
+    """Light only: a picture in a paper has no dark mode."""
     colours = "".join(f".line.c{place},.stop.c{place}{{stroke:{colour}}}" for place, colour in enumerate(_PALETTE))
     return escaped(
         f".paper{{fill:#fff}}text{{font-size:12px;fill:{_QUIET}}}.title{{font-size:14px;fill:{_INK}}}"

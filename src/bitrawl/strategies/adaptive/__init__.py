@@ -1,1 +1,1 @@
-"""The default strategy: all evidence at once, weighed by a model that each visit teaches."""
+"""The default strategy. It combines all evidence with a model and learns from each visit."""

@@ -1,4 +1,4 @@
-"""How likely a page is to be in a language asked for, by its URL alone."""
+"""The probability that a page is in a requested language, from its URL alone."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,12 @@ from bitrawl.model import Language
 from bitrawl.protocols import UrlLanguageModel
 from bitrawl.url import Url
 
-LEAST, MOST = 0.05, 0.95  # judgement: probabilities beyond are no surer, so that one URL never outweighs all evidence
+# judgement: probabilities are clipped to this range, so that one URL never outweighs all other evidence
+LEAST, MOST = 0.05, 0.95
 
 
 class LanguageOdds:
-    """What a language model of URLs says, summed over the languages asked for."""
+    """What a URL language model predicts, summed over the requested languages."""
 
     def __init__(self, languages: Sequence[Language], model: UrlLanguageModel | None) -> None:
         self._model = model
@@ -23,7 +24,7 @@ class LanguageOdds:
         ]
 
     def of(self, urls: Sequence[Url]) -> list[float]:
-        """Log-odds, between -3 and 3; 0 without a model."""
+        """Log-odds between -3 and 3; 0 without a model."""
         if self._model is None or not urls:
             return [0.0] * len(urls)
         chance = np.clip(self._model.distribution(urls)[:, self._columns].sum(axis=1), LEAST, MOST)

@@ -46,8 +46,8 @@ class Stopping:
     def reason(self, pairs: int, queued: int, best: Callable[[int], Floats]) -> str:
         """Why to leave the site; empty while there is no reason. `best` tells the highest scores of what is queued."""
         if self._pages >= MONOLINGUAL_AFTER and len(self._signs) < 2:
-            seen = ", ".join(sorted(self._signs)) or "none of the languages asked for"
-            return f"{self._pages} pages, and nothing but {seen} in their texts, declarations and addresses"
+            seen = f"only {min(self._signs)}" if self._signs else "none of the requested languages"
+            return f"{self._pages} pages, with {seen} in their texts, declarations and URLs"
         fetches = len(self._completed)
         if fetches < MIN_FETCHES:
             return ""
@@ -60,7 +60,7 @@ class Stopping:
             return ""
         return (
             f"{pairs} likely pairs after {fetches} fetches; the last {window} completed {recent}, and the best {BEST} of"
-            f" {queued} links left promise {promised:.1f}"
+            f" {queued} queued links are expected to bring {promised:.1f}"
         )
 
 

@@ -1,1 +1,1 @@
-"""Two language versions of a site, visited side by side, in the order of the patterns of their URLs (Liu et al.)."""
+"""Visits two language versions of a site together, in the order of their URL patterns (Liu et al.)."""

@@ -1,4 +1,4 @@
-"""Where a walk through two language versions of a site begins."""
+"""Where the visit of two language versions of a site begins."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -8,43 +8,43 @@ from bitrawl.model import UNDETERMINED, Language, Link, LinkKind, Page
 from bitrawl.url import Url
 from bitrawl.urls.marks import named_languages, skeleton
 
-MAX_HOMES = 20  # judgement: versions of the seeds that are asked for
+MAX_HOMES = 20  # judgement: versions of the seeds that are requested
 
 
 class Homes:
-    """The home pages in the languages asked for: the seeds; where these lack a language, versions that they link to."""
+    """The home pages in the requested languages: the seeds and, if a language is missing, versions that they link to."""
 
     def __init__(self, languages: Sequence[Language]) -> None:
         self._languages = tuple(languages)
         self._expected: set[Url] = set()
         self._found: dict[Url, Language] = {}
-        self._versions: dict[Url, None] = {}  # not asked for yet
+        self._versions: dict[Url, None] = {}  # not requested yet
         self._asked: set[Url] = set()
 
     def expect(self, url: Url) -> None:
-        """A seed, or a version that was asked for."""
+        """Note a seed, or a version that was requested."""
         if url not in self._found:
             self._expected.add(url)
 
     def arrived(self, page: Page) -> None:
-        """Any page; only those expected are taken."""
+        """Note a page. Only expected pages are used."""
         if page.url in self._expected:
             self._expected.discard(page.url)
             self._found[page.url] = self._language(page)
 
     def missed(self, url: Url) -> None:
-        """It brought no page."""
+        """Note that the URL brought no page."""
         self._expected.discard(url)
 
     def moved(self, url: Url, target: Url, *, known: bool) -> None:
-        """A home page is where the redirect leads."""
+        """Note that the home page is where the redirect leads."""
         if url in self._expected:
             self._expected.discard(url)
             if not known:
                 self.expect(target)
 
     def read_links(self, url: Url, links: Sequence[Link]) -> None:
-        """The links of a page: where it is a home page, those that lead to its versions."""
+        """Read the links of a page. If it is a home page, remember those that lead to its versions."""
         if url not in self._found or not self._lacking():
             return
         keys = {skeleton(url, language) for language in (*self._languages, UNDETERMINED)}
@@ -53,7 +53,7 @@ class Homes:
                 self._versions.setdefault(link.url)
 
     def versions(self) -> list[Url]:
-        """What to ask for now: nothing while seeds are under way, or when no language is lacking."""
+        """What to request now. Nothing while seeds are being visited, or if no language is missing."""
         if self._expected or not self._lacking():
             return []
         asked = [url for url in self._versions if url not in self._asked][: MAX_HOMES - len(self._asked)]
@@ -63,7 +63,10 @@ class Homes:
         return asked
 
     def pairs(self) -> Iterator[tuple[Url, Url, Language, Language]]:
-        """In the order of the languages: homes with the same skeleton, and where there are none, the first of each."""
+        """Pairs of home pages, in the order of the languages.
+
+        They have the same skeleton or, if there are none, they are the first of each language.
+        """
         for first, second in combinations(self._languages, 2):
             mine = [url for url, language in self._found.items() if language == first]
             others = {skeleton(url, second): url for url, language in self._found.items() if language == second}
@@ -73,15 +76,16 @@ class Homes:
             yield from ((*pair, first, second) for pair in same)
 
     def why_none(self) -> str:
-        """Why there are no two home pages to begin with; empty while there may be."""
+        """Why there are no two home pages to begin with. Empty while there may be."""
         if self._expected or not self._found:
             return ""
-        return "no home pages in two of the languages asked for"
+        return "no home pages in two of the requested languages"
 
     def _language(self, page: Page) -> Language:
-        """What the address names, else what the page says, else what its text is in: a home page is often mostly menus.
+        """The language that the URL names, else what the page declares, else that of its text.
 
-        The index of docs.gimp.org/2.10/fr/ has more words of an English licence than French ones.
+        The text comes last because a home page often consists mostly of menus. The index of docs.gimp.org/2.10/fr/ has
+        more words of an English licence than French ones.
         """
         named = [one for one in self._languages if any(same_language(mark, one) for mark in named_languages(page.url))]
         claims = [*(named if len(named) == 1 else ()), claimed_language(page.metadata.html_lang), page.language]
@@ -91,7 +95,7 @@ class Homes:
         return set(self._languages) - set(self._found.values())
 
     def _is_version(self, link: Link, keys: set[str]) -> bool:
-        """Declared a translation into a language that is lacking, or the same address but for that language's marks."""
+        """Whether it is declared as a translation into a missing language, or differs only by that language's marks."""
         if link.kind is LinkKind.ALTERNATE or link.hreflang:
             claimed = claimed_language(link.hreflang)
             return claimed == UNDETERMINED or any(same_language(claimed, one) for one in self._lacking())

@@ -1,15 +1,15 @@
-"""Two language versions of a site, walked side by side: pairs of links, in the order of the patterns of their URLs.
+"""Visits two language versions of a site together: pairs of links, in the order of their URL patterns.
 
 Liu et al., sections 2 to 5:
 
-1. The home pages in two languages are a pair by assumption.
-2. Links at the same place in the aligned tag sequences of a pair are a candidate pair, and queued.
-3. Both sides of the first candidate are fetched. It is a pair when its pattern is trusted, or when the pages verify.
-4. A pair counts for its pattern; step 2 again. Now and then the queue is sorted by the patterns that are trusted.
-5. When nothing queued fits one of these, patterns that are frequent in the queue sort it; when there are none for
+1. The home pages in two languages are assumed to be a pair.
+2. Links at the same place in the aligned tag sequences of a pair become a candidate pair and are queued.
+3. Both sides of the first candidate are fetched. It is a pair if its pattern is trusted, or if the pages verify.
+4. A pair counts for its pattern; step 2 follows. From time to time the queue is sorted by the trusted patterns.
+5. If nothing queued fits a trusted pattern, patterns that are frequent in the queue sort it. If there are none for
    the fifth time, the site is left.
 
-No other link is followed. What the paper leaves open is decided in docs/decisions/paper-strategies.md.
+No other link is followed. docs/decisions/paper-strategies.md decides what the paper leaves open.
 """
 
 from collections import Counter, defaultdict
@@ -25,24 +25,25 @@ from bitrawl.strategies.url_patterns.url_pattern import UrlPattern, pattern_of
 from bitrawl.strategies.visited_page import VisitedPage, aligned_links, comparable
 from bitrawl.url import Url
 
-TRUSTED = 20  # pairs of a pattern, from which on its candidates are not verified (section 2.2)
+TRUSTED = 20  # pairs of a pattern, from which its candidates are not verified any more (section 2.2)
 COMMON = 2  # candidates of a pattern in the queue (section 3)
-MAX_EMPTY_SORTS = 5  # in a row that find no such pattern (section 3)
-PERIOD = 10  # judgement: candidates from one sort of the queue to the next; the paper has no figure
-MIN_OPEN = 5  # judgement: candidates being fetched, below which the next are released: more than a polite crawl fetches
-MIN_LIKENESS = 0.8  # of two tag sequences; docs/decisions/paper-strategies.md has the sweep
-MAX_TAGS = 6000  # of a page that are compared: 5 MB and 9 ms for two random sequences (2026-11)
+MAX_EMPTY_SORTS = 5  # sorts in a row that find no such pattern (section 3)
+PERIOD = 10  # judgement: candidates between two sorts of the queue; the paper gives no number
+# judgement: more are released if fewer candidates than this are being fetched; a polite crawl fetches fewer at once
+MIN_OPEN = 5
+MIN_LIKENESS = 0.8  # similarity of two tag sequences; docs/decisions/paper-strategies.md has the sweep
+MAX_TAGS = 6000  # tags of a page that are compared: 5 MB and 9 ms for two random sequences (2026-11)
 
-# Judgement: scores only put links before or after each other. Home pages come first, then candidates in their order.
+# Judgement: scores only define an order. Home pages come first, then candidates in their order.
 HOME_SCORE = 0.95
-CANDIDATE_SCORE = 0.9  # of the first candidate; each that follows is a step behind
+CANDIDATE_SCORE = 0.9  # of the first candidate; each following one is a step lower
 STEP = 1e-7
 
 Pair = tuple[Url, Url]
 
 
 class UrlPatterns:
-    """One `SiteWalk` a site; several languages are walked two by two."""
+    """One `SiteWalk` per site. Several languages are visited two by two."""
 
     def __init__(self, languages: Sequence[Language]) -> None:
         self._languages = tuple(languages)
@@ -59,12 +60,12 @@ class UrlPatterns:
 
     @property
     def examined(self) -> int:
-        """Candidate pairs of which both pages were there: verified, or trusted by their pattern."""
+        """The number of candidate pairs whose two pages were examined: verified, or trusted by their pattern."""
         return sum(walk.examined for walk in self._walks.values())
 
     @property
     def pairs(self) -> set[Pair]:
-        """Those that were accepted, and the home pages."""
+        """The pairs that were accepted, and the home pages."""
         return {pair for walk in self._walks.values() for pair in walk.pairs}
 
     def _walk(self, site: SiteKnowledge) -> "SiteWalk":
@@ -72,7 +73,7 @@ class UrlPatterns:
 
 
 class Candidate(NamedTuple):
-    """Two addresses that may be versions of one page, and the languages in which these would be."""
+    """Two URLs that may be versions of one page, and the languages that they would be in."""
 
     a: Url
     b: Url
@@ -89,14 +90,14 @@ class SiteWalk:
         self._homes = Homes(languages)
         self._languages = tuple(languages)
         self._links: dict[Url, Link] = {}  # all that are in scope
-        self._seen: dict[Url, VisitedPage | None] = {}  # None for what brought no page
+        self._seen: dict[Url, VisitedPage | None] = {}  # None for a URL that brought no page
         self._aliases: dict[Url, Url] = {}
-        self._moving: dict[Url, float] = {}  # what redirects, with its score, until the loop names its target
-        self._met: set[Pair] = set()  # every candidate, in the order of the alphabet
+        self._moving: dict[Url, float] = {}  # URLs that redirect, with their scores, until the loop names the target
+        self._met: set[Pair] = set()  # every candidate, with its URLs in alphabetical order
         self._taken: set[tuple[Url, Language]] = set()  # pages that have their version in that language
         self._queue: dict[Candidate, UrlPattern] = {}
         self._open: set[Candidate] = set()  # being fetched
-        self._waiting: defaultdict[Url, set[Candidate]] = defaultdict(set)  # open ones by the page that they lack
+        self._waiting: defaultdict[Url, set[Candidate]] = defaultdict(set)  # open candidates by the page that they lack
         self._ready: list[Candidate] = []
         self._asked: dict[Url, float] = {}
         self._released = 0
@@ -105,7 +106,7 @@ class SiteWalk:
         self._leave = ""
 
     def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
-        """Of links that are in scope: all are remembered, and only those asked for are followed."""
+        """Score links that are in scope. All are remembered; only candidates are followed."""
         for link in links:
             self._links.setdefault(link.url, link)
             if link.kind is LinkKind.SEED:
@@ -119,7 +120,7 @@ class SiteWalk:
         ]
 
     def learn(self, visit: Visit) -> None:
-        """What a visit brought; pairs are looked at in `advise`, when it is known which of the links are in scope."""
+        """Learn from a visit. Pairs are examined in `advise`, when it is known which links are in scope."""
         url, outcome = visit.lease.link.url, visit.outcome
         if isinstance(outcome, Page):
             self._seen[url] = VisitedPage.of(outcome, self._languages, max_tags=MAX_TAGS)
@@ -134,7 +135,7 @@ class SiteWalk:
 
     def advise(self) -> Advice:
         """The next candidates, once there is room for them."""
-        for url in list(self._moving):  # to where the job does not go
+        for url in list(self._moving):  # these redirect to a URL out of scope
             self._miss(url)
         self._moving.clear()
         wanted = [(url, HOME_SCORE) for url in self._homes.versions()]
@@ -154,7 +155,7 @@ class SiteWalk:
     # pages
 
     def _resolve(self, url: Url) -> None:
-        """What was to be known of an address is known."""
+        """Note that the outcome of a URL is known."""
         for candidate in sorted(self._waiting.pop(url, ())):
             if self._is_known(candidate.a) and self._is_known(candidate.b):
                 self._ready.append(candidate)
@@ -167,7 +168,7 @@ class SiteWalk:
     def _move(self, url: Url, target: Url) -> None:
         landed = self._landed(target)
         score = self._moving.pop(url)
-        if landed == url:  # round in a circle
+        if landed == url:  # a redirect loop
             self._miss(url)
             return
         self._aliases[url] = landed
@@ -189,7 +190,7 @@ class SiteWalk:
     # pairs
 
     def _examine(self) -> None:
-        """Candidates of which both sides are known."""
+        """Examine candidates with two known sides."""
         while self._ready:
             candidate = self._ready.pop(0)
             self._open.remove(candidate)
@@ -203,7 +204,7 @@ class SiteWalk:
                 self._accept(candidate._replace(a=a, b=b), pattern)
 
     def _is_possible(self, candidate: Candidate) -> bool:
-        """Two pages, as far as is known, and each still without a version in the other's language."""
+        """Whether both may be pages, and neither has a version in the other's language yet."""
         a, b = self._landed(candidate.a), self._landed(candidate.b)
         missing = any(url in self._seen and self._seen[url] is None for url in (a, b))
         taken = (a, candidate.lang_b) in self._taken or (b, candidate.lang_a) in self._taken
@@ -225,7 +226,10 @@ class SiteWalk:
     # the queue
 
     def _release(self) -> Iterator[tuple[Url, float]]:
-        """Sort the queue, and let the first of it be fetched; what is known already is ready at once."""
+        """Sort the queue and release its first candidates to be fetched.
+
+        A candidate with two known sides is ready at once.
+        """
         self._queue = {one: pattern for one, pattern in self._queue.items() if self._is_possible(one)}
         worth = self._worth() if self._queue else {}
         for candidate in nsmallest(PERIOD, self._queue, key=lambda one: -worth.get(self._queue[one], 0)):
@@ -240,7 +244,7 @@ class SiteWalk:
             self._released += 1
 
     def _worth(self) -> dict[UrlPattern, int]:
-        """What sorts the queue: trusted patterns; where none fits, the module of section 3."""
+        """What sorts the queue: trusted patterns or, if none fits, the module of section 3."""
         queued = Counter(self._queue.values())
         trusted = {pattern: self._frequency[pattern] for pattern in queued if self._frequency[pattern] >= TRUSTED}
         if trusted:
@@ -256,9 +260,9 @@ class SiteWalk:
 
 
 def verified(a: VisitedPage, b: VisitedPage) -> bool:
-    """Section 4 but for its dictionary: two languages, the ratio of lengths, the likeness of tag sequences.
+    """Section 4 without its dictionary: two languages, the ratio of lengths, the similarity of the tag sequences.
 
-    Two texts that are nearly the same are no translation, whatever language was told.
+    Two texts that are nearly the same are not translations, whatever languages were identified.
     """
     if UNDETERMINED in (a.language, b.language) or a.language == b.language:
         return False

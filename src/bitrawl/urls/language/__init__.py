@@ -1,1 +1,1 @@
-"""Which language the page behind a URL is in, by the URL alone."""
+"""Which language a URL's page is in, by the URL alone."""

@@ -1,4 +1,4 @@
-"""What each part of a URL tells of its language: marks, countries, and the words whose n-grams are looked up."""
+"""What each part of a URL tells about its language: marks, countries, and the words whose n-grams are looked up."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from bitrawl.model import UNDETERMINED
 from bitrawl.urls.marks import mark_language
 from bitrawl.urls.tokens import UrlParts, host_name, is_address, locales, parameters, readable_words
 
-# Usual names for what URLs do not tell apart.
+# Common names for languages that URLs do not tell apart.
 JOINED = {"nb": "no", "fil": "tl", "sh": "sr", "prs": "fa"}
 _COUNTRY_OF_DOMAIN = {"uk": "gb", "su": "ru", "ac": "sh", "edu": "us", "gov": "us", "mil": "us"} | {
     # Cities and regions with a domain of their own (IANA's root zone, 2026).
@@ -38,7 +38,7 @@ _COUNTRY_OF_DOMAIN = {"uk": "gb", "su": "ru", "ac": "sh", "edu": "us", "gov": "u
     }.items()
     for domain in domains.split()
 }
-# And those of a language.
+# Domains of a language.
 _LANGUAGE_OF_DOMAIN = {
     "bzh": "br",
     "cat": "ca",
@@ -51,34 +51,35 @@ _LANGUAGE_OF_DOMAIN = {
     "tatar": "tt",
     "wales": "cy",
 }
-# Labels of universities' hosts, which are seldom languages there: cs.example.ac.th, eng.example.edu.
+# Host labels at universities, where they are seldom languages: cs.example.ac.th, eng.example.edu.
 _DEPARTMENTS = frozenset(["bio", "cs", "ee", "eng", "is", "it", "ma", "mat", "me", "mi", "se", "st"])
-# Letters of a word whose n-grams are looked up. Judgement; the model was trained with them.
+# Letters of a word whose n-grams are looked up. Judgement. The model was trained with it.
 _LONGEST_WORD = 40
 _ENOUGH_LETTERS = 2
 _PAGE = re.compile(
     r"\.(?:[a-z]?html?\d?|php\d?|aspx?|jspx?|cfm|cgi|do|xml|md|txt|pdf|epub|docx?|pptx?|ps|zip|gz)$", re.IGNORECASE
 )
-# Fewer cuts than `tokens.pieces`: the n-grams were trained on words that were cut so.
+# Fewer cuts than `tokens.pieces`: the n-grams were trained on words cut in this way.
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _DIGIT = re.compile(r"\d")
-# Wider than that of `marks`, and trained with: here a wrong name costs a little weight, there it loses a parameter.
+# Wider than the one in `marks`, and used in training: here a wrong name costs a little weight, there it loses a
+# parameter.
 _LANGUAGE_PARAMETER = re.compile(
     r"\w*(?:lang|locale|idioma|sprache|lingua|taal|jezyk|jazyk|dil\b)\w*|[hg]?l|lng|lg|uselang|ui|setlng", re.IGNORECASE
 )
 
 
 class Place(IntEnum):
-    """Where in a URL a mark stands."""
+    """Where in a URL a mark is."""
 
-    PARAMETER = 0  # the value of one that is named for it: lang=fr
-    VALUE = 1  # of any other parameter
+    PARAMETER = 0  # the value of a parameter for languages: lang=fr
+    VALUE = 1  # the value of any other parameter
     FIRST = 2  # the first directory
     DIRECTORY = 3
     FILE = 4  # at the end of the file's name: news_fr.html
     TOKEN = 5  # somewhere in the path
     LABEL = 6  # a label of the host
-    LABEL_TOKEN = 7  # a part of one
+    LABEL_TOKEN = 7  # a part of a label
 
 
 class Form(IntEnum):
@@ -109,11 +110,11 @@ class PartEvidence(NamedTuple):
 
     marks: tuple[Mark, ...] = ()
     countries: tuple[int, ...] = ()  # rows of the table of countries that it could name
-    words: bytes = b""  # for the n-grams: lower case, a space before and after each
+    words: bytes = b""  # for the n-grams: lower case, with a space before and after each
 
 
 class UrlReader:
-    """Takes URLs apart; what it found in a host or a segment it remembers."""
+    """Takes URLs apart. It remembers what it found in each host and segment."""
 
     def __init__(
         self,
@@ -144,7 +145,7 @@ class UrlReader:
         return host, pieces
 
     def domain(self, host: str) -> tuple[str, int | None]:
-        """The top-level domain, and the row of the country that it belongs to."""
+        """The top-level domain, and the row of its country."""
         label = host.partition(":")[0].rpartition(".")[2]
         return label, self._countries.get(_COUNTRY_OF_DOMAIN.get(label, label))
 
@@ -189,12 +190,12 @@ class UrlReader:
                 self._mark(text.replace("_", "-"), Place.PARAMETER, marks)
             elif text and not _DIGIT.search(text):
                 self._mark(text, Place.VALUE, marks)
-                if text.islower() or " " in text:  # An id of letters only has capitals among them.
+                if text.islower() or " " in text:  # An id made of letters only contains capitals.
                     words.append(text)
         return PartEvidence(tuple(marks), (), self._words(words))
 
     def _read(self, text: str, places: tuple[Place, Place], marks: list[Mark], countries: list[int]) -> str:
-        """Find what the whole text or parts of it name; what is left to be read as words."""
+        """Find what the whole text or parts of it name. Returns the rest, which is read as words."""
         whole, part = places
         if len(text) == 2 and (country := self._countries.get(text.lower())) is not None:
             countries.append(country)
@@ -235,7 +236,7 @@ class UrlReader:
         return Form.CODE if token == base else Form.COUNTRY
 
     def _words(self, texts: Sequence[str]) -> bytes:
-        """Tokens with digits inside are no words, nor are those that the web uses in any language."""
+        """Leaves out tokens with digits inside, and words that the web uses in any language."""
         kept = []
         for text in texts:
             if not text.islower():

@@ -1,7 +1,7 @@
-"""Which language the page behind a URL is in: marks, country, and the n-grams of its readable words, for each language.
+"""Predicts the language of a page from its URL: marks, country, and the n-grams of its words, for each language.
 
-One weight for each kind of evidence, shared by all languages: what a code, a name, a country's domain and words say is
-believed of a language that no training URL was in. docs/decisions/url-language.md has the reasons and the figures.
+Each kind of evidence has one weight, which all languages share. So codes, names, countries' domains and words also
+count for languages without training URLs. docs/decisions/url-language.md has the reasons and the figures.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ from bitrawl.urls.tokens import is_address
 
 Floats = NDArray[np.float32]
 
-# Country domains that are sold to everybody, most of them as Google Search Central lists them (2026).
+# Country domains that are sold to everybody, mostly as listed by Google Search Central (2026).
 SOLD = frozenset(
     [
         "ac",
@@ -61,56 +61,60 @@ SOLD = frozenset(
     ]
 )
 ENGLISH = Language("en")
-# The model file was made with these: change them only with a new training. All judgement.
-LEAST_SHARE = 0.002  # of a country's people: who are fewer are not counted
-STEP = 0.4  # nats, of an n-gram's weight
+# The model file was made with these. Change them only with a new training. All are judgements.
+LEAST_SHARE = 0.002  # of a country's population; smaller groups are not counted
+STEP = 0.4  # nats, for an n-gram's weight
 LEVELS = 16  # of an n-gram's weight: four bits
-DAMPING = 8  # n-grams that count as known to say nothing, in a mean
+DAMPING = 8  # n-grams without weight that are added to each mean
 
 REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each, so 24 MB at most; judgement
 
 
 class Dense(IntEnum):
-    """Evidence that every language has some amount of; those of English apart, for it is also the web's own language."""
+    """Evidence that every language has to some degree.
+
+    English has its own, because it is also the web's common language.
+    """
 
     PRIOR = 0
     ENGLISH = 1
-    HOST_ROOT = 2  # the sum of n-gram weights over the root of their number
+    HOST_ROOT = 2  # the sum of n-gram weights, divided by the root of their number
     HOST_MEAN = 3
     PATH_ROOT = 4
     PATH_MEAN = 5
     HOST_ENGLISH = 6
     PATH_ENGLISH = 7
-    SHARE = 8  # of the people of the country that the domain belongs to
+    SHARE = 8  # of the population of the country that the domain belongs to
     LOG_SHARE = 9
     OFFICIAL = 10
     SHARE_ENGLISH = 11
     SOLD_SHARE = 12  # the same for country domains that are sold to everybody
     SOLD_ENGLISH = 13
     GENERIC_ENGLISH = 14
-    NAMED_SHARE = 15  # of the people of a country that a segment or label could name
+    NAMED_SHARE = 15  # of the population of a country that a segment or label could name
     UNKNOWN = 16
     UNKNOWN_PATH = 17  # logarithm of the number of n-grams
     UNKNOWN_HOST = 18
     UNKNOWN_MARKS = 19
     UNKNOWN_COUNTRY = 20
-    HOST_OVER = 21  # by how much the words are more of that language than of English, which slugs of any page are in
+    # by how much the words fit that language better than English, in which slugs of any page are written
+    HOST_OVER = 21
     PATH_OVER = 22
     WEALTH = 23
-    WEALTH_ABROAD = 24  # the same where the domain is a country's: it counts less there
+    WEALTH_ABROAD = 24  # the same if the domain belongs to a country, where it counts less
     POVERTY_MARKED = 25  # of a language that is named: then it counts less, too
-    UNKNOWN_ADDRESS = 26  # the host is a number
+    UNKNOWN_ADDRESS = 26  # the host is an IP address
 
 
 class UrlNgrams(NamedTuple):
-    """n-grams of 2 to 5 bytes, and how much likelier than on average their last byte is in each language."""
+    """n-grams of 2 to 5 bytes, and how much likelier than average their last byte is in each language."""
 
-    keys: NDArray[np.uint32]  # of the polynomial hash, sorted
+    keys: NDArray[np.uint32]  # the polynomial hashes, sorted
     weights: NDArray[np.int8]  # n-grams × languages, in steps
     multiplier: int
 
     def score(self, texts: Sequence[bytes]) -> Floats:
-        """For each text the sum of the weights by language, and in the last column how many n-grams were known."""
+        """For each text, the sum of the weights by language and, in the last column, the number of known n-grams."""
         data = np.frombuffer(b"\0" + b"\0".join(texts) + b"\0", np.uint8)
         found = self._find(data)
         places = np.flatnonzero(found >= 0)
@@ -139,24 +143,24 @@ class UrlNgrams(NamedTuple):
 
 
 class UrlLanguageData(NamedTuple):
-    """All that training made: the tables and the weights of the evidence."""
+    """Everything that training made: the tables and the weights of the evidence."""
 
     languages: tuple[Language, ...]  # without "und"
     ngrams: UrlNgrams
     prior: Floats  # logarithm of the number of speakers, by language
-    wealth: Floats  # logarithm of what they earn together: the web is where the money is
+    wealth: Floats  # logarithm of their total income: richer languages have more of the web
     countries: tuple[str, ...]
     shares: Floats  # countries × languages
     official: Floats
     stopped: frozenset[str]
     wordlike: frozenset[str]  # codes that are words of English
-    particles: frozenset[str]  # that are words of some language
+    particles: frozenset[str]  # codes that are words of some language
     dense: Floats  # by `Dense`
     marks: Floats  # by kind
 
     @classmethod
     def load(cls, path: Path | None = None) -> "UrlLanguageData":
-        """The bundled one, or one that `bitrawl train url-language` wrote."""
+        """The package's model, or one that `bitrawl train url-language` wrote."""
         source = path or resources.files("bitrawl.urls") / "models" / "url-language.npz"
         with source.open("rb") as file, np.load(file) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}
@@ -176,11 +180,11 @@ class UrlLanguageData(NamedTuple):
 
     @property
     def codelike(self) -> tuple[frozenset[str], frozenset[str]]:
-        """What a code may be instead: of a part by itself, and of a token among others."""
+        """What a code may be instead: for a part that stands alone, and for a token among others."""
         return self.wordlike, self.particles
 
     def save(self, path: Path) -> None:
-        """So that `load` reads it."""
+        """Write what `load` reads."""
         zero = -int(self.ngrams.weights.min())
         raised = (self.ngrams.weights + zero).astype(np.uint8)
         if raised.shape[1] % 2:
@@ -207,10 +211,10 @@ class UrlLanguageData(NamedTuple):
 
 
 class LinearUrlLanguageModel:
-    """The bundled `UrlLanguageModel`.
+    """The default `UrlLanguageModel`.
 
-    It remembers URLs, for a site's pages link to the same ones, and hosts and segments, for its URLs share them: the
-    links of a page that was just seen cost a tenth of new ones.
+    It remembers URLs, because a site's pages link to the same ones, and hosts and segments, because its URLs share
+    them. The links of a page that was just seen cost a tenth of new ones.
     """
 
     def __init__(self, data: UrlLanguageData | None = None) -> None:
@@ -236,7 +240,7 @@ class LinearUrlLanguageModel:
         return chances
 
     def logits(self, urls: Sequence[Url]) -> Floats:
-        """Before the softmax."""
+        """The values before the softmax."""
         weights = self._data.dense
         read = [self._reader.pieces(url) for url in urls]
         logits = self._hosts.rows([host for host, _ in read])
@@ -253,7 +257,7 @@ class LinearUrlLanguageModel:
         return logits
 
     def _path_scores(self, paths: Sequence[Sequence[PartEvidence]]) -> Floats:
-        """The sum of n-gram weights by language, and in the last column the number of n-grams."""
+        """The sum of n-gram weights by language and, in the last column, the number of n-grams."""
         words = [[piece.words for piece in pieces if piece.words] for pieces in paths]
         scores = np.zeros((len(paths), len(self.languages)), np.float32)
         some = [number for number, texts in enumerate(words) if texts]
@@ -287,14 +291,17 @@ class LinearUrlLanguageModel:
 
 
 def poverty(wealth: Floats) -> Floats:
-    """Kinds of marks × languages: how much less is earned in it than in the richest, where the mark is meant as one."""
+    """How much lower a language's income is than the richest one's: kinds of marks × languages.
+
+    0 for kinds of marks that may be there by chance.
+    """
     meant = np.array([Place(kind // len(Form)) in MEANT for kind in range(KINDS)])
     table: Floats = np.outer(meant, wealth.max() - wealth).astype(np.float32)
     return table
 
 
 def host_evidence(data: UrlLanguageData, reader: UrlReader, hosts: Sequence[str]) -> Floats:
-    """The `Dense` evidence of hosts and of nothing else: evidence × hosts × languages, "und" the last."""
+    """The `Dense` evidence of hosts alone: evidence × hosts × languages, with "und" last."""
     evidence = np.zeros((len(Dense), len(hosts), len(data.languages) + 1), np.float32)
     english = data.languages.index(ENGLISH)
     scores = data.ngrams.score([reader.host(host).words for host in hosts])
@@ -328,7 +335,7 @@ def host_evidence(data: UrlLanguageData, reader: UrlReader, hosts: Sequence[str]
 
 
 class _Memory:
-    """Rows of numbers by key; when it is full, it begins anew."""
+    """Rows of numbers by key. It is emptied when it is full."""
 
     def __init__(self, width: int, compute: Callable[[Sequence[Any]], Floats]) -> None:
         self._table = np.zeros((REMEMBERED, width), np.float32)

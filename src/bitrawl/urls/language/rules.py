@@ -1,4 +1,4 @@
-"""The rule baseline for the language behind a URL: a component that is a language's code, by itself.
+"""The rule baseline for the language of a URL's page: a part of the URL that is a language code.
 
 García-Romero et al. 2024, section 2.1, after El-Kishky et al. 2020 and Baykan et al. 2013.
 """
@@ -18,7 +18,7 @@ from bitrawl.urls.tokens import UrlParts, host_name, is_address, parameters
 
 
 class RuleUrlLanguageModel:
-    """1 for the language that the rules name, of those it is made for; "und" for every other and for none."""
+    """1 for the language that the rules name, if it was requested; otherwise 1 for "und"."""
 
     def __init__(self, languages: Sequence[Language]) -> None:
         self.languages = (*languages, UNDETERMINED)
@@ -32,10 +32,10 @@ class RuleUrlLanguageModel:
 
 
 def language_by_rules(url: Url) -> Language:
-    """The first component that is a code of ISO 639-1 or 639-2; "und" where none is.
+    """The first part that is a code of ISO 639-1 or 639-2; "und" if none is.
 
-    Parameter values, directory names, public suffix, subdomain: the order that was best on the paper's data. A page's
-    own name counts as a directory, for "example.org/fr" is written with and without its slash.
+    Parameter values, directory names, public suffix, subdomain: this order was the best on the paper's data. A page's
+    own name counts as a directory, because "example.org/fr" is written with and without its slash.
     """
     host, segments, query = UrlParts.of(url)
     values = [value for _, value in parameters(query)]
@@ -47,7 +47,7 @@ def language_by_rules(url: Url) -> Language:
 
 @lru_cache(maxsize=8192)
 def _public_suffix(host: str) -> str:
-    """Also of a host that is nothing but a suffix (gov.uk), where `host_name` takes the first label for a name."""
+    """Also for a host that is only a suffix (gov.uk), where `host_name` would take the first label as a name."""
     return "" if is_address(host) else _suffixes().publicsuffix(host.partition(":")[0]) or ""
 
 
@@ -58,7 +58,7 @@ def _suffixes() -> PublicSuffixList:
 
 @lru_cache(maxsize=1)
 def _codes() -> dict[str, Language]:
-    """Part 2 has two spellings of some (fra, fre)."""
+    """ISO 639-2 has two spellings of some codes (fra, fre)."""
     codes = [*_pairs(data_dicts.LANGUAGE_ALPHA3), *_pairs(data_dicts.LANGUAGE_ALPHA3_BIBLIOGRAPHIC), *_ISO_639_2_ALONE]
     return {code: language for code in codes if (language := claimed_language(code)) != UNDETERMINED}
 
@@ -67,7 +67,8 @@ def _pairs(table: dict[str, str]) -> set[str]:
     return {*table.keys(), *table.values()}
 
 
-# Part 2 without those of the table of two letters, without collections ("afa") and local use ("qaa").
+# ISO 639-2 without the codes that correspond to the two-letter table, without collections ("afa") and local use
+# ("qaa").
 _ISO_639_2_ALONE = (  # noqa: SIM905 (a list would be 250 lines)
     "ace ach ada ady afh ain akk ale alt ang anp arc arn arp arw ast awa bal ban bas bej bem bho bik bin bla bra "
     "bua bug byn cad car ceb chb chg chk chm chn cho chp chr chy cop crh csb dak dar del den dgr din doi dsb dua "

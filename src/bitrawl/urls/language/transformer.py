@@ -1,4 +1,7 @@
-"""The language behind a URL by a transformer (García-Romero et al. 2024, section 2): the extra `neural`."""
+"""A transformer that predicts the language of a URL's page (García-Romero et al. 2024, section 2).
+
+It needs the extra `neural`.
+"""
 
 from collections.abc import Sequence
 
@@ -11,17 +14,18 @@ from bitrawl.text.remembered import RememberedRows
 from bitrawl.url import Url
 from bitrawl.urls.classifier import BATCH, REMEMBERED, Classifier, Rows, Texts, load_classifier, softmax, url_text
 
-# The published model's label for no idea; as a code it would be Enawené-Nawé, of 1,000 speakers and no written web.
+# The published model's label for "not known". As a code it would be Enawené-Nawé, with 1,000 speakers and no written
+# web.
 _NO_IDEA = "unk"
 
 
 def load_language_transformer(model: str, *, batch: int = BATCH) -> "TransformerUrlLanguageModel":
-    """A sequence classifier whose labels are languages, by its name or the path of its folder; raises `ConfigError`."""
+    """Load a sequence classifier whose labels are languages, by name or path of its folder. Raises `ConfigError`."""
     return TransformerUrlLanguageModel(load_classifier(model, batch=batch))
 
 
 class TransformerUrlLanguageModel:
-    """A `UrlLanguageModel`. Labels are codes or English names; what is neither counts as "und"."""
+    """A `UrlLanguageModel`. Labels are codes or English names; anything else counts as "und"."""
 
     def __init__(self, classifier: Classifier, *, room: int = REMEMBERED) -> None:
         self._classifier = classifier
@@ -29,7 +33,7 @@ class TransformerUrlLanguageModel:
         known = [language for language in dict.fromkeys(found) if language != UNDETERMINED]
         if not known:
             raise ConfigError(
-                f"{classifier.name} is no model of languages: its labels are {', '.join(classifier.labels[:3])}"
+                f"{classifier.name} is not a language model: its labels are {', '.join(classifier.labels[:3])}"
             )
         self.languages: tuple[Language, ...] = (*known, UNDETERMINED)
         self._column = np.zeros((len(found), len(self.languages)), np.float32)

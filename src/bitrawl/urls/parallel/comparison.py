@@ -1,4 +1,4 @@
-"""What two URLs share and in what they differ, as numbers that a model can weigh."""
+"""What two URLs share and how they differ, as features of a model."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -9,56 +9,59 @@ from rapidfuzz.distance import Indel
 from bitrawl.languages import same_language
 from bitrawl.model import Language
 from bitrawl.urls.marked_tokens import MarkedTokens, changes, is_content, is_word, number_value
-from bitrawl.urls.marks import language_spellings
+from bitrawl.urls.marks import abbreviates, language_spellings
 from bitrawl.urls.tokens import Tokens
 
 FEATURES = (
-    "marks_on_both",  # changes that put one language's mark in the place of another's
-    "mark_on_one",  # changes that put a mark where there is none
+    "marks_on_both",  # changes that replace one language's mark with another's
+    "mark_on_one",  # changes that insert a mark
     "initials",  # changes of the letters that begin the names of two languages
-    "wrong_language",  # marks in changes that name neither of the languages asked for
+    "wrong_language",  # marks in changes that name neither of the requested languages
     "shared_mark",  # marks that both URLs have
-    "contrary",  # marks of which one says the first language and another the second, in one URL
+    "contrary",  # a URL with marks of both the first and the second language
     "short_numbers",  # changes of a number of at most two digits
     "long_numbers",
-    "loose_numbers",  # numbers that one has and the other has not
+    "loose_numbers",  # numbers that only one of them has
     "short_text",  # changes of at most two letters
     "words",  # changes of words
     "loose_words",
     "similarity",  # of the changed words as strings
     "ngrams",  # the same without order: runs of three letters that both have
     "cognates",  # share of the changed words that begin alike
-    "changed",  # letters and digits that differ, marks and page names aside
+    "changed",  # letters and digits that differ, apart from marks and page names
     "shared",  # letters and digits that are the same
     "shared_share",
     "shared_numbers",  # digits of the longest number that both have
     "shared_words",
-    "first_change",  # segment from the end
+    "first_change",  # segment, counted from the end
     "changed_segments",
     "length_ratio",
     "words_ratio",
-    "same",  # nothing differs but case, accents or the scheme
+    "same",  # nothing differs except case, accents or the scheme
     "page_names",  # changes of index, home, html and the like
     "host",  # changes within the host
 )
-# Judgement; the model was trained with them.
-_PREFIX = 4  # letters by which cognates are known
+# Judgement. The model was trained with them.
+_PREFIX = 4  # letters by which cognates are recognised
 _SHORT = 2  # digits or letters
+_GLUED = 4  # letters that may be put before or after a name
+_AROUND = "/-_.&?"
 
 
 class Comparison(NamedTuple):
     """Numbers in the order of `FEATURES`, and what they were counted from."""
 
     values: tuple[float, ...]
-    pattern: tuple[tuple[str, str], ...]  # text that becomes other text, from left to right
-    words_a: Tokens  # changed words that are no marks
+    pattern: tuple[tuple[str, str], ...]  # text that is replaced and its replacement, from left to right
+    words_a: Tokens  # changed words that are not marks
     words_b: Tokens
-    numbers: tuple[tuple[int, int], ...]  # numbers that stand for each other
-    side: int  # 1 when the marks say that the first URL is in the first language, -1 in the second, 0 nothing
+    numbers: tuple[tuple[int, int], ...]  # numbers that correspond to each other
+    # 1 if the marks say that the first URL is in the first language, -1 if in the second, 0 if they say nothing
+    side: int
 
 
 def compare(a: MarkedTokens, b: MarkedTokens, languages: tuple[Language, Language] | None = None) -> Comparison:
-    """With the languages that are asked for, other languages' marks speak against the pair."""
+    """If the requested languages are given, marks of other languages count against the pair."""
     count = _Count(a, b, languages)
     for change in changes(a.tokens, b.tokens):
         count.add(*change)
@@ -110,7 +113,7 @@ class _Count:
         self.segments: set[int] = set()
 
     def add(self, start: int, end: int, low: int, high: int) -> None:
-        """A `Change`."""
+        """Count a `Change`."""
         a, b = self.a, self.b
         old, new = a.tokens[start:end], b.tokens[low:high]
         self.touched.update(range(start, end))
@@ -136,7 +139,7 @@ class _Count:
             self._loose(rest_a, rest_b)
 
     def _marked(self, marks_a: list[Language], marks_b: list[Language], old: Tokens, new: Tokens) -> bool:
-        """Whether the marks are all that there is to this change."""
+        """Whether the change consists of marks only."""
         side_a, side_b = self._side(marks_a), self._side(marks_b)
         if self.languages is not None:
             if side_a is None and side_b is None:
@@ -155,13 +158,16 @@ class _Count:
         return _only_marks(old, new)
 
     def _side(self, marks: list[Language]) -> int | None:
-        """1 for the first language asked for, -1 for the second, None for others."""
+        """1 for the first requested language, -1 for the second, None for others."""
         if self.languages is None:
             return 0
         for mark in marks:
             for side, language in zip((1, -1), self.languages, strict=True):
                 if same_language(mark, language) or same_language(language, mark):
                     return side
+        for side, language in zip((1, -1), self.languages, strict=True):
+            if any(abbreviates(mark, language) for mark in marks):
+                return side
         return None
 
     def _replaced(self, old: str, new: str) -> None:
@@ -253,7 +259,7 @@ class _Count:
 
 
 class _Rest(NamedTuple):
-    """Of some tokens, what names no page."""
+    """The tokens that are not page names."""
 
     content: Tokens
     words: Tokens
@@ -264,7 +270,7 @@ class _Rest(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def _rest(tokens: Tokens) -> _Rest:
-    """Cached: the links of a page differ from it in the same folders and share the same."""
+    """Cached, because the links of a page differ from it in the same folders, and share the same."""
     content = tuple([token for token in tokens if is_content(token)])
     numbers = [len(token) for token in content if token.isdecimal()]
     words = tuple([token for token in content if is_word(token)])
@@ -272,30 +278,37 @@ def _rest(tokens: Tokens) -> _Rest:
 
 
 def _only_marks(old: Tokens, new: Tokens) -> bool:
-    """Besides the mark itself, only separators and names of pages: at most one token of content on either side."""
+    """Whether there are only separators and page names besides the mark: at most one token of content on each side."""
     return len(_rest(old).content) <= 1 and len(_rest(new).content) <= 1
 
 
 @lru_cache(maxsize=65536)
 def _stripped(old: str, new: str) -> tuple[str, str]:
-    """Of two words the part that differs, with a sign of where it stands: news1, news1f give "", "f$"."""
-    if not old or not new or not (old.isalpha() and new.isalpha()):
+    """Of two texts the part that differs, with a sign of where it stands: news1, news1f give "", "f$".
+
+    What is put in is named without the separators that go with it: they depend on what stands beside.
+    """
+    if not old or not new:
+        return old.strip(_AROUND) or old, new.strip(_AROUND) or new
+    if not (old.isalpha() and new.isalpha()):
         return old, new
-    if old[1:] == new[1:]:
-        return "^" + old[0], "^" + new[0]
-    if old[:-1] == new[:-1]:
-        return old[-1] + "$", new[-1] + "$"
-    for longer, shorter in ((old, new), (new, old)):
-        for cut in (1, 2):
-            if len(longer) - cut == len(shorter) and len(shorter) > 1:
-                extra = ""
-                if longer.startswith(shorter):
-                    extra = longer[-cut:] + "$"
-                elif longer.endswith(shorter):
-                    extra = "^" + longer[:cut]
-                if extra:
-                    return (extra, "") if longer is old else ("", extra)
-    return old, new
+    shorter = min(len(old), len(new))
+    start = _common_start(old, new)
+    end = _common_start(old[::-1], new[::-1])
+    if max(len(old), len(new)) - max(start, end) > _GLUED or max(start, end) < min(2, shorter):
+        return old, new
+    if start >= end:
+        return _signed(old[start:], "{}$"), _signed(new[start:], "{}$")
+    return _signed(old[: len(old) - end], "^{}"), _signed(new[: len(new) - end], "^{}")
+
+
+def _common_start(old: str, new: str) -> int:
+    shorter = min(len(old), len(new))
+    return next((place for place in range(shorter) if old[place] != new[place]), shorter)
+
+
+def _signed(text: str, form: str) -> str:
+    return form.format(text) if text else ""
 
 
 def _common_ngrams(old: Sequence[str], new: Sequence[str]) -> float:
@@ -320,6 +333,6 @@ def _cognates(old: Sequence[str], new: Sequence[str]) -> float:
 
 @lru_cache(maxsize=64)
 def _initials_of(language: Language) -> frozenset[str]:
-    """One or two letters with which the codes and names of a language begin: e, en for English."""
+    """One or two letters with which the codes and names of a language begin: e and en for English."""
     names = [name for name in language_spellings(language) if name.isascii()]
     return frozenset(name[:width] for name in names for width in (1, 2))

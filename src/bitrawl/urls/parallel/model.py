@@ -1,4 +1,4 @@
-"""Whether two URLs name versions of one page: a probability from what they share and in what they differ."""
+"""The probability that two URLs name versions of one page, from what they share and how they differ."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -19,19 +19,19 @@ Floats = NDArray[np.float32]
 
 _UNTRANSLATED = tuple(FEATURES.index(name) for name in ("words", "loose_words", "changed"))
 _WRONG = FEATURES.index("wrong_language")
-# What is left of a chance when a mark names a language that was not asked for: sites do mislabel pages, 7 of 1624 pairs
-# of WMT16 have one. The share itself is judgement.
+# What is left of a probability if a mark names a language that was not requested: sites do mislabel pages, and 7 of
+# 1624 pairs of WMT16 have such a mark. The value itself is a judgement.
 _THIRD = 0.05
-# Paths that have no number and no beginning of a word in common, as most links of a page with the page itself: not
-# looked at further, which is most of the time saved. Judgement: a chance below every threshold, and not 0.
+# Paths with no number and no beginning of a word in common, like most links of a page and the page itself, are not
+# compared further, which saves most of the time. Judgement: a probability below every threshold, but not 0.
 _NOTHING_SHARED = 0.01
 _ALIKE = tuple(FEATURES.index(name) for name in ("similarity", "ngrams", "cognates"))
 
 
 class TreeUrlPairModel:
-    """The bundled model; see models/url-pairs.md.
+    """The default model; see models/url-pairs.md.
 
-    With the two languages that are asked for, marks of third languages speak against a pair. With a lexicon (of the
+    If the two requested languages are given, marks of other languages count against a pair. With a lexicon (from the
     first of the languages to the second), words that it translates count as the same.
     """
 
@@ -61,7 +61,7 @@ class TreeUrlPairModel:
 
 
 def load_trees(path: Path | None = None) -> Trees:
-    """The trees for a pair alone, of the bundled file or of another that was trained."""
+    """The trees for a single pair, from the package's file or from another trained one."""
     source = path or resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
     with source.open("rb") as file, np.load(file) as arrays:
         return Trees.named("pair", arrays)
@@ -73,19 +73,19 @@ def bundled_trees() -> Trees:
 
 
 def _share_something(a: Url, b: Url) -> bool:
-    """Whether a word of the one begins as one of the other, or one of them has no words."""
+    """Whether a word of one begins like a word of the other, or one of them has no words."""
     heads_a, heads_b = marked_tokens(a).heads, marked_tokens(b).heads
     return not heads_a or not heads_b or not heads_a.isdisjoint(heads_b)
 
 
 def feature_rows(pairs: Sequence[tuple[Url, Url]]) -> Floats:
-    """What the model learns from: one row a pair."""
+    """What the model learns from: one row per pair."""
     values = [compare(marked_tokens(min(a, b)), marked_tokens(max(a, b))).values for a, b in pairs]
     return np.array(values, np.float32).reshape(len(pairs), len(FEATURES))
 
 
 def _translated(comparison: Comparison, lexicon: Lexicon) -> tuple[float, ...]:
-    """With the share of the changed words that the lexicon translates, whichever way round, taken for equal."""
+    """The features when the changed words that the lexicon translates, in either direction, count as equal."""
     a, b = comparison.words_a, comparison.words_b
     if not a or not b:
         return comparison.values

@@ -1,4 +1,4 @@
-"""The rule that WMT16's shared task compared with: URLs that are the same once language identifiers are taken out.
+"""The baseline of WMT16's shared task: URLs that are the same without their language identifiers.
 
 Buck and Koehn 2016, extended to any language as García-Romero et al. 2024 describe: name in English, endonym, codes of
 two and three letters, code with country.
@@ -15,20 +15,20 @@ from bitrawl.model import UNDETERMINED, Language
 from bitrawl.url import Url
 from bitrawl.urls.marks import language_spellings, mark_language
 
-# The tokens of the published rule: a locale counts anywhere, not only by itself as in `tokens.locales`.
+# The tokens of the published rule: a locale counts anywhere, not only if it stands alone as in `tokens.locales`.
 _TOKEN = re.compile(r"[a-z]{2,3}[-_][a-z]{2}(?![a-z])|[^\W\d_]+", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[\W_]+")
 
 
 class RuleUrlPairModel:
-    """1 for two URLs that are the same without identifiers of whatever languages, 0 for others."""
+    """1 for two URLs that are the same without identifiers of any languages, 0 for others."""
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> NDArray[np.float32]:
         return np.array([float(a != b and _stripped(a, None) == _stripped(b, None)) for a, b in pairs], np.float32)
 
 
 def rule_pairs(urls: Iterable[Url], lang_a: Language, lang_b: Language) -> list[tuple[Url, Url]]:
-    """Of one site: those that are the same when the first's identifiers are taken from one, the second's from the other."""
+    """URLs of one site that are the same without the first language's identifiers in one and the second's in the other."""
     first: defaultdict[str, list[Url]] = defaultdict(list)
     second: defaultdict[str, list[Url]] = defaultdict(list)
     unique = list(dict.fromkeys(urls))
@@ -47,7 +47,7 @@ def rule_pairs(urls: Iterable[Url], lang_a: Language, lang_b: Language) -> list[
 
 
 def _stripped(url: Url, language: Language | None) -> str:
-    """Separators go with what they part: /en/x and /x are the same."""
+    """Separators are removed too: /en/x and /x are the same."""
     text = url.partition("://")[2].lower()
     return _SEPARATORS.sub(
         "/", _TOKEN.sub(lambda match: "" if _identifies(match[0], language) else match[0], text)

@@ -17,13 +17,14 @@ MAX_PARTNERS = 10  # that are looked at for a URL
 _FEWEST_PARTNERS = 4
 _PARTNERS = 40_000  # of all URLs together: the more there are, the fewer for each
 _HEAD = 5  # letters by which cognates are found
+_GLUED = 4  # letters that a habit puts before a name, or after it
 _STRONG, _WEAK = 3.0, 1.0  # weights of a key that all but one token is in, and of a key of one to three words
 
 
 def candidates(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> list[UrlNumbers]:
     """Pairs among those numbers, the smaller first; each URL's best by what they share."""
     weights: defaultdict[UrlNumbers, float] = defaultdict(float)
-    for keys, worth in ((_near, _STRONG), (_content, _WEAK)):
+    for keys, worth in ((near_keys, _STRONG), (_content, _WEAK)):
         for group in _groups((number, keys(urls[number])) for number in sorted(numbers)):
             weight = worth / (len(group) - 1)
             for pair in combinations(group, 2):
@@ -51,20 +52,21 @@ def _best(weights: dict[UrlNumbers, float], count: int) -> list[UrlNumbers]:
     return sorted(kept)
 
 
-def _near(one: MarkedTokens) -> Iterator[object]:
-    """Keys that URLs share which differ in one token, or in one that is put in, or in their marks."""
+def near_keys(one: MarkedTokens) -> Iterator[object]:
+    """Keys that URLs share which differ in one token, in one that is put in, in what is glued to one, or in their marks."""
     tokens = one.tokens
     yield tokens
     for place, token in enumerate(tokens):
         if not token.isalnum():
             continue
-        yield (*tokens[:place], "*", *tokens[place + 1 :])
-        yield (*tokens[: max(0, place - 1)], *tokens[place + 1 :])
+        before, after = tokens[:place], tokens[place + 1 :]
+        yield (*before, "*", *after)
+        yield (*tokens[: max(0, place - 1)], *after)
+        yield (*before, *after)
         if place and tokens[place - 1] == "/":
-            yield (*tokens[:place], *tokens[place + 2 :])
-        if len(token) > 1 and is_word(token):
-            yield (*tokens[:place], token[1:], *tokens[place + 1 :])
-            yield (*tokens[:place], token[:-1], *tokens[place + 1 :])
+            yield (*before, *after[1:])
+        if place > one.host_end and is_word(token):
+            yield from _unglued(hash(before), token, hash(after))
     words = one.bare
     yield "bare", words
     for place, token in enumerate(words):
@@ -74,6 +76,29 @@ def _near(one: MarkedTokens) -> Iterator[object]:
             yield "bare", (*words[:place], token[:-1], *words[place + 1 :])
         elif len(token) <= 2:
             yield "bare", (*words[:place], *words[place + 1 :])
+    yield from _without_parameter(one)
+
+
+def _unglued(before: int, token: str, after: int) -> Iterator[object]:
+    """The word without up to so many letters at its beginning, or at its end; and as it is, for one that has none."""
+    for cut in range(min(_GLUED, len(token) - 2) + 1):
+        yield before, "^", token[cut:], after
+        yield before, token[: len(token) - cut], "$", after
+
+
+def _without_parameter(one: MarkedTokens) -> Iterator[object]:
+    """The address with each of its parameters masked, and with each taken out, in whatever order they stand."""
+    if "?" not in one.tokens:
+        yield "query", hash(one.tokens), ()
+        return
+    place = one.tokens.index("?")
+    path = hash(one.tokens[:place])
+    parameters = sorted(set("".join(one.tokens[place + 1 :]).split("&")))
+    yield "query", path, tuple(parameters)
+    for number, parameter in enumerate(parameters):
+        rest = (*parameters[:number], *parameters[number + 1 :])
+        yield "query", path, rest
+        yield "query", path, rest, parameter.partition("=")[0]
 
 
 def _content(one: MarkedTokens) -> Iterator[object]:

@@ -1,19 +1,37 @@
-"""Which numbered pages of two languages belong together: their numbers differ by a constant, or have the same order."""
+"""Which numbered pages of two languages belong together: their numbers keep a step, or small steps, and their order."""
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from bitrawl.urls.marked_tokens import MarkedTokens, number_value
+import numpy as np
+from numpy.typing import NDArray
 
-# All judgement.
+from bitrawl.urls.marked_tokens import MarkedTokens, number_value
+from bitrawl.urls.sitewide.candidates import UrlNumbers, near_keys
+
+# All judgement; the models of both rounds were trained with them.
 MAX_GROUP = 1500  # numbers of one kind and side; more would cost their square
-_OFFSETS = 60  # the commonest ones, that pairs are taken from
-_FILLED = 0.5  # weight of a pair that only its place between others speaks for; one with an offset has 2 or more
-_EMPHASIS = 1.5  # power of a weight: a chain through a few frequent offsets beats one through many rare ones
-_CHANCE = 0.05  # that so many equal differences come about blindly
+_COMPARED = 4_000_000  # numbers with numbers, of all templates together
+_FEWEST = 3  # numbers of a template that are a run
+_PLACES = 3  # numbers of a URL that may be the one that counts its pages, from the end
+_ALIKE = 6  # templates that differ in one place; more are categories
+_WINDOW = 40  # steps on either side of one that tell how often chance makes it
+_NEAR = 5  # steps beside it that do not count as chance
+_STEPS = 80  # the likeliest ones, that pairs are taken from
+_SMALL = 3.0  # a step that is soon after the original, in numbers
+_SMALL_VOTES, _BLIND, _CHANCE = 6.0, 0.3, 0.6  # what a small step, any step, and chance are given beside the votes
+_FILLED = 0.1  # odds of a pair that only its place between others speaks for
+_VOTED = 60  # the commonest steps, where languages are known
+_EMPHASIS = 1.5  # power of a count: a chain through a few frequent steps beats one through many rare ones
+_ONLY_PLACE = 0.5  # votes of a pair that only its place between others speaks for
+_BLINDLY = 0.05  # chance that so many equal differences come about blindly
+_ROUNDS = 2  # the steps of the chain are counted and weighed again
+
+
+Runs = tuple[dict[int, int], dict[int, int]]  # URLs by their numbers, of either side
 
 
 class Number(NamedTuple):
@@ -23,12 +41,26 @@ class Number(NamedTuple):
     value: int
 
 
+class Placed(NamedTuple):
+    """How well two numbers go together."""
+
+    odds: float  # logarithm: how much oftener the two are as far apart as chance would have it
+    run: float  # the same of all pairs of their run, by the numbers that could have been paired
+    votes: float  # how many of two languages, told by marks, are as far apart in the same order
+
+    def beside(self, other: "Placed") -> "Placed":
+        """What either says."""
+        return Placed(*map(max, self, other))
+
+
+Align = Callable[[Iterable[int], Iterable[int]], dict[tuple[int, int], Placed]]
+
+
 def numbered_kind(one: MarkedTokens) -> Number | None:
     """The URL with its longest number masked and its marks taken out; None where it has no number."""
-    places = [place for place, token in enumerate(one.tokens) if token.isdecimal()]
-    if not places:
+    masked = _longest_number(one)
+    if masked is None:
         return None
-    masked = max(places, key=lambda place: (len(one.tokens[place]), place))
     kind = tuple(
         "#" if place == masked else token
         for place, token in enumerate(one.tokens)
@@ -37,38 +69,61 @@ def numbered_kind(one: MarkedTokens) -> Number | None:
     return Number(kind, number_value(one.tokens[masked]))
 
 
-def aligned(first: Sequence[int], second: Sequence[int]) -> dict[tuple[int, int], float]:
-    """Pairs of numbers with a weight: how many pairs near it move by as much, how well the order is kept.
+def _longest_number(one: MarkedTokens) -> int | None:
+    places = [place for place, token in enumerate(one.tokens) if token.isdecimal()]
+    return max(places, key=lambda place: (len(one.tokens[place]), place)) if places else None
 
-    Numbers of translations are given out in runs: within a run the difference is constant, from run to run it drifts.
+
+def aligned(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], Placed]:
+    """Pairs of numbers, in order, one to one: the chain of steps that are likeliest beside what chance makes.
+
+    Translations get their numbers soon after their originals, or in runs: a step is common in the list, or small.
     """
-    first, second = sorted(set(first))[:MAX_GROUP], sorted(set(second))[:MAX_GROUP]
-    votes = Counter(b - a for a in first for b in second)
-    if not votes or not _beyond_chance(max(votes.values()), first, second):
-        return {}
-    places_b = {value: place for place, value in enumerate(second)}
-    weights: dict[tuple[int, int], float] = {}
-    exists = set(second)
-    for offset, count in votes.most_common(_OFFSETS):
-        if count < 2:
-            break
-        for a in first:
-            if a + offset in exists:
-                weights[a, a + offset] = max(weights.get((a, a + offset), 0.0), float(count))
-    chain = _longest_chain(weights, places_b)
-    found = dict(chain)
-    for a, b in _between(chain, first, second):
-        found.setdefault((a, b), _FILLED)
+    ones, others = sorted(set(first))[:MAX_GROUP], sorted(set(second))[:MAX_GROUP]
+    votes = _votes(ones, others)
+    places = {value: place for place, value in enumerate(others)}
+    chain: dict[tuple[int, int], float] = {}
+    counted: Mapping[int, float] = votes
+    for _ in range(_ROUNDS):
+        odds = _odds(counted, votes)
+        weights = {(a, a + step): weight for step, weight in odds.items() for a in ones if a + step in places}
+        chain = _longest_chain(weights, places)
+        counted = Counter(b - a for a, b in chain)
+    run = sum(chain.values()) / (min(len(ones), len(others)) + 2)
+    found = {pair: Placed(weight, run, 0.0) for pair, weight in chain.items()}
+    for pair in _between(chain, ones, others):
+        found.setdefault(pair, Placed(_FILLED, run, 0.0))
     return found
 
 
-def _beyond_chance(votes: int, first: Sequence[int], second: Sequence[int]) -> bool:
-    """Whether so many equal differences are more than numbers drawn blindly would have, somewhere (Poisson)."""
-    span = first[-1] - first[0] + second[-1] - second[0] + 1
-    rate = len(first) * len(second) / span
-    if rate >= 1:  # numbered without gaps: any shift fits, and the order is all that there is to go by
-        return True
-    return math.log(span) + votes * math.log(rate) - math.lgamma(votes + 1) < math.log(_CHANCE)
+def _votes(first: Sequence[int], second: Sequence[int]) -> Counter[int]:
+    steps, counts = np.unique(np.subtract.outer(np.array(second), np.array(first)).ravel(), return_counts=True)
+    return Counter(dict(zip(steps.tolist(), counts.tolist(), strict=True)))
+
+
+def _odds(counted: Mapping[int, float], votes: Counter[int]) -> dict[int, float]:
+    """Of each step that is likelier than chance: by how often it is there, and by how small it is."""
+    found = {}
+    chance = _by_chance(votes)
+    for step, background in chance.items():
+        small = _SMALL_VOTES * math.exp(-abs(step) / _SMALL)
+        odds = math.log((counted.get(step, 0.0) + small + _BLIND) / (background + _CHANCE))
+        if odds > 0:
+            found[step] = odds
+    return dict(sorted(found.items(), key=lambda item: (-item[1], abs(item[0]), item[0]))[:_STEPS])
+
+
+def _by_chance(votes: Counter[int]) -> dict[int, float]:
+    """Of each step how often its neighbours are there, the nearest aside."""
+    steps = np.array(sorted(votes), np.int64)
+    sums = np.concatenate([[0], np.cumsum([votes[step] for step in steps.tolist()])])
+
+    def within(width: int) -> NDArray[np.float64]:
+        low, high = np.searchsorted(steps, steps - width), np.searchsorted(steps, steps + width, side="right")
+        return np.asarray(sums[high] - sums[low], np.float64)
+
+    background = (within(_WINDOW) - within(_NEAR)) / (2 * (_WINDOW - _NEAR))
+    return dict(zip(steps.tolist(), background.tolist(), strict=True))
 
 
 def _longest_chain(weights: dict[tuple[int, int], float], places_b: dict[int, int]) -> dict[tuple[int, int], float]:
@@ -83,7 +138,7 @@ def _longest_chain(weights: dict[tuple[int, int], float], places_b: dict[int, in
             if tree[place][0] > weight:
                 weight, before = tree[place]
             place -= place & -place
-        total = weight + weights[a, b] ** _EMPHASIS
+        total = weight + weights[a, b]
         best.append((total, before))
         place = places_b[b] + 1
         while place < len(tree):
@@ -98,7 +153,40 @@ def _longest_chain(weights: dict[tuple[int, int], float], places_b: dict[int, in
     return chain
 
 
-def _between(chain: dict[tuple[int, int], float], first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
+def voted(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], Placed]:
+    """Pairs of numbers of which one is known to be in the one language, one in the other: the commonest steps are believed.
+
+    Numbers may have drifted far apart, from run to run, so that no step beats chance by much.
+    """
+    ones, others = sorted(set(first))[:MAX_GROUP], sorted(set(second))[:MAX_GROUP]
+    votes = _votes(ones, others)
+    if not _beyond_chance(max(votes.values()), ones, others):
+        return {}
+    places = {value: place for place, value in enumerate(others)}
+    common = [(step, count) for step, count in _most_common(votes)[:_VOTED] if count >= 2]
+    counts = {(a, a + step): float(count) for step, count in common for a in ones if a + step in places}
+    weights = {pair: count**_EMPHASIS for pair, count in counts.items()}
+    chain = _longest_chain(weights, places)
+    found = {pair: Placed(0.0, 0.0, counts[pair]) for pair in chain}
+    for pair in _between(chain, ones, others):
+        found.setdefault(pair, Placed(0.0, 0.0, _ONLY_PLACE))
+    return found
+
+
+def _most_common(votes: Counter[int]) -> list[tuple[int, int]]:
+    return sorted(votes.items(), key=lambda item: (-item[1], abs(item[0]), item[0]))
+
+
+def _beyond_chance(votes: int, first: Sequence[int], second: Sequence[int]) -> bool:
+    """Whether so many equal differences are more than numbers drawn blindly would have, somewhere (Poisson)."""
+    span = first[-1] - first[0] + second[-1] - second[0] + 1
+    rate = len(first) * len(second) / span
+    if rate >= 1:  # numbered without gaps: any shift fits, and the order is all that there is to go by
+        return True
+    return math.log(span) + votes * math.log(rate) - math.lgamma(votes + 1) < math.log(_BLINDLY)
+
+
+def _between(chain: Iterable[tuple[int, int]], first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
     """Where as many numbers are left on both sides between two links of the chain, they go in order."""
     found = []
     links = [(-1, -1), *sorted(chain), (math.inf, math.inf)]
@@ -112,16 +200,53 @@ def _between(chain: dict[tuple[int, int], float], first: Sequence[int], second: 
 
 def numbered_pairs(
     urls: Sequence[MarkedTokens], sides: Sequence[float], numbers: Sequence[int]
-) -> dict[tuple[int, int], float]:
-    """Pairs of URLs among those numbers, of different sides and one kind, with the weight of `aligned`."""
-    groups: defaultdict[tuple[str, ...], tuple[dict[int, int], dict[int, int]]] = defaultdict(lambda: ({}, {}))
+) -> dict[UrlNumbers, Placed]:
+    """Pairs of URLs among those numbers, of different sides and one kind."""
+    groups: defaultdict[tuple[str, ...], Runs] = defaultdict(lambda: ({}, {}))
     for number in numbers:
         if sides[number] and (found := numbered_kind(urls[number])) is not None:
             groups[found.kind][sides[number] < 0].setdefault(found.value, number)
-    pairs = {}
-    for first, second in groups.values():
-        if first and second:
-            for (a, b), weight in aligned(list(first), list(second)).items():
-                one, other = first[a], second[b]
-                pairs[min(one, other), max(one, other)] = weight
-    return pairs
+    return _placed(((first, second) for first, second in groups.values() if first and second), voted)
+
+
+def pairs_of_runs(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> dict[UrlNumbers, Placed]:
+    """Pairs of URLs among those numbers whose addresses, numbers aside, differ in one place: whatever it reads."""
+    runs: defaultdict[tuple[str, ...], dict[int, int]] = defaultdict(dict)
+    some: dict[tuple[str, ...], MarkedTokens] = {}
+    for number in numbers:
+        one = urls[number]
+        for masked in [place for place, token in enumerate(one.tokens) if token.isdecimal()][-_PLACES:]:
+            template = (*one.tokens[:masked], "#", *one.tokens[masked + 1 :])
+            runs[template].setdefault(number_value(one.tokens[masked]), number)
+            some.setdefault(template, one)
+    templates = [template for template in sorted(runs) if len(runs[template]) >= _FEWEST]
+    ones = [some[template]._replace(tokens=template, bare=()) for template in templates]
+    return _placed(((runs[templates[a]], runs[templates[b]]) for a, b in _alike(ones)), aligned)
+
+
+def _alike(templates: Sequence[MarkedTokens]) -> list[UrlNumbers]:
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for number, one in enumerate(templates):
+        for key in set(map(hash, near_keys(one))):
+            groups[key].append(number)
+    found = {pair for group in groups.values() if len(group) <= _ALIKE for pair in combinations(group, 2)}
+    return sorted(found)
+
+
+def _placed(groups: Iterable[Runs], align: Align) -> dict[UrlNumbers, Placed]:
+    found: dict[UrlNumbers, Placed] = {}
+    for first, second in _affordable(groups):
+        for (a, b), placed in align(first, second).items():
+            pair = (min(first[a], second[b]), max(first[a], second[b]))
+            if pair[0] != pair[1]:
+                found[pair] = placed.beside(found.get(pair, placed))
+    return found
+
+
+def _affordable(groups: Iterable[Runs]) -> Iterator[Runs]:
+    left = _COMPARED
+    for first, second in groups:
+        left -= min(len(first), MAX_GROUP) * min(len(second), MAX_GROUP)
+        if left < 0:
+            return
+        yield first, second

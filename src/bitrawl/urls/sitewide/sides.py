@@ -15,6 +15,7 @@ from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import Language
 from bitrawl.text.language import NgramModel, sample
 from bitrawl.urls.marked_tokens import MarkedTokens, is_word
+from bitrawl.urls.marks import abbreviates
 from bitrawl.urls.sitewide.candidates import UrlNumbers
 
 Floats = NDArray[np.float64]
@@ -31,8 +32,19 @@ _FIRST_GUESS = 0.5  # side of the URLs that have the token which tells most, whe
 
 
 def by_marks(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Sides:
-    """Of a site that marks one of the languages only, what is unmarked is in the other, more likely than not."""
-    marked = [sum(side_of(mark, languages) for mark in one.marks if mark) for one in urls]
+    """Of a site that marks one of the languages only, what is unmarked is in the other, more likely than not.
+
+    What all URLs have tells none of them apart: the .de of a host in both languages.
+    """
+    common = _on_all(urls) if len(urls) > 1 else frozenset()
+    marked = [
+        sum(
+            side_of(mark, languages)
+            for token, mark in zip(one.tokens, one.marks, strict=True)
+            if mark and token not in common
+        )
+        for one in urls
+    ]
     sides = [float((side > 0) - (side < 0)) for side in marked]
     first, second = sides.count(1.0), sides.count(-1.0)
     unmarked = _UNMARKED * ((second > _OUTWEIGHED * first) - (first > _OUTWEIGHED * second))
@@ -98,6 +110,8 @@ def _third_places(one: MarkedTokens, languages: tuple[Language, Language], commo
     found = []
     for place, (token, mark) in enumerate(zip(one.tokens, one.marks, strict=True)):
         if not mark or token in common or side_of(mark, languages) or (place < one.host_end and not one.whole[place]):
+            continue
+        if place > one.host_end and one.tokens[place - 1].isalnum():  # glued to a number: 0600te is no Telugu
             continue
         if place == one.host_end - 1 and _language_of_country(token) != mark:  # .be is no Belarusian, .ch no Chamorro
             continue
@@ -205,6 +219,9 @@ def side_of(mark: Language, languages: tuple[Language, Language]) -> int:
     """1 for the first of the two languages, -1 for the second, 0 for another."""
     for side, language in zip((1, -1), languages, strict=True):
         if same_language(mark, language) or same_language(language, mark):
+            return side
+    for side, language in zip((1, -1), languages, strict=True):
+        if abbreviates(mark, language):
             return side
     return 0
 

@@ -1,0 +1,49 @@
+"""A strategy that fails costs its own advice, and no page: the links are then visited in the order of their arrival."""
+
+import logging
+from collections.abc import Callable, Sequence
+
+from bitrawl.model import Advice, Link, Page, Reason, SiteKnowledge, Skip, Stage, Visit
+from bitrawl.protocols import LinkScorer
+from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.url import Url
+
+_log = logging.getLogger(__name__)
+
+
+class GuardedScorer:
+    """Passes everything on to the strategy inside; `failed` is told of what it raises, once for each site."""
+
+    def __init__(self, inner: LinkScorer, failed: Callable[[str, Skip], None]) -> None:
+        self._inner = inner
+        self._failed = failed
+        self._told: set[str] = set()
+        self._arrival = BreadthFirst()
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
+        try:
+            return self._inner.score(links, found_on, site)
+        except Exception as error:  # noqa: BLE001 - whatever a strategy breaks, the page is kept
+            self._tell(site.site, error)
+            return self._arrival.score(links, found_on, site)
+
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:
+        try:
+            self._inner.learn(visit, site)
+        except Exception as error:  # noqa: BLE001
+            self._tell(site.site, error)
+
+    def advise(self, site: SiteKnowledge) -> Advice:
+        try:
+            return self._inner.advise(site)
+        except Exception as error:  # noqa: BLE001
+            self._tell(site.site, error)
+            return Advice()
+
+    def _tell(self, site: str, error: Exception) -> None:
+        if site in self._told:
+            return
+        self._told.add(site)
+        _log.error("the strategy failed on %s", site, exc_info=error)
+        detail = f"{type(error).__name__}: {error}"[:500]
+        self._failed(site, Skip(Url.known(f"http://{site}/"), Stage.STRATEGY, Reason.INTERNAL, detail))

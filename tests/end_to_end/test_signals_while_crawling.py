@@ -1,0 +1,110 @@
+"""`crawl` and `mine` ended from outside while they visit the bundled web: one line, no child left, and both resume."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from end_to_end.test_signals import all_end, children, watched
+
+from bitrawl import demo
+from bitrawl.demo import Served
+
+SEED = "http://www.beekeepers.test/"
+PAGES = 15  # of that site
+Process = asyncio.subprocess.Process
+
+
+async def start(verb: str, web: Served, out: Path, delay: str) -> Process:
+    reach = ("--allow-private", "--connect-to", f"*.test={demo.LOOPBACK}:{web.port}", "--delay", delay)
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bitrawl", verb, SEED, "--langs", "en,fr", "--out", str(out), *reach, "--exhaustive"),
+        stdout=pipe,
+        stderr=pipe,
+        start_new_session=True,
+    )
+
+
+async def said(*arguments: str | Path) -> str:
+    command = (sys.executable, "-m", "bitrawl", *map(str, arguments))
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    out, _ = await process.communicate()
+    return out.decode()
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[Served]:
+    async with demo.serve() as served:
+        yield served
+
+
+@pytest.fixture(params=["crawl", "mine"])
+def verb(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+async def waiting(verb: str, web: Served, out: Path) -> Process:
+    """A job with a child at work, and with a pause of a second before each of its pages still to come."""
+    process = await start(verb, web, out, "1")
+    while not (web.visits and children(process.pid)):
+        assert process.returncode is None
+        await asyncio.sleep(0.01)
+    return process
+
+
+async def resumed(verb: str, web: Served, out: Path) -> None:
+    """The same command goes on to the end, and finds all of the site."""
+    process = await start(verb, web, out, "0")
+    _, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    status = json.loads(await said("status", out, "--format", "json"))
+    assert (status["state"], status["pages"], status["queued"]) == ("ended", PAGES, 0)
+    assert ("en-fr" in status["corpora"]) is (verb == "mine")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+async def test_a_signal_ends_it_with_one_line_and_the_same_command_resumes(
+    verb: str, number: signal.Signals, web: Served, tmp_path: Path
+):
+    process = await waiting(verb, web, tmp_path)
+    descriptors = watched(process.pid)
+    os.killpg(process.pid, number)
+    _, err = await process.communicate()
+    assert process.returncode == 128 + number, err.decode()
+    assert b"Traceback" not in err
+    assert err.decode().splitlines()[-1] == f"Stopped by {number.name}. Nothing is lost: resume with the same command."
+    assert all_end(descriptors)
+    assert f"interrupted (resume with: bitrawl {verb} --out {tmp_path})" in await said("status", tmp_path)
+    await resumed(verb, web, tmp_path)
+
+
+async def test_ctrl_c_once_or_twice_ends_mine_and_the_same_command_resumes(web: Served, tmp_path: Path):
+    process = await waiting("mine", web, tmp_path)
+    descriptors = watched(process.pid)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of its processes
+    await process.stderr.readuntil(b"Finishing what is in flight.")
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = await process.communicate()
+    assert (process.returncode, b"Traceback" in err) == (130, False), err.decode()
+    assert all_end(descriptors)
+    await resumed("mine", web, tmp_path)
+
+
+async def test_when_the_parent_is_killed_its_children_end_and_what_status_names_resumes(
+    verb: str, web: Served, tmp_path: Path
+):
+    process = await waiting(verb, web, tmp_path)
+    descriptors = watched(process.pid)
+    process.kill()
+    await process.wait()
+    assert all_end(descriptors), "a child outlives its parent"
+    hint = (await said("status", tmp_path)).partition("resume with: bitrawl ")[2].partition(")")[0]
+    assert hint == f"{verb} --out {tmp_path}"
+    await said(*hint.split(), "--delay", "0")
+    status = json.loads(await said("status", tmp_path, "--format", "json"))
+    assert (status["state"], status["pages"]) == ("ended", PAGES)

@@ -1,0 +1,57 @@
+"""What every verb says of itself."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+
+from bitrawl.cli import VERBS, app
+
+TYPES = re.compile(
+    r"<(?:bool|int|float|str|path|list\[|int range|float range)"
+)  # Python's, which mean nothing to users
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    root = typer.main.get_command(app)
+    yield "bitrawl", root
+    for name in VERBS:
+        verb = root.get_command(None, name)
+        yield f"bitrawl {name}", verb
+        for below in getattr(verb, "commands", {}):
+            yield f"bitrawl {name} {below}", verb.get_command(None, below)
+
+
+COMMANDS = dict(commands())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_help_shows_the_types_of_python(name: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as end:
+        COMMANDS[name].main(["--help"], prog_name=name)
+    shown = capsys.readouterr().out
+    assert end.value.code == 0
+    assert "--help" in shown
+    assert not TYPES.search(shown)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_list_of_verbs_repeats_the_first_line_of_each_verbs_own_help(verb: str):
+    command = COMMANDS[f"bitrawl {verb}"]
+    assert command.help.strip().partition("\n")[0] == VERBS[verb].help
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_an_example_of_itself(verb: str):
+    assert f"Example: [bold]bitrawl {verb}" in COMMANDS[f"bitrawl {verb}"].help
+
+
+def defaults() -> dict[str, str]:
+    return {one.opts[0]: one.show_default for one in COMMANDS["bitrawl mine"].params}
+
+
+@pytest.mark.parametrize(("flag", "default"), [("--delay", "1"), ("--per-host", "1"), ("--min-score", "0.3")])
+def test_a_default_of_one_is_shown_as_any_other(flag: str, default: str):
+    assert defaults()[flag] == default

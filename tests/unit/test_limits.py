@@ -1,0 +1,121 @@
+"""docs/reference/limits.md has every limit, and the numbers that the code has."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bitrawl import assemble, child, config, model, url
+from bitrawl.crawl import decompress, frontier, hosts, loop, new_links, robots, scope, traps
+from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
+from bitrawl.jobs import site_mining
+from bitrawl.jobs.settings import SETTINGS
+from bitrawl.model import Reason
+from bitrawl.page import alternates, analyser, depth, links, outline, sandbox, sitemap
+from bitrawl.pair import site
+from bitrawl.store import archive, replay
+
+PAGE = (Path(__file__).parents[2] / "docs/reference/limits.md").read_text()
+ROWS = {
+    cells[0]: cells[1:]
+    for line in PAGE.splitlines()
+    if line.startswith("| ") and (cells := [cell.strip() for cell in line.strip("|").split("|")])
+}
+
+NO_LIMIT = {
+    *(Reason.OFF_SITE, Reason.OFF_HOST, Reason.NOT_UNDER, Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.NOFOLLOW),
+    *(Reason.STRATEGY, Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.NOINDEX, Reason.OPT_OUT, Reason.REDIRECT),
+    *(Reason.NOT_ARCHIVED, Reason.PRIVATE_ADDRESS, Reason.DNS, Reason.CONNECTION, Reason.TLS, Reason.PROXY),
+    *(Reason.HTTP_STATUS, Reason.SERVER_ERROR, Reason.RATE_LIMITED, Reason.CONTENT_TYPE, Reason.SITEMAP, Reason.PROBE),
+    *(Reason.SOFT_404, Reason.EMPTY, Reason.ANALYSIS_ERROR, Reason.MINING_ERROR, Reason.INTERNAL),
+}
+"""Reasons that stand for no limit. A new one goes here, or on the page."""
+
+FETCH, MANNERS, MIB = FetchSettings(), frontier.Politeness(), 1 << 20
+
+NUMBERS = {
+    "Hosts of a site whose first pages have the same text": hosts.ALIKE_HOSTS,
+    "Longest rest after a slow answer, in seconds": frontier.ADAPTIVE_CEILING,
+    "Longest Crawl-delay that is honoured, in seconds": robots.MAX_DELAY,
+    "Longest pause between attempts, in seconds": frontier.BACKOFF_CEILING,
+    "Failures in a row of a host that never answered": MANNERS.first_failures,
+    "Failures in a row of a host that did": MANNERS.failures,
+    "Characters of a URL": url.MAX_LENGTH,
+    "Redirects in a row": loop.MAX_REDIRECTS,
+    "Path segments": scope.MAX_SEGMENTS,
+    "Same path segment in one URL": scope.MAX_OCCURRENCES,
+    "Parameters in one URL": scope.MAX_PARAMETERS,
+    "Parameters that a page adds to its own URL": scope.MAX_FACETS,
+    "Visits to one kind of URL that are looked at": traps.WINDOW,
+    "URLs of one host with the same text": traps.COPIES,
+    "Links of one page": links.MAX_LINKS,
+    "Declared translations of one page": alternates.MAX_ALTERNATES,
+    "Images of one page": links.MAX_IMAGES,
+    "Megabytes of one sitemap, as sent and unpacked (MiB)": FETCH.max_index / MIB,
+    "Entries of one sitemap": sitemap.MAX_ENTRIES,
+    "Links of one sitemap, translations included": sitemap.MAX_LINKS,
+    "Translations of one entry": sitemap.MAX_ALTERNATES,
+    "Sitemap files of one site": new_links.MAX_SITEMAPS,
+    "Sitemaps within sitemaps": new_links.MAX_SITEMAP_DEPTH,
+    "Links that are queued at once": model.PART,
+    "Megabytes of one page unpacked": 2 * config.Job().fetch.megabytes,
+    "Growth by unpacking, beyond 1 MiB": FETCH.expansion.ratio,
+    "Compressions within each other": decompress.MAX_CODINGS,
+    "Members of a gzip body, frames of a zstd body": decompress.MAX_MEMBERS,
+    "Megabytes unpacked before other hosts have a turn (MiB)": decompress.SLICE / MIB,
+    "Seconds for a connection": FETCH.connect_time,
+    "Seconds between two arrivals of data": FETCH.read_time,
+    "Kilobytes of one header line (KiB)": FETCH.max_header / 1024,
+    "Header lines": FETCH.max_headers,
+    "Kilobytes of robots.txt and tdmrep.json (KiB)": MAX_RULES / 1024,
+    "Age of robots.txt, in hours": robots.MAX_AGE / 3600,
+    "Redirects of robots.txt": robots.MAX_REDIRECTS,
+    "Seconds for a process to start": child.START_SECONDS,
+    "Inputs kept in `rejected/`": sandbox.KEPT_INPUTS,
+    "Paragraphs of one page": analyser.MAX_PARAGRAPHS,
+    "Elements of the tag sequence": outline.MAX_TAGS,
+    "Elements within each other": depth.MAX_DEPTH,
+    "Inline elements within each other": depth.MAX_INLINE_DEPTH,
+    "Gigabytes of one WARC file (GiB)": archive.MAX_BYTES / (1 << 30),
+    "Megabytes of one record of an archive that you bring (MiB)": replay.MAX_BLOCK / MIB,
+    "Home pages of one host in an archive without seeds": replay.MOST_HOMES,
+    "Page pairs of a site that are aligned together": site_mining.SAMPLE,
+    "Page pairs in a batch": site_mining.BATCH,
+    "Characters of a page that pairing looks at": site.MAX_TEXT,
+    "Links of a page that pairing looks at": site.MAX_LINKS,
+    "Tags of a page that pairing looks at": site.MAX_TAGS,
+}
+
+
+def test_every_reason_that_stands_for_a_limit_is_on_the_page():
+    assert set(Reason) - NO_LIMIT == {reason for reason in Reason if f"`{reason}`" in PAGE}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_the_number_on_the_page_is_that_of_the_code(name: str):
+    assert ROWS[name][0] == f"{NUMBERS[name]:.16g}"
+    assert ROWS[name][1] == "–" or name.endswith("unpacked")
+
+
+def test_what_has_a_key_has_the_default_of_the_job_file():
+    keyed = {name: key for name, cells in ROWS.items() for key in re.findall(r"`(\w+\.\w+)`", cells[1])}
+    for name, key in keyed.items():
+        section, _, field = key.partition(".")
+        default = getattr(getattr(config.Job(), section), field)
+        if name not in NUMBERS and key not in ("analysis.workers", "mining.workers"):
+            assert ROWS[name][0] == ("none" if default is None else f"{default:g}"), name
+    budgets = {f"budget.{field.name}" for field in msgspec.structs.fields(config.BudgetSection)}
+    assert budgets <= set(keyed.values())
+    assert f"at most {assemble.MAX_WORKERS}" in ROWS["Processes that read pages"][0]
+
+
+def test_every_flag_on_the_page_sets_the_key_beside_it():
+    for name, cells in ROWS.items():
+        flag = re.search(r"`--([\w-]+)`, `([\w.]+)`", cells[1])
+        if flag:
+            assert SETTINGS[flag[1].replace("-", "_")].key == flag[2], name
+
+
+def test_every_row_is_a_number_of_the_code_or_has_a_key():
+    assert {name for name, cells in ROWS.items() if name != "Limit" and "`" not in cells[1]} <= set(NUMBERS)
