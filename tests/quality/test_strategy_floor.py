@@ -1,11 +1,12 @@
 """Floors of the default strategy, on sites of our own; they are raised with it, and never lowered without saying so."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+import msgspec
 import pytest
 from table_site import Walk, page, site, url
 
-from bitrawl.model import Language, Page
+from bitrawl.model import Alternate, AlternateSource, Language, Link, LinkKind, Page
 from bitrawl.protocols import LinkScorer
 from bitrawl.simulation.measure import Figures, measure
 from bitrawl.simulation.trial import Run, Stop
@@ -52,9 +53,9 @@ SITES: dict[str, Callable[[], Site]] = {
 }
 
 
-async def walked(scorer: LinkScorer, made: Site, *, exhaustive: bool = True) -> Run:
+async def walked(scorer: LinkScorer, made: Site, *, exhaustive: bool = True, seed: str = "/en/") -> Run:
     pages, _ = made
-    walk = Walk(scorer, pages, ["/en/"], exhaustive=exhaustive)
+    walk = Walk(scorer, pages, [seed], exhaustive=exhaustive)
     asked = await walk.run()
     kept = tuple(url(name) if url(name) in pages else None for name in asked)
     stop = Stop(len(asked), walk.left) if walk.left and not exhaustive else None
@@ -85,6 +86,40 @@ async def test_pairs_are_complete_much_sooner_than_in_order_of_arrival(name: str
     assert adaptive.until_per_page <= 1.1
     assert adaptive.precision >= 0.98
     assert adaptive.examined_per_pair <= 1.2
+
+
+def declared(menu: Callable[[int], Iterable[int]], *, count: int = 30) -> Site:
+    """Sixty pages that name their translations, with addresses and texts that show nothing of it (issue 9, point 11)."""
+    forms, builds = {"en": "/p{}", "fr": "/fr/p{}"}, {"en": "h" * 9, "fr": "p" * 9}
+    pages, pairs = [], set()
+    for number in range(count):
+        versions = {code: url(form.format(number)) for code, form in forms.items()}
+        pairs.add(in_order((versions["en"], versions["fr"])))
+        alternates = tuple(Alternate(one, code, AlternateSource.LINK) for code, one in versions.items())
+        for code, other in (("en", "fr"), ("fr", "en")):
+            targets = [forms[code].format(target) for target in menu(number) if target < count]
+            made = page(forms[code].format(number), code, targets)
+            named = Link(versions[other], LinkKind.ALTERNATE, made.url, hreflang=other)
+            links = (*made.links, named)
+            pages.append(msgspec.structs.replace(made, links=links, alternates=alternates, fingerprint=builds[code]))
+    return site(*pages), frozenset(pairs)
+
+
+MENUS: dict[str, Callable[[int], Iterable[int]]] = {
+    "everywhere": lambda _: range(30),
+    "a tree": lambda number: (0, 2 * number + 1, 2 * number + 2),
+    "a chain": lambda number: (0, number + 1, number + 2, number + 3),
+}
+
+
+@pytest.mark.parametrize("name", MENUS)
+async def test_a_small_site_that_declares_its_translations_is_visited_pair_by_pair(name: str):
+    made = declared(MENUS[name])
+    reference = await walked(BreadthFirst(), made, seed="/p0")
+    run = await walked(Adaptive(LANGUAGES), made, seed="/p0")
+    adaptive, breadth = (measure(one, Truth(made[1]), reference) for one in (run, reference))
+    assert adaptive.area >= 0.97
+    assert adaptive.area >= breadth.area
 
 
 @pytest.mark.parametrize("name", SITES)

@@ -24,7 +24,15 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.strategies.adaptive.link_table import Column
-from bitrawl.strategies.adaptive.scorer import ROWS_PER_VISIT, TOP, Adaptive, SiteScorer, column_weights
+from bitrawl.strategies.adaptive.scorer import (
+    ADDED_PER_VISIT,
+    MAX_ADDED,
+    ROWS_PER_VISIT,
+    TOP,
+    Adaptive,
+    SiteScorer,
+    column_weights,
+)
 from bitrawl.strategies.adaptive.stopping import MONOLINGUAL_AFTER
 from bitrawl.url import Url
 
@@ -331,6 +339,32 @@ def test_the_cost_of_advice_does_not_grow_with_the_frontier(monkeypatch: pytest.
     assert rows <= 1.2 * visits * ROWS_PER_VISIT
     assert sum(told) <= visits * ROWS_PER_VISIT
     assert sorted(told)[visits // 2] <= TOP
+
+
+def test_the_links_of_a_very_large_page_are_worked_out_over_the_next_visits():
+    scorer = Watched()
+    turns = Turns(scorer)
+    names = numbered("/en/{}", MAX_ADDED + 2 * ADDED_PER_VISIT + 50)
+    turns.queue(page("/en/", "en", names).links, None)
+    assert len(turns.scores) == len(names)
+    assert scorer.features(url(names[MAX_ADDED - 1]), SITE) is not None
+    unknown = [sum(scorer.features(url(name), SITE) is None for name in names)]
+    for number in range(3):
+        turns.visit(gone(f"/en/gone-{number}"))
+        unknown.append(sum(scorer.features(url(name), SITE) is None for name in names))
+    assert unknown == [2 * ADDED_PER_VISIT + 50, ADDED_PER_VISIT + 50, 50, 0]
+
+
+def test_a_link_that_still_waits_counts_when_it_is_visited_or_found_again():
+    scorer = Watched()
+    turns = Turns(scorer)
+    names = numbered("/en/{}", MAX_ADDED + 3 * ADDED_PER_VISIT)
+    turns.visit(page("/en/", "en", names))
+    assert scorer.features(url(names[-1]), SITE) is None
+    turns.visit(page(names[-1], "en", [names[-2], other(names[-1])]))
+    assert all(scorer.features(url(name), SITE) is not None for name in names[-2:])
+    turns.visit(page(other(names[-1]), "fr"))
+    assert scorer.names() == {frozenset((names[-1], other(names[-1])))}
 
 
 # enough

@@ -7,7 +7,7 @@ import pytest
 from table_site import page, url
 
 from bitrawl.model import Alternate, AlternateSource, Language, Page
-from bitrawl.strategies.adaptive.partners import Partners, alike
+from bitrawl.strategies.adaptive.partners import Partners, built_alike
 from bitrawl.strategies.visited_page import VisitedPage, aligned_links
 
 
@@ -89,7 +89,7 @@ def test_two_texts_may_be_translations_when_they_are_built_alike(prints: tuple[s
         VisitedPage(Language(code), 100, 2**40 * n, fp)
         for code, n, fp in (("en", 1, prints[0]), ("fr", 2**20 - 2, prints[1]))
     )
-    assert alike(a, b) is same
+    assert built_alike(a, b) is same
 
 
 @pytest.mark.parametrize("backwards", [False, True], ids=["declared first", "declared last"])
@@ -99,6 +99,31 @@ def test_a_declaration_puts_any_two_addresses_side_by_side(*, backwards: bool):
     assert found(known, *pages[:: -1 if backwards else 1]) == {frozenset(("/one", "/deux"))}
     assert known.is_declared(url("/one"))
     assert known.is_declared(url("/deux"))
+
+
+def built(made: Page, fingerprint: str) -> Page:
+    return msgspec.structs.replace(made, fingerprint=fingerprint)
+
+
+@pytest.mark.parametrize(("answered", "pairs"), [(True, 1), (False, 0)], ids=["by both", "by one"])
+def test_pages_that_name_each_other_are_a_pair_however_they_are_built(*, answered: bool, pairs: int):
+    english = declaring(built(page("/one", "en"), "hhhhhhhh"), fr="/deux")
+    french = built(page("/deux", "fr"), "pppppppp")
+    assert len(found(partners(), english, declaring(french, en="/one") if answered else french)) == pairs
+
+
+def test_a_declaration_that_both_addresses_contradict_is_a_slip():
+    known = partners(known="/en/a /fr/a /en/b /fr/b")
+    slip = [declaring(page("/en/a", "en"), fr="/fr/b"), declaring(page("/fr/b", "fr"), en="/en/a")]
+    assert found(known, *slip, page("/fr/a", "fr"), page("/en/b", "en")) == {
+        frozenset(("/en/a", "/fr/a")),
+        frozenset(("/en/b", "/fr/b")),
+    }
+
+
+def test_two_pages_with_hardly_a_sentence_are_no_pair():
+    assert not found(partners(), page("/en/a", "en", size=99), page("/fr/a", "fr", size=60))
+    assert found(partners(), page("/en/a", "en", size=100), page("/fr/a", "fr", size=60))
 
 
 def test_a_declared_language_that_was_not_requested_is_ignored():

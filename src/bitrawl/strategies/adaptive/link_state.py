@@ -5,7 +5,7 @@ from collections.abc import Container, Hashable
 import msgspec
 
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.model import UNDETERMINED, Language, Link
+from bitrawl.model import UNDETERMINED, Language
 from bitrawl.strategies.adaptive.addresses import Addresses, Numbered
 from bitrawl.strategies.adaptive.partners import Partners
 from bitrawl.url import Url
@@ -54,22 +54,18 @@ class LinkStates:
         self._every_claim: Numbered[Language] = Numbered()
         self._claims = addresses.column("I", self._every_claim.number(UNDETERMINED))
 
-    def read_language(self, link: Link) -> bool:
-        """Remember the language that the link says its target is in; whether that is news."""
-        number = self._addresses.number(link.url)
+    def read_language(self, hreflang: str, number: int) -> bool:
+        """Remember the language that a link says its target is in; whether that is news."""
         if self._claims[number]:
             return False
-        self._claims[number] = self._every_claim.number(claimed_language(link.hreflang))
+        self._claims[number] = self._every_claim.number(claimed_language(hreflang))
         return bool(self._claims[number])
 
-    def read_anchor(self, link: Link) -> bool:
-        """Remember the first long text of a link to its target; whether this is it."""
-        if len(link.anchor) < MIN_ANCHOR:
-            return False
-        number = self._addresses.number(link.url)
+    def read_anchor(self, anchor: str, number: int) -> bool:
+        """Remember the first long text of a link to an address; whether this is it."""
         if self._anchors[number] != _NO_ANCHOR:
             return False
-        anchor = " ".join(link.anchor.split()).casefold()
+        anchor = " ".join(anchor.split()).casefold()
         if len(anchor) < MIN_ANCHOR:
             return False
         self._anchors[number] = hash(anchor)

@@ -58,7 +58,7 @@ class LinkTable:
         self._addresses = addresses or Addresses()
         self._has = self._addresses.column("b", 0)  # some addresses are known that no link led to
         self._queued = self._addresses.column("b", 0)
-        self.queued_count = 0
+        self.count = self.queued_count = 0
         self._facts = np.zeros((FIRST_ROWS, len(FACTS)), np.float16)  # hundreds of thousands of rows
         self._groups = np.zeros((FIRST_ROWS, len(GROUPS)), np.int32)
         self._written = np.zeros(FIRST_ROWS, np.float32)  # the score that the queue has
@@ -79,6 +79,7 @@ class LinkTable:
     def add(self, url: Url, facts: Mapping[Column, float], groups: Mapping[Column, int], *, queued: bool) -> int:
         """A new row, marked as changed; columns that are not given are 0."""
         row = self._addresses.number(url)
+        self.count += not self._has[row]
         self._has[row] = 1
         if row >= len(self._written):
             self._grow(row)

@@ -21,6 +21,9 @@ from bitrawl.url import Url
 from bitrawl.urls.marks import named_languages, skeleton
 
 MIN_LIKENESS = 0.35  # of the fingerprints of two pages: anything below was chance on the site packs
+# Of the longer of two texts, in characters. Of the pairs that were believed without it (2026-11), 13 wrong ones on apisix
+# and webgl-fundamentals were shorter, and 3 true ones on gimp-help.
+MIN_LENGTH = 100
 MAX_DECLARED = 12  # judgement: addresses that one page declares
 MAX_BESIDE = 4  # judgement: addresses that stood at the same place as one
 MAX_REDIRECTS = 5  # judgement: of a chain that is followed to where an address leads
@@ -286,15 +289,26 @@ class Partners:
         languages = (self._language_of(number), self._language_of(other))
         if UNDETERMINED in languages or languages[0] == languages[1]:
             return False
+        if self._is_contradicted(number, other) or self._are_stubs(number, other):
+            return False
         return not any(
             self._language_of(partner) == language
             for one, language in zip((other, number), languages, strict=True)
             for partner in self._partners.get(one, ())
         )
 
+    def _is_contradicted(self, number: int, other: int) -> bool:
+        """Each has another address as its partner but for the marks: one of their declarations is a slip."""
+        mine = self._otherwise_marked(number)
+        return bool(mine) and other not in mine and bool(self._otherwise_marked(other))
+
+    def _are_stubs(self, *numbers: int) -> bool:
+        """Neither page has a text to speak of; those that have all their partners have one."""
+        return all(one in self._open and self._open[one].length < MIN_LENGTH for one in numbers)
+
     def _pair(self, number: int, other: int) -> bool:
         a, b = self._open[number], self._open[other]
-        if not (alike(a, b) or (self._name_each_other(number, other) and comparable(a, b))):
+        if not comparable(a, b) or not (built_alike(a, b) or self._name_each_other(number, other)):
             return False
         self.pairs.add((self._urls[number], self._urls[other]))
         placed = [self._placed.get(one) for one in (number, other)]
@@ -315,16 +329,15 @@ class Partners:
     def _put_beside(self, aligned: Iterable[tuple[int, int]]) -> None:
         """Links at the same place of two paired pages may lead to another pair (Liu et al., section 5)."""
         for first, second in aligned:
-            if first == second or self._urls[first].site != self._urls[second].site:
+            if first == second:
                 continue
             for one, other in ((first, second), (second, first)):
                 known = self._beside.get(one, ())
-                if other in known or len(known) >= MAX_BESIDE:
-                    continue
-                if one not in self._declared and not self._otherwise_marked(one):  # which would be believed instead
+                if other in known or len(known) >= MAX_BESIDE or one in self._declared or self._otherwise_marked(one):
+                    continue  # what is declared or has other marks is believed instead
+                if self._urls[first].site == self._urls[second].site:
                     self._relate(self._beside, one, [other], MAX_BESIDE)
 
 
-def alike(a: VisitedPage, b: VisitedPage) -> bool:
-    """Whether two texts in different languages may be translations: length, build, and not the same text."""
-    return comparable(a, b) and Indel.normalized_similarity(a.fingerprint, b.fingerprint) >= MIN_LIKENESS
+def built_alike(a: VisitedPage, b: VisitedPage) -> bool:
+    return Indel.normalized_similarity(a.fingerprint, b.fingerprint) >= MIN_LIKENESS

@@ -31,7 +31,7 @@ from bitrawl.model import (
 from bitrawl.protocols import UrlLanguageModel
 from bitrawl.strategies.adaptive.addresses import Addresses
 from bitrawl.strategies.adaptive.language_odds import LanguageOdds
-from bitrawl.strategies.adaptive.link_state import LinkState, LinkStates
+from bitrawl.strategies.adaptive.link_state import MIN_ANCHOR, LinkState, LinkStates
 from bitrawl.strategies.adaptive.link_table import Column, LinkTable, Rows
 from bitrawl.strategies.adaptive.partners import Partners
 from bitrawl.strategies.adaptive.rates import Rates
@@ -50,6 +50,9 @@ LEAST_RATE, MOST_RATE = 0.003, 0.997  # judgement: bounds the log-odds by 6, whe
 # A link that a visited page names as its translation comes before everything else, as long as such links brought pairs:
 # log-odds of a rate of a quarter. A link that nobody waits for has a score of at most `HALF`.
 MIN_NAMED = -1.1
+# Links of a site whose URL a model is asked about: it helps until the site's own rates say the same, which are known after
+# a few visits (docs/decisions/adaptive.md). Beyond, it took a quarter of the time and 50 MB of what was remembered.
+MAX_ASKED = 2000
 # The next five bound the cost of a visit (docs/decisions/adaptive.md, "Cost"); each is a judgement.
 TOP = 200  # queued links whose order is kept right; those below are looked at again when their turn comes near
 ROWS_PER_VISIT = 1000  # links that are scored again, on average, for each visit
@@ -287,32 +290,40 @@ class SiteScorer:
 
     def _rows_of(self, links: Sequence[Link], late: Container[Url] = ()) -> list[int]:
         """A row each, added where it is new; negative for links that have no row."""
-        new = [
-            link.url
-            for link in links
-            if link.kind not in FIRST and link.url not in self._table and link.url not in late
-        ]
-        odds = dict(zip(new, self._odds.of(new), strict=True))
+        known = [_NO_ROW if link.kind in FIRST else self._table.row(link.url) for link in links]
+        new = [link.url for link, row in zip(links, known, strict=True) if row is None and link.url not in late]
+        odds = dict(zip(new, self._odds_of(new), strict=True))
         rows: list[int] = []
-        for link in links:
-            if link.kind in FIRST:
-                self.partners.add(link.url)
-                rows.append(_NO_ROW)
-                continue
-            row = self._table.row(link.url)
-            if row is None:
-                if link.url not in odds:
-                    rows.append(_WAITING)
-                    continue
-                self._waiting.pop(link.url, None)
-                row = self._add(link, odds[link.url])
+        for link, found in zip(links, known, strict=True):
+            row = self._row_of_new(link, odds) if found is None else found
             rows.append(row)
-            if link.hreflang and self._states.read_language(link):
-                self._table.mark([row])
-            if self._states.read_anchor(link):
-                self._table.mark([row])
-                self._table.mark_queued(self.partners.candidates(link.url))
+            if row == _NO_ROW:
+                self.partners.add(link.url)
+            elif row != _WAITING:
+                self._read(link, row)
         return rows
+
+    def _odds_of(self, urls: Sequence[Url]) -> Sequence[float]:
+        """That the pages are in a language asked for, by their URLs."""
+        return self._odds.of(urls) if self._table.count < MAX_ASKED else [0.0] * len(urls)
+
+    def _row_of_new(self, link: Link, odds: Mapping[Url, float]) -> int:
+        """Of a link that may stand on the page twice."""
+        row = self._table.row(link.url)
+        if row is not None:
+            return row
+        if link.url not in odds:
+            return _WAITING
+        self._waiting.pop(link.url, None)
+        return self._add(link, odds[link.url])
+
+    def _read(self, link: Link, row: int) -> None:
+        """What this link says of its target."""
+        if link.hreflang and self._states.read_language(link.hreflang, row):
+            self._table.mark([row])
+        if len(link.anchor) >= MIN_ANCHOR and self._states.read_anchor(link.anchor, row):
+            self._table.mark([row])
+            self._table.mark_queued(self.partners.candidates(link.url))
 
     def _add(self, link: Link, odds: float) -> int:
         url = link.url
