@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.config import Job, Strategy
+from bitrawl.config import Job, Strategy, TopicSection
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
 from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher, user_agent
@@ -29,16 +29,19 @@ from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.pair.content import Lexicons
 from bitrawl.pair.evidence import ALL
 from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.protocols import Encoder, Fetcher, LinkScorer, UrlLanguageModel, UrlPairModel
+from bitrawl.protocols import Encoder, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
 from bitrawl.store.archive import ArchivingFetcher, WarcArchive
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.replay import Archives, Codec, ReplayFetcher, home_pages, open_archives, warc_files
 from bitrawl.store.robots import LedgerRobots
 from bitrawl.strategies.adaptive.scorer import Adaptive, column_weights
+from bitrawl.strategies.adaptive.topical import TopicalAdaptive
 from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.strategies.guarded import GuardedScorer
 from bitrawl.strategies.language_filter import LanguageFilter
+from bitrawl.strategies.perplexity import Perplexity
+from bitrawl.strategies.terms import Terms
 from bitrawl.strategies.url_models import UrlModels
 from bitrawl.strategies.url_patterns.scorer import UrlPatterns
 from bitrawl.text.encoder import load_encoder
@@ -294,6 +297,14 @@ BUNDLED = UrlModelNames()
 STATELESS = (BreadthFirst, LanguageFilter)
 
 
+class Topic(NamedTuple):
+    """What a strategy must know of the job's topic."""
+
+    model: RelevanceModel
+    section: TopicSection = TopicSection()
+    site_of: Callable[[str], str] = Sites().of
+
+
 def scorer(job: Job) -> LinkScorer:
     return strategy(job.strategy, job.languages(), named=UrlModelNames(job.url_language_model, job.url_pair_model))
 
@@ -305,6 +316,7 @@ def strategy(
     models: bool = True,
     named: UrlModelNames = BUNDLED,
     weights: Mapping[str, float] | None = None,
+    topic: Topic | None = None,
 ) -> LinkScorer:
     """A new strategy that has learned nothing yet.
 
@@ -312,6 +324,8 @@ def strategy(
     if a named model cannot be loaded or if the strategy would not use it.
     """
     _check_asked(name, named)
+    if topic is not None and name in (Strategy.TERMS, Strategy.PERPLEXITY, Strategy.ADAPTIVE):
+        return _focused(name, languages, topic, models=models, named=named)
     match name:
         case Strategy.BREADTH_FIRST:
             return BreadthFirst()
@@ -326,6 +340,19 @@ def strategy(
             return Adaptive(languages, _language_model(named.language) if models else None, read)
         case Strategy.ADAPTIVE:  # one language has no pairs to look for
             return LanguageFilter(languages)
+        case Strategy.TERMS | Strategy.PERPLEXITY:
+            raise ConfigError(f"the strategy {name} needs a topic")
+
+
+def _focused(
+    name: Strategy, languages: Sequence[Language], topic: Topic, *, models: bool, named: UrlModelNames
+) -> LinkScorer:
+    if name is Strategy.TERMS:
+        return Terms(languages, topic.model)
+    if name is Strategy.PERPLEXITY:
+        return Perplexity(topic.section.max_perplexity)
+    pairs = Adaptive(languages, _language_model(named.language) if models else None) if len(languages) > 1 else None
+    return TopicalAdaptive(languages, topic.model, topic.site_of, pairs)
 
 
 def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:

@@ -29,7 +29,28 @@ class Strategy(StrEnum):
     LANGUAGE_FILTER = "language-filter"
     URL_MODELS = "url-models"
     URL_PATTERNS = "url-patterns"
+    TERMS = "terms"
+    PERPLEXITY = "perplexity"
     ADAPTIVE = "adaptive"
+
+
+FOCUSED = (Strategy.TERMS, Strategy.PERPLEXITY)
+"""Strategies that need a topic."""
+
+
+class Reach(StrEnum):
+    """How far from the seeds a job may go."""
+
+    SITE = "site"
+    WEB = "web"
+
+
+class TopicModel(StrEnum):
+    """What says whether a page is about the topic."""
+
+    LEARNED = "learned"
+    TERMS = "terms"
+    PERPLEXITY = "perplexity"
 
 
 class Format(StrEnum):
@@ -56,9 +77,35 @@ def usual(languages: int) -> list[Format]:
     return [Format.TEXT, Format.JSONL] if languages == 1 else [Format.JSONL, Format.TMX, Format.TSV]
 
 
+class TopicSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the pages should be about."""
+
+    terms: str = ""  # a term list: ILSP-FC's format, CSV, TSV or TBX
+    texts: list[str] = []  # files, or folders of them, that are about it: plain text or HTML
+    like: list[str] = []  # pages that are about it; the crawl begins with them
+    against: list[str] = []  # files, or folders of them, that are not about it
+    hub: bool = False  # the seeds only link to what is about it; otherwise they are examples
+    model: TopicModel | None = None  # terms and perplexity for the strategies of these names, otherwise learned
+    threshold: Share = 0.5  # of the relevance, with the model learned
+    # Papavassiliou, section 3.5, with the defaults of ILSP-FC; for the model terms
+    content_terms: Annotated[float, msgspec.Meta(ge=0)] = 2.0  # times the median weight: what a page must weigh
+    distinct_terms: Annotated[int, msgspec.Meta(ge=0)] = 2
+    density: Annotated[float, msgspec.Meta(ge=0)] = 0.2  # weight for each word of the main text
+    # Remus, section 3.3, with the defaults of topicrawler; for the model perplexity
+    language_models: list[str] = []  # ARPA files instead of texts, as in "en=domain.arpa.gz"
+    buckets: tuple[float, float] = (500.0, 5000.0)  # perplexities at which a link is less urgent
+    max_perplexity: Annotated[float, msgspec.Meta(gt=1)] = 50_000.0  # links of pages beyond it are dropped
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the job has a topic."""
+        return bool(self.terms or self.texts or self.like or self.language_models)
+
+
 class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which links belong to the job."""
 
+    reach: Reach = Reach.SITE  # the sites of the seeds, or the whole web
     include: list[str] = []  # regular expressions; a link must match one
     exclude: list[str] = []  # regular expressions; a link must match none
     same_host: bool = False  # stay on the hosts of the seeds
@@ -169,6 +216,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     encoder: str = ""  # a sentence-transformers model, by name or path, for pairs and sentences; needs the extra neural
     url_language_model: str = ""  # a transformer, by name or path, instead of the bundled model; needs the extra neural
     url_pair_model: str = ""  # the same for two URLs, where the strategy asks about two
+    topic: TopicSection = TopicSection()
     scope: ScopeSection = ScopeSection()
     politeness: PolitenessSection = PolitenessSection()
     budget: BudgetSection = BudgetSection()
@@ -184,8 +232,14 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return list(dict.fromkeys(parse_language(code) for code in self.langs))
 
     def seed_urls(self) -> list[Url]:
-        """Canonical, in the order given."""
-        return list(dict.fromkeys(_seed(raw) for raw in self.seeds))
+        """Canonical, in the order given; the pages that the topic is like come last."""
+        return list(dict.fromkeys(_seed(raw) for raw in (*self.seeds, *self.topic.like)))
+
+    def topic_model(self) -> TopicModel | None:
+        """What judges pages; None without a topic."""
+        if not self.topic.is_set:
+            return None
+        return self.topic.model or (TopicModel(self.strategy) if self.strategy in FOCUSED else TopicModel.LEARNED)
 
 
 def resolve(described: Mapping[str, Any], *, where: str = "") -> Job:
@@ -208,7 +262,8 @@ def _resolved(described: Mapping[str, Any]) -> Job:
     if not job.langs:
         raise ConfigError("no languages are named; say which, as in --langs en,fr")
     _check_languages(job)
-    if not job.seeds and not job.warc and not job.replay:
+    _check_topic(job)
+    if not job.seeds and not job.warc and not job.replay and not job.topic.like:
         raise ConfigError("nowhere to start; name a site, as in https://www.example.org/")
     if job.warc and (job.replay or job.seeds):
         raise ConfigError("--warc takes files whole, without seeds; to crawl them as a web use --replay")
@@ -226,12 +281,13 @@ def _resolved(described: Mapping[str, Any]) -> Job:
         job,
         export=msgspec.structs.replace(job.export, formats=formats),
         langs=[str(language) for language in job.languages()],
-        seeds=[str(url) for url in job.seed_urls()],
+        seeds=list(dict.fromkeys(str(_seed(raw)) for raw in job.seeds)),
         replay=[str(Path(name).resolve()) for name in job.replay],
         warc=[str(Path(name).resolve()) for name in job.warc],
         encoder=_model(job.encoder),
         url_language_model=_model(job.url_language_model),
         url_pair_model=_model(job.url_pair_model),
+        topic=_resolved_topic(job),
         pair=msgspec.structs.replace(
             job.pair, dictionary=str(Path(job.pair.dictionary).resolve()) if job.pair.dictionary else ""
         ),
@@ -271,7 +327,19 @@ def public_text_of(job: Job) -> str:
             url_pair_model=_public_model(job.url_pair_model),
             fetch=replace(job.fetch, contact="", proxy="", connect_to={}),
             pair=replace(job.pair, dictionary=Path(job.pair.dictionary).name),
+            topic=_public_topic(job.topic),
         )
+    )
+
+
+def _public_topic(topic: TopicSection) -> TopicSection:
+    names = [f"{one.partition('=')[0]}={Path(one.partition('=')[2]).name}" for one in topic.language_models]
+    return msgspec.structs.replace(
+        topic,
+        terms=Path(topic.terms).name,
+        texts=[Path(name).name for name in topic.texts],
+        against=[Path(name).name for name in topic.against],
+        language_models=names,
     )
 
 
@@ -303,6 +371,57 @@ def continues(job: Job, earlier: Job) -> None:
                 f"this folder holds a job with {name} = {_listed(before)}, and this one asks for {_listed(now)};"
                 " choose another --out, or start over with --fresh"
             )
+    for name in ("terms", "texts", "like", "against", "model", "language_models"):
+        before, now = getattr(earlier.topic, name), getattr(job.topic, name)
+        if before != now:
+            raise ConfigError(
+                f"this folder holds a job with topic.{name} = {_listed(before) or 'none'}, and this one asks for"
+                f" {_listed(now) or 'none'}; choose another --out, or start over with --fresh"
+            )
+
+
+def _check_topic(job: Job) -> None:
+    """What the strategy and the scope need of a topic."""
+    topic = job.topic
+    for name in (*([topic.terms] if topic.terms else []), *topic.texts, *topic.against):
+        if not Path(name).exists():
+            raise ConfigError(f"there is no file or folder {name}")
+    if not topic.is_set:
+        if job.strategy in FOCUSED:
+            raise ConfigError(
+                f"the strategy {job.strategy} needs a topic; name one with --topic FILE or --texts FOLDER"
+            )
+        if job.scope.reach is Reach.WEB:
+            raise ConfigError("--scope web needs a topic, or the crawl never ends; name one with --topic or --texts")
+        if topic.against:
+            raise ConfigError("--against says only what a topic is not; say what it is with --topic, --texts or --like")
+    model = job.topic_model()
+    if model is TopicModel.TERMS and not topic.terms:
+        raise ConfigError("the topic model terms needs a term list (--topic FILE); bitrawl topic learn makes one")
+    if model is TopicModel.PERPLEXITY and not (topic.texts or topic.language_models):
+        raise ConfigError("the topic model perplexity needs texts (--texts FOLDER) or language_models in [topic]")
+    if topic.buckets[0] > topic.buckets[1]:
+        raise ConfigError("topic.buckets are two perplexities, the lower one first, as in --buckets 100,5000")
+
+
+def _resolved_topic(job: Job) -> TopicSection:
+    """With whole paths."""
+    topic = job.topic
+    return msgspec.structs.replace(
+        topic,
+        terms=str(Path(topic.terms).resolve()) if topic.terms else "",
+        texts=[str(Path(name).resolve()) for name in topic.texts],
+        against=[str(Path(name).resolve()) for name in topic.against],
+        language_models=[_whole_path(one) for one in topic.language_models],
+        like=list(dict.fromkeys(str(_seed(raw)) for raw in topic.like)),
+    )
+
+
+def _whole_path(model: str) -> str:
+    code, mark, path = model.partition("=")
+    if not mark or not Path(path).is_file():
+        raise ConfigError(f"topic.language_models: {model!r} is not LANGUAGE=FILE with a file that is there")
+    return f"{parse_language(code)}={Path(path).resolve()}"
 
 
 def _check_languages(job: Job) -> None:
@@ -367,8 +486,10 @@ def _explain(error: str) -> str:
     """The message of msgspec with the nearest known key, which is mostly what was meant."""
     if "Invalid enum value" in error:
         wrong = error.split("'")[1] if "'" in error else error
-        if "strategy" in error:
-            return f"there is no strategy {wrong!r}; the strategies are {', '.join(Strategy)}"
+        known: tuple[tuple[str, type[StrEnum]], ...] = (("strategy", Strategy), ("reach", Reach), ("model", TopicModel))
+        for name, names in known:
+            if name in error:
+                return f"there is no {name} {wrong!r}; there are {', '.join(kind.value for kind in names)}"
         return f"there is no format {wrong!r}; the formats are {', '.join(Format)}"
     parts = error.split("`")
     if "unknown field" not in error or len(parts) < 2:
@@ -378,9 +499,9 @@ def _explain(error: str) -> str:
     section: type = Job
     if table:
         section = next((f.type for f in msgspec.structs.fields(Job) if f.name == table), Job)
-    names = [f.name for f in msgspec.structs.fields(section)]
-    near = difflib.get_close_matches(key, names, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}"
+    keys = [f.name for f in msgspec.structs.fields(section)]
+    near = difflib.get_close_matches(key, keys, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(keys)}"
     return f"unknown key {key!r}{f' in [{table}]' if table else ''}; {hint}"
 
 

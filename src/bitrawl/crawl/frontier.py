@@ -79,7 +79,7 @@ class Host:
     busy: int = 0
     failures: int = 0
     answered: bool = False
-    waiting: bool = False  # in the heap
+    waiting: bool = False  # in the heap, or ready
     parked: str = ""  # why it is not to be visited in this run
 
 
@@ -101,11 +101,16 @@ class Frontier:
     spent: Spent = field(default_factory=Spent)  # by the whole job
     spent_on: dict[str, Spent] = field(default_factory=dict)  # each site
     left: dict[str, str] = field(default_factory=dict)  # sites that are not visited any more, and why
+    ranked: bool = False  # Of the hosts that may be visited now, the one with the best link; else each takes its turn.
+    # Scores that are worth waiting for: a link below one waits while a host that rests has a link above it.
+    steps: Sequence[float] = ()
 
     def __post_init__(self) -> None:
         self._hosts: dict[str, Host] = {}
         self._heap: list[tuple[float, int, str]] = []
         self._order = count()
+        self._ready: set[str] = set()  # hosts that may be visited now, if they are ranked
+        self._ranking: list[tuple[float, int, str]] = []  # of them; an entry whose score has changed is passed over
         self._blocked: dict[str, set[str]] = {}  # hosts by site that wait until something of it has finished
         self._of_site: dict[str, set[str]] = {}  # hosts with work, by site
         self._best: dict[str, float] = {}  # the score of what a host would give next, where it is known
@@ -120,7 +125,7 @@ class Frontier:
     def wake(self, names: set[str]) -> None:
         """Those hosts have work; said once for each at the start of a resumed run."""
         for name in sorted(names):  # a set's own order differs from run to run
-            self._best.pop(name, None)
+            self._rank_anew(name)
             self._schedule(self._host(name))
 
     async def take(self) -> Lease | None:
@@ -133,7 +138,8 @@ class Frontier:
             if lease is not None:
                 return lease
             self._changed.clear()
-            if not self._leased and (self._stopped or self.budget_reached() or not self._heap):
+            idle = not self._heap and not self._ready
+            if not self._leased and (self._stopped or self.budget_reached() or idle):
                 return None
             await self._wait()
 
@@ -169,7 +175,7 @@ class Frontier:
             spent.bytes += size
         if retry:
             self.queue.give_back(lease)
-            self._best.pop(host.name, None)
+            self._rank_anew(host.name)
         self._schedule(host)
         self._unblock(host.site)
         self._changed.set()
@@ -178,8 +184,8 @@ class Frontier:
         """New scores, also lower ones, for what is queued."""
         scores = list(scores)
         self.queue.rescore(scores)
-        for host in {url.host for url, _ in scores}:
-            self._best.pop(host, None)
+        for host in sorted({url.host for url, _ in scores}):
+            self._rank_anew(host)
 
     def leave(self, site: str, why: str) -> None:
         """Hand out nothing more of that site in this run; its links stay queued."""
@@ -210,26 +216,71 @@ class Frontier:
         now = self.clock.now()
         while self._heap and self._heap[0][0] <= now:
             host = self._hosts[heapq.heappop(self._heap)[2]]
-            host.waiting = False
-            if not self._may_visit(host, now):
-                if host.parked:
-                    self._unblock(host.site)
-                continue
-            if host.ready_at > now:  # it was put off after it had been queued
-                self._schedule(host)
-                continue
-            if self._has_better(host):
-                self._blocked.setdefault(host.site, set()).add(host.name)
-                continue
-            lease = self.queue.pop(host.name)
-            self._best.pop(host.name, None)
-            if lease is None:
-                self._forget_if_idle(host)
-                self._unblock(host.site)
-                continue
-            self._lend(lease, host, now)
-            return lease
+            if self.ranked:
+                self._ready.add(host.name)
+                self._rank_anew(host.name)
+            elif lease := self._lease_of(host, now):
+                return lease
+        while host_ready := self._best_ready():
+            if lease := self._lease_of(host_ready, now):
+                return lease
         return None
+
+    def _lease_of(self, host: Host, now: float) -> Lease | None:
+        """Its best link; None if the host may not be visited now after all."""
+        host.waiting = False
+        if not self._may_visit(host, now):
+            if host.parked:
+                self._unblock(host.site)
+            return None
+        if host.ready_at > now:  # it was put off after it had been queued
+            self._schedule(host)
+            return None
+        if self._has_better(host):
+            self._blocked.setdefault(host.site, set()).add(host.name)
+            return None
+        lease = self.queue.pop(host.name)
+        self._best.pop(host.name, None)
+        if lease is None:
+            self._forget_if_idle(host)
+            self._unblock(host.site)
+            return None
+        self._lend(lease, host, now)
+        return lease
+
+    def _best_ready(self) -> Host | None:
+        """Of the hosts that may be visited now, the one with the best link; None too if a better one is to be waited for."""
+        while self._ranking:
+            score, _, name = self._ranking[0]
+            if name not in self._ready or -score != self._score(name):
+                heapq.heappop(self._ranking)
+            elif self._waits(-score):
+                return None
+            else:
+                heapq.heappop(self._ranking)
+                self._ready.discard(name)
+                return self._hosts[name]
+        return None
+
+    def _waits(self, score: float) -> bool:
+        """Whether a host that cannot be visited now has a link on a higher step."""
+        higher = [step for step in self.steps if step > score]
+        if not higher:
+            return False
+        resting = (
+            host for host in self._hosts.values() if host.name not in self._ready and (host.waiting or host.busy)
+        )
+        return any(
+            self._score(host.name) >= min(higher)
+            for host in resting
+            if not (host.failures or host.parked or host.site in self.left)
+        )
+
+    def _rank_anew(self, name: str) -> None:
+        """What the host would give next has changed."""
+        self._best.pop(name, None)
+        if name in self._ready:
+            heapq.heappush(self._ranking, (-self._score(name), next(self._order), name))
 
     def _may_visit(self, host: Host, now: float) -> bool:
         if host.site in self.left:

@@ -4,7 +4,7 @@
 2. The fetcher answers with a `Capture`, or with a `Skip` (robots, address, status, time, size).
 3. The host is free again: it rests while the answer is analysed in another process.
 4. A redirect ends its link, and its target is a new link.
-5. The analyser makes a `Page` of the capture, or a `Sitemap`, or a `Skip`.
+5. The analyser makes a `Page` of the capture, or a `Sitemap`, or a `Skip`. In a job with a topic the page is judged.
 6. Opt-outs, noindex and soft 404s turn a page into a `Skip`; nofollow drops its links.
 7. Scope refuses links; the strategy scores the rest.
 8. The page, its verdict, and the links refused and queued are one transaction. Only then is the lease finished.
@@ -79,6 +79,7 @@ class Crawl:
     traps: Traps = field(default_factory=Traps)
     sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()  # what an origin's robots.txt names
     observe: Callable[[Visit], None] = lambda _visit: None
+    judge: Callable[[Link, Page], Page] = lambda _link, page: page  # whether the page is about the job's topic
 
     def __post_init__(self) -> None:
         self.seeds: list[Url] = []
@@ -138,6 +139,8 @@ class Crawl:
         seeds: dict[Url, float] = {}  # queued anew before this, with the highest score
         for visit in visits:
             page = visit.outcome if isinstance(visit.outcome, Page) else None
+            if page is not None:
+                self.judge(visit.lease.link, page)
             for part in visit.parts():
                 self.scorer.learn(part, self._knowledge(visit.lease.link.url))
                 told |= self._tell(self._new.found(visit.lease.link, part.outcome), page)
@@ -196,8 +199,10 @@ class Crawl:
         outcome = await self._understood(link, answer)
         if isinstance(outcome, Sitemap):
             await self._list(fetch, outcome)
+        elif isinstance(outcome, Page):
+            self._decide(fetch, self.judge(link, outcome))
         else:
-            self._decide(fetch, outcome)
+            self._conclude(fetch.visit(outcome), self._new.found(link, outcome))
 
     def _late_refusal(self, link: Link) -> Skip | None:
         """Why a link that was queued is not visited after all."""
@@ -268,18 +273,15 @@ class Crawl:
             part = following
         self._conclude(visit, self._new.found(link, part.outcome), told=part)
 
-    def _decide(self, fetch: Fetch, outcome: Page | Skip) -> None:
+    def _decide(self, fetch: Fetch, page: Page) -> None:
         """Whether the page is kept, and whether its links are followed."""
         link = fetch.lease.link
-        links = self._new.found(link, outcome)
-        if not isinstance(outcome, Page):
-            self._conclude(fetch.visit(outcome), links)
-            return
-        self.traps.visited(link.url, outcome.signature)
-        self.hosts.answered(link.url, outcome.signature)
-        if self.traps.repeats(link.url, outcome.signature):
+        links = self._new.found(link, page)
+        self.traps.visited(link.url, page.signature)
+        self.hosts.answered(link.url, page.signature)
+        if self.traps.repeats(link.url, page.signature):
             links = []
-        self._conclude(fetch.visit(self._objection(outcome) or outcome), links, outcome)
+        self._conclude(fetch.visit(self._objection(page) or page), links, page)
 
     def _objection(self, page: Page) -> Skip | None:
         """Why a page that we understand is not kept."""

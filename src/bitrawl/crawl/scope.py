@@ -48,6 +48,7 @@ class ScopeRules(msgspec.Struct, frozen=True, kw_only=True):
     depth: int | None = None  # links away from the seeds
     same_host: bool = False  # only the seeds' hosts; www.example.org and example.org count as one
     under: Sequence[str] = ()  # paths; a link must be one of them or below one of them
+    whole_web: bool = False  # not only the sites of the seeds
 
 
 class Scope:
@@ -68,7 +69,7 @@ class Scope:
         url = link.url
         if url in self._seeds:
             return None
-        if self.sites.of(url.host) not in self._home:
+        if not self._rules.whole_web and self.sites.of(url.host) not in self._home:
             return Skip(url, Stage.SCOPE, Reason.OFF_SITE)
         if self._rules.same_host and _without_www(url.host) not in self._hosts:
             return Skip(url, Stage.SCOPE, Reason.OFF_HOST)

@@ -18,6 +18,7 @@ class Group(StrEnum):
     """Under which heading the help lists a setting."""
 
     JOB = "Job"
+    TOPIC = "Topic"
     SCOPE = "Scope"
     POLITENESS = "Politeness"
     BUDGET = "Budgets"
@@ -26,7 +27,7 @@ class Group(StrEnum):
     CORPUS = "Corpus"
 
 
-CRAWL = (Group.JOB, Group.SCOPE, Group.POLITENESS, Group.BUDGET, Group.ARCHIVES)
+CRAWL = (Group.JOB, Group.TOPIC, Group.SCOPE, Group.POLITENESS, Group.BUDGET, Group.ARCHIVES)
 MINE = (*CRAWL, Group.PAIRS, Group.CORPUS)
 
 
@@ -56,6 +57,13 @@ def _several(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
+def _numbers(given: str | Sequence[float]) -> list[float]:
+    try:
+        return [float(number) for number in listed(given)] if isinstance(given, str) else [float(one) for one in given]
+    except ValueError as error:
+        raise ConfigError(f"{given!r} are not numbers; write them like this: 100,5000") from error
+
+
 def _sites(given: str | Sequence[str | Sequence[str]]) -> list[list[str]]:
     return [listed(group) for group in ([given] if isinstance(given, str) else given)]
 
@@ -80,10 +88,49 @@ SETTINGS: dict[str, Setting] = {
     "strategy": Setting(
         "strategy",
         Group.JOB,
-        "Visit links in the order of this strategy: breadth-first, language-filter, url-models, url-patterns, adaptive.",
+        "Visit links in the order of this strategy: breadth-first, language-filter, url-models, url-patterns, terms,"
+        " perplexity, adaptive.",
         metavar="NAME",
     ),
     "exhaustive": Setting("exhaustive", Group.JOB, "Visit all of a site, even where nothing more is expected."),
+    "topic": Setting(
+        "topic.terms",
+        Group.TOPIC,
+        "Look for pages with these terms: ILSP-FC's format, CSV, TSV or TBX.",
+        str,
+        metavar="FILE",
+    ),
+    "texts": Setting(
+        "topic.texts",
+        Group.TOPIC,
+        "Look for pages like these texts, a file or a folder of them.",
+        _paths,
+        metavar="PATH",
+    ),
+    "like": Setting(
+        "topic.like", Group.TOPIC, "Look for pages like this one, and begin there.", _several, metavar="URL"
+    ),
+    "against": Setting(
+        "topic.against",
+        Group.TOPIC,
+        "Avoid pages like these texts, a file or a folder of them.",
+        _paths,
+        metavar="PATH",
+    ),
+    "hub": Setting("topic.hub", Group.TOPIC, "The seeds only link to the topic: do not take them for examples."),
+    "buckets": Setting(
+        "topic.buckets",
+        Group.TOPIC,
+        "With the strategy perplexity, visit links of pages below these perplexities first: 100,5000",
+        _numbers,
+        metavar="TWO",
+    ),
+    "scope": Setting(
+        "scope.reach",
+        Group.SCOPE,
+        "Stay on the sites of the seeds (site), or follow a topic over the whole web (web).",
+        metavar="NAME",
+    ),
     "include": Setting(
         "scope.include", Group.SCOPE, "Follow only URLs that match this regular expression.", _several, metavar="REGEX"
     ),
@@ -275,8 +322,8 @@ def value_of(name: str) -> Value:
     """From the schema; settings with a reader of their own take texts."""
     setting, field = SETTINGS[name], _field(name)
     kind, meta = _plain(field.type)
-    if get_origin(kind) in (list, dict):
-        return Value(str, several=setting.read is not listed and setting.read is not _lower)
+    if get_origin(kind) in (list, dict, tuple):
+        return Value(str, several=setting.read not in (listed, _lower, _numbers))
     return Value(kind, least=meta.ge if meta else None, most=meta.le if meta else None, default=field.default)
 
 

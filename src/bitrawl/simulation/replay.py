@@ -99,8 +99,8 @@ class Replay:
 
     def __init__(self, archives: Archives, analyser: RememberedAnalyses, sites: Sites) -> None:
         self._archives = archives
-        self._fetcher = RememberedAnswers(ReplayFetcher(archives))
-        self._analyser = analyser
+        self.fetcher = RememberedAnswers(ReplayFetcher(archives))
+        self.analyser = analyser
         self._sites = sites
         self._scopes: dict[tuple[Url, ...], RememberedScope] = {}
         self._references: dict[tuple[tuple[Url, ...], bool], Run] = {}
@@ -119,7 +119,7 @@ class Replay:
 
     async def landed(self, pairs: frozenset[UrlPair]) -> frozenset[UrlPair]:
         """The pairs with the URLs under which the pages are archived."""
-        return frozenset([in_order((await landed(self._fetcher, a), await landed(self._fetcher, b))) for a, b in pairs])
+        return frozenset([in_order((await landed(self.fetcher, a), await landed(self.fetcher, b))) for a, b in pairs])
 
     async def found_pairs(self, languages: Sequence[Language]) -> list[PagePair]:
         """The pairs that bitrawl finds when it has read the archives completely."""
@@ -202,11 +202,11 @@ class Replay:
 
     def prepared(self, seeds: Sequence[Url], settings: Settings) -> Callable[[LinkScorer], Replayed]:
         """A function that makes a crawl of those seeds for any strategy."""
-        analyser: Analyser = self._analyser if settings.alternates else _WithoutAlternates(self._analyser)
+        analyser: Analyser = self.analyser if settings.alternates else _WithoutAlternates(self.analyser)
         scope = self._scopes.setdefault(tuple(seeds), RememberedScope(self._sites, seeds))
 
         def prepare(scorer: LinkScorer) -> Replayed:
-            clock, ledger, counted = ReplayClock(), ReplayLedger(self._sites.of), CountingFetcher(self._fetcher)
+            clock, ledger, counted = ReplayClock(), ReplayLedger(self._sites.of), CountingFetcher(self.fetcher)
             robots = RobotsFetcher(counted, InMemoryRobots(), clock, pause=0.0)
             crawl = Crawl(
                 Frontier(MemoryQueue(), clock, self._sites.of, Politeness(delay=0.0)),
@@ -225,10 +225,10 @@ class Replay:
         return prepare
 
     async def _outcome(self, url: Url, *, index: bool = False) -> Page | Sitemap | Skip:
-        answer = await self._fetcher.fetch(Link(url, LinkKind.ARCHIVE))
+        answer = await self.fetcher.fetch(Link(url, LinkKind.ARCHIVE))
         if isinstance(answer, Skip) or answer.status >= 300:
             return answer if isinstance(answer, Skip) else Skip(url, Stage.FETCH, Reason.REDIRECT)
-        return await self._analyser.analyse(answer, index=index)
+        return await self.analyser.analyse(answer, index=index)
 
 
 class _WithoutAlternates:

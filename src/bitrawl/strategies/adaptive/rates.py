@@ -55,6 +55,11 @@ class Rates:
         above = PARENT_VISITS * self.rate(self._parents[group])
         return (self._gains[group] + above) / (self._visits[group] + PARENT_VISITS)
 
+    def visits(self, groups: Groups) -> Floats:
+        """How many were counted, of each group."""
+        found: Floats = np.frombuffer(self._visits, np.float32)[groups]
+        return found
+
     def rates(self, groups: Groups) -> Floats:
         """In the shape of what is asked for; the other groups cost next to nothing, however many they are."""
         asked = np.zeros(len(self._parents), bool)

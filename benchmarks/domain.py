@@ -1,0 +1,287 @@
+"""Crawls that stay with a subject, on frozen webs with known subjects: how soon each strategy finds its pages.
+
+    python -m benchmarks.domain                                  # both webs below ../shared/domain, all subjects, all strategies
+    python -m benchmarks.domain web/health wiki/birds            # these
+    python -m benchmarks.domain --strategies adaptive --seeds 1,2,3
+
+Each subject is tried twice: from ten texts about it alone (texts), and with five of its pages as seeds besides (examples). The
+texts come from the other web where it has the subject, otherwise from the same web; pages that were shown to the model are not
+counted, and neither are neutral ones (home pages, contact). A page is relevant when its subject, or the second one, is the
+subject, and it is in English. The crawl starts at the directory of `web`, and at one article about something else in `wiki`.
+
+area: the area under the recall, of all fetches, relative to that of the best order. at 100: the share of relevant pages among
+the first 100 pages that count.
+"""
+
+import argparse
+import asyncio
+import csv
+import os
+import random
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from statistics import mean
+from typing import NamedTuple
+
+import msgspec
+
+from bitrawl.assemble import Topic, strategy
+from bitrawl.config import Job, Strategy, TopicModel, TopicSection
+from bitrawl.crawl.frontier import Frontier, Politeness
+from bitrawl.crawl.loop import Crawl, LoopSettings
+from bitrawl.crawl.memory_queue import MemoryQueue
+from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.model import Language, Link, LinkKind, Page, Relevance
+from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
+from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.url import Url
+
+DOMAIN = Path(__file__).parents[2] / "shared" / "domain"
+CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs")) / "domain"
+ENGLISH = Language("en")
+SUBJECTS = {
+    "web": ("environment", "health", "it-services", "programming", "travel", "wine"),
+    "wiki": ("astronomy", "birds", "environment", "food", "health", "law", "programming"),
+}
+STARTS = {"web": "https://directory.example/", "wiki": "https://schools.wikipedia.example/wiki/London"}
+STRATEGIES = (Strategy.BREADTH_FIRST, Strategy.TERMS, Strategy.PERPLEXITY, Strategy.ADAPTIVE)
+TEXTS, EXAMPLES = 10, 5
+
+
+class Truth(NamedTuple):
+    """What is known of the pages of a web."""
+
+    relevant: frozenset[Url]
+    counted: frozenset[Url]
+
+
+class Row(NamedTuple):
+    """The figures of one crawl."""
+
+    area: float
+    at: tuple[float, ...]  # the share of relevant pages among the first so many
+    seconds: float  # of CPU
+
+
+FIRST = (100, 200, 500)
+
+
+def read_truth(web: str) -> dict[Url, dict[str, str]]:
+    with (DOMAIN / web / "truth.tsv").open(encoding="utf-8", newline="") as file:
+        return {Url.parse(row["url"]): row for row in csv.DictReader(file, delimiter="\t")}
+
+
+def is_about(row: dict[str, str], subject: str) -> bool:
+    return subject in (row["topic"], row["also"])
+
+
+def measured(order: Sequence[Url], truth: Truth, reachable: frozenset[Url], seconds: float) -> Row:
+    wanted = truth.relevant & reachable
+    counted = [url in wanted for url in order if url in truth.counted]
+    found = best = area = ideal = 0
+    for hit in counted:
+        found += hit
+        best = min(best + 1, len(wanted))
+        area += found
+        ideal += best
+    return Row(area / max(ideal, 1), tuple(mean(counted[:first]) for first in FIRST), seconds)
+
+
+class Trial(NamedTuple):
+    """One subject of one web, with what the crawl is told of it."""
+
+    web: str
+    subject: str
+    texts: dict[Url, Page]
+    examples: tuple[Url, ...]  # empty: only the texts are known
+    truth: Truth
+
+
+async def crawl(replay: Replay, trial: Trial, name: Strategy, folder: Path, *, oracle: bool) -> tuple[list[Url], float]:
+    """The pages in the order in which they were fetched, and the CPU time."""
+    seeds = [Url.parse(STARTS[trial.web]), *trial.examples]
+    sites, clock = Sites(), ReplayClock()
+    ledger = ReplayLedger(sites.of)
+    model = TopicModel(name) if name in (Strategy.TERMS, Strategy.PERPLEXITY) else TopicModel.LEARNED
+    section = TopicSection(
+        texts=[str(folder)], model=model, max_perplexity=1e12, like=[str(url) for url in trial.examples]
+    )
+    if model is TopicModel.TERMS:
+        section = TopicSection(terms=str(learned_terms(folder)), model=model, like=section.like)
+    began = time.process_time()
+    job = Job(langs=["en"], seeds=[STARTS[trial.web]], strategy=name, topic=section)
+    judge = (lambda _link, page: with_truth(page, trial.truth)) if oracle else topic_judge(job)
+    scorer = strategy(name, job.languages(), topic=Topic(Oracle() if oracle else judge.model, section, sites.of))
+    focused = name is not Strategy.BREADTH_FIRST
+    made = Crawl(
+        Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0.0), ranked=focused),
+        fetcher=replay.fetcher,
+        analyser=replay.analyser,
+        scorer=scorer,
+        ledger=ledger,
+        scope=Scope(sites, seeds, ScopeRules(whole_web=True)),
+        clock=clock,
+        settings=LoopSettings(parallel=1, probe=False, sitemaps=False, exhaustive=True),
+        judge=judge,
+    )
+    made.seed([Link(url, LinkKind.SEED) for url in seeds])
+    await made.run()
+    return [url for url in ledger.kept if url is not None], time.process_time() - began
+
+
+class Oracle:
+    """Knows the truth of pages, and nothing of links: what a strategy can do with a perfect judge."""
+
+    def judge(self, pages: Sequence[Page]) -> list[Relevance]:
+        raise NotImplementedError
+
+    def weigh(self, texts: Sequence[str], language: Language) -> list[float]:  # noqa: ARG002
+        return [0.0] * len(texts)
+
+    def learn(self, page: Page, *, relevant: bool) -> None:
+        pass
+
+
+def with_truth(page: Page, truth: Truth) -> Page:
+    relevant = page.url in truth.relevant
+    return msgspec.structs.replace(page, relevance=Relevance(0.99 if relevant else 0.01, relevant=relevant))
+
+
+async def run(web: str, subjects: Iterable[str], asked: argparse.Namespace) -> list[tuple[str, str, Row]]:
+    rows = []
+    known = read_truth(web)
+    other = next(name for name in SUBJECTS if name != web)
+    async with opened_replay([DOMAIN / web / "site.warc.gz"], cache=CACHE / web) as replay:
+        pages = {page.url: page for page in await replay.pages()}
+        shown_pages = pages
+        for subject in subjects:
+            from_other = subject in SUBJECTS[other]
+            if from_other:
+                shown_pages = await other_pages(other)
+            for seed in asked.seeds:
+                trials = list(
+                    made(
+                        web,
+                        subject,
+                        known,
+                        pages,
+                        shown_pages if from_other else pages,
+                        other if from_other else web,
+                        seed,
+                    )
+                )
+                for kind, trial in trials:
+                    reachable = frozenset((await crawl(replay, trial, Strategy.BREADTH_FIRST, DOMAIN, oracle=True))[0])
+                    with tempfile.TemporaryDirectory() as folder:
+                        for number, page in enumerate(trial.texts.values()):
+                            Path(folder, f"{number}.txt").write_text(text_of(page), "utf-8")
+                        for name in asked.strategies:
+                            order, seconds = await crawl(replay, trial, name, Path(folder), oracle=asked.oracle)
+                            row = measured(order, trial.truth, reachable, seconds)
+                            rows.append((f"{web}/{subject} {kind}", name, row))
+                            print(line(f"{web}/{subject} {kind} {seed}", name, row), flush=True)
+    return rows
+
+
+def made(
+    web: str,
+    subject: str,
+    known: dict[Url, dict[str, str]],
+    pages: dict[Url, Page],
+    shown_pages: dict[Url, Page],
+    shown_web: str,
+    seed: int,
+) -> Iterable[tuple[str, Trial]]:
+    """From texts alone, and with examples as seeds; the same texts in both."""
+    draw = random.Random(f"{web}/{subject}/{seed}")
+    about = sorted(
+        url
+        for url, row in known.items()
+        if is_about(row, subject) and row["lang"] == "en" and row["neutral"] == "0" and url in pages
+    )
+    shown_truth = read_truth(shown_web)
+    candidates = sorted(
+        url
+        for url, row in shown_truth.items()
+        if row["topic"] == subject and row["lang"] == "en" and row["neutral"] == "0" and url in shown_pages
+    )
+    texts = draw.sample(candidates, min(TEXTS, len(candidates) // 2))
+    rest = [url for url in about if url not in set(texts)]
+    examples = tuple(draw.sample(rest, EXAMPLES))
+    counted = {url for url, row in known.items() if row["neutral"] == "0" and url in pages}
+    for kind, seeds in (("texts", ()), ("examples", examples)):
+        shown = {*texts, *seeds, Url.parse(STARTS[web])}
+        truth = Truth(frozenset(rest) - shown, frozenset(counted - shown))
+        yield kind, Trial(web, subject, {url: shown_pages[url] for url in texts}, seeds, truth)
+
+
+@cache
+def _other(web: str) -> dict[Url, Page]:
+    async def read() -> dict[Url, Page]:
+        async with opened_replay([DOMAIN / web / "site.warc.gz"], cache=CACHE / web) as replay:
+            return {page.url: page for page in await replay.pages()}
+
+    return asyncio.run(read())
+
+
+async def other_pages(web: str) -> dict[Url, Page]:
+    return await asyncio.to_thread(_other, web)
+
+
+def text_of(page: Page) -> str:
+    return "\n\n".join([page.title, *(p.text for p in page.paragraphs if not p.boilerplate)])
+
+
+def learned_terms(folder: Path) -> Path:
+    """A term list out of the texts, as `bitrawl topic learn` makes it."""
+    raise NotImplementedError
+
+
+def line(what: str, name: str, row: Row) -> str:
+    shares = "".join(f"{share:9.2f}" for share in row.at)
+    return f"{what:34}{name:15}{row.area:8.3f}{shares}{row.seconds:9.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="*", help="web/subject")
+    parser.add_argument(
+        "--strategies", type=lambda raw: [Strategy(name) for name in raw.split(",")], default=STRATEGIES
+    )
+    parser.add_argument(
+        "--seeds", type=lambda raw: [int(one) for one in raw.split(",")], default=[1], help="draws of texts"
+    )
+    parser.add_argument(
+        "--oracle", action="store_true", help="judge pages by the truth: what the order of links alone is worth"
+    )
+    asked = parser.parse_args()
+    if not DOMAIN.is_dir():
+        raise SystemExit(f"{DOMAIN} is not there: this benchmark needs the frozen webs (docs/reference/benchmarks.md)")
+    print(
+        f"{'web/subject, known, draw':34}{'strategy':15}{'area':>8}"
+        + "".join(f"{f'at {n}':>9}" for n in FIRST)
+        + f"{'CPU s':>9}"
+    )
+    rows: list[tuple[str, str, Row]] = []
+    for web, subjects in SUBJECTS.items():
+        wanted = [one for one in subjects if not asked.rows or f"{web}/{one}" in asked.rows]
+        if wanted:
+            rows += asyncio.run(run(web, wanted, asked))
+    print()
+    for kind in ("texts", "examples"):
+        for name in asked.strategies:
+            some = [row for what, strategy_name, row in rows if what.endswith(kind) and strategy_name == name]
+            if some:
+                average = Row(
+                    mean(row.area for row in some),
+                    tuple(mean(row.at[place] for row in some) for place in range(len(FIRST))),
+                    mean(row.seconds for row in some),
+                )
+                print(line(f"mean, {kind}", name, average))
+
+
+if __name__ == "__main__":
+    main()

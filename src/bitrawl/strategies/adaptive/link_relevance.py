@@ -1,0 +1,225 @@
+"""The chance that a link leads to a page about the topic, for all links of a job.
+
+A row a link: what its sources are about, what its own words say, how far the last relevant page is, and what links of the
+same directory and of the same page have brought so far. A small logistic model weighs them. It begins with weights that
+were trained on other webs, and each visit corrects them a little.
+"""
+
+import re
+from collections.abc import Sequence
+from enum import IntEnum
+from math import log1p
+from typing import NamedTuple
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.model import Language, Link, Page
+from bitrawl.protocols import RelevanceModel
+from bitrawl.strategies.adaptive.rates import Rates
+from bitrawl.url import Url
+
+Floats = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+FIRST_ROWS = 1024  # judgement: rows of a new table; it doubles when they are full
+MAX_FOLDERS = 5  # judgement: directories of an address that have a rate of their own
+MOST_ODDS = 5.0  # log-odds are cut there: a chance of 0.993
+PRIOR = 0.2  # judgement: how often a link leads to a relevant page, before anything is known
+FARTHEST = 5  # judgement: steps from the last relevant page that make a difference
+STEP = 0.02  # of one visit, on the weights; judgement
+PULL = 0.002  # of one visit, back to the trained weights; judgement
+
+
+class Column(IntEnum):
+    """What the model weighs."""
+
+    BIAS = 0
+    BEST_SOURCE = 1  # log-odds of the most relevant page that has the link
+    MEAN_SOURCE = 2
+    SOURCES = 3  # log of how many relevant pages have it
+    ANCHOR = 4  # what its text says of the topic, by the model that judges pages
+    CONTEXT = 5  # the text around it
+    ADDRESS = 6  # the words of its URL
+    SILENT = 7  # it has no text
+    AWAY = 8  # steps from the last relevant page
+    BY_PLACE = 9  # log-odds of what links into the same directory brought
+    BY_SOURCE = 10  # links of the same page
+    UNSEEN = 11  # nothing of this directory was visited
+
+
+WEIGHTS = {
+    Column.BIAS: -0.5,
+    Column.BEST_SOURCE: 0.25,
+    Column.MEAN_SOURCE: 0.15,
+    Column.SOURCES: 0.2,
+    Column.ANCHOR: 0.6,
+    Column.CONTEXT: 0.2,
+    Column.ADDRESS: 0.3,
+    Column.SILENT: 0.0,
+    Column.AWAY: -0.2,
+    Column.BY_PLACE: 0.6,
+    Column.BY_SOURCE: 0.3,
+    Column.UNSEEN: 0.0,
+}
+
+
+class SourcePage(NamedTuple):
+    """What matters of a page for its links."""
+
+    odds: float  # of its relevance
+    away: int  # steps from the last relevant page; 0 for a relevant one
+    group: int  # of the links that it has
+
+
+class LinkRelevance:
+    """Rows are numbered in the order in which the links were found."""
+
+    def __init__(self, model: RelevanceModel, language: Language, weights: Floats | None = None) -> None:
+        self._model = model
+        self._language = language  # of addresses that stand on no page
+        given = np.array([WEIGHTS[column] for column in Column], np.float32) if weights is None else weights
+        self._trained = given.copy()
+        self.weights = given.copy()
+        self._rows: dict[Url, int] = {}
+        self._urls: list[Url] = []
+        self._rates = Rates(PRIOR)
+        self._facts = np.zeros((FIRST_ROWS, len(Column)), np.float32)
+        self._groups = np.zeros((FIRST_ROWS, 2), np.int32)  # place, source
+        self._visited = np.zeros(FIRST_ROWS, bool)
+        self._totals = np.zeros((FIRST_ROWS, 2), np.float32)  # sum of the sources' odds, and how many they are
+        self._sources: dict[Url, SourcePage] = {}
+
+    def __len__(self) -> int:
+        return len(self._urls)
+
+    def url(self, row: int) -> Url:
+        return self._urls[row]
+
+    def row(self, url: Url) -> int | None:
+        return self._rows.get(url)
+
+    def add(self, links: Sequence[Link], found_on: Page | None) -> Rows:
+        """A row for each link, with what this page says of it added to what others said."""
+        rows = self._rows_of(links, found_on.language if found_on is not None else self._language)
+        if found_on is not None:
+            # Most links of a page are those of its menu, and were visited long ago.
+            open_links = [(link, row) for link, row in zip(links, rows.tolist(), strict=True) if not self._visited[row]]
+            if open_links:
+                self._hear([link for link, _ in open_links], np.array([row for _, row in open_links]), found_on)
+            return rows
+        alone = rows[self._totals[rows, 1] == 0]
+        self._groups[alone, 1] = self._rates.group(("source", ""))
+        self._facts[alone, Column.AWAY] = 1
+        return rows
+
+    def _hear(self, links: Sequence[Link], rows: Rows, page: Page) -> None:
+        """What a page says of links that were not visited."""
+        facts, source = self._facts, self._source(page)
+        first = self._totals[rows, 1] == 0
+        self._totals[rows] += (source.odds, 1)
+        better = first | (facts[rows, Column.BEST_SOURCE] <= source.odds)
+        self._groups[rows[better], 1] = source.group
+        facts[rows[better], Column.BEST_SOURCE] = source.odds
+        facts[rows, Column.MEAN_SOURCE] = self._totals[rows, 0] / self._totals[rows, 1]
+        facts[rows, Column.SOURCES] += 0.3 * (source.odds > 0)
+        away = facts[rows, Column.AWAY]
+        facts[rows, Column.AWAY] = np.where(first, source.away, np.minimum(source.away, away))
+        anchors = self._model.weigh([link.anchor or link.image_alt for link in links], page.language)
+        contexts = self._model.weigh([link.context for link in links], page.language)
+        for column, said in ((Column.ANCHOR, anchors), (Column.CONTEXT, contexts)):
+            weights = np.array([_cut(weight) for weight in said], np.float32)
+            facts[rows, column] = np.where(first, weights, np.maximum(weights, facts[rows, column]))
+        facts[rows, Column.SILENT] = [not (link.anchor or link.image_alt) for link in links]
+
+    def chance(self, rows: Rows) -> Floats:
+        """That their pages are relevant."""
+        if not len(rows):
+            return np.zeros(0, np.float32)
+        # No matrix product of BLAS: its threads wait for each other on a busy machine.
+        odds = np.einsum("ij,j->i", self.features(rows), self.weights)
+        chance: Floats = 1 / (1 + np.exp(-np.clip(odds, -20, 20)))
+        return chance
+
+    def features(self, rows: Rows) -> Floats:
+        found = self._facts[rows].copy()
+        rates = np.clip(self._rates.rates(self._groups[rows]), 0.005, 0.995)
+        found[:, Column.BY_PLACE : Column.BY_SOURCE + 1] = np.log(rates / (1 - rates))
+        found[:, Column.UNSEEN] = self._unseen(rows)
+        return found
+
+    def arrived(self, url: Url, page: Page | None) -> None:
+        """A visit ended; None if it brought no page."""
+        gain = page.relevance.score if page is not None and page.relevance else 0.0
+        row = self._rows.get(url)
+        away = 0
+        if row is not None:
+            self._visited[row] = True
+            self._correct(row, gain)
+            for group in self._groups[row].tolist():
+                self._rates.count(group, 1.0, gain)
+            away = int(self._facts[row, Column.AWAY])
+        if page is not None:
+            relevant = bool(page.relevance and page.relevance.relevant)
+            self._sources[page.url] = SourcePage(
+                _odds(gain),
+                0 if relevant else min(away + 1, FARTHEST),
+                self._rates.below(self._rates.group(("source",))),
+            )
+
+    def _correct(self, row: int, gain: float) -> None:
+        """One step of logistic regression, and a pull back to the trained weights."""
+        features = self.features(np.array([row]))[0]
+        chance = 1 / (1 + np.exp(-float(np.clip(features @ self.weights, -20, 20))))
+        self.weights += STEP * np.float32(gain - chance) * features / np.float32(1 + np.linalg.norm(features) / 4)
+        self.weights += np.float32(PULL) * (self._trained - self.weights)
+
+    def _unseen(self, rows: Rows) -> Floats:
+        found: Floats = (self._rates.visits(self._groups[rows, 0]) == 0).astype(np.float32)
+        return found
+
+    def _source(self, page: Page) -> SourcePage:
+        known = self._sources.get(page.url)
+        if known is None:  # its visit ended as something else: an opt-out, a soft 404
+            self.arrived(page.url, page)
+            known = self._sources[page.url]
+        return known
+
+    def _rows_of(self, links: Sequence[Link], language: Language) -> Rows:
+        new = list(dict.fromkeys(link.url for link in links if link.url not in self._rows))
+        for url, weight in zip(new, self._model.weigh([_words(url) for url in new], language), strict=True):
+            row = self._rows[url] = len(self._urls)
+            self._urls.append(url)
+            if row >= len(self._facts):
+                self._grow()
+            self._facts[row, Column.BIAS] = 1.0
+            self._facts[row, Column.ADDRESS] = _cut(weight)
+            self._groups[row, 0] = self._rates.group(("place", url.host, *_folders(url)))
+        return np.array([self._rows[link.url] for link in links], np.int64)
+
+    def _grow(self) -> None:
+        for name in ("_facts", "_groups", "_totals", "_visited"):
+            old = getattr(self, name)
+            new = np.zeros((2 * len(old), *old.shape[1:]), old.dtype)
+            new[: len(old)] = old
+            setattr(self, name, new)
+
+
+def _folders(url: Url) -> list[str]:
+    return url.path.split("/")[1:-1][:MAX_FOLDERS]
+
+
+def _words(url: Url) -> str:
+    """Of the last two parts of the path."""
+    return " ".join(re.split(r"[/_+-]+", unquote(url.path).rstrip("/"))[-12:])
+
+
+def _odds(chance: float) -> float:
+    chance = min(max(chance, 1e-6), 1 - 1e-6)
+    return float(np.clip(np.log(chance / (1 - chance)), -MOST_ODDS, MOST_ODDS))
+
+
+def _cut(weight: float) -> float:
+    """Models have scales of their own; long sums say little more than short ones."""
+    return log1p(weight) if weight >= 0 else -log1p(-weight)

@@ -1,0 +1,209 @@
+"""`adaptive` in a job with a topic: what a fetch can be expected to bring, times the chance that it is about the topic.
+
+With one language, every page counts. With several, pairs do, and a translation is about what its original is about: a link
+that a page declares as its translation has the chance of that page.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.model import Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Stage, Visit
+from bitrawl.protocols import LinkScorer, RelevanceModel
+from bitrawl.strategies.adaptive.link_relevance import Floats, LinkRelevance, Rows
+from bitrawl.strategies.adaptive.stopping import largest
+from bitrawl.strategies.breadth_first import FIRST
+from bitrawl.url import Url
+
+TOP = (
+    300  # queued links whose order is kept right; those below are looked at again when their turn comes near; judgement
+)
+ROWS_PER_VISIT = 2000  # links that are scored again, on average, for each visit; judgement: 0.3 ms
+MIN_CHANGE = 0.03  # of a score, before it is written; judgement
+LEAST = 1e-4  # judgement: 0 would refuse a link
+# A site or a directory that a seed or another host links to is looked at before anything is dug out: its first page says
+# more of it than any link to it.
+LOOK = 0.97
+TRANSLATIONS = frozenset({LinkKind.ALTERNATE, LinkKind.PARTNER})
+# When to leave a site; judgements.
+MIN_FETCHES = 60  # of a site of the seeds
+MIN_NEW_FETCHES = 8  # of a site that the crawl found
+LOOK_BACK = 10  # fetches of a site after which this is asked again
+RECENT = 40
+BEST = 20
+MIN_RELEVANT_PER_FETCH = 0.02
+
+
+class TopicalAdaptive:
+    """Wraps a strategy for pairs, or nothing in a job with one language."""
+
+    def __init__(
+        self,
+        languages: Sequence[Language],
+        model: RelevanceModel,
+        site_of: Callable[[str], str],
+        inner: LinkScorer | None = None,
+        weights: Floats | None = None,
+    ) -> None:
+        self._inner = inner
+        self._links = LinkRelevance(model, languages[0], weights)
+        self._site_of = site_of
+        self._queue = _Queue()
+        self._places: set[tuple[str, str]] = set()  # host and first directory of what was visited
+        self._looked: dict[tuple[str, str], Url] = {}  # the link by which a place is looked at
+        self._seed_sites: set[str] = set()
+        self._gains: dict[str, list[float]] = {}  # by site: what each fetch brought
+        self._visits = 0  # since all rows were scored
+        self._site_numbers: dict[str, int] = {}
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
+        expected = self._inner.score(links, found_on, site) if self._inner else [1.0] * len(links)
+        rows = self._links.add(links, found_on)
+        self._queue.grow(len(self._links))
+        chance = self._links.chance(rows)
+        for place, link in enumerate(links):
+            if link.kind is LinkKind.SEED:
+                self._seed_sites.add(self._site_of(link.url.host))
+            elif link.kind in TRANSLATIONS and link.source is not None and found_on is not None and found_on.relevance:
+                chance[place] = found_on.relevance.score
+                self._queue.fixed[rows[place]] = chance[place]
+        self._queue.expected[rows] = np.maximum(self._queue.expected[rows], expected)
+        scores = np.maximum(chance * np.array(expected, np.float32), LEAST)
+        for place, link in enumerate(links):
+            if link.kind in FIRST:
+                scores[place] = 1.0
+            elif self._is_to_be_looked_at(link, found_on):
+                scores[place] = max(scores[place], LOOK)
+                self._queue.look[rows[place]] = True
+        self._queue.add(rows, scores)
+        self._queue.site[rows] = self._site_number(site.site)
+        found: list[float] = scores.tolist()
+        return found
+
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:
+        if self._inner:
+            self._inner.learn(visit, site)
+        link, outcome = visit.lease.link, visit.outcome
+        if isinstance(outcome, Sitemap) or link.kind in (LinkKind.PROBE, LinkKind.INDEX):
+            return
+        page = outcome if isinstance(outcome, Page) else None
+        self._visits += 1
+        self._places.add(_place(link.url))
+        row = self._links.row(link.url)
+        if row is not None:
+            self._queue.visit(row)
+        self._links.arrived(link.url, page)
+        if page is not None or outcome.stage in (Stage.FETCH, Stage.ANALYSE):  # type: ignore[union-attr]
+            gain = page.relevance.score if page is not None and page.relevance else 0.0
+            self._gains.setdefault(site.site, []).append(gain)
+
+    def advise(self, site: SiteKnowledge) -> Advice:
+        """New scores of everything near the top, now and then."""
+        inner = self._inner.advise(site) if self._inner else Advice()
+        changed = [(self._links.row(url), score) for url, score in inner.scores]
+        rows = np.array([row for row, _ in changed if row is not None], np.int64)
+        self._queue.expected[rows] = [score for row, score in changed if row is not None]
+        leave = inner.leave
+        if self._visits * ROWS_PER_VISIT > self._queue.count:
+            self._visits = 0
+            rows = self._queue.rows()
+        if len(self._gains.get(site.site, ())) % LOOK_BACK == 0:
+            leave = leave or self._reason(site.site)
+        return Advice(self._rescored(rows), inner.links, leave)
+
+    def _site_number(self, site: str) -> int:
+        return self._site_numbers.setdefault(site, len(self._site_numbers))
+
+    def _is_to_be_looked_at(self, link: Link, found_on: Page | None) -> bool:
+        """The first link to a place of which nothing is known, from a seed or from another host."""
+        if found_on is None or link.kind is not LinkKind.PAGE:
+            return False
+        place = _place(link.url)
+        if place in self._places or self._looked.setdefault(place, link.url) != link.url:
+            return False
+        return link.depth <= 1 or (
+            found_on.url.host != link.url.host and bool(found_on.relevance and found_on.relevance.relevant)
+        )
+
+    def _rescored(self, rows: Rows) -> tuple[tuple[Url, float], ...]:
+        queue = self._queue
+        rows = rows[queue.queued[rows]]
+        if not len(rows):
+            return ()
+        fixed = queue.fixed[rows]
+        chance = np.where(np.isnan(fixed), self._links.chance(rows), fixed)
+        new, old = chance * queue.expected[rows], queue.written[rows]
+        looks = queue.look[rows]
+        if looks.any():
+            places = [_place(self._links.url(row)) in self._places for row in rows[looks].tolist()]
+            queue.look[rows[looks]] = ~np.array(places)
+            new = np.where(queue.look[rows], np.maximum(new, np.float32(LOOK)), new)
+        changed = np.abs(new - old) > MIN_CHANGE * np.maximum(old, new)
+        if len(rows) > TOP:
+            least = largest(new, TOP).min()
+            changed &= (new >= least) | (old >= least)
+        rows, new = rows[changed], np.maximum(new[changed], np.float32(LEAST))
+        queue.written[rows] = new
+        return tuple(zip(map(self._links.url, rows.tolist()), new.tolist(), strict=True))
+
+    def _reason(self, site: str) -> str:
+        """Why to leave the site; empty while there is no reason."""
+        gains = self._gains.get(site, [])
+        least = MIN_FETCHES if site in self._seed_sites else MIN_NEW_FETCHES
+        if len(gains) < least:
+            return ""
+        recent = sum(gains[-max(RECENT, len(gains) // 4) :])
+        window = min(len(gains), max(RECENT, len(gains) // 4))
+        if recent / window >= MIN_RELEVANT_PER_FETCH:
+            return ""
+        queued = self._queue.rows()
+        here = queued[self._queue.site[queued] == self._site_number(site)]
+        promised = float(largest(self._queue.written[here], BEST).sum()) if len(here) else 0.0
+        if recent / window + promised / BEST >= MIN_RELEVANT_PER_FETCH:
+            return ""
+        return (
+            f"{sum(gains):.0f} relevant pages of {len(gains)} fetches; the last {window} brought {recent:.1f}, and the best"
+            f" {BEST} of {len(here)} queued links are expected to bring {promised:.1f}"
+        )
+
+
+class _Queue:
+    """What the frontier holds, by row."""
+
+    def __init__(self) -> None:
+        self.queued = np.zeros(1024, bool)
+        self.visited = np.zeros(1024, bool)
+        self.look = np.zeros(1024, bool)
+        self.site = np.zeros(1024, np.int32)
+        self.written = np.zeros(1024, np.float32)
+        self.expected = np.zeros(1024, np.float32)
+        self.fixed = np.full(1024, np.nan, np.float32)  # the chance of a translation, which is its original's
+        self.count = 0
+
+    def grow(self, rows: int) -> None:
+        while rows > len(self.queued):
+            for name in ("queued", "visited", "look", "site", "written", "expected"):
+                old: NDArray[np.generic] = getattr(self, name)
+                setattr(self, name, np.concatenate([old, np.zeros_like(old)]))
+            self.fixed = np.concatenate([self.fixed, np.full_like(self.fixed, np.nan)])
+
+    def add(self, rows: Rows, scores: Floats) -> None:
+        new = rows[~self.visited[rows] & ~self.queued[rows]]
+        self.queued[new] = True
+        self.count += len(np.unique(new))
+        # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
+        np.maximum.at(self.written, rows, scores)
+
+    def visit(self, row: int) -> None:
+        self.count -= int(self.queued[row])
+        self.queued[row] = False
+        self.visited[row] = True
+
+    def rows(self) -> Rows:
+        return np.flatnonzero(self.queued)
+
+
+def _place(url: Url) -> tuple[str, str]:
+    folders = url.path.split("/")[1:-1]
+    return url.host, folders[0] if folders else ""

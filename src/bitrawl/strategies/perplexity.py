@@ -1,0 +1,51 @@
+"""Links by the perplexity of the page that has them: Remus and Biemann 2016, section 3.
+
+A page that agrees with the language model of the domain has a low perplexity, and its links come first. Links of a page
+beyond the maximum are dropped. The three buckets of section 3.3 are steps of the frontier: a host whose best link is in a
+lower bucket waits, even if that delays the crawl.
+"""
+
+from collections.abc import Sequence
+from math import isfinite, log
+
+from bitrawl.model import Advice, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Visit
+from bitrawl.strategies.breadth_first import FIRST
+from bitrawl.url import Url
+
+HIGHEST = 1e10  # judgement: beyond the perplexity of a text in which no word is known, which is 10^7 in the paper
+LEAST = 1e-6  # judgement: of a page without text, whose links are followed last; 0 would drop them
+
+
+class Perplexity:
+    """A redirect keeps the priority of its link. Links that stand on no page come last."""
+
+    def __init__(self, maximum: float) -> None:
+        self._maximum = maximum
+        self._moved: dict[Url, float] = {}
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
+        perplexity = found_on.relevance.perplexity if found_on and found_on.relevance else 0.0
+        priority = 0.0 if isfinite(perplexity) and perplexity > self._maximum else score_of(perplexity)
+        return [
+            1.0
+            if link.kind in FIRST
+            else self._moved.get(link.source, priority)
+            if link.kind is LinkKind.REDIRECT and link.source
+            else priority
+            for link in links
+        ]
+
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:  # noqa: ARG002
+        if isinstance(visit.outcome, Skip) and visit.outcome.reason is Reason.REDIRECT:
+            self._moved[visit.lease.link.url] = visit.lease.score
+
+    def advise(self, site: SiteKnowledge) -> Advice:  # noqa: ARG002
+        self._moved.clear()
+        return Advice()
+
+
+def score_of(perplexity: float) -> float:
+    """Higher for a lower perplexity; that of a page without text, 0 or infinite, is the lowest."""
+    if perplexity <= 1 or not isfinite(perplexity):
+        return LEAST
+    return max(LEAST, 0.999 * (1 - log(perplexity) / log(HIGHEST)))
