@@ -13,7 +13,10 @@ from bitrawl.text.words import (
     StemsOfWords,
     _pattern,
     _unspaced,
+    is_elaborate,
+    is_unspaced,
     words,
+    written_words,
 )
 
 
@@ -95,3 +98,8 @@ def test_what_is_remembered_of_a_language_is_bounded():
     assert len(stems) <= _REMEMBERED
     assert stems["a" * 1_000_000]
     assert not any(len(word) > 100 for word in stems)
+
+
+def test_a_text_that_is_not_elaborate_does_not_become_so():
+    plain = (chr(code) for code in range(0x110000) if not is_elaborate(chr(code)) and not 0xD800 <= code < 0xE000)
+    assert not any(is_unspaced(piece) for text in plain for word in written_words(text) for piece in word)

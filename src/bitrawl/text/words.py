@@ -30,7 +30,8 @@ _REMEMBERED, _LONGEST_REMEMBERED = 100_000, 50  # words of a language, letters o
 _ELABORATE = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u0590-\u1dff\u20d0-\u20ff\u2c00-\uabff\ud7b0-\uffff\U00010000-\U0010ffff]"
 )
-_PLAIN = re.compile(rf"[^\W\d_]+|{_NUMBER}")
+# A set of Latin letters is looked up faster than the categories of any letter are.
+_PLAIN = re.compile(rf"[a-zß-öø-ÿ]++[^\W\d_]*+|[^\W\d_]++|{_NUMBER}")
 
 
 def words(text: str, language: Language) -> list[str]:
@@ -45,7 +46,12 @@ def words(text: str, language: Language) -> list[str]:
 def written_words(text: str) -> list[str]:
     """Casefolded words as they are written, numbers as they are grouped, and runs of a script without spaces."""
     text = unicodedata.normalize("NFKC", text).casefold()
-    return (_pattern() if _ELABORATE.search(text) else _PLAIN).findall(text)
+    return (_pattern() if is_elaborate(text) else _PLAIN).findall(text)
+
+
+def is_elaborate(text: str) -> bool:
+    """Whether it may have combining marks, or a script without spaces. If not, it has neither."""
+    return not text.isascii() and _ELABORATE.search(text) is not None
 
 
 class StemsOfWords(dict[str, tuple[str, ...]]):
@@ -58,7 +64,7 @@ class StemsOfWords(dict[str, tuple[str, ...]]):
         first = written[0]
         if first.isdecimal():
             stems = tuple(_numbers(written))
-        elif first >= "\u0e00" and _unspaced().match(first):
+        elif is_unspaced(first):
             return tuple(_pairs(written))  # too various to remember
         else:
             # Snowball leaves nothing of Greek "όταν" or of an Arabic vowel mark
@@ -74,6 +80,11 @@ class StemsOfWords(dict[str, tuple[str, ...]]):
 def stems_of(language: Language) -> StemsOfWords:
     """What `words` makes of each written word of that language."""
     return StemsOfWords(language)
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether its script puts no spaces between words."""
+    return character >= "\u0e00" and _unspaced().match(character) is not None
 
 
 @lru_cache(maxsize=64)
