@@ -49,6 +49,11 @@ def written_words(text: str) -> list[str]:
     return (_pattern() if is_elaborate(text) else _PLAIN).findall(text)
 
 
+def word_places(text: str) -> list[tuple[int, int]]:
+    """Where each written word begins and ends, in a text that is in NFKC and in its own case."""
+    return [found.span() for found in _pattern().finditer(text)]
+
+
 def is_elaborate(text: str) -> bool:
     """Whether it may have combining marks, or a script without spaces. If not, it has neither."""
     return not text.isascii() and _ELABORATE.search(text) is not None
