@@ -21,7 +21,7 @@ CANDIDATES = 3
 MIN_PROBABILITY = 0.1
 # A word of the other language costs this much, and is worth the probability that it translates a word of the term: words
 # that nothing translates stay out, but may stand between two that are translated ("politique de la pêche"). Judgement.
-COST = 0.08
+COST = 0.1
 COMMON_SHARE = 0.1  # Of the segments: a word that is in more of them is no word to know a term by; judgement.
 
 TextPair = tuple[str, str]
