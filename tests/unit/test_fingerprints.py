@@ -75,3 +75,10 @@ def test_signatures_of_different_texts_are_far():
 @pytest.mark.parametrize("text", ["", "a", "1234567890123", "\ud800" * 20, "\U0001f600" * 50])
 def test_signature_takes_any_text(text):
     assert 0 <= signature(text) < 2**64
+
+
+def test_structure_knows_a_paragraph_with_terms_from_one_without():
+    plain, topical = structure([Paragraph("Acid rain")]), structure([Paragraph("Acid rain", terms=("acid rain",))])
+    assert plain != topical
+    assert len(plain) == len(topical) == 1
+    assert structure([Paragraph("Acid rain", ParagraphKind.TITLE, terms=("rain",))]) != topical

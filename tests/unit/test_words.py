@@ -1,7 +1,23 @@
+import unicodedata
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bitrawl.model import Language
-from bitrawl.text.words import words
+from bitrawl.text.words import (
+    _ELABORATE,
+    _LAST_CODE_POINT,
+    _PLAIN,
+    _REMEMBERED,
+    StemsOfWords,
+    _pattern,
+    _unspaced,
+    is_elaborate,
+    is_unspaced,
+    words,
+    written_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +77,29 @@ def test_a_number_has_one_form_however_it_is_written(text, expected):
 def test_a_region_or_a_script_does_not_change_the_stemmer():
     assert words("gardens", Language("en-GB")) == words("gardens", Language("en"))
     assert words("hagene", Language("nb")) == words("hagene", Language("no"))
+
+
+def test_the_plain_pattern_reads_no_text_that_has_marks_or_a_script_without_spaces():
+    elaborate = [chr(code) for code in range(0x110000) if _unspaced().match(chr(code))]
+    elaborate += [chr(code) for code in range(_LAST_CODE_POINT) if unicodedata.category(chr(code))[0] == "M"]
+    assert all(_ELABORATE.match(character) for character in elaborate)
+
+
+@given(st.text(st.characters(max_codepoint=0x3FFFF, exclude_categories=["Cs"])) | st.text("aéßж1.,'_ -한ʼ"))
+def test_the_plain_pattern_finds_what_the_elaborate_one_finds(text: str):
+    if not _ELABORATE.search(text):
+        assert _PLAIN.findall(text) == _pattern().findall(text)
+
+
+def test_what_is_remembered_of_a_language_is_bounded():
+    stems = StemsOfWords(Language("en"))
+    for number in range(_REMEMBERED + 10):
+        stems[f"w{number}"]
+    assert len(stems) <= _REMEMBERED
+    assert stems["a" * 1_000_000]
+    assert not any(len(word) > 100 for word in stems)
+
+
+def test_a_text_that_is_not_elaborate_does_not_become_so():
+    plain = (chr(code) for code in range(0x110000) if not is_elaborate(chr(code)) and not 0xD800 <= code < 0xE000)
+    assert not any(is_unspaced(piece) for text in plain for word in written_words(text) for piece in word)

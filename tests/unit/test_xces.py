@@ -1,10 +1,11 @@
 import xml.etree.ElementTree as ET
 
+import msgspec
 import pytest
 
 from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.corpus.xces import alignment_name, crawl_info, document_name, xces
-from bitrawl.model import Language, Metadata, Method, Page, PagePair, Paragraph, ParagraphKind
+from bitrawl.model import Language, Metadata, Method, Page, PagePair, Paragraph, ParagraphKind, Relevance
 from bitrawl.url import Url
 
 HEAD = CorpusHeader((Language("en"), Language("sr")), at=1_800_000_000.0)
@@ -119,3 +120,18 @@ def test_nothing_of_a_url_gets_into_a_file_name():
 )
 def test_length_is_counted_in_any_script(text, language, expected):
     assert crawl_info(Paragraph(text), Page(EN, Language(language))) == expected
+
+
+def test_a_relevant_page_names_its_classes(tmp_path):
+    relevance = Relevance(0.75, relevant=True, classes=("pollution", "weather & climate"))
+    text_class = written(tmp_path, msgspec.structs.replace(PAGE, relevance=relevance)).find(".//c:textClass", NS)
+    assert text_class.find("c:domain", NS).attrib == {"confidence": "0.7500"}
+    assert text_class.findtext("c:domain", namespaces=NS) == "pollution"
+    assert text_class.findtext("c:subdomain", namespaces=NS) == "pollution;weather & climate"
+
+
+@pytest.mark.parametrize("relevance", [None, Relevance(0.1, relevant=False, classes=("pollution",))])
+def test_any_other_page_names_none(tmp_path, relevance):
+    text_class = written(tmp_path, msgspec.structs.replace(PAGE, relevance=relevance)).find(".//c:textClass", NS)
+    assert text_class.find("c:domain", NS).attrib == {}
+    assert not text_class.findtext("c:subdomain", namespaces=NS)

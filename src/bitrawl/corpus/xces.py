@@ -10,7 +10,7 @@ from bitrawl.corpus.characters import xml
 from bitrawl.corpus.naming import CorpusHeader, compressed, paragraph_id
 from bitrawl.files import replacing, replacing_folder
 from bitrawl.languages import same_language
-from bitrawl.model import UNDETERMINED, Language, Metadata, Method, Page, PagePair, Paragraph, ParagraphKind
+from bitrawl.model import UNDETERMINED, Language, Metadata, Method, Page, PagePair, Paragraph, ParagraphKind, Relevance
 from bitrawl.text.words import words
 from bitrawl.url import Url
 from bitrawl.version import __version__
@@ -119,9 +119,18 @@ def _profile(page: Page) -> str:
     terms = "".join(f"<keyTerm>{xml(term)}</keyTerm>\n" for term in keywords)
     return (
         f'<profileDesc>\n<langUsage>\n<language iso639="{xml(page.language)}"/>\n</langUsage>\n'
-        f"<textClass>\n<keywords>\n{terms}</keywords>\n<domain/>\n<subdomain/>\n<genre/>\n<subject/>\n</textClass>\n"
+        f"<textClass>\n<keywords>\n{terms}</keywords>\n{_domain(page.relevance)}<genre/>\n<subject/>\n</textClass>\n"
         "<annotations/>\n</profileDesc>\n"
     )
+
+
+def _domain(relevance: Relevance | None) -> str:
+    """The class that most speaks for, and all of them. Empty elements in a job without a topic."""
+    if relevance is None or not relevance.relevant:
+        return "<domain/>\n<subdomain/>\n"
+    first = xml(relevance.classes[0]) if relevance.classes else ""
+    all_of_them = xml(";".join(relevance.classes))
+    return f'<domain confidence="{relevance.score:.4f}">{first}</domain>\n<subdomain>{all_of_them}</subdomain>\n'
 
 
 def _paragraph(number: int, paragraph: Paragraph, page: Page) -> str:

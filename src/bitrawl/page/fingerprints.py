@@ -17,6 +17,7 @@ _LONGEST = 20_000  # Characters that a signature reads; judgement: it limits the
 _KINDS = {kind: i for i, kind in enumerate(ParagraphKind)}
 _LETTERS = "abcdefghijklmABCDEFGHIJKLMnopqrstuvwxyzNOPQRSTUVWXYZ"
 _LENGTHS = len(_LETTERS) // len(_KINDS)
+_TOPICAL = str.maketrans({letter: chr(0x100 + number) for number, letter in enumerate(_LETTERS)})
 _DIGITS = re.compile(r"\d+")
 
 
@@ -25,13 +26,16 @@ def structure(paragraphs: Iterable[Paragraph]) -> str:
 
     After Papavassiliou et al., section 3.9, where it is a sequence of integers: a mark for title, heading or list item,
     then the length in characters. Translations never have equal lengths, so lengths are quantised (each step is twice
-    the previous one), and an edit distance over the letters compares kinds and lengths at once.
+    the previous one), and an edit distance over the letters compares kinds and lengths at once. A paragraph with terms
+    of the topic, marked -5 in the paper, has a letter of another alphabet.
     """
-    return "".join(
-        _LETTERS[_KINDS[p.kind] * _LENGTHS + min(weight(p.text).bit_length() - 1, _LENGTHS - 1)]
-        for p in paragraphs
-        if not p.boilerplate and p.text
-    )
+    return "".join(_letter(p) for p in paragraphs if not p.boilerplate and p.text)
+
+
+def _letter(paragraph: Paragraph) -> str:
+    steps = min(weight(paragraph.text).bit_length() - 1, _LENGTHS - 1)
+    letter = _LETTERS[_KINDS[paragraph.kind] * _LENGTHS + steps]
+    return letter.translate(_TOPICAL) if paragraph.terms else letter
 
 
 def digest(text: str) -> str:

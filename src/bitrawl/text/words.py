@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import chain
 
 import Stemmer
 
@@ -23,6 +24,14 @@ _LAST_CODE_POINT = 0x12000  # later code points hold no marks that words are wri
 # Hangul and other syllabaries say in two letters what an alphabet says in five.
 _PREFIX, _SYLLABIC_PREFIX = 5, 2
 _SYLLABIC = re.compile("[\u1200-\u137f\uac00-\ud7af]")
+_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 50  # words of a language, letters of a word: at most 20 MB; judgement
+# Combining marks and scripts without spaces are among these characters. A text without any of them (Latin, Greek,
+# Cyrillic, Hangul as they are usually written) is read five times faster by the plain pattern.
+_ELABORATE = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u0590-\u1dff\u20d0-\u20ff\u2c00-\uabff\ud7b0-\uffff\U00010000-\U0010ffff]"
+)
+# A set of Latin letters is looked up faster than the categories of any letter are.
+_PLAIN = re.compile(rf"[a-zß-öø-ÿ]++[^\W\d_]*+|[^\W\d_]++|{_NUMBER}")
 
 
 def words(text: str, language: Language) -> list[str]:
@@ -31,18 +40,56 @@ def words(text: str, language: Language) -> list[str]:
     Numbers are written alike however their digits are grouped (1.234.567, 1 234 567). In a script without spaces, each
     pair of neighbouring characters is a word.
     """
-    found = _pattern().findall(unicodedata.normalize("NFKC", text).casefold())
-    tokens: list[str] = []
-    stem = stemmer(language)
-    for token in found:
-        first = token[0]
+    return list(chain.from_iterable(map(stems_of(language).__getitem__, written_words(text))))
+
+
+def written_words(text: str) -> list[str]:
+    """Casefolded words as they are written, numbers as they are grouped, and runs of a script without spaces."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    return (_pattern() if is_elaborate(text) else _PLAIN).findall(text)
+
+
+def word_places(text: str) -> list[tuple[int, int]]:
+    """Where each written word begins and ends, in a text that is in NFKC and in its own case."""
+    return [found.span() for found in _pattern().finditer(text)]
+
+
+def is_elaborate(text: str) -> bool:
+    """Whether it may have combining marks, or a script without spaces. If not, it has neither."""
+    return not text.isascii() and _ELABORATE.search(text) is not None
+
+
+class StemsOfWords(dict[str, tuple[str, ...]]):
+    """The stems of written words, made when they are asked for: one of a word, several of a run without spaces."""
+
+    def __init__(self, language: Language) -> None:
+        self._stem = stemmer(language)
+
+    def __missing__(self, written: str) -> tuple[str, ...]:
+        first = written[0]
         if first.isdecimal():
-            tokens += _numbers(token)
-        elif first >= "\u0e00" and _unspaced().match(first):
-            tokens += _pairs(token)
+            stems = tuple(_numbers(written))
+        elif is_unspaced(first):
+            return tuple(_pairs(written))  # too various to remember
         else:
-            tokens.append(stem(token) or token)  # Snowball leaves nothing of Greek "όταν" or of an Arabic vowel mark
-    return tokens
+            # Snowball leaves nothing of Greek "όταν" or of an Arabic vowel mark
+            stems = (self._stem(written) or written,)
+        if len(written) <= _LONGEST_REMEMBERED:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[written] = stems
+        return stems
+
+
+@lru_cache(maxsize=64)
+def stems_of(language: Language) -> StemsOfWords:
+    """What `words` makes of each written word of that language."""
+    return StemsOfWords(language)
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether its script puts no spaces between words."""
+    return character >= "\u0e00" and _unspaced().match(character) is not None
 
 
 @lru_cache(maxsize=64)
@@ -51,7 +98,7 @@ def stemmer(language: Language) -> Callable[[str], str]:
     bare = language.split("-")[0]
     code = {"nb": "no", "nn": "no"}.get(bare, bare)
     try:
-        stem = Stemmer.Stemmer(code, 100_000).stemWord
+        stem = Stemmer.Stemmer(code, 0).stemWord  # `StemsOfWords` remembers
     except KeyError:
         return _beginning
     return stem  # type: ignore[no-any-return]

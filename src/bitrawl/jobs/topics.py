@@ -1,0 +1,183 @@
+"""What the topic verbs read: texts on a subject, pages, and the segments of a corpus."""
+
+import gzip
+from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+from xml.parsers import expat
+
+import msgspec
+
+from bitrawl.errors import ConfigError
+from bitrawl.jobs.export import corpus_units
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.pages import SUFFIXES, loose_pages
+from bitrawl.languages import claimed_language, same_language
+from bitrawl.model import UNDETERMINED, Language, Page, Paragraph, Skip
+from bitrawl.text.language import NgramLanguageIdentifier
+from bitrawl.url import Url
+
+PLAIN_SUFFIXES = frozenset((".txt", ".text", ".md"))
+_CHUNK = 1 << 16
+Languages = tuple[Language, Language]
+TextPair = tuple[str, str]
+
+
+async def topic_pages(
+    sources: Sequence[str], stdin: BinaryIO, *, allow_private: bool = False
+) -> AsyncIterator[tuple[str, Page | Skip]]:
+    """Pages of HTML files, folders, jobs and URLs as `loose_pages` gives them; a plain text file is a page too."""
+    identifier: NgramLanguageIdentifier | None = None
+    for source in sources:
+        path = Path(source)
+        plain = _plain_files(path)
+        for one in plain:
+            identifier = identifier or NgramLanguageIdentifier()
+            yield str(one), _plain_page(one, identifier)
+        if not plain or (path.is_dir() and any(one.suffix.lower() in SUFFIXES for one in path.rglob("*"))):
+            async for named in loose_pages([source], stdin, allow_private=allow_private):
+                yield named
+
+
+def main_text(page: Page) -> str:
+    """One paragraph per line, the title first where the text does not begin with it."""
+    paragraphs = [paragraph.text for paragraph in page.paragraphs if not paragraph.boilerplate]
+    if page.title and (not paragraphs or paragraphs[0] != page.title):
+        paragraphs.insert(0, page.title)
+    return "\n".join(paragraphs)
+
+
+def segment_texts(source: Path, languages: Languages) -> Iterator[TextPair]:
+    """The aligned segments of a job, or of its `sentences.jsonl` or `.tmx`, the first of the languages first.
+
+    Raises `ConfigError` if there are none in these languages.
+    """
+    found = False
+    for pair in _segment_texts(source, languages):
+        found = True
+        yield pair
+    if not found:
+        raise ConfigError(f"{source} has no segments in {languages[0]} and {languages[1]}; check --langs")
+
+
+def _plain_files(path: Path) -> list[Path]:
+    if path.is_dir() and not JobFolder(path).ledger.exists():
+        return sorted(one for one in path.rglob("*") if one.suffix.lower() in PLAIN_SUFFIXES)
+    return [path] if path.suffix.lower() in PLAIN_SUFFIXES and "://" not in str(path) else []
+
+
+def _plain_page(path: Path, identifier: NgramLanguageIdentifier) -> Page:
+    try:
+        text = path.read_bytes().decode("utf-8-sig", "replace")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    ((language, confidence),) = identifier.identify([text])
+    paragraphs = tuple(Paragraph(line) for line in lines if line)
+    return Page(Url.parse(f"http://localhost/{quote(str(path))}"), language, confidence, paragraphs=paragraphs)
+
+
+def _segment_texts(source: Path, languages: Languages) -> Iterator[TextPair]:
+    if source.is_dir():
+        where = JobFolder(source)
+        for header, unit in corpus_units(where.job(), where.path):
+            yield from _ordered(
+                (header.languages[0], header.languages[1]), (unit.pair.a.text, unit.pair.b.text), languages
+            )
+        return
+    name = source.name.removesuffix(".gz")
+    if not name.endswith((".jsonl", ".tmx")):
+        raise ConfigError(
+            f"{source} is no corpus that can be read; give a job folder, a sentences.jsonl or a .tmx file"
+        )
+    try:
+        with gzip.open(source, "rb") if source.suffix == ".gz" else source.open("rb") as file:
+            reader = _tmx_pairs if name.endswith(".tmx") else _jsonl_pairs
+            for written, texts in reader(file, source):  # type: ignore[arg-type]
+                yield from _ordered(written, texts, languages)
+    except OSError as error:
+        raise ConfigError(f"{source} cannot be read: {error.strerror or error}") from error
+
+
+def _ordered(written: Languages, texts: TextPair, languages: Languages) -> Iterator[TextPair]:
+    if same_language(written[0], languages[0]) and same_language(written[1], languages[1]):
+        yield texts
+    elif same_language(written[0], languages[1]) and same_language(written[1], languages[0]):
+        yield texts[1], texts[0]
+
+
+class _Line(msgspec.Struct):
+    text_a: str
+    text_b: str
+    lang_a: str = ""
+    lang_b: str = ""
+
+
+def _jsonl_pairs(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TextPair]]:
+    decoder = msgspec.json.Decoder(_Line)
+    for number, line in enumerate(file, 1):
+        try:
+            read = decoder.decode(line)
+        except msgspec.DecodeError as error:
+            message = f"{source}, line {number}: {error}; give the sentences.jsonl of a corpus"
+            raise ConfigError(message) from error
+        yield (claimed_language(read.lang_a), claimed_language(read.lang_b)), (read.text_a, read.text_b)
+
+
+def _tmx_pairs(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TextPair]]:
+    reader = _TmxReader(source)
+    try:
+        while chunk := file.read(_CHUNK):
+            reader.parser.Parse(chunk, False)
+            yield from reader.taken()
+        reader.parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise ConfigError(f"{source}, line {error.lineno}: this is no TMX ({error}); export it again") from error
+    yield from reader.taken()
+
+
+class _TmxReader:
+    """Unit by unit. A file that declares entities is refused, and nothing is loaded from elsewhere."""
+
+    def __init__(self, source: Path) -> None:
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        self.parser.EntityDeclHandler = self._refuse
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+        self._source = source
+        self._variants: list[tuple[Language, str]] = []
+        self._language = UNDETERMINED
+        self._text: list[str] | None = None
+        self._units: list[tuple[Languages, TextPair]] = []
+
+    def taken(self) -> list[tuple[Languages, TextPair]]:
+        """What was read since the last time."""
+        units, self._units = self._units, []
+        return units
+
+    def _refuse(self, *_: object) -> None:
+        raise ConfigError(f"{self._source} declares XML entities; export it without a DTD")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "tuv":
+            self._language = claimed_language(attributes.get("xml:lang") or attributes.get("lang", ""))
+        elif tag == "seg":
+            self._text = []
+
+    def _characters(self, text: str) -> None:
+        if self._text is not None:
+            self._text.append(text)
+
+    def _end(self, tag: str) -> None:
+        if tag == "seg" and self._text is not None:
+            self._variants.append((self._language, "".join(self._text)))
+            self._text = None
+        elif tag == "tu":
+            for number, (language, text) in enumerate(self._variants):
+                for other, translation in self._variants[number + 1 :]:
+                    self._units.append(((language, other), (text, translation)))
+            self._variants = []

@@ -1,0 +1,287 @@
+"""Lists of weighted terms that describe a topic, as files: ILSP-FC's own format, CSV and TSV, TBX."""
+
+import codecs
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from xml.parsers import expat
+
+import msgspec
+
+from bitrawl.errors import ConfigError
+from bitrawl.files import write as write_file
+from bitrawl.languages import parse_language, same_language
+from bitrawl.model import UNDETERMINED, Language
+
+FULL_WEIGHT = 100.0
+"""Of a term whose file gives no weight. ILSP-FC's own lists go from 1 to 100."""
+
+_LINE = re.compile(r"(?P<weight>[+-]?\d+(?:[.,]\d+)?)\s*:\s*(?P<rest>.*)")
+_LANGUAGE = re.compile(r"(?P<rest>.*)>\s*(?P<language>[^\s>=;]*)\s*")
+_SHAPE = "weight:term=class>language, as in 50:acid rain=pollution>en"
+_URL = re.compile(r"\w+://|www\.", re.IGNORECASE)
+_BYTE_ORDER_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+# What the columns of a table may be called. The first name of each is ours.
+_COLUMNS = {
+    "term": ("term", "terms", "text", "word"),
+    "weight": ("weight", "score"),
+    "classes": ("class", "classes", "domain", "subdomain", "topic"),
+    "language": ("language", "lang"),
+}
+_XML_START = re.compile(r"\s*<(?:\?xml|!DOCTYPE|martif|tbx)", re.IGNORECASE)
+_RESERVED = re.compile(r"[=;>\s]+")  # what a class cannot have in ILSP-FC's format, which has no escapes
+
+
+class Term(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """A word or several that speak for the topic, or against it where the weight is negative."""
+
+    text: str
+    weight: float = FULL_WEIGHT
+    classes: tuple[str, ...] = ()
+    language: Language = UNDETERMINED
+
+
+class TermList(msgspec.Struct, frozen=True):
+    """The terms of a topic, in any number of languages."""
+
+    terms: tuple[Term, ...]
+
+    @property
+    def languages(self) -> tuple[Language, ...]:
+        """Those of its terms, each once. "und" if a term has none."""
+        return tuple(dict.fromkeys(term.language for term in self.terms))
+
+    def of(self, language: Language) -> tuple[Term, ...]:
+        """The terms of that language, and those whose language is not known."""
+        return tuple(
+            term
+            for term in self.terms
+            if term.language == UNDETERMINED
+            or same_language(language, term.language)
+            or same_language(term.language, language)
+        )
+
+    def write(self, path: Path) -> None:
+        """In ILSP-FC's format, one term per line."""
+        write_file(path, "".join(f"{line(term)}\n" for term in self.terms))
+
+
+def line(term: Term) -> str:
+    """A term as ILSP-FC writes it: `50:acid rain=pollution;weather>en`. Raises `ConfigError` for a term with no text."""
+    text = " ".join(term.text.split())
+    if not text:
+        raise ConfigError("a term has no text; remove it")
+    classes = ";".join(_RESERVED.sub(" ", name).strip() for name in term.classes)
+    mark = f"={classes}" if classes or "=" in text else ""
+    language = f">{term.language}" if term.language != UNDETERMINED else ""
+    return f"{term.weight:g}:{text}{mark}{language}"
+
+
+def read_terms(path: Path, languages: Sequence[Language] | None = None) -> TermList:
+    """Read a list for a job in those languages. Raises `ConfigError`, which names the file, the line and the fix.
+
+    A term without a language takes the job's only one. Terms of other languages are left out; a list that has none of
+    the job's is refused. Without `languages`, all terms are kept as they are.
+    """
+    text = _text(path)
+    if path.suffix.lower() in (".tbx", ".xml") or _XML_START.match(text):
+        entries = _tbx(text, path)
+    elif path.suffix.lower() in (".csv", ".tsv", ".tab"):
+        entries = _table(text, path)
+    else:
+        entries = _lines(text, path)
+    terms = [_completed(entry, path, languages) for entry in entries]
+    if not terms:
+        raise ConfigError(f"{path} has no terms; write one per line: {_SHAPE}")
+    return TermList(tuple(terms)) if languages is None else _wanted(TermList(tuple(terms)), path, languages)
+
+
+class _Entry(NamedTuple):
+    """A term and the line that it stands on."""
+
+    line: int
+    term: Term
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+        return content.decode(_BYTE_ORDER_MARKS.get(content[:2], "utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is no text in UTF-8; save it as UTF-8") from error
+    except OSError as error:
+        raise ConfigError(f"the term list {path} cannot be read: {error.strerror}; check the name") from error
+
+
+def _lines(text: str, path: Path) -> Iterator[_Entry]:
+    """ILSP-FC's format. A line that is only a term, without its weight, is one of full weight."""
+    for number, raw in enumerate(text.splitlines(), 1):
+        written = raw.strip().removeprefix("\ufeff")  # a byte order mark in the middle: files that were joined
+        if written and not written.startswith("#"):
+            yield _Entry(number, _parsed_line(written, f"{path}, line {number}"))
+
+
+def _parsed_line(written: str, place: str) -> Term:
+    if _URL.match(written):
+        raise ConfigError(f"{place}: {written[:60]} is a URL, not a term; a list of seeds goes to --seeds-file")
+    if found := _LINE.fullmatch(written):
+        weight, rest = _weight(found["weight"], place), found["rest"]
+    elif ":" in written:
+        raise ConfigError(f"{place}: the weight of {written[:60]!r} is no number; write {_SHAPE}")
+    else:
+        weight, rest = FULL_WEIGHT, written
+    language = UNDETERMINED
+    if found := _LANGUAGE.fullmatch(rest):
+        language, rest = _language(found["language"], place), found["rest"]
+    text, mark, classes = rest.rpartition("=")
+    return _term(text if mark else rest, weight, classes if mark else "", language, place)
+
+
+def _table(text: str, path: Path) -> Iterator[_Entry]:
+    """Columns in any order, named in the first line; others are ignored."""
+    first = text.partition("\n")[0]
+    delimiter = "\t" if path.suffix.lower() != ".csv" else max(",;\t", key=first.count)
+    reader = csv.reader(text.splitlines(), delimiter=delimiter)
+    try:
+        names = [name.strip().lower() for name in next(reader, [])]
+        column = {key: next((names.index(one) for one in known if one in names), -1) for key, known in _COLUMNS.items()}
+        if column["term"] < 0:
+            raise ConfigError(
+                f"{path}, line 1: no column is called term; name the columns: term, weight, class, language"
+            )
+        for row in reader:
+            if any(cell.strip() for cell in row) and not row[0].startswith("#"):
+                cells = {key: row[at].strip() if 0 <= at < len(row) else "" for key, at in column.items()}
+                yield _Entry(reader.line_num, _parsed_row(cells, f"{path}, line {reader.line_num}"))
+    except csv.Error as error:
+        raise ConfigError(f"{path}, line {reader.line_num}: {error}; save the table as plain CSV in UTF-8") from error
+
+
+def _parsed_row(cells: dict[str, str], place: str) -> Term:
+    weight = _weight(cells["weight"], place) if cells["weight"] else FULL_WEIGHT
+    language = _language(cells["language"], place) if cells["language"] else UNDETERMINED
+    return _term(cells["term"], weight, cells["classes"], language, place)
+
+
+def _term(text: str, weight: float, classes: str, language: Language, place: str) -> Term:
+    text = " ".join(text.split())
+    if not text:
+        raise ConfigError(f"{place}: there is no term; write {_SHAPE}, or delete the line")
+    named = tuple(dict.fromkeys(filter(None, (" ".join(name.split()) for name in classes.split(";")))))
+    return Term(text, weight, named, language)
+
+
+def _weight(written: str, place: str) -> float:
+    try:
+        weight = float(written.replace(",", "."))
+        if abs(weight) <= 1e9:  # not infinite, no NaN; judgement
+            return weight
+    except ValueError:
+        pass
+    raise ConfigError(f"{place}: the weight {written[:20]!r} is no number; write one as 50 or -20")
+
+
+def _language(written: str, place: str) -> Language:
+    try:
+        return parse_language(written)
+    except ConfigError as error:
+        raise ConfigError(f"{place}: {error}") from error
+
+
+def _tbx(text: str, path: Path) -> Iterator[_Entry]:
+    reader = _TbxReader(path)
+    return iter(reader.read(text))
+
+
+class _TbxReader:
+    """TBX of 2008 (termEntry, langSet) and of 2019 (conceptEntry, langSec); the subject field is the class.
+
+    A file that declares entities is refused, and nothing is loaded from elsewhere: expat fetches no DTD by itself.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        self._parser.EntityDeclHandler = self._refuse
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+        self._entries: list[_Entry] = []
+        self._language = UNDETERMINED
+        self._waiting: list[_Entry] = []  # of the concept, whose subject may follow
+        self._subjects: list[str] = []
+        self._text: list[str] | None = None
+
+    def read(self, text: str) -> list[_Entry]:
+        # The text is decoded already, whatever its declaration says.
+        body = re.sub(r"^\s*<\?xml[^>]*\?>", "", text, count=1)
+        try:
+            self._parser.Parse(body, True)
+        except expat.ExpatError as error:
+            raise ConfigError(
+                f"{self._path}, line {error.lineno}: this is no XML ({error}); export the TBX again"
+            ) from error
+        return self._entries
+
+    def _place(self) -> str:
+        return f"{self._path}, line {self._parser.CurrentLineNumber}"
+
+    def _refuse(self, *_: object) -> None:
+        raise ConfigError(f"{self._place()}: the file declares XML entities; export it without a DTD")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag.rpartition(":")[2]
+        if name in ("langSet", "langSec"):
+            code = attributes.get("xml:lang") or attributes.get("lang", "")
+            self._language = _language(code, self._place()) if code else UNDETERMINED
+        elif name == "term" or (name == "descrip" and attributes.get("type") == "subjectField"):
+            self._text = []
+
+    def _characters(self, text: str) -> None:
+        if self._text is not None:
+            self._text.append(text)
+
+    def _end(self, tag: str) -> None:
+        name = tag.rpartition(":")[2]
+        if name in ("term", "descrip") and self._text is not None:
+            text = " ".join("".join(self._text).split())
+            self._text = None
+            if text and name == "term":
+                self._waiting.append(_Entry(self._parser.CurrentLineNumber, Term(text, language=self._language)))
+            elif text:
+                self._subjects += filter(None, (one.strip() for one in text.split(";")))
+        elif name in ("termEntry", "conceptEntry"):
+            classes = tuple(dict.fromkeys(self._subjects))
+            self._entries += [_Entry(at, msgspec.structs.replace(term, classes=classes)) for at, term in self._waiting]
+            self._waiting, self._subjects, self._language = [], [], UNDETERMINED
+
+
+def _completed(entry: _Entry, path: Path, languages: Sequence[Language] | None) -> Term:
+    """With the language that it must have."""
+    if languages is None or entry.term.language != UNDETERMINED:
+        return entry.term
+    if len(languages) != 1:
+        codes = _listed(languages)
+        raise ConfigError(
+            f"{path}, line {entry.line}: {entry.term.text!r} has no language, and the job has {codes};"
+            f" write its language behind it: {line(entry.term)}>{languages[0] if languages else 'en'}"
+        )
+    return msgspec.structs.replace(entry.term, language=languages[0])
+
+
+def _wanted(found: TermList, path: Path, languages: Sequence[Language]) -> TermList:
+    kept = {term for language in languages for term in found.of(language)}
+    if not kept:
+        raise ConfigError(
+            f"{path} has terms in {_listed(found.languages)} only, and the job is in {_listed(languages)};"
+            " give a list in a language of the job, or translate it: bitrawl topic translate"
+        )
+    return TermList(tuple(term for term in found.terms if term in kept))
+
+
+def _listed(languages: Iterable[Language]) -> str:
+    return ", ".join(languages) or "none"
