@@ -5,11 +5,11 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.config import Job, Strategy, TopicSection
+from bitrawl.config import FOCUSED, Job, Reach, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
 from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher, user_agent
@@ -41,12 +41,24 @@ from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.strategies.guarded import GuardedScorer
 from bitrawl.strategies.language_filter import LanguageFilter
 from bitrawl.strategies.perplexity import Perplexity
+from bitrawl.strategies.perplexity import score_of as perplexity_score
 from bitrawl.strategies.terms import Terms
 from bitrawl.strategies.url_models import UrlModels
 from bitrawl.strategies.url_patterns.scorer import UrlPatterns
 from bitrawl.text.encoder import load_encoder
+from bitrawl.text.frequencies import known, rate
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import read_dictionary
+from bitrawl.text.ngrams.arpa import read_arpa
+from bitrawl.text.ngrams.kneser_ney import train
+from bitrawl.text.ngrams.model import NgramModel
+from bitrawl.text.ngrams.sequences import sequences
+from bitrawl.topic.judge import TopicJudge
+from bitrawl.topic.keyness import learn_terms
+from bitrawl.topic.learned import LearnedRelevance
+from bitrawl.topic.perplexity import PerplexityRelevance
+from bitrawl.topic.term_list import TermList, read_terms
+from bitrawl.topic.terms import TermRelevance, TermThresholds
 from bitrawl.url import Url
 from bitrawl.urls.language.model import LinearUrlLanguageModel
 from bitrawl.urls.language.rules import RuleUrlLanguageModel
@@ -81,9 +93,17 @@ class Parts(NamedTuple):
 
 
 async def crawl(
-    job: Job, folder: Path, archives: Archives | None, stack: AsyncExitStack, observe: Callable[[Visit], None]
+    job: Job,
+    folder: Path,
+    archives: Archives | None,
+    stack: AsyncExitStack,
+    observe: Callable[[Visit], None],
+    judge: TopicJudge | None = None,
 ) -> Parts:
-    """Everything that a crawl of the web, or of archives, needs. What must be closed is put on the stack."""
+    """Everything that a crawl of the web, or of archives, needs. What must be closed is put on the stack.
+
+    `judge` is what `topic_judge` made, in a job with a topic.
+    """
     clock, sites = SystemClock(), Sites(job.scope.one_site)
     ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
     stack.callback(ledger.close)
@@ -92,7 +112,8 @@ async def crawl(
     web = await _web(job, folder, ledger, archives, stack, clock)
     pause = 0.0 if archives is not None else job.politeness.delay
     robots = RobotsFetcher(web, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
-    whole, strategy_asked = bool(job.warc), scorer(job)
+    topic = Topic(judge.model, job.topic, sites.of) if judge is not None else None
+    whole, strategy_asked = bool(job.warc), scorer(job, topic)
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock),
         fetcher=web if whole else robots,
@@ -114,13 +135,14 @@ async def crawl(
         traps=_traps(ledger),
         sitemaps_of=robots.sitemaps,
         observe=observe,
+        judge=judge or (lambda _link, page: page),
     )
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
     for url, signature in ledger.signatures():
         made.hosts.answered(url, signature)
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
-    return Parts(made, ledger, queue, learns=not isinstance(strategy_asked, STATELESS))
+    return Parts(made, ledger, queue, learns=judge is not None or not isinstance(strategy_asked, STATELESS))
 
 
 async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) -> Previewer:
@@ -148,12 +170,19 @@ def check(job: Job) -> None:
     Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
     if job.url_language_model or job.url_pair_model:
         scorer(job)
+    if job.topic.terms:
+        read_terms(Path(job.topic.terms), job.languages())
 
 
 def scope_rules(job: Job) -> ScopeRules:
     scope = job.scope
     return ScopeRules(
-        include=scope.include, exclude=scope.exclude, depth=scope.depth, same_host=scope.same_host, under=scope.under
+        include=scope.include,
+        exclude=scope.exclude,
+        depth=scope.depth,
+        same_host=scope.same_host,
+        under=scope.under,
+        whole_web=scope.reach is Reach.WEB,
     )
 
 
@@ -267,7 +296,14 @@ def _frontier(
         spent=spent,
         spent_on=spent_on,
         left={} if job.exhaustive else {known.site: known.left for known in ledger.sites() if known.left},
+        ranked=job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE),
+        steps=bucket_scores(job),
     )
+
+
+def bucket_scores(job: Job) -> tuple[float, ...]:
+    """Scores that are worth waiting for: the boundaries of the strategy perplexity, Remus, section 3.3."""
+    return tuple(map(perplexity_score, job.topic.buckets)) if job.strategy is Strategy.PERPLEXITY else ()
 
 
 def _bytes(megabytes: float | None) -> int | None:
@@ -305,8 +341,9 @@ class Topic(NamedTuple):
     site_of: Callable[[str], str] = Sites().of
 
 
-def scorer(job: Job) -> LinkScorer:
-    return strategy(job.strategy, job.languages(), named=UrlModelNames(job.url_language_model, job.url_pair_model))
+def scorer(job: Job, topic: Topic | None = None) -> LinkScorer:
+    named = UrlModelNames(job.url_language_model, job.url_pair_model)
+    return strategy(job.strategy, job.languages(), named=named, topic=topic)
 
 
 def strategy(
@@ -350,7 +387,7 @@ def _focused(
     if name is Strategy.TERMS:
         return Terms(languages, topic.model)
     if name is Strategy.PERPLEXITY:
-        return Perplexity(topic.section.max_perplexity)
+        return Perplexity()
     pairs = Adaptive(languages, _language_model(named.language) if models else None) if len(languages) > 1 else None
     return TopicalAdaptive(languages, topic.model, topic.site_of, pairs)
 
@@ -384,6 +421,68 @@ def _transformer_languages(name: str) -> UrlLanguageModel:
 @cache
 def _transformer_pairs(name: str) -> UrlPairModel:
     return load_pair_transformer(name)
+
+
+# Topics
+
+
+class Examples(NamedTuple):
+    """What the user showed, by language."""
+
+    texts: Mapping[Language, Sequence[str]] = {}
+    against: Mapping[Language, Sequence[str]] = {}
+
+
+def topic_judge(job: Job, shown: Examples) -> TopicJudge:
+    """What judges the pages of a job with a topic. Raises `ConfigError` if the topic cannot be learned from that."""
+    topic, languages = job.topic, job.languages()
+    terms = _terms(job, shown)
+    model: RelevanceModel
+    match job.topic_model():
+        case TopicModel.TERMS if terms is not None:
+            model = terms
+        case TopicModel.PERPLEXITY:
+            model = PerplexityRelevance(_language_models(job, shown), maximum=topic.max_perplexity)
+        case _:
+            given = terms if topic.terms else None
+            model = LearnedRelevance(
+                shown.texts, languages, against=shown.against, terms=given, threshold=topic.threshold
+            )
+    examples = frozenset(_seed_examples(job))
+    return TopicJudge(model, terms.annotated if terms else lambda page: page, examples)
+
+
+def _seed_examples(job: Job) -> list[Url]:
+    """The seeds are about the topic, unless they are hubs; the pages that it is like always are."""
+    return [Url.parse(raw) for raw in job.topic.like] if job.topic.hub else job.seed_urls()
+
+
+def _terms(job: Job, shown: Examples) -> TermRelevance | None:
+    """The user's list, or one out of the texts, which only explains."""
+    topic, languages = job.topic, job.languages()
+    thresholds = TermThresholds(topic.content_terms, topic.distinct_terms, topic.density)
+    if topic.terms:
+        return TermRelevance(read_terms(Path(topic.terms), languages), languages, thresholds)
+    found = [term for language, texts in shown.texts.items() for term in learned_terms(texts, language).terms]
+    return TermRelevance(TermList(tuple(found)), languages, thresholds) if found else None
+
+
+def learned_terms(texts: Sequence[str], language: Language, against: Sequence[str] = ()) -> TermList:
+    """What tells the texts from general language, where its frequencies are known."""
+    background = partial(rate, language=language) if known(language) else None
+    return learn_terms(texts, language, background=background, against=against)
+
+
+def _language_models(job: Job, shown: Examples) -> dict[Language, NgramModel]:
+    read = dict(_named_model(raw) for raw in job.topic.language_models)
+    return {
+        language: train(one for text in texts for one in sequences(text)) for language, texts in shown.texts.items()
+    } | read
+
+
+def _named_model(raw: str) -> tuple[Language, NgramModel]:
+    code, _, path = raw.partition("=")
+    return Language(code), read_arpa(Path(path))
 
 
 # Mining

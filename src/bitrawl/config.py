@@ -94,7 +94,7 @@ class TopicSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     # Remus, section 3.3, with the defaults of topicrawler; for the model perplexity
     language_models: list[str] = []  # ARPA files instead of texts, as in "en=domain.arpa.gz"
     buckets: tuple[float, float] = (500.0, 5000.0)  # perplexities at which a link is less urgent
-    max_perplexity: Annotated[float, msgspec.Meta(gt=1)] = 50_000.0  # links of pages beyond it are dropped
+    max_perplexity: Annotated[float, msgspec.Meta(gt=1)] | None = None  # links of pages beyond it are dropped
 
     @property
     def is_set(self) -> bool:

@@ -111,6 +111,8 @@ class Miner:
             again = None if page_of is None else lambda url: _relabelled(page_of(url), template)
             result = self._pairing.pairs(clean, self._languages, sitemaps, page_of=again)
             pairs, refusals = result.pairs, [RefusedPair(no.url_a, no.url_b, no.reason) for no in result.refusals]
+            pairs, off_topic = _on_topic(pairs, pages())
+            refusals += off_topic
         else:
             pairs, refusals = list(known), []
         paired = {url for pair in pairs for url in (pair.url_a, pair.url_b)}
@@ -159,7 +161,7 @@ class Miner:
 
     def _is_kept(self, page: Page, repeated: dict[Url, Url]) -> bool:
         """Whether the page goes into a monolingual corpus."""
-        one = len(self._languages) == 1
+        one = len(self._languages) == 1 and page.is_on_topic
         return one and page.url not in repeated and same_language(page.language, self._languages[0])
 
 
@@ -180,6 +182,14 @@ def _judged(judge: Judge, segments: list[SegmentPair]) -> AlignedPair:
             except Exception as error:  # noqa: BLE001
                 faults.append(f"{type(error).__name__}: {error} in {segment.a.text!r} | {segment.b.text!r}"[:500])
         return AlignedPair(tuple(good), tuple(faults))
+
+
+def _on_topic(pairs: Sequence[PagePair], pages: Iterable[Page]) -> tuple[list[PagePair], list[RefusedPair]]:
+    """Both pages of a pair must be about the topic; half in domain is not enough."""
+    off_topic = {page.url for page in pages if not page.is_on_topic}
+    kept = [pair for pair in pairs if not off_topic & {pair.url_a, pair.url_b}]
+    refused = [RefusedPair(p.url_a, p.url_b, RefusalReason.OFF_TOPIC) for p in pairs if off_topic & {p.url_a, p.url_b}]
+    return kept, refused
 
 
 def _patterns(pairs: Sequence[PagePair]) -> dict[str, int]:

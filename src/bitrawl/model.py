@@ -190,6 +190,11 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     signature: int = 0  # 64-bit SimHash of the text with its digits masked; near values mean nearly the same text
     relevance: Relevance | None = None  # None in a job without a topic
 
+    @property
+    def is_on_topic(self) -> bool:
+        """Whether it may go into the corpus: every page may, in a job without a topic."""
+        return self.relevance is None or self.relevance.relevant
+
 
 class SiteKnowledge(msgspec.Struct, frozen=True):
     """What a crawl has learned about one site so far."""

@@ -32,6 +32,7 @@ VERBS = {
     "log": Verb("log", "List the fetches of a job in the order in which they were made."),
     "clean": Verb("clean", "Print the main text of pages, or every paragraph with its label."),
     "simulate": Verb("simulate", "Replay archived sites under several strategies and compare them."),
+    "tune": Verb("tune", "Move the boundaries of a crawl by perplexity, also while it runs."),
     "topic": Verb("topic", "Make a term list from texts, explain what it says of a page, or translate it."),
     "urls": Verb("urls", "Tell the language of pages, and which are translations, from their URLs alone."),
     "demo": Verb("demo", "Mine a small web that the package carries, and show what came of it."),

@@ -84,6 +84,8 @@ def show(folder: JobFolder, now: JobStatus | None = None, *, advise: bool = True
             or ("none" if now.ended else "none yet"),
         ),
     ]
+    if summary.relevant is not None:
+        rows.append(("on topic", f"{summary.relevant} of {counted(summary.pages, 'page')}"))
     rows += [("hosts" if n == 0 else "", _host(host)) for n, host in enumerate(summary.hosts[:5])]
     rows += [
         ("skipped" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(summary.skips.items())

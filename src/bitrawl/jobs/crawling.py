@@ -5,10 +5,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from bitrawl import assemble, config
 from bitrawl.assemble import Parts
-from bitrawl.config import Job
+from bitrawl.config import Job, Strategy
 from bitrawl.crawl.ending import Ending, Facts, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
 from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.topics import read_examples
 from bitrawl.model import Visit
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
@@ -44,10 +45,13 @@ async def opened(
     """
     async with AsyncExitStack() as stack:
         archives = assemble.archives(job, stack)  # One that cannot be read costs neither a new folder nor an old job.
+        judge = assemble.topic_judge(job, await read_examples(job)) if job.topic.is_set else None
         if fresh:
             folder.start_over()
-        parts = await assemble.crawl(job, folder.path, archives, stack, observe)
+        parts = await assemble.crawl(job, folder.path, archives, stack, observe, judge)
         config.write(job, folder.description)
+        if job.strategy is Strategy.PERPLEXITY:
+            follow_tuning(parts, folder)
         parts.ledger.remember("verb", verb)
         for word in ("ended", "mining"):
             parts.ledger.remember(word, "")
@@ -55,6 +59,21 @@ async def opened(
             parts.crawl.recall(parts.ledger.visits(), parts.queue.links())
         parts.crawl.frontier.wake(parts.queue.hosts())
         yield parts
+
+
+def follow_tuning(parts: Parts, folder: JobFolder) -> None:
+    """Look at the job file after each visit: its buckets may be moved while the crawl runs (`bitrawl tune`)."""
+    observe, seen = parts.crawl.observe, folder.description.stat().st_mtime_ns
+
+    def observed(visit: Visit) -> None:
+        nonlocal seen
+        observe(visit)
+        written = folder.description.stat().st_mtime_ns
+        if written != seen:
+            seen = written
+            parts.crawl.frontier.steps = assemble.bucket_scores(folder.job())
+
+    parts.crawl.observe = observed
 
 
 async def finished(parts: Parts) -> Ending:

@@ -96,7 +96,7 @@ def _items(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdF
     if len(languages) == 1:
         repeated = findings.duplicates()
         for page in _pages(ledger):
-            if page.url not in repeated and same_language(page.language, languages[0]):
+            if page.is_on_topic and page.url not in repeated and same_language(page.language, languages[0]):
                 yield page
         return
     lang_a, lang_b = languages

@@ -1,6 +1,8 @@
 """What the topic verbs read: texts on a subject, pages, and the segments of a corpus."""
 
 import gzip
+import io
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -9,11 +11,13 @@ from xml.parsers import expat
 
 import msgspec
 
+from bitrawl.assemble import Examples
+from bitrawl.config import Job
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.export import corpus_units
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.pages import SUFFIXES, loose_pages
-from bitrawl.languages import claimed_language, same_language
+from bitrawl.languages import claimed_language, language_name, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Paragraph, Skip
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url
@@ -22,6 +26,27 @@ PLAIN_SUFFIXES = frozenset((".txt", ".text", ".md"))
 _CHUNK = 1 << 16
 Languages = tuple[Language, Language]
 TextPair = tuple[str, str]
+
+
+async def read_examples(job: Job) -> Examples:
+    """The texts that a job's topic names, by the job's languages. Raises `ConfigError` if none is in one of them."""
+    return Examples(await _texts(job, job.topic.texts, "--texts"), await _texts(job, job.topic.against, "--against"))
+
+
+async def _texts(job: Job, sources: Sequence[str], flag: str) -> dict[Language, list[str]]:
+    found: dict[Language, list[str]] = {}
+    seen: Counter[str] = Counter()
+    async for _, page in topic_pages(sources, io.BytesIO()):
+        if isinstance(page, Skip):
+            continue
+        seen[page.language] += 1
+        for language in job.languages():
+            if same_language(page.language, language):
+                found.setdefault(language, []).append(main_text(page))
+    if sources and not found:
+        what = ", ".join(f"{count} in {language_name(code)}" for code, count in seen.most_common(3)) or "no text"
+        raise ConfigError(f"{flag}: {what}, and none in {', '.join(job.langs)}; check the folder and --langs")
+    return found
 
 
 async def topic_pages(

@@ -30,6 +30,7 @@ class RefusalReason(StrEnum):
     CONFLICT = "conflict"  # one of them is the translation of another page, with more evidence
     UNLIKE = "unlike"  # the evidence together is too weak
     MACHINE = "machine-translated"
+    OFF_TOPIC = "off-topic"  # one of them is not about the job's topic
 
 
 @dataclass(frozen=True, slots=True)

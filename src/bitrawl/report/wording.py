@@ -125,6 +125,7 @@ REFUSALS = {
     "conflict": "One of the pages has a better partner.",
     "unlike": "All of the evidence together is too weak.",
     "machine-translated": "One page says that it was translated by a machine.",
+    "off-topic": "One page, or both, is not about the topic.",
 }
 """Why two pages that some evidence suggested as a pair were refused."""
 

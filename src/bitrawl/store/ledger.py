@@ -209,8 +209,8 @@ class Ledger:
         answered = (visit.status, visit.bytes, visit.at, visit.took)
         kept = (place.file, place.offset) if place else (None, None)
         self.database.query(
-            "INSERT INTO fetches VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*asked, *answered, language, outcome, *kept),
+            "INSERT INTO fetches VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*asked, *answered, language, outcome, *kept, *_relevance(visit.outcome)),
         )
 
     def _keep(self, page: Page, site: str) -> None:
@@ -219,6 +219,11 @@ class Ledger:
             "INSERT OR REPLACE INTO pages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
             (page.url, site, page.language, page.title, page.digest, signed, self._compress(pack(page))),
         )
+
+
+def _relevance(outcome: Page | Sitemap | Skip) -> tuple[float | None, bool | None, float | None]:
+    judged = outcome.relevance if isinstance(outcome, Page) else None
+    return (judged.score, judged.relevant, judged.perplexity or None) if judged else (None, None, None)
 
 
 def _as_skip(outcome: Page | Sitemap | Skip) -> Skip | None:

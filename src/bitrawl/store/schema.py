@@ -2,7 +2,7 @@
 
 from bitrawl.model import OWN_REQUESTS
 
-VERSION = 3
+VERSION = 4
 """The version of the format. A ledger of another version is refused with advice, never converted."""
 
 # The state of a link. Each URL has one row, and each row ends as a page or as a skip with its reason.
@@ -32,7 +32,8 @@ CREATE TABLE IF NOT EXISTS fetches (
     url TEXT NOT NULL, kind TEXT NOT NULL, score REAL NOT NULL, attempt INTEGER NOT NULL,
     status INTEGER NOT NULL, bytes INTEGER NOT NULL, at REAL NOT NULL, took REAL NOT NULL,
     language TEXT, outcome TEXT NOT NULL,
-    file TEXT, offset INTEGER
+    file TEXT, offset INTEGER,
+    relevance REAL, relevant INTEGER, perplexity REAL
 );
 CREATE TABLE IF NOT EXISTS pages (
     id INTEGER PRIMARY KEY,

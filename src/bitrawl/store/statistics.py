@@ -56,6 +56,11 @@ def pages_in_order(ledger: Ledger) -> Iterator[tuple[str, int]]:
     yield from ledger.database.query("SELECT language, seq FROM fetches WHERE outcome = 'page'")
 
 
+def perplexities(ledger: Ledger) -> list[float]:
+    """Of the pages that a language model has judged."""
+    return [value for (value,) in ledger.database.query("SELECT perplexity FROM fetches WHERE perplexity IS NOT NULL")]
+
+
 def page_title(ledger: Ledger, url: str) -> str:
     """Empty if the URL is not a page."""
     row = ledger.database.one("SELECT title FROM pages WHERE url = ?", (url,))

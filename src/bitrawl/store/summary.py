@@ -39,6 +39,7 @@ class Summary(msgspec.Struct, frozen=True):
     own_requests: int = 0
     answers: int = 0  # requests that a server answered, with any status
     unanswered: dict[str, int] = {}  # requests without an answer, by reason
+    relevant: int | None = None  # pages about the topic; None in a job without one
 
     @property
     def skip_reasons(self) -> dict[Reason, int]:
@@ -66,6 +67,9 @@ class LogLine(msgspec.Struct, frozen=True):
     took: float
     attempt: int
     outcome: str  # "page", or why it was skipped
+    relevance: float | None = None  # 0 to 1; only in jobs with a topic
+    relevant: bool | None = None
+    perplexity: float | None = None  # only with a language model
 
 
 def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
@@ -102,6 +106,7 @@ def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
         own_requests=own,
         answers=answers,
         unanswered=dict(query(silent.format("', '".join(sorted(NO_ANSWER)))).fetchall()),
+        relevant=query("SELECT sum(relevant) FROM fetches").fetchone()[0],
     )
 
 
@@ -114,9 +119,11 @@ FROM fetches JOIN links USING (url) GROUP BY links.host ORDER BY 2 DESC, 1 LIMIT
 def log(ledger: Ledger, *, after: int = 0) -> Iterator[LogLine]:
     """The fetches in order, from the one after number `after`."""
     rows = ledger.database.query(
-        "SELECT seq, url, status, language, kind, score, bytes, at, took, attempt, outcome FROM fetches"
+        "SELECT seq, url, status, language, kind, score, bytes, at, took, attempt, outcome,"
+        " relevance, relevant, perplexity FROM fetches"
         " WHERE seq > ? ORDER BY seq",
         (after,),
     )
     for row in rows:
-        yield LogLine(*row)
+        *first, relevant, perplexity = row
+        yield LogLine(*first, None if relevant is None else bool(relevant), perplexity)

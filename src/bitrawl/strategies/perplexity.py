@@ -6,26 +6,27 @@ lower bucket waits, even if that delays the crawl.
 """
 
 from collections.abc import Sequence
-from math import isfinite, log
+from math import log
 
 from bitrawl.model import Advice, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Visit
 from bitrawl.strategies.breadth_first import FIRST
 from bitrawl.url import Url
 
 HIGHEST = 1e10  # judgement: beyond the perplexity of a text in which no word is known, which is 10^7 in the paper
+NO_TEXT = 1e20  # from there on it is no perplexity: the page has no text (topic/perplexity.py)
 LEAST = 1e-6  # judgement: of a page without text, whose links are followed last; 0 would drop them
 
 
 class Perplexity:
     """A redirect keeps the priority of its link. Links that stand on no page come last."""
 
-    def __init__(self, maximum: float) -> None:
-        self._maximum = maximum
+    def __init__(self) -> None:
         self._moved: dict[Url, float] = {}
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
-        perplexity = found_on.relevance.perplexity if found_on and found_on.relevance else 0.0
-        priority = 0.0 if isfinite(perplexity) and perplexity > self._maximum else score_of(perplexity)
+        judged = found_on.relevance if found_on else None
+        beyond = judged is not None and not judged.relevant and judged.perplexity < NO_TEXT
+        priority = 0.0 if beyond else score_of(judged.perplexity if judged else NO_TEXT)
         return [
             1.0
             if link.kind in FIRST
@@ -45,7 +46,5 @@ class Perplexity:
 
 
 def score_of(perplexity: float) -> float:
-    """Higher for a lower perplexity; that of a page without text, 0 or infinite, is the lowest."""
-    if perplexity <= 1 or not isfinite(perplexity):
-        return LEAST
+    """Higher for a lower perplexity; none is 0, which would drop the link."""
     return max(LEAST, 0.999 * (1 - log(perplexity) / log(HIGHEST)))
