@@ -130,6 +130,8 @@ def test_neighbours_that_name_languages_are_a_switcher(html, languages):
         "<p><a hreflang=en href=/news>News</a> <a hreflang=und href=/tags>Tags</a>",
         "<a href=/tag/it/>IT</a><p>of<p><a href=/topics/eu>EU</a>",
         "<a href=/tv/>TV</a>",
+        "<a href=/pf/index.html>PF</a>",
+        "<a href=/pm/>PM</a>",
         "<a href=/news/dan-lipinski>Dan Lipinski</a>",
         "<a href=https://twitter.com/share?lang=de>Auf Deutsch teilen</a>",
         "<a href='javascript:x'>Français</a>",

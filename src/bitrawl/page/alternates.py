@@ -12,13 +12,13 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from bitrawl.model import Alternate, AlternateSource
+from bitrawl.model import UNDETERMINED, Alternate, AlternateSource
 from bitrawl.page.head import Attributes, Head
 from bitrawl.page.language_names import MAX_LENGTH, LanguageNames, Naming, Reading
 from bitrawl.page.links import Anchor
 from bitrawl.text.language_names import language_code
 from bitrawl.url import Url
-from bitrawl.urls.marks import address_languages
+from bitrawl.urls.marks import address_languages, mark_language
 
 MAX_ALTERNATES = 1000  # Per page; judgement: more than there are locales.
 MAX_RUN = 400  # Wikipedia's longest lists of languages have 350.
@@ -186,11 +186,14 @@ class _Switchers:
     def _speaks_for_itself(self, anchor: Anchor, reading: Reading) -> bool:
         """Whether a lone anchor is enough.
 
-        It must name another language on the same site, by its endonym or with its mark in the URL.
+        It must name another language on the same site, by its endonym or with its mark in the URL. The code of a
+        country is not enough, unless it stands for the country's language: "PF" with the URL /pf/ is a packet filter.
         """
         if reading.code.partition("-")[0] == self._own or anchor.url.site != self._head.url.site:
             return False
-        return reading.naming is Naming.ENDONYM or self._is_marked(anchor.url, reading.code)
+        if reading.naming is Naming.ENDONYM:
+            return True
+        return self._is_marked(anchor.url, reading.code) and not _is_only_a_country(anchor.text)
 
     def _is_marked(self, url: Url, code: str) -> bool:
         """Whether the URL names that language and the page's own URL does not."""
@@ -214,6 +217,11 @@ class _Switchers:
                 return True
             around = around.parent
         return False
+
+
+def _is_only_a_country(text: str) -> bool:
+    """Whether its code names a country that is not the home of a language, such as "AI", "PF" and "PM"."""
+    return bool(language_code(text)) and mark_language(text.strip()) == UNDETERMINED
 
 
 def _source(anchor: Anchor) -> AlternateSource:

@@ -65,7 +65,7 @@ def without(text: str, is_dropped: Callable[[str], bool]) -> str:
     return text
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)
 def raw_tokens(url: Url) -> Tokens:
     """The URL as written, cut into `runs`. The scheme stays in front. Joined, they are the URL again."""
     scheme, _, rest = url.partition("://")
