@@ -7,7 +7,7 @@ from itertools import chain
 import msgspec
 
 from bitrawl.model import Language
-from bitrawl.text.words import is_elaborate, is_unspaced, stems_of, written_words
+from bitrawl.text.words import is_elaborate, is_unspaced, stemmer, stems_of, written_words
 from bitrawl.topic.term_list import Term
 
 IsStopWord = Callable[[str], bool]
@@ -28,7 +28,7 @@ class TermMatcher:
     """The terms of one language, compared with texts by their stems.
 
     Terms with equal stems are one, with the rounded mean of their weights and the text of the first. A term is found
-    also inside a longer one: "rain" in "acid rain", as ILSP-FC counts. In a script without spaces a term is a run of
+    also inside a longer one, "rain" in "acid rain": the sum of section 3.5 counts each term by itself. In a script without spaces a term is a run of
     characters, which are the same places as its run of pairs in `text.words`, and works for one character too.
     """
 
@@ -88,7 +88,7 @@ class _WordNumbers(dict[str, int]):
     """The numbers of written words, which are those of their stems."""
 
     def __init__(self, language: Language, is_stop_word: IsStopWord | None) -> None:
-        self._stems = stems_of(language)
+        self._stems, self._stemmer = stems_of(language), stemmer(language)
         self._is_stop_word = is_stop_word
         self._numbers: dict[str, int] = {}
         self._kept: set[str] = set()  # stop words that are all that a term has
@@ -123,6 +123,8 @@ class _WordNumbers(dict[str, int]):
         return number
 
     def _stem(self, word: str) -> str:
+        if word[0] < "\u0e00" and word[0].isalpha():
+            return self._stemmer(word) or word  # as `text.words` has it, which need not remember it too
         return word if is_unspaced(word[0]) else " ".join(self._stems[word])
 
 

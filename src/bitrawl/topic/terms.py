@@ -41,11 +41,7 @@ class TermCount(msgspec.Struct, frozen=True, gc=False):
     term: Term
     place: Place
     count: int
-
-    @property
-    def weight(self) -> float:
-        """What it adds to the page's p."""
-        return self.count * self.term.weight * PLACE_WEIGHTS[self.place]
+    weight: float  # what it adds to the page's p
 
 
 class TermsOfPage(msgspec.Struct, frozen=True):
@@ -136,7 +132,11 @@ class TermRelevance:
             numbers_in_text += found.numbers
             on_paragraphs.append(tuple([texts[number] for number in dict.fromkeys(found.numbers)]))
         numbers[Place.TEXT] = Counter(numbers_in_text)
-        counts = [TermCount(matcher.terms[n], place, count) for place, of in numbers.items() for n, count in of.items()]
+        counts = [
+            TermCount(term := matcher.terms[number], place, count, count * term.weight * of_place)
+            for place, of_place in PLACE_WEIGHTS.items()
+            for number, count in numbers.get(place, Counter()).items()
+        ]
         counts.sort(key=lambda one: -abs(one.weight))
         return self._judged(matcher, counts, on_paragraphs, words)
 
