@@ -34,7 +34,7 @@ STOP_RATE = (
 # Judgement: a word spends about a tenth of its occurrences beside one and the same neighbour.
 NEIGHBOUR_SHARE = 0.1
 NESTED_SHARE = 0.9  # A term that occurs in a longer one this often is a part of it; judgement.
-_PIECES, _PIECE = 8, 150  # texts that spread is measured over, and the words of each where there are fewer; judgement
+_PIECES, _PIECE = 8, 150  # spread is measured over as many texts of as many words, or over pieces; judgement
 _SHORT = 3  # letters of a stem that is a function word if half of the texts have it; judgement
 _NEW_NEIGHBOURS, _WIDE = 0.5, 0.4  # shares of its places, and of the texts: see `_guessed_rates`
 _EQUAL_RATE = 50.0  # of a word whose language is not known; judgement
@@ -229,8 +229,9 @@ def _guessed_rates(sample: _Sample) -> NDArray[np.float64]:
     neighbours in half of their places or more, and three in ten words of the subject have.
     """
     documents, stems = sample.documents, sample.stems
-    if len(documents) < _PIECES:
-        documents = [part[at : at + _PIECE] for part in documents for at in range(0, len(part), _PIECE)]
+    if len(documents) < _PIECES or sample.size < _PIECE * len(documents):
+        joined = list(chain.from_iterable(documents))
+        documents = [joined[at : at + _PIECE] for at in range(0, len(joined), _PIECE)]
     texts = Counter(chain.from_iterable(map(set, documents)))
     neighbours = Counter(chain.from_iterable({pair for one in sample.documents for pair in pairwise(one)}))
     rates = np.full(len(stems), _EQUAL_RATE)
