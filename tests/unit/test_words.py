@@ -1,7 +1,7 @@
 import pytest
 
 from bitrawl.model import Language
-from bitrawl.text.words import words
+from bitrawl.text.words import plain_words, words
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,15 @@ def test_a_number_has_one_form_however_it_is_written(text, expected):
 def test_a_region_or_a_script_does_not_change_the_stemmer():
     assert words("gardens", Language("en-GB")) == words("gardens", Language("en"))
     assert words("hagene", Language("nb")) == words("hagene", Language("no"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Gardens, since 1999", ["the", "gardens", "since"]),
+        ("Straße 12", ["strasse"]),
+        ("北墙上 5 个 iPhones", ["北墙", "墙上", "个", "iphones"]),
+    ],
+)
+def test_plain_words_are_not_stemmed_and_no_numbers(text, expected):
+    assert plain_words(text) == expected

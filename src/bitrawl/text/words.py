@@ -45,6 +45,18 @@ def words(text: str, language: Language) -> list[str]:
     return tokens
 
 
+def plain_words(text: str) -> list[str]:
+    """As `words`, but not stemmed, and without numbers."""
+    tokens: list[str] = []
+    for token in _pattern().findall(unicodedata.normalize("NFKC", text).casefold()):
+        first = token[0]
+        if first >= "\u0e00" and _unspaced().match(first):
+            tokens += _pairs(token)
+        elif not first.isdecimal():
+            tokens.append(token)
+    return tokens
+
+
 @lru_cache(maxsize=64)
 def stemmer(language: Language) -> Callable[[str], str]:
     """Reduces a casefolded word to its stem: Snowball's if it knows the language, otherwise its beginning."""

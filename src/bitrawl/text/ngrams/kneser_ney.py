@@ -14,8 +14,9 @@ from bitrawl.text.ngrams.model import DEFAULT_ORDER, START_ID, WORD_BITS, Floats
 
 # lmplz's --discount_fallback: for texts so small that no n-gram of a length occurs two, three or four times.
 _FALLBACK = np.array([0.0, 0.5, 1.0, 1.5])
-_NEVER = -99.0  # log10 of the probability of <s>, as SRILM writes it: nothing predicts it
-MOST_BYTES_A_NGRAM, MOST_BYTES_BESIDE = 150, 100_000_000
+_LEAST = 1e-6
+_NEVER = -99.0  # log10 of what cannot be, as SRILM writes it: the probability of <s>, which nothing predicts
+MOST_BYTES_A_NGRAM, MOST_BYTES_BESIDE = 250, 100_000_000
 """Training takes at most this much memory: per distinct n-gram of the highest order, and for a block of text."""
 
 
@@ -56,7 +57,7 @@ def _estimated(counted: Counted, vocabulary: Vocabulary) -> NgramModel:
             histories, _ = search(levels[-1], histories[level.suffixes], level.first)
         probabilities, weights = _interpolated(level, histories, probabilities)
         if levels:
-            levels[-1] = levels[-1]._replace(backoff=np.log10(weights).astype(np.float32))
+            levels[-1] = levels[-1]._replace(backoff=_logarithms(weights))
         levels.append(Level(keys, _logarithms(probabilities), np.zeros(len(keys), dtype=np.float32)))
     levels[0].log10[START_ID] = _NEVER
     return NgramModel(words, levels)
@@ -86,11 +87,11 @@ def _adjusted(counted: Counted, words: int) -> list[_Adjusted]:
 
 def _renumbered(grams: Words, starts: Integers, order: int) -> Integers:
     """Indices of n-grams once those that begin before their sequence are gone. An index of a word is its number."""
+    last: Integers = grams[0, starts].astype(np.int64)
     if order == 1:
-        return grams[0, starts].astype(np.int64)
+        return last
     real = (grams[order - 1, starts] != START_ID) | (grams[order - 2, starts] != START_ID)
-    numbers: Integers = np.cumsum(real, dtype=np.int64) - 1
-    return numbers
+    return np.cumsum(real, dtype=np.int64) - 1
 
 
 def _interpolated(level: _Adjusted, histories: Integers, shorter: Floats) -> tuple[Floats, Floats]:
@@ -107,12 +108,13 @@ def _interpolated(level: _Adjusted, histories: Integers, shorter: Floats) -> tup
 def _discounts(counts: Integers) -> Floats:
     """For n-grams that occur never, once, twice, and more often (Chen and Goodman 1998, equation 26)."""
     n = np.bincount(np.minimum(counts, 5), minlength=6)[:5].astype(np.float64)
-    if not n[1:].all():
+    if not n[1:4].all():
         return _FALLBACK
     times = np.arange(1, 4)
-    found = times - (times + 1) * n[1] / (n[1] + 2 * n[2]) * n[2:] / n[1:4]
-    return np.concatenate([[0.0], found]) if ((found > 0) & (found <= times)).all() else _FALLBACK
+    found: Floats = times - (times + 1) * n[1] / (n[1] + 2 * n[2]) * n[2:] / n[1:4]
+    # lmplz accepts a discount of 0, which leaves nothing for words that were not seen.
+    return np.concatenate([[0.0], found]) if ((found > _LEAST) & (found <= times)).all() else _FALLBACK
 
 
 def _logarithms(probabilities: Floats) -> NDArray[np.float32]:
-    return np.log10(probabilities).astype(np.float32)
+    return np.log10(np.maximum(probabilities, 10**_NEVER)).astype(np.float32)
