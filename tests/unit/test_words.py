@@ -15,6 +15,7 @@ from bitrawl.text.words import (
     _unspaced,
     is_elaborate,
     is_unspaced,
+    plain_words,
     words,
     written_words,
 )
@@ -103,3 +104,15 @@ def test_what_is_remembered_of_a_language_is_bounded():
 def test_a_text_that_is_not_elaborate_does_not_become_so():
     plain = (chr(code) for code in range(0x110000) if not is_elaborate(chr(code)) and not 0xD800 <= code < 0xE000)
     assert not any(is_unspaced(piece) for text in plain for word in written_words(text) for piece in word)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Gardens, since 1999", ["the", "gardens", "since"]),
+        ("Straße 12", ["strasse"]),
+        ("北墙上 5 个 iPhones", ["北墙", "墙上", "个", "iphones"]),
+    ],
+)
+def test_plain_words_are_not_stemmed_and_no_numbers(text, expected):
+    assert plain_words(text) == expected

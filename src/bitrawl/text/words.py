@@ -19,6 +19,7 @@ _UNSPACED = (
 # 1.234.567,50; a date (12.5.1957, split later), 3.5, 1957
 _NUMBER = r"\d+(?:[.,'’\u00a0\u202f ]\d{3})+(?![\d])(?:[.,]\d+(?![.,]?\d))?|\d+(?:[.,]\d+)*"
 _THOUSANDS = re.compile(r"[.,'’\u00a0\u202f ](?=\d{3}(?!\d))")
+_ASCII_WORD = re.compile(r"[a-z]+")
 _LAST_CODE_POINT = 0x12000  # later code points hold no marks that words are written with, or none of a living script
 # Judgement: if Snowball has no stemmer, the stem is the beginning of the word, because most languages inflect the end.
 # Hangul and other syllabaries say in two letters what an alphabet says in five.
@@ -92,6 +93,20 @@ def is_unspaced(character: str) -> bool:
     return character >= "\u0e00" and _unspaced().match(character) is not None
 
 
+def plain_words(text: str) -> list[str]:
+    """As `words`, but not stemmed, and without numbers."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    tokens: list[str] = []
+    for token in _plain_pattern().findall(unicodedata.normalize("NFKC", text).casefold()):
+        first = token[0]
+        if first >= "\u0e00" and _unspaced().match(first):
+            tokens += _pairs(token)
+        else:
+            tokens.append(token)
+    return tokens
+
+
 @lru_cache(maxsize=64)
 def stemmer(language: Language) -> Callable[[str], str]:
     """Reduces a casefolded word to its stem: Snowball's if it knows the language, otherwise its beginning."""
@@ -132,9 +147,14 @@ def _unspaced() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _pattern() -> re.Pattern[str]:
+    return re.compile(rf"{_NUMBER}|{_plain_pattern().pattern}")
+
+
+@lru_cache(maxsize=1)
+def _plain_pattern() -> re.Pattern[str]:
     # Python's \w lacks the combining marks that half of the world's scripts use to write vowels.
     marks = "".join(chr(c) for c in range(0x300, _LAST_CODE_POINT) if unicodedata.category(chr(c))[0] == "M")
     # (?!) would read better than subtracting them here, but is half as fast.
     marks = "".join(mark for mark in marks if not _unspaced().match(mark))
     word = rf"(?:[^\W\d_{_UNSPACED}]|[{marks}])+"
-    return re.compile(rf"{_NUMBER}|[{_UNSPACED}]+|{word}")
+    return re.compile(rf"[{_UNSPACED}]+|{word}")

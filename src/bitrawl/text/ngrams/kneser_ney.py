@@ -1,0 +1,120 @@
+"""Modified Kneser–Ney with interpolation (Chen and Goodman 1998), estimated as KenLM's lmplz does (Heafield 2013)."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.errors import ConfigError
+from bitrawl.text.ngrams.count_files import read_counts
+from bitrawl.text.ngrams.counting import Counted, Integers, Vocabulary, Words, count, shared
+from bitrawl.text.ngrams.model import DEFAULT_ORDER, START_ID, WORD_BITS, Floats, Level, NgramModel, search
+
+# lmplz's --discount_fallback: for texts so small that no n-gram of a length occurs two, three or four times.
+_FALLBACK = np.array([0.0, 0.5, 1.0, 1.5])
+_LEAST = 1e-6
+_NEVER = -99.0  # log10 of what cannot be, as SRILM writes it: the probability of <s>, which nothing predicts
+MOST_BYTES_A_NGRAM, MOST_BYTES_BESIDE = 250, 100_000_000
+"""Training takes at most this much memory: per distinct n-gram of the highest order, and for a block of text."""
+
+
+def train(sequences: Iterable[Sequence[str]], order: int = DEFAULT_ORDER) -> NgramModel:
+    """Learn from sequences of words. How often a text repeats itself costs time, but no memory."""
+    vocabulary = Vocabulary()
+    counted = count(sequences, order, vocabulary)
+    if counted is None:
+        raise ConfigError("there is no text to train a language model on; give texts with sequences of words")
+    return _estimated(counted, vocabulary)
+
+
+def train_on_counts(paths: Sequence[Path]) -> NgramModel:
+    """Learn from files of n-gram counts (`count_files.py`). The longest n-grams say the order."""
+    vocabulary = Vocabulary()
+    return _estimated(read_counts(paths, vocabulary), vocabulary)
+
+
+class _Adjusted(NamedTuple):
+    """n-grams of one length, in the order of `Level`, with their Kneser–Ney counts."""
+
+    suffixes: Integers  # indices one level down
+    first: Integers
+    counts: Integers  # of words seen before the n-gram; of occurrences if none can be, or at the highest order
+
+
+def _estimated(counted: Counted, vocabulary: Vocabulary) -> NgramModel:
+    words = list(vocabulary)
+    adjusted = _adjusted(counted, len(words))
+    del counted
+    levels: list[Level] = []
+    probabilities = np.full(1, 1 / (len(words) - 1))  # of a word chosen blindly, from all but <s>
+    histories = np.zeros(len(words), dtype=np.int64)
+    while adjusted:
+        level = adjusted.pop(0)
+        keys = (level.suffixes << WORD_BITS) | level.first
+        if levels:  # the history a b of a b c is a before b, and b is the history of b c
+            histories, _ = search(levels[-1], histories[level.suffixes], level.first)
+        probabilities, weights = _interpolated(level, histories, probabilities)
+        if levels:
+            levels[-1] = levels[-1]._replace(backoff=_logarithms(weights))
+        levels.append(Level(keys, _logarithms(probabilities), np.zeros(len(keys), dtype=np.float32)))
+    levels[0].log10[START_ID] = _NEVER
+    return NgramModel(words, levels)
+
+
+def _adjusted(counted: Counted, words: int) -> list[_Adjusted]:
+    """Of all lengths, the shortest first: one pass over the sorted n-grams for each length, without sorting again."""
+    grams, counts = counted
+    common, starts = shared(grams), np.arange(grams.shape[1])
+    levels: list[_Adjusted] = []
+    for order in range(len(grams), 1, -1):
+        first, second = grams[order - 1, starts], grams[order - 2, starts]
+        real = (first != START_ID) | (second != START_ID)
+        begins = common[starts] < order - 1
+        suffixes = np.cumsum(begins) - 1
+        levels.append(_Adjusted(suffixes[real], first[real].astype(np.int64), counts[real]))
+        groups = np.flatnonzero(begins)
+        kinds = np.diff(groups, append=len(starts))
+        counts = np.where(second[groups] == START_ID, np.add.reduceat(counts, groups), kinds)
+        starts = starts[groups]
+        levels[-1] = levels[-1]._replace(suffixes=_renumbered(grams, starts, order - 1)[levels[-1].suffixes])
+    unigrams = np.zeros(words, dtype=np.int64)
+    unigrams[grams[0, starts]] = counts
+    levels.append(_Adjusted(np.zeros(words, dtype=np.int64), np.arange(words), unigrams))
+    return levels[::-1]
+
+
+def _renumbered(grams: Words, starts: Integers, order: int) -> Integers:
+    """Indices of n-grams once those that begin before their sequence are gone. An index of a word is its number."""
+    last: Integers = grams[0, starts].astype(np.int64)
+    if order == 1:
+        return last
+    real = (grams[order - 1, starts] != START_ID) | (grams[order - 2, starts] != START_ID)
+    return np.cumsum(real, dtype=np.int64) - 1
+
+
+def _interpolated(level: _Adjusted, histories: Integers, shorter: Floats) -> tuple[Floats, Floats]:
+    """Probabilities of n-grams, and for each history the weight of the shorter one; 1 if nothing follows it."""
+    discounts = _discounts(level.counts)[np.minimum(level.counts, 3)]
+    size = len(shorter)
+    total = np.bincount(histories, weights=level.counts, minlength=size)
+    taken = np.bincount(histories, weights=discounts, minlength=size)
+    weights = np.divide(taken, total, out=np.ones(size), where=total > 0)
+    kept = (level.counts - discounts) / np.maximum(total[histories], 1)
+    return kept + weights[histories] * shorter[level.suffixes], weights
+
+
+def _discounts(counts: Integers) -> Floats:
+    """For n-grams that occur never, once, twice, and more often (Chen and Goodman 1998, equation 26)."""
+    n = np.bincount(np.minimum(counts, 5), minlength=6)[:5].astype(np.float64)
+    if not n[1:4].all():
+        return _FALLBACK
+    times = np.arange(1, 4)
+    found: Floats = times - (times + 1) * n[1] / (n[1] + 2 * n[2]) * n[2:] / n[1:4]
+    # lmplz accepts a discount of 0, which leaves nothing for words that were not seen.
+    return np.concatenate([[0.0], found]) if ((found > _LEAST) & (found <= times)).all() else _FALLBACK
+
+
+def _logarithms(probabilities: Floats) -> NDArray[np.float32]:
+    return np.log10(np.maximum(probabilities, 10**_NEVER)).astype(np.float32)
