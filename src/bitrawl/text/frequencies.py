@@ -32,12 +32,24 @@ def rate(stems: Sequence[str], language: Language) -> NDArray[np.float32]:
     A number is as frequent as all numbers with as many digits together: it never looks like a rare word. In a language
     without a table (`known`), every stem is equally rare.
     """
+    return rate_of_keys(keys_of(stems), language)
+
+
+def rate_of_keys(keys: NDArray[np.int32], language: Language) -> NDArray[np.float32]:
+    """`rate` of stems that only their keys (`keys_of`) are kept of."""
     table = _table(_code(language))
     if table is None:
-        return np.full(len(stems), EQUAL_RATE, np.float32)
-    keys = keys_of(stems)
+        return np.full(len(keys), EQUAL_RATE, np.float32)
     places = np.minimum(np.searchsorted(table.keys, keys), len(table.keys) - 1)
     return np.where(table.keys[places] == keys, table.rates[places], np.float32(UNSEEN_RATE))
+
+
+def typical_keys(count: int, language: Language, random: np.random.Generator) -> NDArray[np.int32]:
+    """Keys of words drawn as general language uses them; none in a language without a table."""
+    table = _table(_code(language))
+    if table is None:
+        return np.empty(0, np.int32)
+    return random.choice(table.keys, count, p=table.rates / table.rates.sum(dtype=np.float64))
 
 
 def known(language: Language) -> bool:
