@@ -4,6 +4,7 @@
 |---|---|---|---|
 | boilerplate | `boilerplate` | trafilatura's evaluation pages: strings that are main text, and that are not | page/models/boilerplate.npz |
 | language | `language` | py3langid's n-grams, CLDR's numbers of writers, labelled sentences | text/models/language.npz |
+| frequencies | `frequencies` | word lists of the package wordfreq | text/models/frequencies.npz |
 | url-language | `url_language`, with `url_language_tables` (n-grams, countries) and `url_language_words` (their words) | labelled URLs; words of public packages | urls/models/url-language.npz |
 | url-pairs | `url_pairs`, with `trees` (LightGBM to numpy) | sites with known pairs of URLs (`url_examples`) | urls/models/url-pairs.npz |
 | pairs | `pairs` | site packs: frozen sites with known pairs (`site_packs`) | pair/models/pairs.json |

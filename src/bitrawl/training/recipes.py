@@ -57,6 +57,15 @@ RECIPES = {
         "src/bitrawl/text/models/language.md",
         packages=("py3langid", "language_data"),
     ),
+    "frequencies": Recipe(
+        "frequencies.train",
+        "Tell how often a stem occurs in general language.",
+        "word lists of the package wordfreq",
+        "The folder data of the package wordfreq, with its lists (large_en.msgpack.gz, small_da.msgpack.gz).",
+        "wordfreq 3.1.1 on PyPI, by Robyn Speer; its lists are CC BY-SA 4.0",
+        "src/bitrawl/text/models/frequencies.md",
+        ("*_??.msgpack.gz",),
+    ),
     "url-language": Recipe(
         "url_language.train",
         "Predict the language of a page from its URL.",

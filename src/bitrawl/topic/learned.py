@@ -1,0 +1,184 @@
+"""Learns from examples what a page of the topic looks like, and goes on learning while it judges.
+
+1. Language gate: a page in none of the job's languages is not relevant.
+2. A prior that needs no counter-examples, from two scores against general language (`text/frequencies.py`): the
+   difference of two unigram models (Moore and Lewis, 2010), and the cosine to the examples' centre with rare words ahead.
+   Both are scaled by what the examples themselves get when they are left out, and by what texts about nothing in
+   particular get; so the result is a logit.
+3. A linear model on hashed stems and pairs of stems, as soon as there is something to tell the examples from: texts and
+   pages that are known not to be about the topic, and pages of the crawl that are certainly not.
+
+docs/decisions/relevance.md has the figures, and what was tried.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.errors import ConfigError
+from bitrawl.languages import same_language
+from bitrawl.model import Language, Page, Relevance
+from bitrawl.protocols import RelevanceModel
+from bitrawl.text.frequencies import keys_of
+from bitrawl.text.words import words
+from bitrawl.topic.hashed import Document, document
+from bitrawl.topic.subject import Subject
+from bitrawl.url import Url
+
+THRESHOLD = 0.5
+# What is read of a page: its text from here on is about the same, and costs the same again. At 12,000 characters a page of
+# shared/domain/wiki takes 1.9 ms, at 20,000 2.7 ms (2026-11).
+MOST_CHARACTERS = 12_000
+FEW_CHARACTERS = 200  # of main text; a page with less is judged by all that stands on it; judgement
+LEAST_WORDS = 50  # of all example texts of a language together; with fewer nothing can be learned; judgement
+TERM_WEIGHT = 0.5  # of the logarithm of 1 + distinct terms, in logits; judgement
+KEPT_SCORES = 50_000  # judged pages whose score a translation may inherit; about 5 MB
+UNKNOWN_RELEVANT = 0.4  # of a page in a language without examples on a site that nothing is known about; judgement
+SITE_WEIGHT = 4.0  # that prior counts as this many pages of the site; judgement
+
+
+class Reason(NamedTuple):
+    """A word of a page, and by how much it moves the page's logit."""
+
+    word: str
+    weight: float
+
+
+class LearnedRelevance:
+    """Built from what the user brings: texts about the topic, texts that are not, a model of terms, or all of them.
+
+    `judge` learns as it judges: pages that are certainly not about the topic become counter-examples, pages that certainly
+    are become examples. A fit that no longer recognises the given examples is dropped. With `adapting=False` it learns only
+    from `learn`.
+
+    In a language without examples, a page gets the score of a translation that it declares and that has been judged.
+    Without one, it gets the share of relevant pages on its host, starting from a bit less than one half: not known, and
+    so not relevant. Certain translations are examples of their language.
+    """
+
+    def __init__(
+        self,
+        texts: Mapping[Language, Sequence[str]],
+        languages: Iterable[Language],
+        *,
+        against: Mapping[Language, Sequence[str]] | None = None,
+        terms: RelevanceModel | None = None,
+        threshold: float = THRESHOLD,
+        adapting: bool = True,
+    ) -> None:
+        self._languages = tuple(dict.fromkeys(languages))
+        self._terms, self._threshold, self._adapting = terms, threshold, adapting
+        self._subjects: dict[Language, Subject] = {}
+        self._judged: dict[Url, float] = {}
+        self._hosts: dict[str, tuple[int, float]] = {}  # pages in languages with examples, and the sum of their scores
+        for language, examples in texts.items():
+            self._begin(language, examples)
+        for language, examples in (against or {}).items():
+            for text in examples:
+                self._subject(language).learn(_text(text, language), relevant=False)
+
+    def judge(self, pages: Sequence[Page]) -> list[Relevance]:
+        found = self._terms.judge(pages) if self._terms else [None] * len(pages)
+        return [self._judge(page, terms) for page, terms in zip(pages, found, strict=True)]
+
+    def weigh(self, texts: Sequence[str], language: Language) -> list[float]:
+        """The mean weight of the words that are known to the model, in logits. Negative: rather not about the topic."""
+        subject = self._subjects.get(self._wanted(language) or language)
+        own = [subject.weigh(_text(text, language)) if subject else 0.0 for text in texts]
+        return own if self._terms is None else [a + b for a, b in zip(own, self._terms.weigh(texts, language), strict=True)]
+
+    def learn(self, page: Page, *, relevant: bool) -> None:
+        """A page in none of the languages teaches nothing."""
+        language = self._wanted(page.language)
+        if language is not None and (read := _page(page)).size:
+            self._subject(language).learn(read, relevant=relevant)
+
+    def explain(self, page: Page, most: int = 10) -> list[Reason]:
+        """The words that speak most for and against, the strongest first. Empty in a language without examples."""
+        subject = self._subjects.get(self._wanted(page.language) or page.language)
+        if subject is None or not subject.taught:
+            return []
+        read = _page(page)
+        stems = sorted({stem for text in _texts(page) for stem in words(text, page.language)})
+        weights = subject.weights(read, keys_of(stems))
+        order = np.argsort(-np.abs(weights), kind="stable")[:most]
+        return [Reason(stems[i], float(weights[i])) for i in order if weights[i]]
+
+    def _begin(self, language: Language, examples: Sequence[str]) -> None:
+        read = [one for one in (_text(text, language) for text in examples) if one.size]
+        total = sum(one.words for one in read)
+        if total < LEAST_WORDS:
+            raise ConfigError(
+                f"the example texts in {language} have {total} words, too few to learn a topic from;"
+                f" bring at least {LEAST_WORDS} (one article is enough), or a term list"
+            )
+        for one in read:
+            self._subject(language).learn(one, relevant=True)
+
+    def _subject(self, language: Language) -> Subject:
+        language = self._wanted(language) or language
+        return self._subjects.setdefault(language, Subject(language))
+
+    def _wanted(self, found: Language) -> Language | None:
+        return next((language for language in self._languages if same_language(found, language)), None)
+
+    def _judge(self, page: Page, terms: Relevance | None) -> Relevance:
+        language = self._wanted(page.language)
+        if language is None:
+            return Relevance(0.0, relevant=False)
+        subject, read = self._subject(language), _page(page)
+        if subject.taught and read.size:
+            score = _probability(subject.logit(read) + (_term_logit(terms) if terms else 0.0))
+            self._remember(page, score)
+            if self._adapting:
+                subject.observe(read, score)
+        elif terms is not None:
+            score = terms.score
+        else:
+            score = self._inherited(page, subject, read)
+        weight, found, classes = (terms.weight, terms.terms, terms.classes) if terms else (0.0, 0, ())
+        return Relevance(score, score >= self._threshold, weight=weight, terms=found, classes=classes)
+
+    def _remember(self, page: Page, score: float) -> None:
+        if len(self._judged) < KEPT_SCORES:
+            self._judged[page.url] = score
+        pages, total = self._hosts.get(page.url.host, (0, 0.0))
+        self._hosts[page.url.host] = (pages + 1, total + score)
+
+    def _inherited(self, page: Page, subject: Subject, read: Document) -> float:
+        scores = [self._judged[each.url] for each in page.alternates if each.url in self._judged and each.url != page.url]
+        if scores:
+            score = max(scores)
+            if self._adapting and read.size:
+                subject.inherit(read, score)
+            return score
+        pages, total = self._hosts.get(page.url.host, (0, 0.0))
+        return (total + SITE_WEIGHT * UNKNOWN_RELEVANT) / (pages + SITE_WEIGHT)
+
+
+def _texts(page: Page) -> list[str]:
+    main = [each.text for each in page.paragraphs if not each.boilerplate]
+    if sum(map(len, main)) < FEW_CHARACTERS:
+        main = [each.text for each in page.paragraphs]
+    return [page.title, page.metadata.description, page.metadata.keywords, "\n".join(main)[:MOST_CHARACTERS]]
+
+
+def _page(page: Page) -> Document:
+    return document([words(text, page.language) for text in _texts(page)], page.language)
+
+
+def _text(text: str, language: Language) -> Document:
+    return document([words(text[:MOST_CHARACTERS], language)], language)
+
+
+def _term_logit(terms: Relevance) -> float:
+    return TERM_WEIGHT * (float(np.log1p(terms.terms)) - 1.0)
+
+
+def _probability(logit: float) -> float:
+    return float(1 / (1 + np.exp(-np.clip(logit, -30, 30))))
+
+
+Floats = NDArray[np.float32]
