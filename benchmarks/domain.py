@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.assemble import Topic, strategy
+from bitrawl.assemble import Examples, Topic, learned_terms, strategy, topic_judge
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
@@ -107,14 +107,15 @@ async def crawl(replay: Replay, trial: Trial, name: Strategy, folder: Path, *, o
     ledger = ReplayLedger(sites.of)
     model = TopicModel(name) if name in (Strategy.TERMS, Strategy.PERPLEXITY) else TopicModel.LEARNED
     section = TopicSection(
-        texts=[str(folder)], model=model, max_perplexity=1e12, like=[str(url) for url in trial.examples]
+        texts=[str(folder)], model=model, hub=True, max_perplexity=1e12, like=[str(url) for url in trial.examples]
     )
     if model is TopicModel.TERMS:
-        section = TopicSection(terms=str(learned_terms(folder)), model=model, like=section.like)
+        section = TopicSection(terms=str(term_list(trial, folder)), model=model, hub=True, like=section.like)
     began = time.process_time()
     job = Job(langs=["en"], seeds=[STARTS[trial.web]], strategy=name, topic=section)
-    judge = (lambda _link, page: with_truth(page, trial.truth)) if oracle else topic_judge(job)
-    scorer = strategy(name, job.languages(), topic=Topic(Oracle() if oracle else judge.model, section, sites.of))
+    shown = Examples({ENGLISH: [text_of(page) for page in trial.texts.values()]} if trial.texts else {})
+    judge = TrueJudge(trial.truth) if oracle else topic_judge(job, shown)
+    scorer = strategy(name, job.languages(), topic=Topic(judge.model, section, sites.of))
     focused = name is not Strategy.BREADTH_FIRST
     made = Crawl(
         Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0.0), ranked=focused),
@@ -145,9 +146,16 @@ class Oracle:
         pass
 
 
-def with_truth(page: Page, truth: Truth) -> Page:
-    relevant = page.url in truth.relevant
-    return msgspec.structs.replace(page, relevance=Relevance(0.99 if relevant else 0.01, relevant=relevant))
+class TrueJudge:
+    """Judges pages by the truth."""
+
+    def __init__(self, truth: Truth) -> None:
+        self.model = Oracle()
+        self._truth = truth
+
+    def __call__(self, link: Link, page: Page) -> Page:  # noqa: ARG002
+        relevant = page.url in self._truth.relevant
+        return msgspec.structs.replace(page, relevance=Relevance(0.99 if relevant else 0.01, relevant=relevant))
 
 
 async def run(web: str, subjects: Iterable[str], asked: argparse.Namespace) -> list[tuple[str, str, Row]]:
@@ -176,8 +184,6 @@ async def run(web: str, subjects: Iterable[str], asked: argparse.Namespace) -> l
                 for kind, trial in trials:
                     reachable = frozenset((await crawl(replay, trial, Strategy.BREADTH_FIRST, DOMAIN, oracle=True))[0])
                     with tempfile.TemporaryDirectory() as folder:
-                        for number, page in enumerate(trial.texts.values()):
-                            Path(folder, f"{number}.txt").write_text(text_of(page), "utf-8")
                         for name in asked.strategies:
                             order, seconds = await crawl(replay, trial, name, Path(folder), oracle=asked.oracle)
                             row = measured(order, trial.truth, reachable, seconds)
@@ -235,9 +241,11 @@ def text_of(page: Page) -> str:
     return "\n\n".join([page.title, *(p.text for p in page.paragraphs if not p.boilerplate)])
 
 
-def learned_terms(folder: Path) -> Path:
-    """A term list out of the texts, as `bitrawl topic learn` makes it."""
-    raise NotImplementedError
+def term_list(trial: Trial, folder: Path) -> Path:
+    """Out of the texts, as `bitrawl topic learn` makes it."""
+    path = folder / "terms.list"
+    learned_terms([text_of(page) for page in trial.texts.values()], ENGLISH).write(path)
+    return path
 
 
 def line(what: str, name: str, row: Row) -> str:

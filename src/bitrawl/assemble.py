@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -469,8 +469,7 @@ def _terms(job: Job, shown: Examples) -> TermRelevance | None:
 
 def learned_terms(texts: Sequence[str], language: Language, against: Sequence[str] = ()) -> TermList:
     """What tells the texts from general language, where its frequencies are known."""
-    background = partial(rate, language=language) if known(language) else None
-    return learn_terms(texts, language, background=background, against=against)
+    return learn_terms(texts, language, background=rate if known(language) else None, against=against)
 
 
 def _language_models(job: Job, shown: Examples) -> dict[Language, NgramModel]:

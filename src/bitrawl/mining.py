@@ -20,6 +20,7 @@ from bitrawl.corpus.judging import Judge
 from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
 from bitrawl.pair.pairing import Pairing
+from bitrawl.pair.verification import RefusalReason
 from bitrawl.protocols import Encoder, LanguageIdentifier
 from bitrawl.store.findings import RefusedPair, SiteFindings
 from bitrawl.text.template import Template, relabel, template_of

@@ -19,7 +19,12 @@ from bitrawl.jobs.topics import main_text, segment_texts, topic_pages
 from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
 from bitrawl.protocols import RelevanceModel
+from bitrawl.text import frequencies
+from bitrawl.text.ngrams.kneser_ney import train
+from bitrawl.text.ngrams.sequences import sequences
 from bitrawl.topic.keyness import MOST_TERMS, Rates, learn_terms
+from bitrawl.topic.learned import LearnedRelevance
+from bitrawl.topic.perplexity import PerplexityRelevance
 from bitrawl.topic.term_list import TermList, line, read_terms
 from bitrawl.topic.terms import PLACE_WEIGHTS, TermRelevance, TermsOfPage, TermThresholds
 from bitrawl.topic.translate import propose, proposed_list
@@ -38,14 +43,18 @@ Out = Annotated[Path | None, typer.Option("-o", "--out", help="Write to this fil
 Private = Annotated[bool, typer.Option("--allow-private", help="Visit private and loopback addresses.")]
 
 
-def _background(language: Language) -> Rates | None:  # noqa: ARG001
+def _background(language: Language) -> Rates | None:
     """How frequent words are in general. None where that is not known: then their spread over the texts decides."""
-    return None
+    return frequencies.rate if frequencies.known(language) else None
 
 
-def _models_of_texts(texts: Sequence[str], language: Language) -> dict[str, RelevanceModel]:  # noqa: ARG001
+def _models_of_texts(texts: Sequence[str], language: Language) -> dict[str, RelevanceModel]:
     """Further models that are learned from texts, by name, for `show`."""
-    return {}
+    model = train(one for text in texts for one in sequences(text))
+    return {
+        "perplexity": PerplexityRelevance({language: model}),
+        "learned": LearnedRelevance({language: texts}, [language]),
+    }
 
 
 @app.command(cls=HelpfulCommand)

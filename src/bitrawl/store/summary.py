@@ -125,5 +125,5 @@ def log(ledger: Ledger, *, after: int = 0) -> Iterator[LogLine]:
         (after,),
     )
     for row in rows:
-        *first, relevant, perplexity = row
-        yield LogLine(*first, None if relevant is None else bool(relevant), perplexity)
+        fields = dict(zip(LogLine.__struct_fields__, row, strict=True))
+        yield LogLine(**{**fields, "relevant": None if fields["relevant"] is None else bool(fields["relevant"])})

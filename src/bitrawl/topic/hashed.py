@@ -78,9 +78,7 @@ def _counted(row: Keys, language: Language) -> Document:
         (counts * rarity(rates, LINEAR_RARITY_POWER), PAIR_WEIGHT * np.log1p(pair_counts).astype(np.float32))
     )
     features = (np.concatenate((keys, pairs.astype(np.int32))) & np.int32(FEATURES - 1)).astype(np.int32)
-    return Document(
-        keys, counts, rates, _unit(counts * rarity(rates, RARITY_POWER)), features, _unit(values), len(row)
-    )
+    return Document(keys, counts, rates, _unit(counts * rarity(rates, RARITY_POWER)), features, _unit(values), len(row))
 
 
 def _unit(values: Floats) -> Floats:

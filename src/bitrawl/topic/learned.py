@@ -87,7 +87,11 @@ class LearnedRelevance:
         """The mean weight of the words that are known to the model, in logits. Negative: rather not about the topic."""
         subject = self._subjects.get(self._wanted(language) or language)
         own = [subject.weigh(_text(text, language)) if subject else 0.0 for text in texts]
-        return own if self._terms is None else [a + b for a, b in zip(own, self._terms.weigh(texts, language), strict=True)]
+        return (
+            own
+            if self._terms is None
+            else [a + b for a, b in zip(own, self._terms.weigh(texts, language), strict=True)]
+        )
 
     def learn(self, page: Page, *, relevant: bool) -> None:
         """A page in none of the languages teaches nothing."""
@@ -148,7 +152,9 @@ class LearnedRelevance:
         self._hosts[page.url.host] = (pages + 1, total + score)
 
     def _inherited(self, page: Page, subject: Subject, read: Document) -> float:
-        scores = [self._judged[each.url] for each in page.alternates if each.url in self._judged and each.url != page.url]
+        scores = [
+            self._judged[each.url] for each in page.alternates if each.url in self._judged and each.url != page.url
+        ]
         if scores:
             score = max(scores)
             if self._adapting and read.size:

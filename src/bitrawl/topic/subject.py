@@ -138,7 +138,9 @@ class Subject:
         order = np.argsort(-scores, kind="stable")
         most, least = int(MOST_SURE * len(order)), int(LEAST_SURE * len(order))
         sure = [self._window[i][0] for i in order[:most] if self._window[i][1] > _logit(SURE_RELEVANT)]
-        unsure = [self._window[i][0] for i in order[len(order) - least :] if self._window[i][1] < _logit(SURE_IRRELEVANT)]
+        unsure = [
+            self._window[i][0] for i in order[len(order) - least :] if self._window[i][1] < _logit(SURE_IRRELEVANT)
+        ]
         negatives = self._against + unsure
         if len(negatives) < LEAST_NEGATIVES:
             return
@@ -165,7 +167,9 @@ class Subject:
 
 def _fitted(positives: Sequence[Document], negatives: Sequence[Document]) -> tuple[Floats, float]:
     weights, bias = np.zeros(FEATURES, np.float32), 0.0
-    rows = [(one, 1.0, 0.5 / len(positives)) for one in positives] + [(one, 0.0, 0.5 / len(negatives)) for one in negatives]
+    rows = [(one, 1.0, 0.5 / len(positives)) for one in positives] + [
+        (one, 0.0, 0.5 / len(negatives)) for one in negatives
+    ]
     order = np.random.default_rng(0).permutation(len(rows))
     for epoch in range(EPOCHS):
         step = STEP * len(rows) / (1 + epoch)
