@@ -50,6 +50,7 @@ def test_an_image_map_has_links():
     ("html", "expected"),
     [
         ("<a href='sub'>x</a>", ["https://example.org/dir/sub"]),
+        ("<a href='http-caching.html'>x</a>", ["https://example.org/dir/http-caching.html"]),
         ("<base href='/other/'><a href='sub'>x</a>", ["https://example.org/other/sub"]),
         ("<base href='https://cdn.org/'><base href='/no/'><a href='/sub'>x</a>", ["https://cdn.org/sub"]),
         ("<base href='javascript:x'><a href='/sub'>x</a>", ["https://example.org/sub"]),

@@ -21,6 +21,8 @@ MAX_RECORDS = 2000  # JSON-LD records per page.
 _LINK_VALUE = re.compile(r'<([^<>]*+)>((?:\s*+;\s*+[\w!#$&+\-.^`|~*]++\s*+(?:=\s*+(?:"[^"]*+"|[^\s",;]*+))?+)*+)')
 _LINK_PARAMETER = re.compile(r';\s*+([\w\-*]++)\s*+(?:=\s*+(?:"([^"]*+)"|([^\s",;]*+)))?')
 _WRAPPED = re.compile(r"^\s*(?:<!--|/\*\s*<!\[CDATA\[\s*\*/|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$")
+# The usual URLs that lead to no page. An image within a page can be a megabyte long.
+_NOT_WEB = re.compile(r"(?:data|javascript|mailto|tel|blob|about):", re.IGNORECASE)
 
 Attributes = dict[str, str]
 
@@ -115,10 +117,11 @@ def header_links(capture: Capture) -> list[Attributes]:
 def resolve(raw: str, base: Url) -> Url | None:
     """The URL that a browser would follow; None if it is not http(s)."""
     raw = raw.strip()
-    if not raw or raw.startswith("#"):
+    if not raw or raw.startswith("#") or _NOT_WEB.match(raw):
         return None
     # A URL that starts at the root is the same on all pages of a host, and most of a site's links are in its template.
-    if raw.startswith("/") or raw[:4].lower() == "http":
+    # So is an absolute one; "http-caching.html" is not absolute.
+    if raw.startswith("/") or raw[:8].lower().startswith(("http://", "https://")):
         return _resolve(raw, Url.known(base.origin + "/"))
     return _resolve.__wrapped__(raw, base)
 
