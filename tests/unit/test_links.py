@@ -13,7 +13,7 @@ HERE = Url.parse("https://example.org/dir/page")
 def links(html: str, *alternates: Alternate):
     tree = LexborHTMLParser(html)
     head = read_head(tree, Capture(HERE, 200, (), b"", 0.0))
-    return read_links(head, tree, read_anchors(outline(tree), head), alternates)
+    return read_links(head, read_anchors(outline(tree), head), alternates)
 
 
 def images(html: str):
