@@ -185,6 +185,7 @@ class NgramLanguageIdentifier:
         self._further_of = [index[self._model.labels[number]] for number in self._further]
         self._in_two_scripts = {self._model.labels[number] for number in self._further}
         self._rivals = Counter(script for language in self.languages for script in _parts(language))
+        self._known = frozenset(self.languages)
         self._standards = [index[Language(code)] for code in STANDARDS if code in index]
 
     def identify(self, texts: Sequence[str], *, prior: Language | None = None) -> list[tuple[Language, float]]:
@@ -255,7 +256,9 @@ class NgramLanguageIdentifier:
     ) -> tuple[Language, float]:
         if not script or not confidence:
             return UNDETERMINED, 0.0
-        if _usual_language(script) not in self.languages:  # nothing to compare with, except perhaps a neighbour
+        if plain := self._plain(script, language, claim):
+            return plain, confidence
+        if _usual_language(script) not in self._known:  # nothing to compare with, except perhaps a neighbour
             language, confidence = _usual_language(script), _LONE_SCRIPT
         if claim is not None and script in _parts(claim) and self._is_beyond(claim, script):
             language, confidence = _weigh_unknown(claim, language, confidence, few=self._rivals[script] <= _FEW)
@@ -263,9 +266,17 @@ class NgramLanguageIdentifier:
             return UNDETERMINED, 0.0
         return self._in_its_script(language, script, text, claim), confidence
 
+    @lru_cache(maxsize=1024)  # noqa: B019 an identifier lives as long as its process
+    def _plain(self, script: str, language: Language, claim: Language | None) -> Language | None:
+        """The verdict, if neither the confidence nor the text can change it: nearly always."""
+        beyond = claim is not None and script in _parts(claim) and self._is_beyond(claim, script)
+        if beyond or language in (UNDETERMINED, "zh") or _usual_language(script) not in self._known:
+            return None
+        return self._in_its_script(language, script, b"", claim)
+
     def _is_beyond(self, claim: Language, script: str) -> bool:
         """Whether the model cannot judge that claim: it lacks the language, or the usual language of its script."""
-        return claim.partition("-")[0] not in self.languages or _usual_language(script) not in self.languages
+        return claim.partition("-")[0] not in self._known or _usual_language(script) not in self._known
 
     def _in_its_script(self, language: Language, script: str, text: bytes, claim: Language | None) -> Language:
         """The tag names the script only if it is not the usual one.
