@@ -143,8 +143,13 @@ def resolve(raw: str, base: Url) -> Url | None:
     # A URL that starts at the root is the same on all pages of a host, and most of a site's links are in its template.
     # So is an absolute one; "http-caching.html" is not absolute.
     if raw.startswith("/") or raw[:8].lower().startswith(("http://", "https://")):
-        return _resolve(raw, Url.known(base.origin + "/"))
+        return _resolve(raw, _root(base))
     return _resolve.__wrapped__(raw, base)
+
+
+@lru_cache(maxsize=64)
+def _root(base: Url) -> Url:
+    return Url.known(base.origin + "/")
 
 
 @lru_cache(maxsize=16384)

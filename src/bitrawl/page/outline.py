@@ -80,7 +80,8 @@ def normalise(text: str) -> str:
     Joiners stay where a script needs them: between Persian and Indic letters, and in emoji. So does the zero-width
     space that separates words in Thai, Khmer, Lao and Burmese.
     """
-    text = " ".join(text.split())
+    if not text.isprintable() or "  " in text or text[:1] == " " or text[-1:] == " ":
+        text = " ".join(text.split())
     if text.isascii() and text.isprintable():
         return text
     if not text.isprintable():  # accepts only U+0020 as a space, and no character of the categories Cc, Cf, Zl and Zp
