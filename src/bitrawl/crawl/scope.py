@@ -78,8 +78,10 @@ class Scope:
             return Skip(url, Stage.SCOPE, Reason.OFF_SITE)
         if self._rules.same_host and _without_www(host) not in self._hosts:
             return Skip(url, Stage.SCOPE, Reason.OFF_HOST)
-        if link.kind in _NO_PAGES:
-            return None
+        return None if link.kind in _NO_PAGES else self._of_page(link)
+
+    def _of_page(self, link: Link) -> Skip | None:
+        url = link.url
         if link.rel and Directive.NOFOLLOW in link.rel.lower().split():
             return Skip(url, Stage.SCOPE, Reason.NOFOLLOW)
         if self._rules.depth is not None and link.depth > self._rules.depth:

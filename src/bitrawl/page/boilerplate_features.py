@@ -144,9 +144,7 @@ def features(page: Outline, scores: NameScores) -> Features:
     prose *= np.clip((size - PROSE) / PROSE, 0, 1)
     kinds = _kinds(page)
     ones = np.ones(len(size))
-    running, inside = nesting.sums(
-        _beside((size, size * link_density, prose, ones, stops, kinds[:, 0], kinds[:, 1]))
-    )
+    running, inside = nesting.sums(_beside((size, size * link_density, prose, ones, stops, kinds[:, 0], kinds[:, 1])))
     columns = [
         _own(texts),
         kinds,
