@@ -25,7 +25,8 @@ WEIGHTS = {"forward": 0.3, "backward": 0.3, "language model": 0.5, "word": 0.6, 
 ROUNDS = 5  # of training; fast_align's default
 DISCOUNT = 0.5  # of each count of a phrase pair: one that was seen once is worth less (Foster et al. 2006)
 UNKNOWN = -10.0  # of a word that no phrase covers and that stays as it is
-_TOKEN = re.compile(r"[\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|\w+|[^\w\s]")
+_UNSPACED = r"\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
 
 
 def tokens(text: str) -> Words:

@@ -84,7 +84,7 @@ def test_the_language_model_decides_between_translations():
 
 
 def test_han_characters_are_words_of_their_own():
-    assert tokens("打开 File.txt") == ("打", "开", "file", ".", "txt")
+    assert tokens("打开File上 x_1.txt") == ("打", "开", "file", "上", "x_1", ".", "txt")
 
 
 def test_each_benchmark_can_be_run_by_its_name():
