@@ -49,8 +49,8 @@ from bitrawl.urls.parallel.rules import rule_pairs
 
 ENGLISH = Language("en")
 # Three ways to write a language into a URL, and three target languages: a mixture of suffixes and directories; a directory
-# against nothing; a directory at any depth against nothing.
-RUNS = ("debian-manuals:it", "webgl-fundamentals:zh", "openbsd-2009:de")
+# against nothing; a locale.
+RUNS = ("debian-manuals:it", "webgl-fundamentals:zh", "debian-handbook:fr")
 HELD_OUT = 0.2  # of the known pairs
 TEST_SCORE = 0.9  # of a test segment: above 0.9, 98.7 in 100 are right (docs/decisions/segment-score.md)
 TEST_WORDS = range(4, 41)  # of either side: shorter ones are headings and names, longer ones mostly two sentences
