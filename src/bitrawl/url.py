@@ -29,13 +29,17 @@ _TOKEN = re.compile(r"(?=[^&]*\d)[0-9a-zA-Z_\-]{16,}")
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?;]*", re.IGNORECASE)
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
 # The user name and password in a URL: everything up to the last @ before the path.
-_CREDENTIALS = re.compile(r"([a-z][a-z0-9+.-]*:[/\\]{2,})[^/?#\\\s]*@", re.IGNORECASE)
+# Only the last letter of the scheme is matched: with the whole scheme, the search in a text of n letters takes n² steps.
+_CREDENTIALS = re.compile(r"([a-z0-9+.-]:[/\\]{2,})[^/?#\\\s]*@", re.IGNORECASE)
 _LEADING_CREDENTIALS = re.compile(r"^(\s*(?:[a-z][a-z0-9+.-]*:[/\\]+|[/\\]{2,})?)[^/?#\\]*@", re.IGNORECASE)
 # What `parse` would give back as it is: most absolute links. Three times as quick as to parse them.
+_SEGMENT = r"(?!\.{1,2}(?:/|$))[A-Za-z0-9._~-]*"
 _CANONICAL = re.compile(
-    r"https?://(?!\S*xn--)(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,63}(?:/(?!\.{1,2}(?:/|$))[A-Za-z0-9._~-]*)+",
+    rf"https?://(?!\S*xn--)(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{{2,63}}(?:/{_SEGMENT})+",
     re.ASCII,
 )
+# What can be appended to the origin or to the folder of a canonical URL as it is: most relative links.
+_RELATIVE = re.compile(rf"/?(?=[A-Za-z0-9._~-]){_SEGMENT}(?:/{_SEGMENT})*", re.ASCII)
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
@@ -50,8 +54,13 @@ class Url(str):
     @classmethod
     def parse(cls, raw: str, *, base: "Url | None" = None) -> Self:
         """WHATWG parsing, then the equivalences of RFC 3986 section 6.2.2; raises `UrlError`."""
-        if len(raw) <= MAX_LENGTH and _CANONICAL.fullmatch(raw):
-            return cls(raw)
+        plain = raw.partition("#")[0]
+        if base is not None and _RELATIVE.fullmatch(plain):
+            plain = base.origin + plain if plain[0] == "/" else base.folder + plain
+            if len(plain) <= MAX_LENGTH:
+                return cls(plain)
+        elif len(plain) <= MAX_LENGTH and _CANONICAL.fullmatch(plain):
+            return cls(plain)
         try:
             href = ada_url.join_url(base, raw) if base is not None else ada_url.normalize_url(raw)
         except ValueError as error:
@@ -83,6 +92,12 @@ class Url(str):
     def origin(self) -> str:
         """Scheme and host. robots.txt is per origin."""
         return "/".join(self.split("/", 3)[:3])
+
+    @property
+    def folder(self) -> str:
+        """Up to the last slash of the path: what a relative URL is appended to."""
+        bare = self.partition("?")[0]
+        return bare[: bare.rindex("/") + 1]
 
     @property
     def path(self) -> str:

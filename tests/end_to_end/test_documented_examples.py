@@ -26,7 +26,14 @@ BETWEEN = {"|", "<", ">", ">>", "&&", ";"}  # commands, and what they read and w
 
 # Documented before they are built: (command, flag), (command, flag, value) or (command,). To be empty at a release.
 COMING: set[tuple[str, ...]] = set()
-OTHERS = {"--parts", "--pages", "--kilobytes", "--mine", "--small"}  # flags of benchmarks, in the running text
+OTHERS = {
+    "--parts",
+    "--pages",
+    "--kilobytes",
+    "--mine",
+    "--small",
+    "--splits",
+}  # flags of benchmarks, in the running text
 
 _BLOCK = re.compile(
     r"^(?P<skip> *<!-- not executed: [^\n]+ -->\n)?(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)```$",

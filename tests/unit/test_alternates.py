@@ -18,7 +18,7 @@ PROSE = "<p>The old harbour wakes before the sun, and the boats come in with the
 def alternates(html: str, *headers: tuple[str, str], url: str = HERE, lang: str = "en"):
     tree = LexborHTMLParser(f'<html lang="{lang}"><body>{PROSE}{html}{PROSE}')
     head = read_head(tree, Capture(Url.parse(url), 200, headers, b"", 0.0))
-    return read_alternates(head, tree, read_anchors(outline(tree), head), NAMES)
+    return read_alternates(head, read_anchors(outline(tree), head), NAMES)
 
 
 def found(html: str, *headers: tuple[str, str], url: str = HERE, lang: str = "en") -> list[tuple[str, str, str]]:

@@ -13,7 +13,7 @@ HERE = Url.parse("https://example.org/dir/page")
 def links(html: str, *alternates: Alternate):
     tree = LexborHTMLParser(html)
     head = read_head(tree, Capture(HERE, 200, (), b"", 0.0))
-    return read_links(head, tree, read_anchors(outline(tree), head), alternates)
+    return read_links(head, read_anchors(outline(tree), head), alternates)
 
 
 def images(html: str):
@@ -50,6 +50,7 @@ def test_an_image_map_has_links():
     ("html", "expected"),
     [
         ("<a href='sub'>x</a>", ["https://example.org/dir/sub"]),
+        ("<a href='http-caching.html'>x</a>", ["https://example.org/dir/http-caching.html"]),
         ("<base href='/other/'><a href='sub'>x</a>", ["https://example.org/other/sub"]),
         ("<base href='https://cdn.org/'><base href='/no/'><a href='/sub'>x</a>", ["https://cdn.org/sub"]),
         ("<base href='javascript:x'><a href='/sub'>x</a>", ["https://example.org/sub"]),

@@ -80,7 +80,7 @@ def test_anchors_know_their_place_and_their_block():
         "<div hidden><a href=hidden>no</a></div><p>one <a href=two>two</a></p>"
         "<a href=box><div>boxed</div></a>after<map><area href=area></map><p><a href=image><img src=i></a></p><a>no</a>"
     )
-    found = [(node.attributes["href"], page.tags[position], block) for node, position, block in page.anchors]
+    found = [(place.attributes["href"], page.tags[place.position], place.block) for place in page.anchors]
     assert found == [("hidden", "a", -1), ("two", "a", 0), ("box", "a", 1), ("area", "area", -1), ("image", "a", -1)]
     assert [(block.links, block.link_chars) for block in page.blocks[:3]] == [(1, 3), (1, 5), (0, 0)]
 

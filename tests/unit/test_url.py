@@ -147,6 +147,22 @@ def test_credentials_are_recognised_and_dropped(raw, holds):
 
 
 @pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("/fr/page.html#part", "http://a.org/fr/page.html"),
+        ("page.html", "http://a.org/en/page.html"),
+        ("..page/.x", "http://a.org/en/..page/.x"),
+        ("../page.html", "http://a.org/page.html"),
+        ("sub/./page.html", "http://a.org/en/sub/page.html"),
+        ("//b.org/page.html", "http://b.org/page.html"),
+        ("page.html?sid=1", "http://a.org/en/page.html?sid=1"),
+    ],
+)
+def test_a_relative_url_is_resolved_against_the_folder(raw, expected):
+    assert Url.parse(raw, base=Url.known("http://a.org/en/index.html?next=/x/y")) == expected
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         (

@@ -16,6 +16,10 @@ MAX_OCCURRENCES = 3  # of one segment anywhere in a path; judgement
 MAX_PARAMETERS = 12  # judgement
 MAX_FACETS = 3  # parameters that a page may have added to its own address (sort, filter, page); judgement
 
+REMEMBERED = 8192  # addresses whose verdict is remembered, about 2 MB; judgement
+
+_NO_PAGES = frozenset((LinkKind.INDEX, LinkKind.PROBE))
+_BY_PATTERN = frozenset((Reason.NOT_UNDER, Reason.EXCLUDED, Reason.NOT_INCLUDED))
 # Never a page, whatever the server calls it. One HEAD less for each.
 _FILES = re.compile(
     r"\.(?:7z|aac|apk|avi|avif|bin|bmp|bz2|css|csv|deb|dmg|docx?|eot|epub|exe|flac|flv|gif|gz|ico|iso|jar|jpe?g|js|json|"
@@ -63,29 +67,38 @@ class Scope:
         self._include = [re.compile(raw) for raw in self._rules.include]
         self._exclude = [re.compile(raw) for raw in self._rules.exclude]
         self._under = tuple(folder_path(raw) for raw in self._rules.under)
+        self._by_address = lru_cache(maxsize=REMEMBERED)(self._judge_address)
 
     def refusal(self, link: Link) -> Skip | None:
         """Why the link is not followed; None when it is. What the user named as a seed is always followed."""
         url = link.url
         if url in self._seeds:
             return None
-        if not self._rules.whole_web and self.sites.of(url.host) not in self._home:
+        host = url.host
+        if not self._rules.whole_web and self.sites.of(host) not in self._home:
             return Skip(url, Stage.SCOPE, Reason.OFF_SITE)
-        if self._rules.same_host and _without_www(url.host) not in self._hosts:
+        if self._rules.same_host and _without_www(host) not in self._hosts:
             return Skip(url, Stage.SCOPE, Reason.OFF_HOST)
-        if link.kind in (LinkKind.INDEX, LinkKind.PROBE):
-            return None
-        if Directive.NOFOLLOW in link.rel.lower().split():
-            return Skip(url, Stage.SCOPE, Reason.NOFOLLOW)
-        return self._by_address(link) or self._by_pattern(url)
+        return None if link.kind in _NO_PAGES else self._of_page(link)
 
-    def _by_address(self, link: Link) -> Skip | None:
+    def _of_page(self, link: Link) -> Skip | None:
+        url = link.url
+        if link.rel and Directive.NOFOLLOW in link.rel.lower().split():
+            return Skip(url, Stage.SCOPE, Reason.NOFOLLOW)
         if self._rules.depth is not None and link.depth > self._rules.depth:
-            return Skip(link.url, Stage.SCOPE, Reason.DEPTH, f"depth {link.depth}")
-        if _FILES.search(link.url.path):
-            return Skip(link.url, Stage.SCOPE, Reason.CONTENT_TYPE, "not a page by its name")
-        trap = trap_shape(link.url) or ("ever more parameters" if _adds_facets(link) else "")
-        return Skip(link.url, Stage.SCOPE, Reason.TRAP, trap) if trap else None
+            return Skip(url, Stage.SCOPE, Reason.DEPTH, f"depth {link.depth}")
+        refusal = self._by_address(url)
+        # A file and an address with the shape of a trap are refused before one that adds parameters, patterns after it.
+        if "?" in url and (refusal is None or refusal.reason in _BY_PATTERN) and _adds_facets(link):
+            return Skip(url, Stage.SCOPE, Reason.TRAP, "ever more parameters")
+        return refusal
+
+    def _judge_address(self, url: Url) -> Skip | None:
+        """What the address alone decides. Most links of a page were on the page before, so it is remembered."""
+        if _FILES.search(url.path):
+            return Skip(url, Stage.SCOPE, Reason.CONTENT_TYPE, "not a page by its name")
+        trap = trap_shape(url)
+        return Skip(url, Stage.SCOPE, Reason.TRAP, trap) if trap else self._by_pattern(url)
 
     def _by_pattern(self, url: Url) -> Skip | None:
         if self._under and not f"{url.path}/".startswith(self._under):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource
 from bitrawl.page.head import Attributes, Head
@@ -43,7 +43,9 @@ _CODE_IN_CLASS = re.compile(
 )
 _FLAG = re.compile(r"(?:^|[/_\-.])([a-z]{2,3}(?:[-_][a-z]{2})?)\.(?:png|gif|svg|jpe?g|webp)(?:\?|$)", re.IGNORECASE)
 _SAID_IN = ("hreflang", "data-hreflang", "data-lang", "data-language", "data-locale", "lang", "xml:lang")
+_SAYING = frozenset(_SAID_IN)
 _URL_ATTRIBUTES = ("data-href", "data-url", "data-link", "data-target-url")
+_LANGUAGE_DATA = frozenset(("data-lang", "data-hreflang", "data-language", "data-locale"))
 _NO_LANGUAGE = frozenset(("und", "mul", "zxx", "mis"))
 _PLAIN = frozenset((AlternateSource.LINK, AlternateSource.HEADER, AlternateSource.JSON_LD))
 _TOO_FAR = frozenset(("body", "html", "main", "article"))
@@ -53,11 +55,9 @@ _LEVELS = 6  # Elements around a link that are searched for the words of a switc
 _JSON_KEYS = ("workTranslation", "translationOfWork")
 
 
-def read_alternates(
-    head: Head, tree: LexborHTMLParser, anchors: Sequence[Anchor], names: LanguageNames
-) -> tuple[Alternate, ...]:
+def read_alternates(head: Head, anchors: Sequence[Anchor], names: LanguageNames) -> tuple[Alternate, ...]:
     """All declarations, including self references and regional variants. The same one from two sources counts twice."""
-    found = list(dict.fromkeys(islice(_all(head, tree, anchors, names), MAX_ALTERNATES)))
+    found = list(dict.fromkeys(islice(_all(head, anchors, names), MAX_ALTERNATES)))
     # One URL for several languages is a script that asks the visitor. Only a head may mean it (fr, fr-CA).
     languages: dict[Url, set[str]] = {}
     for alternate in found:
@@ -66,12 +66,13 @@ def read_alternates(
     return tuple(a for a in found if a.source in _PLAIN or len(languages[a.url]) == 1)
 
 
-def _all(head: Head, tree: LexborHTMLParser, anchors: Sequence[Anchor], names: LanguageNames) -> Iterator[Alternate]:
+def _all(head: Head, anchors: Sequence[Anchor], names: LanguageNames) -> Iterator[Alternate]:
     yield from header_alternates(head)
     yield from _Switchers(head, names).read(anchors)
-    for select in tree.css("select"):
-        yield from _options(head, select, names)
-    yield from _data(head, tree)
+    for node, _ in head.marked:
+        if node.tag == "select":
+            yield from _options(head, node, names)
+    yield from _data(head)
     yield from _json_ld(head)
 
 
@@ -108,34 +109,37 @@ class _Switchers:
         self._names = names
         self._own = language_code(re.split(r"[-_]", head.language)[0]) if head.language else ""
         self._own_marks = {code.partition("-")[0] for code in address_languages(head.url)}
-        self._named: dict[int, bool] = {}
+        self._distances: dict[int, int] = {}  # by element, as in `_distance`
+        self._named: dict[str, bool] = {}  # by the words on an element
 
     def read(self, anchors: Sequence[Anchor]) -> Iterator[Alternate]:
         run: list[tuple[Anchor, Reading]] = []
         for anchor in anchors:
-            said = _tag(anchor.attributes.get("hreflang", ""))
-            # Drupal writes the page's own language on every link.
-            own = said.partition("-")[0] == self._own
-            if said and said not in _NO_LANGUAGE and (not own or anchor.url == self._head.url):
-                yield Alternate(anchor.url, said, _source(anchor))
+            if (hreflang := anchor.attributes.get("hreflang")) and (said := _tag(hreflang)):
+                # Drupal writes the page's own language on every link.
+                own = said.partition("-")[0] == self._own
+                if said not in _NO_LANGUAGE and (not own or anchor.url == self._head.url):
+                    yield Alternate(anchor.url, said, _source(anchor))
             reading = self._reading(anchor)
             if reading is not None:
                 run.append((anchor, reading))
                 continue
-            yield from self._accepted(run)
-            run = []
+            if run:
+                yield from self._accepted(run)
+                run = []
         yield from self._accepted(run)
 
     def _reading(self, anchor: Anchor) -> Reading | None:
         """The language that the anchor names, by attribute, text, picture, class or URL; None for most anchors."""
         if len(anchor.text) > MAX_LENGTH:
             return None
-        for key in _SAID_IN:
-            said = anchor.attributes.get(key)
-            if said and _TAG.fullmatch(tag := _tag(said)) and tag not in _NO_LANGUAGE:
-                return Reading(tag, Naming.CODE)
-        titles = (anchor.image_alt, anchor.attributes.get("title"), anchor.attributes.get("aria-label"))
-        for text in (anchor.text, *titles):
+        attributes = anchor.attributes
+        if not _SAYING.isdisjoint(attributes):
+            for key in _SAID_IN:
+                said = attributes.get(key)
+                if said and _TAG.fullmatch(tag := _tag(said)) and tag not in _NO_LANGUAGE:
+                    return Reading(tag, Naming.CODE)
+        for text in (anchor.text, anchor.image_alt, attributes.get("title"), attributes.get("aria-label")):
             if text and (reading := self._names.read(text)):
                 return reading
         code = self._code_beside(anchor)
@@ -204,19 +208,32 @@ class _Switchers:
 
     def _in_switcher(self, node: LexborNode) -> bool:
         """Whether the words of a switcher are on the anchor or on one of the elements around it."""
+        return self._distance(node) < _LEVELS
+
+    def _distance(self, node: LexborNode) -> int:
+        """How many elements up the words of a switcher are; `_LEVELS` or more if they are nowhere."""
+        path: list[LexborNode] = []
         around: LexborNode | None = node
-        for _ in range(_LEVELS):
-            if around is None or around.tag in _TOO_FAR:
-                return False
-            known = self._named.get(around.mem_id)
-            if known is None:
-                attributes = around.attributes
-                words = " ".join(attributes.get(key) or "" for key in ("class", "id", "role"))
-                known = self._named[around.mem_id] = bool(_SWITCHER.search(words[:_MAX_WORDS]))
-            if known:
-                return True
+        distance = _LEVELS
+        while around is not None and around.tag not in _TOO_FAR:
+            known = self._distances.get(around.mem_id)
+            if known is not None:
+                distance = known
+                break
+            path.append(around)
             around = around.parent
-        return False
+        for element in reversed(path):
+            distance = 0 if self._is_named(element) else distance + 1
+            self._distances[element.mem_id] = distance
+        return distance
+
+    def _is_named(self, element: LexborNode) -> bool:
+        attributes = element.attributes
+        words = " ".join([attributes.get(key) or "" for key in ("class", "id", "role")])[:_MAX_WORDS]
+        known = self._named.get(words)
+        if known is None:
+            known = self._named[words] = bool(_SWITCHER.search(words))
+        return known
 
 
 def _is_only_a_country(text: str) -> bool:
@@ -255,13 +272,10 @@ def _is_url(value: str) -> bool:
     )
 
 
-def _data(head: Head, tree: LexborHTMLParser) -> Iterator[Alternate]:
+def _data(head: Head) -> Iterator[Alternate]:
     """Elements with a URL and its language in attributes, which a script follows."""
-    for node in tree.css(
-        "[data-lang],[data-hreflang],[data-language],[data-locale],[data-href][lang],[data-url][lang]"
-    ):
-        attributes: Attributes = {key: value or "" for key, value in node.attributes.items()}
-        if node.tag == "option":
+    for node, attributes in head.marked:
+        if node.tag == "option" or not _has_data(attributes):
             continue
         said = next((tag for key in _SAID_IN if _TAG.fullmatch(tag := _tag(attributes.get(key, "")))), "")
         address = next((attributes[key] for key in (*_URL_ATTRIBUTES, "href") if attributes.get(key)), "")
@@ -269,6 +283,12 @@ def _data(head: Head, tree: LexborHTMLParser) -> Iterator[Alternate]:
         # A button that shares this page also has its URL and a language.
         if url is not None and url != head.url and url.site == head.url.site:
             yield Alternate(url, said, AlternateSource.DATA)
+
+
+def _has_data(attributes: Attributes) -> bool:
+    if not _LANGUAGE_DATA.isdisjoint(attributes):
+        return True
+    return "lang" in attributes and ("data-href" in attributes or "data-url" in attributes)
 
 
 def _json_ld(head: Head) -> Iterator[Alternate]:

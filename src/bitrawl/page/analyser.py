@@ -90,7 +90,7 @@ class PageAnalyser:
         skeleton = outline(tree)
         metadata = read_metadata(head, tree, capture)
         anchors = read_anchors(skeleton, head)
-        alternates = read_alternates(head, tree, anchors, self._names)
+        alternates = read_alternates(head, anchors, self._names)
         understood = self._understood(
             skeleton, self._classifier.probabilities(skeleton), head, metadata.content_language, metadata.locale
         )
@@ -99,7 +99,7 @@ class PageAnalyser:
             title=skeleton.title or normalise(head.first("og:title", "twitter:title", "dc.title")),
             charset=charset,
             metadata=metadata,
-            links=read_links(head, tree, anchors, alternates),
+            links=read_links(head, anchors, alternates),
             alternates=alternates,
             images=read_images(skeleton, head),
             canonical=canonical(head),

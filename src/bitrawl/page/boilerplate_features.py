@@ -3,7 +3,7 @@
 The measures follow Kohlschütter et al. 2010 (length, link density, neighbours) and Vogels et al. 2018 (ancestors).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -144,9 +144,7 @@ def features(page: Outline, scores: NameScores) -> Features:
     prose *= np.clip((size - PROSE) / PROSE, 0, 1)
     kinds = _kinds(page)
     ones = np.ones(len(size))
-    running, inside = nesting.sums(
-        np.column_stack((size, size * link_density, prose, ones, stops, kinds[:, 0], kinds[:, 1]))
-    )
+    running, inside = nesting.sums(_beside((size, size * link_density, prose, ones, stops, kinds[:, 0], kinds[:, 1])))
     columns = [
         _own(texts),
         kinds,
@@ -168,7 +166,7 @@ def context(seen: Features, content: Floats) -> Floats:
     """What the first stage's verdicts on the neighbouring paragraphs tell about each paragraph."""
     n = len(content)
     nesting = seen.nesting
-    running, inside = nesting.sums(np.column_stack((seen.size, content * seen.size, content, np.ones(n))))
+    running, inside = nesting.sums(_beside((seen.size, content * seen.size, content, np.ones(n))))
     total = running[-1] + 1e-9
     padded = np.zeros(n + 4)
     padded[2 : n + 2] = content
@@ -196,7 +194,12 @@ def context(seen: Features, content: Floats) -> Floats:
             np.full(n, inside[main, 1] / (inside[main, 0] + 1)),
         ]
     columns += [np.full(n, total[1] / total[0]), np.full(n, np.log1p(total[1]))]
-    return np.column_stack(columns)
+    return _beside(columns)
+
+
+def _beside(columns: Sequence[NDArray[np.generic]]) -> Floats:
+    """As numpy's column_stack, for columns of one dimension; with many short ones, in a third of its time."""
+    return np.array(columns, dtype=np.float64).T
 
 
 @lru_cache(maxsize=1)
@@ -232,7 +235,7 @@ def _text(blocks: list[Block]) -> Floats:
     size = length + WIDE * wide
     first, last = kinds[starts], kinds[ends - 1]
     own = np.array([(block.links, block.link_chars, block.marked_chars) for block in blocks], dtype=np.float64)
-    return np.column_stack(
+    return _beside(
         (
             size,
             count(sentence_end),
@@ -280,7 +283,7 @@ def _kinds(page: Outline) -> Floats:
 
 def _logs(texts: Floats) -> Floats:
     size = texts[:, 0]
-    return np.column_stack((np.log1p(size), texts[:, 5], texts[:, 1] / (size / 50 + 1)))
+    return _beside((np.log1p(size), texts[:, 5], texts[:, 1] / (size / 50 + 1)))
 
 
 def _own(texts: Floats) -> Floats:
@@ -323,7 +326,7 @@ def _place(page: Outline, running: Floats, kinds: Floats) -> Floats:
         titles = np.array([i for i, block in enumerate(page.blocks) if tags[block.container] == "h1"][:1])
     behind = np.clip(index - titles[0], -20, 60) if len(titles) else np.full(n, -30)
     middle = (running[:-1, 0] + running[1:, 0]) / 2
-    return np.column_stack((middle / total[0], (index + 0.5) / n, running[:-1, 2] / total[2], behind))
+    return _beside((middle / total[0], (index + 0.5) / n, running[:-1, 2] / total[2], behind))
 
 
 def _neighbours(base: Floats) -> Floats:
@@ -345,7 +348,7 @@ def _windows(running: Floats) -> Floats:
         size = span[:, 0] + 1
         count = high - low
         columns += [np.log1p(span[:, 0] / count), span[:, 1] / size, span[:, 2] / size, span[:, 5] / count]
-    return np.column_stack(columns)
+    return _beside(columns)
 
 
 def _ancestors(nesting: Nesting, inside: Floats, total: Floats, own: Floats) -> Floats:
@@ -366,7 +369,7 @@ def _ancestors(nesting: Nesting, inside: Floats, total: Floats, own: Floats) -> 
             held[:, 5] / count,
             own[container],
         ]
-    return np.column_stack(columns)
+    return _beside(columns)
 
 
 def _main(nesting: Nesting, inside: Floats) -> Floats:
@@ -382,7 +385,7 @@ def _main(nesting: Nesting, inside: Floats) -> Floats:
             np.clip(depth - nesting.depth[main], -10, 15),
             np.clip((index - first) / max(end - first, 1), -1, 2),
         ]
-    return np.column_stack(columns)
+    return _beside(columns)
 
 
 def _page(total: Floats) -> Floats:

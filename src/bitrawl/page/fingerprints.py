@@ -53,9 +53,16 @@ def signature(text: str) -> int:
         return 0
     codes = np.frombuffer(masked.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
     hashes = _mixed(_polynomial(codes)).astype("<u8", copy=False)
-    bits = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-    majority = bits.sum(axis=0, dtype=np.uint32) * 2 > len(hashes)
+    majority = _count_bits(hashes) * 2 > len(hashes)
     return int(np.packbits(majority, bitorder="little").view("<u8")[0])
+
+
+def _count_bits(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """How often each of the 64 bits is set. A byte counts one bit, eight of them are added at once, at most 255 times."""
+    bits = np.unpackbits(hashes.view(np.uint8), bitorder="little").view(np.uint64).reshape(-1, 8)
+    counts = np.add.reduceat(bits, np.arange(0, len(bits), 255), axis=0)
+    total: NDArray[np.uint32] = counts.view(np.uint8).sum(axis=0, dtype=np.uint32)
+    return total
 
 
 def _polynomial(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -41,6 +41,7 @@ class LanguageNames:
             for name in endonyms:
                 self._names[name] = Reading(code, Naming.ENDONYM)
                 self._add_stem(name, code)
+        self._words = {word for name in self._names for word in name.split(" ")}
         self.read = lru_cache(maxsize=8192)(self._read)
 
     @classmethod
@@ -71,11 +72,16 @@ class LanguageNames:
         return self._phrase(words) if len(words) <= MAX_WORDS else None
 
     def _phrase(self, words: list[str]) -> Reading | None:
+        if self._words.isdisjoint(words):
+            return self._altered(words)
         for length in range(len(words), 0, -1):  # the longest name first: "norsk nynorsk" before "norsk"
             for start in range(len(words) - length + 1):
                 found = self._names.get(" ".join(words[start : start + length]))
                 if found and (length > 1 or _tells(words[start], 4)):
                     return Reading(found.code, Naming.PHRASE)
+        return self._altered(words)
+
+    def _altered(self, words: list[str]) -> Reading | None:
         for word in words:
             if code := self._inflected(word) or self._prefixed(word):
                 return Reading(code, Naming.PHRASE)
@@ -90,7 +96,7 @@ class LanguageNames:
 
     def _prefixed(self, word: str) -> str:
         """Finds a name with a few characters around it in scripts without spaces: "英文版", "한국어판"."""
-        if not _UNSPACED.fullmatch(word) or len(word) > 2 * MAX_WORDS:
+        if word.isascii() or not _UNSPACED.fullmatch(word) or len(word) > 2 * MAX_WORDS:
             return ""
         for length in range(len(word) - 1, 1, -1):
             for start in range(len(word) - length + 1):

@@ -1,6 +1,5 @@
 """Languages of a page: of each paragraph, and of the whole. What markup and URL claim is a prior, never a verdict."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,7 +16,8 @@ Verdict = tuple[Language, float]
 MIN_LETTERS = 24  # Fewer letters identify no language; about six words, or eight characters of Chinese.
 MAX_PAGE_TEXT = 6000  # Characters of the main text that the page's language is identified from.
 CLEAR = 0.8  # A language with this share of the paragraphs needs no second opinion.
-CACHED = 20_000  # Texts whose language is remembered.
+CACHED = 10_000  # Texts whose language is remembered, for each claim.
+CACHED_CLAIMS = 20  # Claims for which texts are remembered; a site has a few.
 CACHED_LENGTH = 120  # Characters; texts that recur from page to page are menus and notices.
 
 
@@ -33,19 +33,21 @@ class LanguageReader:
 
     def __init__(self, identifier: LanguageIdentifier) -> None:
         self._identifier = identifier
-        self._known: OrderedDict[tuple[str, Language | None], Verdict] = OrderedDict()
+        self._known: dict[Language | None, dict[str, Verdict]] = {}  # by claim
 
     def read(self, texts: Sequence[str], main: Sequence[bool], claim: Language | None) -> Languages:
         """`main` says which of the texts are main text. If none is, all of them count for the page."""
-        chosen = [text for text, is_main in zip(texts, main, strict=True) if is_main] or list(texts)
+        counted = main if any(main) else [True] * len(texts)
         verdicts = self._identified(texts, claim)
         votes: dict[Language, float] = {}
         total = 0.0
-        for text, (language, confidence), is_main in zip(texts, verdicts, main, strict=False):
-            if is_main or len(chosen) == len(texts):
-                total += weight(text)
-                votes[language] = votes.get(language, 0.0) + weight(text) * confidence
+        for text, (language, confidence), counts in zip(texts, verdicts, counted, strict=True):
+            if counts:
+                size = weight(text)
+                total += size
+                votes[language] = votes.get(language, 0.0) + size * confidence
         shares = {language: vote / total for language, vote in votes.items()} if total else {}
+        chosen = [text for text, counts in zip(texts, counted, strict=True) if counts]
         return Languages(self._page(shares, "\n".join(chosen)[:MAX_PAGE_TEXT], claim), verdicts)
 
     def _page(self, shares: dict[Language, float], text: str, claim: Language | None) -> Verdict:
@@ -65,16 +67,17 @@ class LanguageReader:
         return best, min(1.0, scores.get(best, 0.0))
 
     def _identified(self, texts: Sequence[str], claim: Language | None) -> list[Verdict]:
-        known = self._known
-        missing = [text for text in dict.fromkeys(texts) if (text, claim) not in known]
-        fresh = dict(zip(missing, self._identifier.identify(missing, prior=claim), strict=True)) if missing else {}
-        verdicts = [fresh[text] if text in fresh else known[text, claim] for text in texts]
-        for text, verdict in zip(texts, verdicts, strict=True):
-            if len(text) <= CACHED_LENGTH:
-                known[text, claim] = verdict
-                known.move_to_end((text, claim))
-        while len(known) > CACHED:
-            known.popitem(last=False)
+        if len(self._known) > CACHED_CLAIMS:
+            self._known.clear()
+        known = self._known.setdefault(claim, {})
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if not missing:
+            return [known[text] for text in texts]
+        fresh = dict(zip(missing, self._identifier.identify(missing, prior=claim), strict=True))
+        verdicts = [fresh[text] if text in fresh else known[text] for text in texts]
+        if len(known) > CACHED:
+            known.clear()
+        known.update({text: verdict for text, verdict in fresh.items() if len(text) <= CACHED_LENGTH})
         return verdicts
 
 

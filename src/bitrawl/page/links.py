@@ -1,10 +1,9 @@
 """Every link of a page, once, with what is known about its target before a visit."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import msgspec
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from bitrawl.model import Alternate, AlternateSource, Image, Link, LinkKind
 from bitrawl.page.head import Attributes, Head
@@ -17,11 +16,12 @@ MAX_ANCHORS = 20_000  # that are examined; only crawler traps have more
 MAX_IMAGES = 1000  # per page
 ANCHOR_LENGTH = 200  # Characters of an anchor's text that are kept.
 FARTHEST = 10_000  # Characters of a block that are searched for an anchor's text, from the end of the previous anchor.
+_NO_PICTURE: Attributes = {}
+_FRAMES = frozenset(("iframe", "frame"))
 CONTEXT = 80  # Characters of the text on each side of an anchor that are kept.
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(msgspec.Struct, frozen=True, gc=False):
     """An a or area element with its URL resolved."""
 
     node: LexborNode
@@ -39,14 +39,15 @@ def read_anchors(outline: Outline, head: Head) -> list[Anchor]:
     pictures = _pictures(outline)
     anchors = []
     reach: dict[int, int] = {}  # by block: where in its text the last anchor ended
-    for node, position, block in outline.anchors[:MAX_ANCHORS]:
-        attributes = {key: value or "" for key, value in node.attributes.items()}
-        url = head.resolve(attributes.get("href", ""))
+    for place in outline.anchors[:MAX_ANCHORS]:
+        attributes, block = _written(place.attributes), place.block
+        url = head.resolve(attributes["href"])
         if url is None:
             continue
+        node = place.node
         text = normalise(node.text())
         context = _context(outline.blocks[block], text, reach, block) if block >= 0 else ""
-        picture = pictures.get(node.mem_id, {})
+        picture = pictures.get(node.mem_id, _NO_PICTURE) if pictures else _NO_PICTURE
         source = picture.get("src") or picture.get("data-src") or ""
         anchors.append(
             Anchor(
@@ -57,22 +58,20 @@ def read_anchors(outline: Outline, head: Head) -> list[Anchor]:
                 context,
                 normalise(picture.get("alt", ""))[:ANCHOR_LENGTH],
                 "" if source.startswith("data:") else source[:ANCHOR_LENGTH],
-                position,
+                place.position,
             )
         )
     return anchors
 
 
-def read_links(
-    head: Head, tree: LexborHTMLParser, anchors: Sequence[Anchor], alternates: Iterable[Alternate]
-) -> tuple[Link, ...]:
+def read_links(head: Head, anchors: Sequence[Anchor], alternates: Iterable[Alternate]) -> tuple[Link, ...]:
     """One link per URL. The first occurrence wins, and takes over what only later ones say.
 
     A declared alternate is of that kind however else it is linked. URLs that do not look like pages are listed too:
     scope recognises them by their extension and skips them.
     """
     links: dict[Url, Link] = {}
-    for found in _all(head, tree, anchors, alternates):
+    for found in _all(head, anchors, alternates):
         known = links.get(found.url)
         if known is not None:
             links[found.url] = _merged(known, found)
@@ -98,9 +97,7 @@ def read_images(outline: Outline, head: Head) -> tuple[Image, ...]:
     return tuple(images)
 
 
-def _all(
-    head: Head, tree: LexborHTMLParser, anchors: Sequence[Anchor], alternates: Iterable[Alternate]
-) -> Iterator[Link]:
+def _all(head: Head, anchors: Sequence[Anchor], alternates: Iterable[Alternate]) -> Iterator[Link]:
     source = head.url
     for link in head.related("canonical"):
         if url := head.resolve(link["href"]):
@@ -113,32 +110,33 @@ def _all(
             declared[alternate.url] = alternate.language
     for anchor in anchors:
         language = declared.pop(anchor.url, None)
+        rel, hreflang = anchor.attributes.get("rel"), anchor.attributes.get("hreflang")
         yield Link(
             anchor.url,
             LinkKind.PAGE if language is None else LinkKind.ALTERNATE,
             source,
             anchor=anchor.text,
             context=anchor.context,
-            rel=" ".join(anchor.attributes.get("rel", "").lower().split())[:ANCHOR_LENGTH],
-            hreflang=anchor.attributes.get("hreflang", "").strip().lower()[:40] or language or "",
+            rel=" ".join(rel.lower().split())[:ANCHOR_LENGTH] if rel else "",
+            hreflang=(hreflang.strip().lower()[:40] if hreflang else "") or language or "",
             image_alt=anchor.image_alt,
             image_src=anchor.image_src,
             position=anchor.position,
         )
     for url, language in declared.items():  # declared in an option or an attribute
         yield Link(url, LinkKind.ALTERNATE, source, hreflang=language)
-    yield from _unclicked(head, tree)
+    yield from _unclicked(head)
 
 
-def _unclicked(head: Head, tree: LexborHTMLParser) -> Iterator[Link]:
+def _unclicked(head: Head) -> Iterator[Link]:
     """Where the page leads by itself (refreshes and frames), and the neighbours that its head names."""
     for content in head.all("refresh"):
         _, mark, target = content.partition("=")
         if mark and (url := head.resolve(target.strip(" '\""))):
             yield Link(url, LinkKind.PAGE, head.url, rel="refresh")
-    for node in tree.css("iframe[src],frame[src]"):
-        if url := head.resolve(node.attributes.get("src") or ""):
-            yield Link(url, LinkKind.PAGE, head.url, anchor=node.attributes.get("title") or "", rel="frame")
+    for node, attributes in head.marked:
+        if node.tag in _FRAMES and (url := head.resolve(attributes.get("src", ""))):
+            yield Link(url, LinkKind.PAGE, head.url, anchor=attributes.get("title", ""), rel="frame")
     for relation in ("next", "prev"):
         for link in head.related(relation):
             if url := head.resolve(link["href"]):
@@ -178,10 +176,15 @@ def _pictures(outline: Outline) -> dict[int, Attributes]:
             if node is None:
                 break
             if node.tag == "a":
-                pictures.setdefault(node.mem_id, {key: value or "" for key, value in image.attributes.items()})
+                pictures.setdefault(node.mem_id, _written(image.attributes))
                 break
             node = node.parent
     return pictures
+
+
+def _written(attributes: dict[str, str | None]) -> Attributes:
+    """An attribute without a value is empty."""
+    return {key: value or "" for key, value in attributes.items()}
 
 
 def _context(block: Block, text: str, reach: dict[int, int], index: int) -> str:

@@ -19,6 +19,7 @@ _TRACES = {
     "machine-translated-from": '[rel~="machine-translated-from"]',
     "transposh": "span.tr_[data-source=auto],span.tr_[source='1']",
 }
+_TRACED = frozenset(("html", "body", "span", "font"))
 # Services that publish a translated copy of each page under the site's own URLs. Their script is also on the original,
 # so it counts only if the page is known not to be the original.
 _COPIERS = (
@@ -41,7 +42,10 @@ _ORIGINAL = re.compile(
 
 def machine_translation(head: Head, tree: LexborHTMLParser, html: str) -> tuple[str, ...]:
     """The marks found, sorted. Empty for a page that a person may have written."""
-    found = {name for name, selector in _TRACES.items() if tree.css_first(selector) is not None}
+    traced = any(node.tag in _TRACED or "rel" in attributes for node, attributes in head.marked) or any(
+        "machine-translated-from" in link.get("rel", "").lower() for link in head.links
+    )
+    found = {name for name, selector in _TRACES.items() if traced and tree.css_first(selector) is not None}
     host = urlsplit(head.url).hostname or ""
     if host.endswith(_PROXIES):
         found.add("proxy")

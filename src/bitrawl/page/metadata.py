@@ -34,7 +34,7 @@ def read_metadata(head: Head, tree: LexborHTMLParser, capture: Capture) -> Metad
         keywords=(head.first("keywords", "news_keywords") or ", ".join(head.all("article:tag")))[:MAX_TEXT],
         author=_author(head)[:MAX_TEXT],
         date=_date(head, tree),
-        licence=_licence(head, tree)[:MAX_TEXT],
+        licence=_licence(head)[:MAX_TEXT],
         html_lang=head.language,
         content_language=(
             capture.header("content-language") or head.first("content-language", "language", "dc.language")
@@ -92,14 +92,14 @@ def _date(head: Head, tree: LexborHTMLParser) -> str:
     return iso_date(said) if said else ""
 
 
-def _licence(head: Head, tree: LexborHTMLParser) -> str:
+def _licence(head: Head) -> str:
     for link in (*head.related("license"), *head.related("licence")):
         return str(head.resolve(link["href"]) or link["href"])
     if said := head.first("dcterms.license", "dc.license") or _said(head, "license"):
         return said
-    for node in tree.css('a[rel~="license"][href],a[href*="creativecommons.org/"]'):
-        href = node.attributes.get("href") or ""
-        if "license" in (node.attributes.get("rel") or "").lower() or _CC.match(href):
+    for node, attributes in head.marked:
+        href = attributes.get("href", "")
+        if node.tag == "a" and href and ("license" in attributes.get("rel", "").lower().split() or _CC.match(href)):
             return str(head.resolve(href) or href)
     return head.first("dcterms.rights", "dc.rights")
 

@@ -26,6 +26,15 @@ class Block(msgspec.Struct, gc=False):
     marked_chars: int = 0  # in b, strong, i, em, ... outside links
 
 
+class Place(msgspec.Struct, gc=False):
+    """Where an anchor is."""
+
+    node: LexborNode
+    attributes: dict[str, str | None]
+    position: int  # in the tag sequence; -1 beyond MAX_TAGS
+    block: int = -1  # that it is in, or -1
+
+
 @dataclass(slots=True)
 class Containers:
     """The elements with text that bound paragraphs, in document order, as columns."""
@@ -49,8 +58,8 @@ class Outline:
     """
     blocks: list[Block] = field(default_factory=list)
     containers: Containers = field(default_factory=Containers)
-    anchors: list[tuple[LexborNode, int, int]] = field(default_factory=list)
-    """a[href] and area[href], including hidden ones: node, position in the tag sequence, block or -1."""
+    anchors: list[Place] = field(default_factory=list)
+    """a[href] and area[href], including hidden ones."""
     images: list[tuple[LexborNode, int]] = field(default_factory=list)
     """img, including hidden ones: node, position in the tag sequence."""
 
@@ -71,7 +80,8 @@ def normalise(text: str) -> str:
     Joiners stay where a script needs them: between Persian and Indic letters, and in emoji. So does the zero-width
     space that separates words in Thai, Khmer, Lao and Burmese.
     """
-    text = " ".join(text.split())
+    if not text.isprintable() or "  " in text or text[:1] == " " or text[-1:] == " ":
+        text = " ".join(text.split())
     if text.isascii() and text.isprintable():
         return text
     if not text.isprintable():  # accepts only U+0020 as a space, and no character of the categories Cc, Cf, Zl and Zp
@@ -256,11 +266,11 @@ class _Walk:
         position = len(found.tags) - 1
         if role == _IMAGE:
             found.images.append((node, position))
-        elif "href" in node.attributes:
+        elif "href" in (attributes := node.attributes):
             if role == _ANCHOR:
                 self.anchor = len(found.anchors)
                 self.waiting.append(self.anchor)
-            found.anchors.append((node, position, -1))
+            found.anchors.append(Place(node, attributes, position))
 
     def end(self) -> None:
         """End the paragraph, if there is one."""
@@ -282,8 +292,7 @@ class _Walk:
         """Add a block. The waiting anchors are in it."""
         blocks, anchors = self.found.blocks, self.found.anchors
         for i in self.waiting:
-            node, position, _ = anchors[i]
-            anchors[i] = (node, position, len(blocks))
+            anchors[i].block = len(blocks)
         links = len(self.waiting) or (1 if self.link_chars else 0)
         # without the removed spaces
         linked, marked = min(self.link_chars, len(text)), min(self.marked_chars, len(text))
@@ -314,7 +323,9 @@ def _cap(found: Outline) -> None:
     for block in found.blocks:
         if block.position >= MAX_TAGS:
             block.position = -1
-    found.anchors = [(n, place if place < MAX_TAGS else -1, block) for n, place, block in found.anchors]
+    for anchor in found.anchors:
+        if anchor.position >= MAX_TAGS:
+            anchor.position = -1
     found.images = [(n, place if place < MAX_TAGS else -1) for n, place in found.images]
 
 

@@ -34,6 +34,7 @@ _IN_QUERY = re.compile(
     re.IGNORECASE,
 )
 _SUFFIX = re.compile(r"([._\-])([A-Za-z]{2})(?:\.(?:s?html?|php\d?|aspx?|jsp|xml|cfm))?$")  # page_fr.html, index.php.fr
+_NONE: frozenset[str] = frozenset()
 PARTS = 8192  # judgement: parts of URLs that are remembered. Folders come again soon, and file names never.
 _MAX_TOKEN = 24  # characters: of the 25,812 one-word names in CLDR's table, all but 6 are this short
 _ABBREVIATES = 0.08  # share of a language's names that begin so; judgement
@@ -117,19 +118,27 @@ def address_languages(url: Url, beside: Url | None = None) -> frozenset[str]:
     last folder of /tag/it/ is a subject.
     """
     host, folders, query = UrlParts.of(url)
-    tokens = [named[1] for named in _IN_QUERY.finditer(query)]
-    labels = host.split(".")
-    if len(labels) > 2:
-        tokens.append(labels[0])
-    others = UrlParts.of(beside).segments if beside else ()
+    tokens = [named[1] for named in _IN_QUERY.finditer(query)] if query else []
+    if host.count(".") > 1:
+        tokens.append(host.partition(".")[0])
     last = len(folders) - (2 if not folders[-1] else 1)
     for place, folder in enumerate(folders):
-        if place == 0 or place < last or (place < len(others) and language_code(others[place])):
+        if 2 <= len(folder) <= 7 and (
+            place == 0 or place < last or (beside is not None and place in _language_folders(beside))
+        ):
             tokens.append(folder)
     # "how-to.html" is not Tongan. A hyphen counts only if something else indicates that language.
     if (suffix := _SUFFIX.search(folders[-1])) and (suffix[1] != "-" or beside):
         tokens.append(suffix[2])
+    if not tokens:
+        return _NONE
     return frozenset(code for token in tokens if 2 <= len(token) <= 7 and (code := language_code(token)))
+
+
+@lru_cache(maxsize=16)
+def _language_folders(url: Url) -> frozenset[int]:
+    """The places of the folders that name a language. Cached for the page whose links are read."""
+    return frozenset(place for place, folder in enumerate(UrlParts.of(url).segments) if language_code(folder))
 
 
 def _parameters(query: str, language: Language) -> list[str]:
