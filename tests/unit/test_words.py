@@ -111,6 +111,9 @@ def test_a_text_that_is_not_elaborate_does_not_become_so():
     [
         ("The Gardens, since 1999", ["the", "gardens", "since"]),
         ("Straße 12", ["strasse"]),
+        ("Вечер – «ёж» ведёт 3-й", ["вечер", "ёж", "ведёт", "й"]),
+        ("दीवार 5 €", ["दीवार"]),
+        ("x\u0327y i\u0307", ["x\u0327y", "i\u0307"]),
         ("北墙上 5 个 iPhones", ["北墙", "墙上", "个", "iphones"]),
     ],
 )

@@ -19,7 +19,10 @@ _UNSPACED = (
 # 1.234.567,50; a date (12.5.1957, split later), 3.5, 1957
 _NUMBER = r"\d+(?:[.,'’\u00a0\u202f ]\d{3})+(?![\d])(?:[.,]\d+(?![.,]?\d))?|\d+(?:[.,]\d+)*"
 _THOUSANDS = re.compile(r"[.,'’\u00a0\u202f ](?=\d{3}(?!\d))")
-_ASCII_WORD = re.compile(r"[a-z]+")
+# The words of Latin, Greek and Cyrillic text, in a third of the time of the full pattern, and where they are not enough:
+# combining marks and other scripts.
+_LETTERS = re.compile(r"[^\W\d_]+")
+_OTHER = re.compile("[\u0300-\u036f\u0483-\u0489\u0591-\u1dff\u2070-\U0010ffff]")
 _LAST_CODE_POINT = 0x12000  # later code points hold no marks that words are written with, or none of a living script
 # Judgement: if Snowball has no stemmer, the stem is the beginning of the word, because most languages inflect the end.
 # Hangul and other syllabaries say in two letters what an alphabet says in five.
@@ -95,10 +98,12 @@ def is_unspaced(character: str) -> bool:
 
 def plain_words(text: str) -> list[str]:
     """As `words`, but not stemmed, and without numbers."""
-    if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
+    text = unicodedata.normalize("NFKC", text).casefold()
+    if not _OTHER.search(text):
+        found: list[str] = _LETTERS.findall(text)
+        return found
     tokens: list[str] = []
-    for token in _plain_pattern().findall(unicodedata.normalize("NFKC", text).casefold()):
+    for token in _plain_pattern().findall(text):
         first = token[0]
         if first >= "\u0e00" and _unspaced().match(first):
             tokens += _pairs(token)
