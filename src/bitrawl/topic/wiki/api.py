@@ -62,13 +62,11 @@ class ApiWiki:
         pages: list[Page] = []
         for batch in self._batches(titles):
             pages += (await self.client.ask({"titles": batch, "prop": "categoryinfo"})).pages
-        sizes = {
+        return {
             _bare(page.title): page.categoryinfo.size if page.categoryinfo else 0
             for page in pages
-            if page.ns == CATEGORY
+            if page.ns == CATEGORY and (page.categoryinfo or not page.missing)
         }
-        missing = {_bare(page.title) for page in pages if page.missing}
-        return {name: size for name, size in sizes.items() if size or name not in missing}
 
     async def _redirect_targets(self, name: str) -> list[str]:
         """Often the article of a name redirects to the one that the category is named after."""

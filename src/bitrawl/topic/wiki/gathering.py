@@ -9,7 +9,7 @@ from bitrawl.topic.wiki.api import ApiWiki
 from bitrawl.topic.wiki.articles import Article, Extent, Gathered, Wiki
 from bitrawl.topic.wiki.category_names import empty_category
 from bitrawl.topic.wiki.citations import Citations, cited_sites
-from bitrawl.topic.wiki.titles import Exclusion, as_term, exclusion, is_name, without_qualifier
+from bitrawl.topic.wiki.titles import Exclusion, as_term, exclusion, is_name, needs_lead, without_qualifier
 from bitrawl.url import Url
 
 HEAVIEST = 100  # ILSP-FC's own lists go up to 100
@@ -85,7 +85,11 @@ async def _with_leads(wiki: ApiWiki, gathered: Gathered, wanted: Wanted) -> Gath
     if Exclusion.NAME in wanted.kept:
         return gathered
     others = {*wanted.kept, Exclusion.NAME}
-    undecided = [article for article in gathered.articles if exclusion(article, wiki.language, others) is None]
+    undecided = [
+        article
+        for article in gathered.articles
+        if needs_lead(article.title, wiki.language) and exclusion(article, wiki.language, others) is None
+    ]
     read = {article.title: article for article in await wiki.with_leads(undecided)}
     articles = tuple(read.get(article.title, article) for article in gathered.articles)
     return msgspec.structs.replace(gathered, articles=articles)

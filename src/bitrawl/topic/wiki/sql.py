@@ -99,7 +99,7 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 def _row_pattern(known: Sequence[str], wanted: Sequence[str]) -> re.Pattern[bytes]:
     """One expression for the whole row, which captures the wanted columns only: half the time of two steps."""
     values = [b"(" + _VALUE + b")" if name in wanted else _VALUE for name in known]
-    return re.compile(rb"\(\s*" + rb"\s*,\s*".join(values) + rb"\s*\)", re.DOTALL)
+    return re.compile(rb"\s*\(\s*" + rb"\s*,\s*".join(values) + rb"\s*\)", re.DOTALL)
 
 
 def opened(path: Path) -> IO[bytes]:

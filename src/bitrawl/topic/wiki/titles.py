@@ -99,6 +99,12 @@ def is_name(title: str, lead: str, language: Language) -> bool:
     )
 
 
+def needs_lead(title: str, language: Language) -> bool:
+    """Whether `is_name` can depend on the lead: a title of one word, or one that looks like a name."""
+    words = _WORD.findall(without_qualifier(title))
+    return _base(language) not in CAPITALISED_NOUNS and (len(words) == 1 or is_name(title, "", language))
+
+
 def _has_later_capital(term: str) -> bool:
     return any(word[0].isupper() and not word.isupper() for word in _WORD.findall(term)[1:])
 
