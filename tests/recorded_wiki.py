@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 ANSWERS = Path(__file__).parent / "unit" / "wiki_answers.json"
 
-ENGLISH = "<p>Safety at work protects the health of everybody who works in a factory or in an office, every day.</p>" * 3
+ENGLISH = (
+    "<p>Safety at work protects the health of everybody who works in a factory or in an office, every day.</p>" * 3
+)
 GERMAN = "<p>Der Arbeitsschutz schützt die Gesundheit aller, die in einer Fabrik oder in einem Büro arbeiten.</p>" * 3
 
 

@@ -159,13 +159,15 @@ def codec() -> Codec:
     return Codec(expand=_expanded, sniff=media_type)
 
 
-def loose_web(*, allow_private: bool, contact: str = "") -> tuple[HttpFetcher, Callable[[HttpFetcher], RobotsFetcher]]:
+def loose_web(
+    *, allow_private: bool, contact: str = "", pause: float = 1.0
+) -> tuple[HttpFetcher, Callable[[HttpFetcher], RobotsFetcher]]:
     """A fetcher without a job, to be entered as a context, and a function that wraps it to respect robots.txt."""
     clock = SystemClock()
     settings = FetchSettings(
         contact=contact or PROJECT_PAGE, allow_private=allow_private, proxies=Proxies.of_environment(os.environ)
     )
-    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock)
+    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, pause=pause)
 
 
 def api_web(*, allow_private: bool, contact: str = "") -> HttpFetcher:

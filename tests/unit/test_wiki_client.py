@@ -122,6 +122,7 @@ async def test_a_kept_answer_that_is_damaged_is_asked_again(tmp_path: Path):
         (skip(Reason.CONTENT_TYPE, 200), "is not the API of a MediaWiki; give the address of its api.php"),
         (skip(Reason.HTTP_STATUS, 404), "is not the API of a MediaWiki"),
         (skip(Reason.PRIVATE_ADDRESS), "--allow-private"),
+        (skip(Reason.DNS), "does not answer: said so. Check --wiki"),  # at once: it has never answered
         (skip(Reason.TLS), "does not answer: said so. Check --wiki and the network, or use a dump"),
         (Capture(API, 301, (("Location", "https://new.test/w/api.php?action=query"),), b"", at=0.0), "has moved to https://new.test/w/api.php;"),
         (Capture(API, 200, (), b"[1, 2]", at=0.0), "is not the API of a MediaWiki"),

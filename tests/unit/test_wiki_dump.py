@@ -1,11 +1,13 @@
 """A category from the SQL files that Wikimedia publishes, in both schemas."""
 
 import gzip
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from bitrawl.errors import ConfigError, WikiError
+from bitrawl.jobs.bootstrap import Asked, bootstrap, read
 from bitrawl.model import Language
 from bitrawl.topic.wiki import sql
 from bitrawl.topic.wiki.articles import Article, Extent
@@ -52,7 +54,9 @@ LINKS = [
 OLD, NEW = "old", "new"
 
 
-def write(folder: Path, table: str, columns: list[str], values: list[str], *, packed: bool = True, each: int = 3) -> None:
+def write(
+    folder: Path, table: str, columns: list[str], values: list[str], *, packed: bool = True, each: int = 3
+) -> None:
     """Several INSERTs, as mysqldump writes them."""
     described = "\n".join(f"  `{column}` varbinary(255) NOT NULL DEFAULT ''," for column in columns)
     content = HEAD.format(table=table, columns=described, first=columns[0])
@@ -71,14 +75,27 @@ def dump(folder: Path, schema: str, *, packed: bool = True) -> Path:
     numbers = {name: number for number, name in enumerate(dict.fromkeys(name for _, name, _ in WITHIN), 500)}
     page = ["page_id", "page_namespace", "page_title", *(["page_restrictions"] if schema == OLD else []), "page_is_redirect", "page_random", "page_touched"]  # fmt: skip
     empty = "''," if schema == OLD else ""
-    rows = [f"({i},{ns},'{title}',{empty}{redirect},0.33167112649574004,'20261101000000')" for i, ns, title, redirect in PAGES]
+    rows = [
+        f"({i},{ns},'{title}',{empty}{redirect},0.33167112649574004,'20261101000000')"
+        for i, ns, title, redirect in PAGES
+    ]
     write(folder, "page", page, rows, packed=packed)
     sortkey = r"'\0*B\\\')(,Q\n\Z'"  # binary, with all that can deceive a reader
     if schema == OLD:
         columns = ["cl_from", "cl_to", "cl_sortkey", "cl_timestamp", "cl_sortkey_prefix", "cl_collation", "cl_type"]
-        rows = [f"({i},'{name}',{sortkey},'2026-01-01 00:00:00','','uca-default-u-kn','{kind}')" for i, name, kind in WITHIN]
+        rows = [
+            f"({i},'{name}',{sortkey},'2026-01-01 00:00:00','','uca-default-u-kn','{kind}')" for i, name, kind in WITHIN
+        ]
     else:
-        columns = ["cl_from", "cl_sortkey", "cl_timestamp", "cl_sortkey_prefix", "cl_type", "cl_collation_id", "cl_target_id"]
+        columns = [
+            "cl_from",
+            "cl_sortkey",
+            "cl_timestamp",
+            "cl_sortkey_prefix",
+            "cl_type",
+            "cl_collation_id",
+            "cl_target_id",
+        ]
         rows = [f"({i},{sortkey},'2026-01-01 00:00:00','','{kind}',2,{numbers[name]})" for i, name, kind in WITHIN]
         targets = [f"({number},14,'{name}')" for name, number in numbers.items()] + ["(900,0,'Weather')"]
         write(folder, "linktarget", ["lt_id", "lt_namespace", "lt_title"], targets, packed=packed)
@@ -97,10 +114,10 @@ def dump(folder: Path, schema: str, *, packed: bool = True) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("packed", [True, False], ids=["gzip", "plain"])
+@pytest.mark.parametrize("packing", ["gzip", "plain"])
 @pytest.mark.parametrize("schema", [OLD, NEW])
-async def test_both_schemas_give_the_same_category(tmp_path: Path, schema: str, packed: bool):
-    wiki = DumpWiki(dump(tmp_path / "d", schema, packed=packed))
+async def test_both_schemas_give_the_same_category(tmp_path: Path, schema: str, packing: str):
+    wiki = DumpWiki(dump(tmp_path / "d", schema, packed=packing == "gzip"))
     assert wiki.language == "en"
     gathered = await wiki.articles("Weather", Extent(5, 100, (DE,)))
     found = {article.title: article for article in gathered.articles}
@@ -130,7 +147,7 @@ async def test_a_category_is_found_in_another_spelling_or_its_neighbours_are_nam
     wiki = DumpWiki(dump(tmp_path / "d", NEW))
     assert await wiki.category("clouds & rain") == "Clouds and 'rain'"
     assert await wiki.category("Category:storm") == "Storms"
-    with pytest.raises(ConfigError, match='no category "Wether". Near it are: "Weather"'):
+    with pytest.raises(ConfigError, match=r'no category "Wether"\. Near it are: "Weather"'):
         await wiki.category("Wether")
 
 
@@ -154,7 +171,10 @@ def test_escapes_are_read_as_mysql_writes_them(tmp_path: Path):
 
 def test_rows_on_lines_of_their_own_are_read_too(tmp_path: Path):
     path = tmp_path / "page.sql"
-    path.write_text(HEAD.format(table="page", columns="  `a` int,\n  `b` int,", first="a") + "INSERT INTO `page` VALUES\n(1,2),\n(3,4);\n")
+    path.write_text(
+        HEAD.format(table="page", columns="  `a` int,\n  `b` int,", first="a")
+        + "INSERT INTO `page` VALUES\n(1,2),\n(3,4);\n"
+    )
     assert list(sql.rows(path, ("a", "b"))) == [(b"1", b"2"), (b"3", b"4")]
 
 
@@ -164,8 +184,6 @@ def test_an_empty_table_has_no_rows(tmp_path: Path):
 
 
 def test_a_table_of_any_size_takes_little_memory(tmp_path: Path):
-    import tracemalloc
-
     rows = [f"({number},0,'A_title_of_some_length_{number}',0)" for number in range(60_000)]
     columns = ["page_id", "page_namespace", "page_title", "page_is_redirect"]
     write(tmp_path / "d", "page", columns, rows, each=20_000)
@@ -190,7 +208,7 @@ def test_a_download_that_broke_off_is_said(tmp_path: Path, cut: str):
 def test_what_is_no_dump_is_said(tmp_path: Path):
     with pytest.raises(ConfigError, match="is not a folder"):
         DumpWiki(tmp_path / "none")
-    with pytest.raises(ConfigError, match="has no page.sql.gz and no categorylinks.sql.gz; download them"):
+    with pytest.raises(ConfigError, match=r"has no page\.sql\.gz and no categorylinks\.sql\.gz; download them"):
         DumpWiki(tmp_path)
     folder = dump(tmp_path / "d", OLD)
     (folder / "dewiki-20261101-page.sql.gz").write_bytes(b"")
@@ -230,3 +248,23 @@ def test_addresses_of_the_newer_schema_are_turned_round(index: str, path: str, a
 
 def test_an_article_without_anything_is_one():
     assert Article(title="A").translations == {}
+
+
+async def test_a_dump_becomes_a_topic_and_seeds_without_a_request(tmp_path: Path):
+    question = Asked(category="weather", langs=("de", "en"), dump=str(dump(tmp_path / "d", NEW)), check_sites=False)
+    summary = await bootstrap(question, tmp_path / "out")
+    topic = (tmp_path / "out" / "topic.txt").read_text("utf-8").splitlines()[1:]
+    assert topic == [
+        "100:Front=Weather>de", "100:Wetter=Weather>de", "50:Cirrus=Clouds and 'rain'>de",
+        "100:front=Weather>en", "100:weather=Weather>en", "50:cirrus, cloud=Clouds and 'rain'>en",
+        "50:rain and snow=Clouds and 'rain'>en", "33:tornado=Clouds and 'rain'>en",
+    ]  # fmt: skip
+    assert summary.excluded == {"disambiguation": 1, "redirect": 1}
+    assert read(tmp_path / "out").seeds == ["http://127.0.0.1:8080/x", "https://www.weather.test/a?b=1&c=%272%27"]
+
+
+async def test_a_dump_without_the_language_says_what_to_try(tmp_path: Path):
+    question = Asked(category="Weather", langs=("el",), dump=str(dump(tmp_path / "d", OLD)), check_sites=False)
+    summary = await bootstrap(question, tmp_path / "out")
+    assert summary.terms == {"el": 0}
+    assert "langlinks.sql.gz" in summary.advice[0]

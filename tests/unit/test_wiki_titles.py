@@ -45,9 +45,7 @@ EN, DE, EL, ZH = map(Language, ("en", "de", "el", "zh"))
         ("Gesetzliche Unfallversicherung", DE, "", None),  # German capitals tell nothing
     ],
 )
-def test_a_title_is_a_term_or_excluded_for_one_reason(
-    title: str, language: Language, lead: str, why: Exclusion | None
-):
+def test_a_title_is_a_term_or_excluded_for_one_reason(title: str, language: Language, lead: str, why: Exclusion | None):
     assert exclusion(Article(title=title, lead=lead), language) is why
 
 

@@ -3,25 +3,22 @@
 import asyncio
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+from wiki.mediawiki import wikis
 
-from wiki.mediawiki import wikis  # noqa: E402
-
-from bitrawl import assemble  # noqa: E402
-from bitrawl.errors import BitrawlError  # noqa: E402
-from bitrawl.model import Capture, Language, Link, Skip  # noqa: E402
-from bitrawl.protocols import Fetcher  # noqa: E402
-from bitrawl.topic.wiki.answers import KeptAnswers  # noqa: E402
-from bitrawl.topic.wiki.api import ApiWiki  # noqa: E402
-from bitrawl.topic.wiki.articles import Extent  # noqa: E402
-from bitrawl.topic.wiki.client import WikiClient  # noqa: E402
-from bitrawl.topic.wiki.gathering import Wanted, gather  # noqa: E402
-from bitrawl.url import Url  # noqa: E402
+from bitrawl import assemble
+from bitrawl.errors import BitrawlError
+from bitrawl.model import Capture, Language, Link, Skip
+from bitrawl.protocols import Fetcher
+from bitrawl.topic.wiki.answers import KeptAnswers
+from bitrawl.topic.wiki.api import ApiWiki
+from bitrawl.topic.wiki.articles import Extent
+from bitrawl.topic.wiki.client import WikiClient
+from bitrawl.topic.wiki.gathering import Wanted, gather
+from bitrawl.url import Url
 
 RECORDED = Path(__file__).parents[1] / "unit" / "wiki_answers.json"
 # Addresses in the record, each replaced by that of the server which stands for it.

@@ -108,7 +108,6 @@ def read(folder: Path) -> Bootstrapped:
         )
     if _edited(folder):
         _write_topic(folder, read_table(_content(folder / TERMS), str(folder / TERMS)), asked)
-        _describe(folder, asked)
     return Bootstrapped(folder / TOPIC, _listed(folder / SEEDS), _listed(folder / SITES))
 
 
@@ -180,7 +179,7 @@ async def _from(wiki: Wiki, asked: Asked, wanted: Wanted) -> Material:
 
 
 async def _checked(sites: Sequence[CitedSite], asked: Asked, folder: Path, manners: Manners) -> list[CheckedSite]:
-    live, polite = assemble.loose_web(allow_private=manners.allow_private, contact=manners.contact)
+    live, polite = assemble.loose_web(allow_private=manners.allow_private, contact=manners.contact, pause=manners.delay)
     async with live, assemble.loose_analyser() as analyser:
         checker = SiteChecker(
             polite(live),
@@ -195,16 +194,17 @@ async def _checked(sites: Sequence[CitedSite], asked: Asked, folder: Path, manne
 def _written(asked: Asked, folder: Path, material: Material, checked: Sequence[CheckedSite]) -> Summary:
     edited = _edited(folder)
     rows: Sequence[TermRow] = material.rows
+    made = table(rows, [material.language, *asked.languages().values()]).encode()
     if edited:
         rows = read_table(_content(folder / TERMS), str(folder / TERMS))
     else:
-        files.write(folder / TERMS, table(rows, [material.language, *asked.languages().values()]))
+        files.write(folder / TERMS, made)
     terms = _write_topic(folder, rows, asked)
     candidates = [site for site in checked if site.is_candidate(list(asked.languages()))]
     seeds = [url for site in material.citations.sites for url in site.urls[: asked.site_seeds]]
     files.write(folder / SEEDS, "".join(f"{url}\n" for url in seeds))
     files.write(folder / SITES, "".join(map(_site_lines, candidates)))
-    _describe(folder, asked)
+    _describe(folder, asked, made)
     return Summary(
         category=material.category,
         articles=material.articles,
@@ -236,9 +236,9 @@ def _site_lines(site: CheckedSite) -> str:
     return f"# {languages}; cited by {cited}\n{site.home}\n"
 
 
-def _describe(folder: Path, asked: Asked) -> None:
-    """Written last: a folder that has it is finished."""
-    described = {**msgspec.to_builtins(asked), "terms_sha256": _digest(folder)}
+def _describe(folder: Path, asked: Asked, made: bytes) -> None:
+    """Written last: a folder that has it is finished. By the digest of the table as made, an edited one is known."""
+    described = {**msgspec.to_builtins(asked), "terms_sha256": hashlib.sha256(made).hexdigest()}
     files.write(folder / DESCRIPTION, tomli_w.dumps(described))
 
 
@@ -266,11 +266,9 @@ def _described(folder: Path) -> dict[str, object] | None:
 def _edited(folder: Path) -> bool:
     """Whether a person has changed the table since it was written."""
     described = _described(folder)
-    return described is not None and (folder / TERMS).exists() and described.get("terms_sha256") != _digest(folder)
-
-
-def _digest(folder: Path) -> str:
-    return hashlib.sha256(_content(folder / TERMS)).hexdigest()
+    if described is None or not (folder / TERMS).exists():
+        return False
+    return described.get("terms_sha256") != hashlib.sha256(_content(folder / TERMS)).hexdigest()
 
 
 def _content(path: Path) -> bytes:

@@ -36,7 +36,7 @@ class CheckedSite(msgspec.Struct, frozen=True, omit_defaults=True):
     """What two pages of a site say of its languages."""
 
     site: str
-    home: Url
+    home: str  # a URL
     articles: int  # of the wiki that cite it
     languages: tuple[Language, ...] = ()  # of the text on the two pages
     announced: tuple[Language, ...] = ()  # by links to a translation, hreflang and the like
@@ -81,7 +81,7 @@ class SiteChecker:
 
     async def _visited(self, site: CitedSite, wanted: Sequence[Language]) -> CheckedSite:
         """The home page is visited only if the cited page does not tell enough."""
-        found = CheckedSite(site.site, _home(site.urls[0]), site.articles)
+        found = CheckedSite(site.site, str(_home(site.urls[0])), site.articles)
         skips: list[Skip] = []
         pages = 0
         async for outcome in self._pages(site.urls[0]):
@@ -141,7 +141,7 @@ def _with(found: CheckedSite, page: Page) -> CheckedSite:
     others = (language for language in map(claimed_language, announced) if language.partition("-")[0] != own)
     return msgspec.structs.replace(
         found,
-        home=_home(page.url),
+        home=str(_home(page.url)),
         languages=_told([*found.languages, page.language]),
         announced=_told([*found.announced, *others]),
     )

@@ -100,6 +100,7 @@ class WikiClient:
         self._fetcher = fetcher
         self._answers = answers
         self._clock = clock
+        self._has_answered = False  # in this run
 
     def sibling(self, endpoint: Url) -> "WikiClient":
         """A client for another edition."""
@@ -149,10 +150,12 @@ class WikiClient:
         for attempt in range(ATTEMPTS):
             capture = await self._fetcher.fetch(Link(url, LinkKind.SEED))
             if isinstance(capture, Skip):
-                if capture.reason not in TRANSIENT:
+                # A wiki that has never answered is more probably a wrong address than a busy server.
+                if capture.reason not in TRANSIENT or (capture.reason in NO_ANSWER and not self._has_answered):
                     raise WikiError(self._no_answer(capture))
                 trouble, asked_to_wait = self._no_answer(capture), capture.retry_after
             else:
+                self._has_answered = True
                 answer = self._decoded(capture)
                 if answer.error is None:
                     return capture.body, answer

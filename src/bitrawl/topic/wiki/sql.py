@@ -1,12 +1,12 @@
 """Rows of the SQL files that Wikimedia publishes, read as a stream: a table of any size takes a few megabytes."""
 
-import gzip
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import IO
+
+from isal import igzip, isal_zlib
 
 from bitrawl.errors import WikiError
 
@@ -105,7 +105,7 @@ def _row_pattern(known: Sequence[str], wanted: Sequence[str]) -> re.Pattern[byte
 def opened(path: Path) -> IO[bytes]:
     """Raises `WikiError`."""
     try:
-        return gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+        return igzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[no-untyped-call]
     except OSError as error:
         raise WikiError(f"{path} cannot be read: {error.strerror or error}") from error
 
@@ -113,5 +113,5 @@ def opened(path: Path) -> IO[bytes]:
 def _read(file: IO[bytes], path: Path) -> bytes:
     try:
         return file.read(CHUNK)
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, isal_zlib.error) as error:  # type: ignore[misc]
         raise WikiError(f"{path} cannot be read: {error}; download the file again") from error
