@@ -25,7 +25,7 @@ SHELL = {"sh", "console"}
 BETWEEN = {"|", "<", ">", ">>", "&&", ";"}  # commands, and what they read and write
 
 # Documented before they are built: (command, flag), (command, flag, value) or (command,). To be empty at a release.
-COMING: set[tuple[str, ...]] = set()
+COMING: set[tuple[str, ...]] = {("bitrawl mine", "--bootstrap")}
 OTHERS = {"--parts", "--pages", "--kilobytes", "--mine", "--small"}  # flags of benchmarks, in the running text
 
 _BLOCK = re.compile(

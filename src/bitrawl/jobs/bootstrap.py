@@ -141,6 +141,8 @@ def _check(asked: Asked, manners: Manners, folder: Path, *, fresh: bool) -> None
         raise ConfigError('the name of the category is empty; give one, for example "Occupational safety and health"')
     if not asked.languages():
         raise ConfigError("no language is asked for; add for example --langs de,it")
+    if not asked.dump:
+        endpoint(asked.wiki)
     if manners.contact:
         user_agent(manners.contact)
     before = _asked_before(folder)
