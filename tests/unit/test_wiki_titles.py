@@ -42,6 +42,7 @@ EN, DE, EL, ZH = map(Language, ("en", "de", "el", "zh"))
         ("Silicosis", EN, "Silicosis is a disease. People with silicosis cough.", None),
         ("Silicosis", EN, "Silicosis is a disease. Silicosis has no cure.", None),  # at the start of a sentence only
         ("Silicosis", EN, "", None),
+        ("Peanut", EN, "The Peanut is a plant of the legume family.", None),  # so do old articles write
         ("Gesetzliche Unfallversicherung", DE, "", None),  # German capitals tell nothing
     ],
 )

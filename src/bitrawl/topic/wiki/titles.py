@@ -39,7 +39,11 @@ _LIST = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _YEAR = re.compile(r"\d{4}\b")
-_BEFORE_A_SENTENCE = re.compile(r"(?:^|[.!?:;\n])[\s\"'“”«»„(]*$")
+# The start of a sentence, also before its subject's article: old articles write "The Peanut is".
+_BEFORE_A_SENTENCE = re.compile(
+    r"(?:^|[.!?:;\n])[\s\"'“”«»„(]*(?:(?:the|an?|les?|la|une?|el|los|las|il|lo|gli|os?|as?|de|het|en|ett?)\s+|l['’])?$",
+    re.IGNORECASE,
+)
 
 
 def without_qualifier(title: str) -> str:
