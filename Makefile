@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-neural check bench docs reference clean
+.PHONY: demo test test-neural wiki-test wiki-answers check bench docs reference clean
 
 # Made again when the dependencies change. The package itself is editable.
 .venv: pyproject.toml
@@ -34,6 +34,24 @@ test: check
 test-neural: .venv-neural
 	.venv-neural/bin/pytest tests/neural
 
+# A real MediaWiki for `bitrawl bootstrap`: PHP from the system's packages, and Debian's MediaWiki unpacked beside us.
+MEDIAWIKI := $(CURDIR)/.mediawiki/usr/share/mediawiki
+SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
+
+.mediawiki:
+	$(SUDO) apt-get update --quiet
+	$(SUDO) apt-get install --yes --no-install-recommends php-cli php-sqlite3 php-mbstring php-intl php-xml php-curl
+	rm -rf .mediawiki.new && mkdir .mediawiki.new
+	cd .mediawiki.new && apt-get download mediawiki mediawiki-classes && for each in *.deb; do dpkg-deb -x "$$each" . && rm "$$each" || exit 1; done
+	mv .mediawiki.new .mediawiki
+
+wiki-test: .venv .mediawiki
+	MEDIAWIKI=$(MEDIAWIKI) $(BIN)/pytest tests/wiki
+
+# The answers that `make test` uses in its place; to be recorded again when the questions change.
+wiki-answers: .venv .mediawiki
+	PYTHONPATH=tests MEDIAWIKI=$(MEDIAWIKI) $(BIN)/python tests/wiki/record.py
+
 # Some benchmarks train what they measure, to leave out what it is measured on.
 bench: .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench --editable '.[train]'
@@ -51,4 +69,4 @@ reference: .venv
 	$(BIN)/python tools/job_file_reference.py
 
 clean:
-	rm -rf .venv .venv-neural .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist site
+	rm -rf .venv .venv-neural .mediawiki .mediawiki.new .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist site

@@ -19,7 +19,7 @@ from bitrawl.crawl.preview import Previewer
 from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.crawl.sniff import media_type
+from bitrawl.crawl.sniff import JSON, media_type
 from bitrawl.crawl.traps import Traps
 from bitrawl.errors import ConfigError
 from bitrawl.mining import Miner
@@ -191,11 +191,26 @@ def codec() -> Codec:
     return Codec(expand=_expanded, sniff=media_type)
 
 
-def loose_web(*, allow_private: bool) -> tuple[HttpFetcher, Callable[[HttpFetcher], Fetcher]]:
+def loose_web(
+    *, allow_private: bool, contact: str = "", pause: float = 1.0
+) -> tuple[HttpFetcher, Callable[[HttpFetcher], RobotsFetcher]]:
     """A fetcher without a job, to be entered as a context, and a function that wraps it to respect robots.txt."""
     clock = SystemClock()
-    settings = FetchSettings(allow_private=allow_private, proxies=Proxies.of_environment(os.environ))
-    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock)
+    settings = FetchSettings(
+        contact=contact or PROJECT_PAGE, allow_private=allow_private, proxies=Proxies.of_environment(os.environ)
+    )
+    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, pause=pause)
+
+
+def api_web(*, allow_private: bool, contact: str = "") -> HttpFetcher:
+    """A fetcher of JSON, to be entered as a context. It asks without robots.txt: see `topic.wiki.client.WikiClient`."""
+    settings = FetchSettings(
+        contact=contact or PROJECT_PAGE,
+        allow_private=allow_private,
+        proxies=Proxies.of_environment(os.environ),
+        media_types=frozenset({JSON}),
+    )
+    return HttpFetcher(settings, SystemClock())
 
 
 def loose_analyser() -> SandboxedAnalyser:

@@ -6,6 +6,7 @@ BitrawlError
 ├── StoreError          the job folder cannot be read or written
 │   └── DiskFullError   no space is left; free some and run the same command again
 ├── ArchiveError        a WARC file cannot be read
+├── WikiError           a wiki does not answer as a wiki does, or a dump of one cannot be read
 └── ChildError          a child process cannot be started
 
 A page that cannot be fetched or analysed is not an error: it is a `Skip`.
@@ -34,6 +35,10 @@ class DiskFullError(StoreError):
 
 class ArchiveError(BitrawlError):
     """A WARC file cannot be read."""
+
+
+class WikiError(BitrawlError):
+    """A wiki does not answer as a wiki does, or a dump of one cannot be read."""
 
 
 class ChildError(BitrawlError):

@@ -6,5 +6,6 @@ mining    mine the sites while they are visited, or again
 worker    the child processes that mine
 export    write the corpus
 status    how far a job is, and whether it is running
+bootstrap a topic, seeds and bilingual sites from the name of a subject
 pages     pages apart from any job, for `bitrawl clean`
 """

@@ -1,0 +1,322 @@
+"""A topic, seeds and bilingual sites from the name of a subject, in a folder that `mine` reads."""
+
+import hashlib
+import shutil
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import tomli_w
+
+from bitrawl import assemble, config, files
+from bitrawl.crawl.fetch import user_agent
+from bitrawl.crawl.frontier import Politeness
+from bitrawl.errors import ConfigError, StoreError
+from bitrawl.jobs.site_check import CheckedSite, SiteChecker
+from bitrawl.languages import language_name, parse_language
+from bitrawl.model import Language
+from bitrawl.topic.wiki.answers import KeptAnswers
+from bitrawl.topic.wiki.api import ApiWiki
+from bitrawl.topic.wiki.articles import Extent, Wiki
+from bitrawl.topic.wiki.citations import CitedSite
+from bitrawl.topic.wiki.client import WikiClient
+from bitrawl.topic.wiki.codes import edition_code, edition_language
+from bitrawl.topic.wiki.dump import DumpWiki
+from bitrawl.topic.wiki.gathering import Material, TermRow, Wanted, gather
+from bitrawl.topic.wiki.table import read_table, table, topic_lines
+from bitrawl.topic.wiki.titles import Exclusion
+from bitrawl.url import Url
+
+TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE = (
+    "topic.txt",
+    "terms.tsv",
+    "seeds.txt",
+    "sites.txt",
+    "bootstrap.toml",
+    "cache",
+)
+WRITTEN = (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE)
+
+Tell = Callable[[str], None]
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a bootstrap is to bring. The figures are judgement."""
+
+    category: str
+    langs: tuple[str, ...]
+    wiki: str = "en"  # the address of an API, of a wiki, or the code of an edition of Wikipedia
+    dump: str = ""  # a folder of SQL files, in place of the wiki
+    depth: int = 2
+    max_articles: int = 5000
+    keep: tuple[Exclusion, ...] = ()
+    editions: bool = True
+    check_sites: bool = True
+    max_sites: int = 100  # that are checked
+    site_seeds: int = 3
+
+    def languages(self) -> dict[Language, Language]:
+        """Those asked for, each with the language of the edition that has it: zh-Hant is in the Chinese one."""
+        asked = [parse_language(code) for code in self.langs]
+        return {language: edition_language(edition_code(language)) for language in asked}
+
+
+class Manners(NamedTuple):
+    """How the web is asked."""
+
+    contact: str = ""
+    allow_private: bool = False
+    delay: float = 1.0  # seconds between two requests to one site
+
+
+POLITE = Manners()
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    category: str
+    articles: int
+    categories: int
+    terms: dict[Language, int]
+    excluded: dict[str, int]  # titles, by reason
+    edited: bool  # whether the topic is made from a table that a person has edited
+    seeds: int
+    cited: int  # sites
+    checked: int
+    candidates: int
+    advice: tuple[str, ...]
+
+
+class Bootstrapped(NamedTuple):
+    """A finished bootstrap, for a job that begins with it."""
+
+    topic: Path
+    seeds: list[str]  # pages that the articles cite; the sites that most articles cite come first
+    sites: list[str]  # home pages of sites that are probably bilingual
+
+
+def read(folder: Path) -> Bootstrapped:
+    """Raises `ConfigError` if the folder holds none. If the table of terms was edited, its topic is made again."""
+    asked = _asked_before(folder)
+    if asked is None:
+        raise ConfigError(
+            f'{folder} holds no finished bootstrap. Run: bitrawl bootstrap "NAME" --langs CODES --out {folder}'
+        )
+    if _edited(folder):
+        _write_topic(folder, read_table(_content(folder / TERMS), str(folder / TERMS)), asked)
+    return Bootstrapped(folder / TOPIC, _listed(folder / SEEDS), _listed(folder / SITES))
+
+
+async def bootstrap(
+    asked: Asked, folder: Path, *, manners: Manners = POLITE, fresh: bool = False, tell: Tell = lambda _line: None
+) -> Summary:
+    """Ask the wiki, check the sites it cites, write the folder. What the folder's cache has is not asked again."""
+    _check(asked, manners, folder, fresh=fresh)
+    if fresh:
+        _start_over(folder)
+    material = await _gathered(asked, folder, manners, tell)
+    sites = material.citations.sites
+    checked: list[CheckedSite] = []
+    if asked.check_sites and sites:
+        tell(f"Checking {min(len(sites), asked.max_sites)} of {len(sites)} cited sites for translations …")
+        checked = await _checked(sites[: asked.max_sites], asked, folder, manners)
+    return _written(asked, folder, material, checked)
+
+
+def endpoint(wiki: str) -> Url:
+    """The API of that wiki: "de" is the German Wikipedia, and a site without a path has it at /w/api.php."""
+    if "/" not in wiki and "." not in wiki:
+        return Url.parse(f"https://{edition_code(parse_language(wiki))}.wikipedia.org/w/api.php")
+    url = Url.parse(wiki if "://" in wiki else f"https://{wiki}")
+    return url if url.path.endswith(".php") else Url.parse("/w/api.php", base=url)
+
+
+def _check(asked: Asked, manners: Manners, folder: Path, *, fresh: bool) -> None:
+    """Mistakes that can be told before anything is asked."""
+    if not asked.category.strip():
+        raise ConfigError('the name of the category is empty; give one, for example "Occupational safety and health"')
+    if not asked.languages():
+        raise ConfigError("no language is asked for; add for example --langs de,it")
+    if not asked.dump:
+        endpoint(asked.wiki)
+    if manners.contact:
+        user_agent(manners.contact)
+    before = _asked_before(folder)
+    if before is not None and before != asked and not fresh and _edited(folder):
+        raise ConfigError(
+            f"{folder / TERMS} was edited, and this command asks for something else, which would replace it. "
+            "Choose another --out, or add --fresh to start over"
+        )
+
+
+def _start_over(folder: Path) -> None:
+    for name in WRITTEN:
+        try:
+            shutil.rmtree(folder / name) if (folder / name).is_dir() else (folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"{folder / name} cannot be removed: {error.strerror}") from error
+
+
+async def _gathered(asked: Asked, folder: Path, manners: Manners, tell: Tell) -> Material:
+    languages = tuple(dict.fromkeys(asked.languages().values()))
+    wanted = Wanted(Extent(asked.depth, asked.max_articles, languages), asked.keep, asked.editions)
+    if asked.dump:
+        tell(f"Reading the dump in {asked.dump} …")
+        return await _from(DumpWiki(Path(asked.dump)), asked, wanted)
+    address = endpoint(asked.wiki)
+    tell(f"Asking {address.host} for the category …")
+    async with assemble.api_web(allow_private=manners.allow_private, contact=manners.contact) as web:
+        client = WikiClient(address, web, KeptAnswers(folder / CACHE / "wiki"), assemble.SystemClock())
+        return await _from(await ApiWiki.found(client), asked, wanted)
+
+
+async def _from(wiki: Wiki, asked: Asked, wanted: Wanted) -> Material:
+    others = tuple(language for language in wanted.extent.languages if language != wiki.language)
+    extent = msgspec.structs.replace(wanted.extent, languages=others)
+    return await gather(wiki, asked.category, msgspec.structs.replace(wanted, extent=extent))
+
+
+async def _checked(sites: Sequence[CitedSite], asked: Asked, folder: Path, manners: Manners) -> list[CheckedSite]:
+    live, polite = assemble.loose_web(allow_private=manners.allow_private, contact=manners.contact, pause=manners.delay)
+    async with live, assemble.loose_analyser() as analyser:
+        checker = SiteChecker(
+            polite(live),
+            analyser,
+            assemble.SystemClock(),
+            KeptAnswers(folder / CACHE / "sites"),
+            Politeness(delay=manners.delay),
+        )
+        return await checker.check(sites, list(asked.languages()))
+
+
+def _written(asked: Asked, folder: Path, material: Material, checked: Sequence[CheckedSite]) -> Summary:
+    edited = _edited(folder)
+    rows: Sequence[TermRow] = material.rows
+    made = table(rows, [material.language, *asked.languages().values()]).encode()
+    if edited:
+        rows = read_table(_content(folder / TERMS), str(folder / TERMS))
+    else:
+        files.write(folder / TERMS, made)
+    terms = _write_topic(folder, rows, asked)
+    candidates = [site for site in checked if site.is_candidate(list(asked.languages()))]
+    seeds = [url for site in material.citations.sites for url in site.urls[: asked.site_seeds]]
+    files.write(folder / SEEDS, "".join(f"{url}\n" for url in seeds))
+    files.write(folder / SITES, "".join(map(_site_lines, candidates)))
+    _describe(folder, asked, made)
+    return Summary(
+        category=material.category,
+        articles=material.articles,
+        categories=material.categories,
+        terms=terms,
+        excluded=dict(Counter(row.why.partition(";")[0] for row in material.rows if not row.keep).most_common()),
+        edited=edited,
+        seeds=len(seeds),
+        cited=len(material.citations.sites),
+        checked=len(checked),
+        candidates=len(candidates),
+        advice=tuple(_advice(asked, material, terms, checked, candidates)),
+    )
+
+
+def _write_topic(folder: Path, rows: Sequence[TermRow], asked: Asked) -> dict[Language, int]:
+    """How many terms it has in each language."""
+    languages = asked.languages()
+    lines = list(topic_lines(rows, languages))
+    head = f"# {' '.join(asked.category.split())}: made by bitrawl bootstrap from {TERMS}. Each line is weight:term=class>language\n"
+    files.write(folder / TOPIC, head + "".join(f"{line}\n" for _, line in lines))
+    return dict.fromkeys(languages, 0) | Counter(language for language, _ in lines)
+
+
+def _site_lines(site: CheckedSite) -> str:
+    """A comment and the home page: a list of seeds that tells why."""
+    languages = ", ".join(sorted({*site.languages, *site.announced}))
+    cited = "1 article" if site.articles == 1 else f"{site.articles} articles"
+    return f"# {languages}; cited by {cited}\n{site.home}\n"
+
+
+def _describe(folder: Path, asked: Asked, made: bytes) -> None:
+    """Written last: a folder that has it is finished. By the digest of the table as made, an edited one is known."""
+    described = {**msgspec.to_builtins(asked), "terms_sha256": hashlib.sha256(made).hexdigest()}
+    files.write(folder / DESCRIPTION, tomli_w.dumps(described))
+
+
+def _asked_before(folder: Path) -> Asked | None:
+    described = _described(folder)
+    if described is None:
+        return None
+    try:
+        return msgspec.convert({key: value for key, value in described.items() if key != "terms_sha256"}, Asked)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{folder / DESCRIPTION}: {error}; run bitrawl bootstrap with --fresh") from error
+
+
+def _described(folder: Path) -> dict[str, object] | None:
+    try:
+        return tomllib.loads((folder / DESCRIPTION).read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(
+            f"{folder / DESCRIPTION} cannot be read: {error}; run bitrawl bootstrap with --fresh"
+        ) from error
+
+
+def _edited(folder: Path) -> bool:
+    """Whether a person has changed the table since it was written."""
+    described = _described(folder)
+    if described is None or not (folder / TERMS).exists():
+        return False
+    return described.get("terms_sha256") != hashlib.sha256(_content(folder / TERMS)).hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _listed(path: Path) -> list[str]:
+    return config.seeds_from(_content(path), str(path))
+
+
+def _advice(
+    asked: Asked,
+    material: Material,
+    terms: Mapping[Language, int],
+    checked: Sequence[CheckedSite],
+    candidates: Sequence[CheckedSite],
+) -> Iterator[str]:
+    """What is missing, and what to try."""
+    for language, count in terms.items():
+        if not count:
+            yield _no_terms(asked, material, language)
+    if not material.complete:
+        yield (
+            f"The category has more articles than were read. Raise --max-articles ({asked.max_articles}), or lower "
+            f"--depth ({asked.depth})."
+        )
+    if not material.citations.sites:
+        yield "The articles cite no site outside the wiki. Give seeds of your own to bitrawl mine, or try --depth 3."
+    elif checked and not candidates:
+        unread = sum(bool(site.skip) for site in checked)
+        yield (
+            f"None of the {len(checked)} sites checked announces a translation ({unread} could not be read). "
+            "Check more of them with --max-sites, or mine the seeds."
+        )
+
+
+def _no_terms(asked: Asked, material: Material, language: Language) -> str:
+    name, code = language_name(language), edition_code(language)
+    if asked.languages()[language] == material.language:
+        return f"No title is a term in {name}. Look at {TERMS}: the column why names the reason, and --keep-names keeps names."
+    if asked.dump:
+        return f"No article has a title in {name}. Does the folder of the dump hold langlinks.sql.gz? A deeper tree (--depth {asked.depth + 1}) has more."
+    return (
+        f"No article has a title in {name}. Try a deeper tree (--depth {asked.depth + 1}), a wider category, or begin with "
+        f"that edition: --wiki {code} and the name of the category in {name}."
+    )

@@ -1,0 +1,106 @@
+"""Two wikis and three sites on loopback: the wikis answer what a real MediaWiki answered (tests/wiki/record.py)."""
+
+import gzip
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NamedTuple
+
+ANSWERS = Path(__file__).parent / "unit" / "wiki_answers.json"
+
+ENGLISH = (
+    "<p>Safety at work protects the health of everybody who works in a factory or in an office, every day.</p>" * 3
+)
+GERMAN = "<p>Der Arbeitsschutz schützt die Gesundheit aller, die in einer Fabrik oder in einem Büro arbeiten.</p>" * 3
+
+
+def page(language: str, body: str) -> str:
+    return f"<!doctype html><html lang={language}><title>Safety</title><body>{body}</body></html>"
+
+
+# The cited page of the first announces its translation; of the third only the home page does; the second is English.
+SITES = {
+    "bilingual": {
+        "/en/safety.html": page("en", f'{ENGLISH}<a hreflang="de" href="/de/sicherheit.html">Deutsch</a>'),
+        "/de/sicherheit.html": page("de", f'{GERMAN}<a hreflang="en" href="/en/safety.html">English</a>'),
+    },
+    "single": {"/risk.html": page("en", ENGLISH), "/": page("en", ENGLISH)},
+    "home": {
+        "/lung/": page("en", ENGLISH),
+        "/arzt/": page("de", GERMAN),
+        "/": page("en", f'{ENGLISH}<ul class="language-switcher"><li><a href="/de/">Deutsch</a><li><a href="/en/">English</a></ul>'),
+    },
+}  # fmt: skip
+
+
+class Served(NamedTuple):
+    """Where everything is, and what was asked."""
+
+    addresses: dict[str, str]  # by name: en, de, bilingual, single, home
+    asked: list[tuple[str, str]]  # the name, and the path with its question
+    agents: set[str]
+    before: list[Callable[[str, str], None]]  # is called with each of them, before the answer
+
+    def api(self, language: str = "en") -> str:
+        return f"{self.addresses[language]}w/api.php"
+
+    def questions(self) -> list[tuple[str, str]]:
+        """To the wikis."""
+        return [(name, path) for name, path in self.asked if name in ("en", "de")]
+
+
+@contextmanager
+def recorded_wiki() -> Iterator[Served]:
+    answers: dict[str, dict[str, str]] = json.loads(ANSWERS.read_text("utf-8"))
+    served = Served({}, [], set(), [])
+
+    def answer(name: str, path: str) -> tuple[str, str] | None:
+        if name in SITES:
+            body = SITES[name].get(path)
+            return (body, "text/html; charset=utf-8") if body else None
+        known = answers[name].get(path.partition("?")[2])
+        if known is None:
+            return None
+        for each, address in served.addresses.items():
+            known = known.replace(f"http://{each}.test/", address)
+        return known, "application/json; charset=utf-8"
+
+    with ExitStack() as stack:
+        for name in ("en", "de", *SITES):
+            served.addresses[name] = stack.enter_context(_server(name, answer, served))
+        yield served
+
+
+@contextmanager
+def _server(name: str, answer: Callable[[str, str], tuple[str, str] | None], served: Served) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            served.asked.append((name, self.path))
+            served.agents.add(self.headers.get("User-Agent", ""))
+            for each in served.before:
+                each(name, self.path)
+            found = answer(name, self.path)
+            body, kind = found or (f"{name} has no {self.path}", "text/plain")
+            packed = gzip.compress(body.encode())
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Encoding", "gzip")
+            self.send_header("Content-Length", str(len(packed)))
+            self.end_headers()
+            self.wfile.write(packed)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

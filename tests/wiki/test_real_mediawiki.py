@@ -1,0 +1,107 @@
+"""`bitrawl bootstrap` against a real MediaWiki in two languages, and sites beside it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from recorded_wiki import Served, recorded_wiki
+from wiki.mediawiki import wikis
+
+from bitrawl import assemble
+from bitrawl.errors import ConfigError
+from bitrawl.jobs.bootstrap import Asked, Manners, Summary, bootstrap, read
+from bitrawl.topic.wiki.answers import KeptAnswers
+from bitrawl.topic.wiki.client import WikiClient
+from bitrawl.url import Url
+
+AT_ONCE = Manners(allow_private=True, delay=0.0, contact="test@example.org")
+
+
+@pytest.fixture(scope="module")
+def sites() -> Iterator[Served]:
+    with recorded_wiki() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def apis(sites: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    addresses = {name: sites.addresses[name] for name in ("bilingual", "single", "home")}
+    with wikis(Path(os.environ["MEDIAWIKI"]), tmp_path_factory.mktemp("wikis"), addresses) as running:
+        yield running
+
+
+async def run(apis: dict[str, str], folder: Path, category: str, langs: str, wiki: str = "en") -> Summary:
+    asked = Asked(category=category, langs=tuple(langs.split(",")), wiki=apis[wiki])
+    return await bootstrap(asked, folder, manners=AT_ONCE)
+
+
+async def test_the_real_wiki_answers_as_the_recorded_one(apis: dict[str, str], sites: Served, tmp_path: Path):
+    """All that the tests with recorded answers assert rests on this."""
+    await run(apis, tmp_path / "real", "Health and safety at work", "en,de")
+    recorded = Asked(category="Health and safety at work", langs=("en", "de"), wiki=sites.api())
+    await bootstrap(recorded, tmp_path / "recorded", manners=AT_ONCE)
+    for name in ("topic.txt", "terms.tsv", "seeds.txt", "sites.txt"):
+        assert (tmp_path / "real" / name).read_text("utf-8") == (tmp_path / "recorded" / name).read_text("utf-8")
+
+
+async def test_a_category_becomes_topic_seeds_and_sites(apis: dict[str, str], sites: Served, tmp_path: Path):
+    summary = await run(apis, tmp_path, "occupational safety & health", "en,de")
+    assert (summary.articles, summary.categories) == (15, 4)
+    assert summary.terms == {"en": 8, "de": 7}
+    assert summary.excluded == {"name": 2, "disambiguation": 2, "abbreviation": 2, "list": 2, "redirect": 1}
+    assert read(tmp_path).sites == [sites.addresses["bilingual"], sites.addresses["home"]]
+
+
+async def test_the_other_edition_can_be_the_first(apis: dict[str, str], tmp_path: Path):
+    summary = await run(apis, tmp_path, "Kategorie:Arbeitsschutz", "en,de", wiki="de")
+    assert summary.category == "Arbeitsschutz"
+    topic = (tmp_path / "topic.txt").read_text("utf-8")
+    assert "100:Gefährdungsbeurteilung=Arbeitsschutz>de" in topic
+    assert "100:risk assessment=Arbeitsschutz>en" in topic
+    assert "33:asbestosis=Occupational diseases>en" in topic  # only the English category has it
+
+
+@pytest.mark.parametrize(
+    ("category", "message"),
+    [
+        ("Occupational deseases", 'Near it are: "Occupational diseases"'),
+        ("Empty shelf", "is empty"),
+        ("Xylophone", "none like it"),
+    ],
+)
+async def test_a_category_that_is_not_there_is_said(apis: dict[str, str], tmp_path: Path, category: str, message: str):
+    with pytest.raises(ConfigError, match=message):
+        await run(apis, tmp_path, category, "de")
+
+
+async def test_no_titles_in_a_language_is_said(apis: dict[str, str], tmp_path: Path):
+    summary = await run(apis, tmp_path, "Occupational safety and health", "it")
+    assert summary.terms == {"it": 0}
+    assert "No article has a title in Italian" in summary.advice[0]
+
+
+async def test_an_answer_in_parts_is_whole(apis: dict[str, str], tmp_path: Path):
+    """Two members a call, one link a call: the wiki goes on in both ways."""
+    asked = {
+        "generator": "categorymembers",
+        "gcmtitle": "Category:Occupational safety and health",
+        "gcmtype": "page",
+        "prop": "extlinks",
+    }
+    found = {}
+    async with assemble.api_web(allow_private=True) as web:
+        client = WikiClient(Url.parse(apis["en"]), web, KeptAnswers(tmp_path), assemble.SystemClock())
+        for name, limits in {
+            "parts": {"gcmlimit": 2, "ellimit": 1},
+            "whole": {"gcmlimit": "max", "ellimit": "max"},
+        }.items():
+            links: dict[str, set[str]] = {}
+            answers = 0
+            async for query in client.all({**asked, **limits}):  # type: ignore[dict-item]
+                answers += 1
+                for page in query.pages:
+                    links.setdefault(page.title, set()).update(link.url for link in page.extlinks)
+            found[name] = (links, answers)
+    assert found["parts"][0] == found["whole"][0]
+    assert found["parts"][1] > 5 > found["whole"][1] == 1
