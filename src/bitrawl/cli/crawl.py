@@ -11,6 +11,7 @@ from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show
+from bitrawl.jobs.bootstrap import from_bootstrap
 from bitrawl.jobs.crawling import crawl as run_crawl
 from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.preview import preview
@@ -27,6 +28,14 @@ Out = Annotated[
 JobFile = Annotated[
     Path | None,
     typer.Option("--job", help="Read a TOML job file; flags win.", metavar="FILE", rich_help_panel=Group.JOB),
+]
+Bootstrap = Annotated[
+    Path | None,
+    typer.Option(
+        help="Take the topic and the seeds of this folder, made by bitrawl bootstrap.",
+        metavar="DIR",
+        rich_help_panel=Group.TOPIC,
+    ),
 ]
 Fresh = Annotated[
     bool,
@@ -51,6 +60,7 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     out: Out,
     seeds_file: SeedsFile = None,
     job_file: JobFile = None,
+    bootstrap: Bootstrap = None,
     fresh: Fresh = False,
     dry_run: DryRun = False,
     quiet: Quiet = False,
@@ -64,6 +74,8 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     """
     folder = JobFolder(out)
     given = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}
+    if bootstrap is not None:
+        given = from_bootstrap(bootstrap, given)
     job = asked(given, folder, file=job_file, fresh=fresh)
     foreground = Foreground(Progress(folder, quiet=quiet))
     if dry_run:

@@ -4,13 +4,14 @@ from typing import Any
 
 import typer
 
-from bitrawl.cli.crawl import DryRun, Fresh, JobFile, Out, Quiet
+from bitrawl.cli.crawl import Bootstrap, DryRun, Fresh, JobFile, Out, Quiet
 from bitrawl.cli.flags import Seeds, SeedsFile, seeds_of, with_settings
 from bitrawl.cli.foreground import Foreground, leave
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell
+from bitrawl.jobs.bootstrap import from_bootstrap
 from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.mining import mine as run_mine
 from bitrawl.jobs.preview import preview
@@ -27,6 +28,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     out: Out,
     seeds_file: SeedsFile = None,
     job_file: JobFile = None,
+    bootstrap: Bootstrap = None,
     fresh: Fresh = False,
     dry_run: DryRun = False,
     quiet: Quiet = False,
@@ -40,6 +42,8 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     """
     folder = JobFolder(out)
     given = {"seeds": seeds_of(seeds, seeds_file), **described(settings, MINE)}
+    if bootstrap is not None:
+        given = from_bootstrap(bootstrap, given)
     job = asked(given, folder, file=job_file, fresh=fresh)
     foreground = Foreground(Progress(folder, quiet=quiet))
     if dry_run:

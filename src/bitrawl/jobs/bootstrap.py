@@ -6,7 +6,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import tomli_w
@@ -109,6 +109,19 @@ def read(folder: Path) -> Bootstrapped:
     if _edited(folder):
         _write_topic(folder, read_table(_content(folder / TERMS), str(folder / TERMS)), asked)
     return Bootstrapped(folder / TOPIC, _listed(folder / SEEDS), _listed(folder / SITES))
+
+
+def from_bootstrap(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a job with the topic of a finished bootstrap, and with its seeds where the job names none.
+
+    A job with several languages begins at the sites that are probably bilingual, if there are any. The seeds are cited by
+    articles about the topic: they are no examples of it. Raises `ConfigError`.
+    """
+    found = read(folder)
+    several = len(settings.get("langs") or ()) != 1
+    seeds = settings.get("seeds") or (found.sites if several and found.sites else found.seeds)
+    topic = {"terms": str(found.topic), "hub": True, **settings.get("topic", {})}
+    return {**settings, "seeds": list(seeds), "topic": topic}
 
 
 async def bootstrap(

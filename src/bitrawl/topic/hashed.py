@@ -46,29 +46,15 @@ class Document(NamedTuple):
 
 def document(texts: Sequence[Sequence[str]], language: Language) -> Document:
     """Of the stems of texts in a row. Numbers and single letters are left out, because they are about nothing."""
-    stems = [stem for text in texts for stem in text if _meaningful(stem)]
+    stems = [stem for text in texts for stem in text if meaningful(stem)]
     distinct = {stem: number for number, stem in enumerate(dict.fromkeys(stems))}
     keys = keys_of(list(distinct))
     order = np.array([distinct[stem] for stem in stems], np.int64)
-    return _counted(keys[order], language)
+    return counted(keys[order], language)
 
 
-def of_keys(keys: Keys, language: Language) -> Document:
-    """Of words that only their keys are known of, in a row."""
-    return _counted(keys, language)
-
-
-def rarity(rates: Floats, power: int) -> Floats:
-    """0 for a word that is every second one, 1 for one that general language hardly has."""
-    steps = np.log(1e6 / np.maximum(rates, LOWEST_RATE)) / np.log(1e6 / LOWEST_RATE)
-    return np.asarray(np.clip(steps, 0, 1) ** power, np.float32)
-
-
-def _meaningful(stem: str) -> bool:
-    return not stem[0].isdecimal() and (len(stem) > 1 or not stem.isascii())
-
-
-def _counted(row: Keys, language: Language) -> Document:
+def counted(row: Keys, language: Language) -> Document:
+    """Of words of which only their keys are known, in a row."""
     keys, occurrences = np.unique(row, return_counts=True)
     counts = np.log1p(occurrences).astype(np.float32)
     rates = rate_of_keys(keys, language)
@@ -79,6 +65,17 @@ def _counted(row: Keys, language: Language) -> Document:
     )
     features = (np.concatenate((keys, pairs.astype(np.int32))) & np.int32(FEATURES - 1)).astype(np.int32)
     return Document(keys, counts, rates, _unit(counts * rarity(rates, RARITY_POWER)), features, _unit(values), len(row))
+
+
+def rarity(rates: Floats, power: int) -> Floats:
+    """0 for a word that is every second one, 1 for one that general language hardly has."""
+    steps = np.log(1e6 / np.maximum(rates, LOWEST_RATE)) / np.log(1e6 / LOWEST_RATE)
+    return np.asarray(np.clip(steps, 0, 1) ** power, np.float32)
+
+
+def meaningful(stem: str) -> bool:
+    """No number, and no single letter of the alphabet."""
+    return not stem[0].isdecimal() and (len(stem) > 1 or not stem.isascii())
 
 
 def _unit(values: Floats) -> Floats:

@@ -11,11 +11,11 @@
 docs/decisions/relevance.md has the figures, and what was tried.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
 from bitrawl.languages import same_language
@@ -23,7 +23,7 @@ from bitrawl.model import Language, Page, Relevance
 from bitrawl.protocols import RelevanceModel
 from bitrawl.text.frequencies import keys_of
 from bitrawl.text.words import words
-from bitrawl.topic.hashed import Document, document
+from bitrawl.topic.hashed import Document, document, meaningful
 from bitrawl.topic.subject import Subject
 from bitrawl.url import Url
 
@@ -32,11 +32,15 @@ THRESHOLD = 0.5
 # shared/domain/wiki takes 1.9 ms, at 20,000 2.7 ms (2026-11).
 MOST_CHARACTERS = 12_000
 FEW_CHARACTERS = 200  # of main text; a page with less is judged by all that stands on it; judgement
+# With fewer texts, each is cut into parts that serve as examples: the model has to see how much examples differ.
+FEW_TEXTS, PART_CHARACTERS, MOST_PARTS = 5, 1500, 40  # judgement
 LEAST_WORDS = 50  # of all example texts of a language together; with fewer nothing can be learned; judgement
 TERM_WEIGHT = 0.5  # of the logarithm of 1 + distinct terms, in logits; judgement
 KEPT_SCORES = 50_000  # judged pages whose score a translation may inherit; about 5 MB
 UNKNOWN_RELEVANT = 0.4  # of a page in a language without examples on a site that nothing is known about; judgement
 SITE_WEIGHT = 4.0  # that prior counts as this many pages of the site; judgement
+
+_BORDER = re.compile(r"\n|[.!?]\s|[。！？]")
 
 
 class Reason(NamedTuple):
@@ -84,9 +88,10 @@ class LearnedRelevance:
         return [self._judge(page, terms) for page, terms in zip(pages, found, strict=True)]
 
     def weigh(self, texts: Sequence[str], language: Language) -> list[float]:
-        """The mean weight of the words that are known to the model, in logits. Negative: rather not about the topic."""
+        """Negative: rather not about the topic. 0 in a language without examples, unless there are terms."""
         subject = self._subjects.get(self._wanted(language) or language)
-        own = [subject.weigh(_text(text, language)) if subject else 0.0 for text in texts]
+        taught = subject is not None and subject.taught
+        own = [subject.weigh(_text(text, language)) if subject and taught else 0.0 for text in texts]
         return (
             own
             if self._terms is None
@@ -105,13 +110,15 @@ class LearnedRelevance:
         if subject is None or not subject.taught:
             return []
         read = _page(page)
-        stems = sorted({stem for text in _texts(page) for stem in words(text, page.language)})
-        weights = subject.weights(read, keys_of(stems))
+        stems = dict.fromkeys(stem for text in _texts(page) for stem in words(text, page.language) if meaningful(stem))
+        by_key = dict(zip(keys_of(stems).tolist(), stems, strict=True))
+        weights = subject.contributions(read)
         order = np.argsort(-np.abs(weights), kind="stable")[:most]
-        return [Reason(stems[i], float(weights[i])) for i in order if weights[i]]
+        return [Reason(by_key[int(read.keys[i])], float(weights[i])) for i in order]
 
     def _begin(self, language: Language, examples: Sequence[str]) -> None:
-        read = [one for one in (_text(text, language) for text in examples) if one.size]
+        parts = examples if len(examples) >= FEW_TEXTS else [part for text in examples for part in _parts(text)]
+        read = [one for one in (_text(part, language) for part in parts) if one.size]
         total = sum(one.words for one in read)
         if total < LEAST_WORDS:
             raise ConfigError(
@@ -137,7 +144,7 @@ class LearnedRelevance:
             score = _probability(subject.logit(read) + (_term_logit(terms) if terms else 0.0))
             self._remember(page, score)
             if self._adapting:
-                subject.observe(read, score)
+                subject.observe(read)
         elif terms is not None:
             score = terms.score
         else:
@@ -158,7 +165,7 @@ class LearnedRelevance:
         if scores:
             score = max(scores)
             if self._adapting and read.size:
-                subject.inherit(read, score)
+                subject.inherit(read, _logit(score))
             return score
         pages, total = self._hosts.get(page.url.host, (0, 0.0))
         return (total + SITE_WEIGHT * UNKNOWN_RELEVANT) / (pages + SITE_WEIGHT)
@@ -179,6 +186,17 @@ def _text(text: str, language: Language) -> Document:
     return document([words(text[:MOST_CHARACTERS], language)], language)
 
 
+def _parts(text: str) -> list[str]:
+    """Cut between lines or sentences where there are any."""
+    parts, start, size = [], 0, max(PART_CHARACTERS, len(text) // MOST_PARTS)
+    while start < len(text):
+        border = _BORDER.search(text, start + size)
+        end = border.end() if border and len(text) - border.end() >= size // 2 else len(text)
+        parts.append(text[start:end])
+        start = end
+    return parts
+
+
 def _term_logit(terms: Relevance) -> float:
     return TERM_WEIGHT * (float(np.log1p(terms.terms)) - 1.0)
 
@@ -187,4 +205,5 @@ def _probability(logit: float) -> float:
     return float(1 / (1 + np.exp(-np.clip(logit, -30, 30))))
 
 
-Floats = NDArray[np.float32]
+def _logit(probability: float) -> float:
+    return float(np.log(max(probability, 1e-9) / max(1 - probability, 1e-9)))
