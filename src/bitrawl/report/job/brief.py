@@ -49,11 +49,11 @@ def _found(facts: Facts) -> Iterator[str]:
         yield f"{counted(mined.segments, 'segment pair')}{flagged}{_listed(flags)}"
     for name, written in facts.corpora.items():
         if len(facts.corpora) == 1 or written.units:
-            yield f"{name}: {_written(written)}"
+            yield f"{name}: {_written(written, monolingual=len(facts.asked.langs) == 1)}"
 
 
-def _written(corpus: CorpusCount) -> str:
-    if corpus.documents:
+def _written(corpus: CorpusCount, *, monolingual: bool) -> str:
+    if corpus.documents or monolingual:
         inside = f"{counted(corpus.paragraphs, 'paragraph')}, {counted(corpus.words, 'word')}"
         return f"{counted(corpus.documents, 'document')} written, with {inside}"
     merged = f" ({counted(corpus.merged, 'duplicate')} merged)" if corpus.merged else ""

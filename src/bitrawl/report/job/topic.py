@@ -102,15 +102,12 @@ def _charts(found: TopicFacts) -> list[Html]:
 
 
 def _languages(facts: Facts, found: TopicFacts) -> Html:
-    rows = [
-        Bar(
-            f"{language_name(code)} ({code})",
-            one.pages,
-            "" if facts.asked_as(code) or not facts.asked.langs else "you did not ask for it, so it is never relevant",
-            one.relevant,
-        )
-        for code, one in found.languages.items()
-    ]
+    rows = []
+    for code, one in found.languages.items():
+        note = f"{number(one.relevant)} relevant ({share(one.relevant, one.pages)})"
+        if facts.asked.langs and not facts.asked_as(code):
+            note = "you did not ask for it, so no page is relevant"
+        rows.append(Bar(f"{language_name(code)} ({code})", one.pages, note, one.relevant))
     text = "By language. The solid part of each bar shows the relevant pages."
     return joined([fill('<p class="quiet">{text}</p>', text=text), bars(rows, total=found.judged)])
 
@@ -164,14 +161,16 @@ def _table(title: str, text: str, examples: Sequence[TopicExample]) -> Html:
 def _row(example: TopicExample) -> Html:
     refused = Html()
     if example.why:
-        why = REFUSALS.get(example.why, "It has nearly the same text as another page.")
         refused = fill(
-            "<small>{why} {reason}: {other}</small>", why=why, reason=example.why, other=link(example.other, width=70)
+            "<small>{reason}: {why}<br>The other page: {other}</small>",
+            reason=example.why,
+            why=REFUSALS.get(example.why, "It has nearly the same text as another page."),
+            other=link(example.other, width=70),
         )
     return fill(
         '<tr><td class="n">{score}</td><td><span lang="{lang}" dir="auto">{title}</span><small><bdi>{url}</bdi></small>'
         "</td><td>{terms}<small>{measured}</small>{refused}</td></tr>",
-        score=f"{example.relevance.score:.2f}",
+        score=f"{example.relevance.score:.3f}",
         lang=example.language,
         title=link(example.url, example.title),
         url=shortened(example.url, 90),

@@ -50,7 +50,7 @@ def about_topic(facts: Facts) -> Iterator[Point]:
     elif topic.listed is None and (topic.asked.terms or topic.asked.texts):
         what = "the list" if topic.asked.terms else "your texts"
         yield Point(
-            f"No term of {what} is on any of {counted(topic.read.pages, 'page')}.",
+            f"No term of {what} is on any of {_searched(facts, topic)}.",
             "Check that the seeds lead to pages about the topic.",
         )
 
@@ -131,10 +131,10 @@ def _about_list(facts: Facts, topic: TopicFacts, listed: ListFacts) -> Iterator[
             f"Write the language behind each term, as in 50:term>{seems}, or give a list in {language_name(marked)}.",
         )
     if len(foreign) < len(found) and not topic.read.with_terms:
-        yield _about_unmatched(topic, listed)
+        yield _about_unmatched(facts, topic, listed)
 
 
-def _about_unmatched(topic: TopicFacts, listed: ListFacts) -> Point:
+def _about_unmatched(facts: Facts, topic: TopicFacts, listed: ListFacts) -> Point:
     name, total = Path(topic.asked.terms).name, sum(listed.languages.values())
     show = f"bitrawl topic show URL --topic {shlex.quote(topic.asked.terms)}"
     if listed.in_boilerplate:
@@ -144,10 +144,17 @@ def _about_unmatched(topic: TopicFacts, listed: ListFacts) -> Point:
             f"Give terms that stand in the text itself. To see what a page has: {show}",
         )
     return Point(
-        f"None of the {counted(total, 'term')} of {name} is in the text of any of {counted(topic.read.pages, 'page')}.",
+        f"None of the {counted(total, 'term')} of {name} is in the text of any of {_searched(facts, topic)}.",
         f"Check that the seeds lead to pages about the topic, and look at one that is: {show}. bitrawl topic learn makes a"
         " list out of texts.",
     )
+
+
+def _searched(facts: Facts, topic: TopicFacts) -> str:
+    """Only pages in the languages of the job are searched for terms."""
+    pages = sum(facts.languages.values())
+    searched = counted(pages, "page") if topic.read.whole else f"{number(topic.read.pages)} of {number(pages)} pages"
+    return f"{searched} in {enumerated(language_name(code) for code, count in facts.languages.items() if count)}"
 
 
 def _fits(page: str, term: str) -> bool:
