@@ -152,7 +152,8 @@ def test_the_section_shows_what_was_asked_and_found(good: Path):
     assert "texts (1 file, 100.0 kB)" in said
     assert "a relevance of 0.5 (threshold)" in said
     assert "threshold 0.5" in said
-    assert "12 pages have any, 2 different terms in all." in said
+    assert "40 pages were read for terms. 12 pages have any" in said
+    assert "There are 2 different terms in the main text." in said
     assert "Just not relevant" in said
     assert "Sites that paid" in said
     assert str(good) not in said, "no paths of this machine"
@@ -401,6 +402,14 @@ def test_pages_in_other_languages_were_not_searched(tmp_path: Path):
     assert "in the text of any of 4 pages in French." in "\n".join(explained(gather(job.end())))
 
 
+def test_a_term_in_a_title_alone_is_one(tmp_path: Path):
+    job = Job(tmp_path, terms=terms_in(tmp_path))
+    job.page("/", 0.6, weight=500.0)
+    facts = gather(job.end())
+    assert (facts.topic.read.with_terms, facts.topic.read.terms) == (1, ())
+    assert "in titles, descriptions and keywords only" in shown(render(facts))
+
+
 def test_few_relevant_pages_are_explained(tmp_path: Path):
     job = Job(tmp_path, texts=texts_in(tmp_path))
     for number in range(50):
@@ -416,6 +425,17 @@ def test_pairs_are_only_expected_of_relevant_pages(tmp_path: Path):
             job.page(f"/{language}/{number}", 0.9 if number < 3 else 0.1, language=language)
     keep_findings(Findings(job.ledger), "example.org", 80, [])
     assert diagnose(gather(job.end())).headline == "No pair of translations was found."
+
+
+def test_pairs_that_are_off_topic_are_no_fault_of_their_urls(tmp_path: Path):
+    job = Job(tmp_path, ("en", "fr"), texts=texts_in(tmp_path))
+    a, b = job.page("/a", 0.9), job.page("/b", 0.3, language="fr")
+    job.page("/c", 0.9, language="fr")
+    keep_findings(Findings(job.ledger), "example.org", 3, [], refusals=(RefusedPair(a, b, "off-topic"),))
+    said = "\n".join(explained(gather(job.end())))
+    assert "1 pair was refused: off-topic 1." in said
+    assert "give texts or terms in both languages" in said
+    assert "--url-pair" not in said
 
 
 def test_a_list_that_is_gone_is_no_fault(tmp_path: Path):

@@ -114,15 +114,14 @@ def _languages(facts: Facts, found: TopicFacts) -> Html:
 
 def _terms(read: TermsRead) -> Html:
     which = counted(read.pages, "page") if read.whole else f"{number(read.pages)} pages, spread evenly over the crawl,"
-    text = f"{which} {'was' if read.pages == 1 else 'were'} read for terms in the main text. "
+    text = f"{which} {'was' if read.pages == 1 else 'were'} read for terms. "
     if not read.terms:
-        none = (
-            "No term was found there." if not read.with_terms else "Terms were found in titles and descriptions only."
-        )
-        return fill("<h3>Terms found</h3><p>{text}</p>", text=text + none)
+        where = "Some have terms in titles, descriptions and keywords only." if read.with_terms else "None was found."
+        return fill("<h3>Terms found</h3><p>{text}</p>", text=text + where)
     text += (
-        f"{counted(read.with_terms, 'page has', 'pages have')} any, {counted(read.different, 'different term')} in all."
-        " The table has those on the most pages; the solid part of each bar shows the relevant pages."
+        f"{counted(read.with_terms, 'page has', 'pages have')} any, also in title, description or keywords. There are"
+        f" {counted(read.different, 'different term')} in the main text. The table shows those on the most pages. The solid"
+        " part of each bar shows the relevant pages."
     )
     rows = [Bar(shortened(one.term, 60), one.pages, part=one.relevant) for one in read.terms]
     drawn = fill('<div class="card">{bars}</div>', bars=bars(rows, total=read.pages, most=len(rows)))
