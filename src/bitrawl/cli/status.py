@@ -15,7 +15,7 @@ from bitrawl.cli.help import HelpfulCommand
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.status import CorpusCount, JobStatus, State
 from bitrawl.jobs.status import status as status_of
-from bitrawl.report import brief, gather
+from bitrawl.report import brief, explained, gather
 from bitrawl.report.wording import ADVICE, counted, fetched
 from bitrawl.store.summary import HostSummary, Summary
 
@@ -94,6 +94,9 @@ def show(folder: JobFolder, now: JobStatus | None = None, *, advise: bool = True
     rows += [("not mined" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(now.faults.items())]
     for label, value in rows:
         out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
+    if advise and summary.pages and summary.relevant == 0 and summary.ended:
+        for line in explained(gather(folder.path)):
+            out.print(line, markup=False)
     for hint in hints(summary) if advise else ():
         out.print(f"→ {hint}", markup=False)
 

@@ -84,8 +84,8 @@ def _dashes(place: int) -> Html:
     return fill(' stroke-dasharray="{dashes}"', dashes=" ".join(map(str, DASHES[place]))) if DASHES[place] else Html()
 
 
-def histogram(title: str, counts: Sequence[int], *, x: str, y: str) -> Html:
-    """Columns over the range from 0 to 1."""
+def histogram(title: str, counts: Sequence[int], *, x: str, y: str, mark: float | None = None) -> Html:
+    """Columns over the range from 0 to 1, with a line at the threshold `mark`, if there is one."""
     top = max(counts, default=0)
     frame = _Frame(1.0, ticks(top)[-1] or 1)
     total, width = sum(counts), 1 / len(counts)
@@ -103,17 +103,27 @@ def histogram(title: str, counts: Sequence[int], *, x: str, y: str) -> Html:
             )
         )
     axes = _axes(frame, [0, 0.2, 0.4, 0.6, 0.8, 1.0], ticks(top), x, y)
-    return _figure(title, joined([axes, *columns]))
+    return _figure(title, joined([axes, *columns, _mark(frame, mark) if mark is not None else Html()]))
 
 
-def bars(rows: Sequence[Bar], *, total: int = 0) -> Html:
+def _mark(frame: "_Frame", value: float) -> Html:
+    is_right = value > 1 / 2  # The label stands on the side that has room.
+    return fill(
+        '<line class="mark" x1="{x}" x2="{x}" y1="{top}" y2="{low}"/>'
+        '<text x="{beside}" y="{at}" text-anchor="{anchor}">threshold {value}</text>',
+        x=_short(frame.x(value)), top=TOP - 8, low=_short(frame.y(0)), at=TOP - 2,
+        beside=_short(frame.x(value) + (-6 if is_right else 6)), anchor="end" if is_right else "start", value=f"{value:g}",
+    )  # fmt: skip
+
+
+def bars(rows: Sequence[Bar], *, total: int = 0, most: int = MOST_BARS) -> Html:
     """A table of horizontal bars.
 
-    If there are many, the last ones are summed up. Shares are of `total`, if it is given.
+    If there are more than `most`, the last ones are summed up. Shares are of `total`, if it is given.
     """
-    if len(rows) > MOST_BARS:
-        rest = rows[MOST_BARS - 1 :]
-        rows = [*rows[: MOST_BARS - 1], Bar(f"{len(rest)} others", sum(row.value for row in rest))]
+    if len(rows) > most:
+        rest = rows[most - 1 :]
+        rows = [*rows[: most - 1], Bar(f"{len(rest)} others", sum(row.value for row in rest))]
     longest = max((row.value for row in rows), default=0) or 1
     return fill('<table class="bars">{rows}</table>', rows=joined(_bar(row, longest, total) for row in rows))
 

@@ -51,6 +51,7 @@ figure > svg { width: 100%; height: auto; display: block; overflow: visible; }
 svg text { font-size: 12px; fill: var(--quiet); font-variant-numeric: tabular-nums; }
 svg .axis { font-style: italic; }
 .grid { stroke: var(--rule); stroke-width: 1; }
+.mark { stroke: var(--ink); stroke-width: 1.4; stroke-dasharray: 5 3; }
 .line { fill: none; stroke: var(--c); stroke-width: 2.2; stroke-linejoin: round; }
 .stop { fill: var(--card); stroke: var(--c, var(--quiet)); stroke-width: 2.2; }
 .dot { fill: transparent; }

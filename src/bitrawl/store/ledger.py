@@ -119,6 +119,13 @@ class Ledger:
         for (blob,) in self.database.query(f"SELECT page FROM pages {where} ORDER BY id", values):
             yield self._unpack_page(self._decompress(blob))
 
+    def some_pages(self, most: int) -> Iterator[Page]:
+        """At most that many pages, spread evenly over the crawl: all of them if there are no more."""
+        (last,) = self.database.one("SELECT coalesce(max(id), 0) FROM pages")
+        rows = self.database.query("SELECT page FROM pages WHERE id % ? = 0 ORDER BY id", (max(-(-last // most), 1),))
+        for (blob,) in rows:
+            yield self._unpack_page(self._decompress(blob))
+
     def record_fault(self, site: str, skip: Skip) -> None:
         """Something failed that is no link: a strategy, or a part of mining."""
         with self.transaction():

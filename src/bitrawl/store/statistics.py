@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterator
+from enum import StrEnum
 
 import msgspec
 import numpy as np
@@ -47,6 +48,38 @@ class SiteCount(msgspec.Struct, frozen=True):
     pairs: int
 
 
+class JudgedPage(msgspec.Struct, frozen=True):
+    """A page that was compared with the topic."""
+
+    url: str
+    seq: int  # the number of the fetch that brought it
+    score: float
+
+
+class RefusedPage(msgspec.Struct, frozen=True):
+    """A page about the topic that was refused as half of a pair, or left out as a copy of another."""
+
+    page: JudgedPage
+    reason: str  # "duplicate", or why the pair was refused
+    other: str  # the other page
+
+
+class Share(msgspec.Struct, frozen=True):
+    """How many of some pages are about the topic."""
+
+    pages: int
+    relevant: int
+
+
+class Border(StrEnum):
+    """Which pages to show of those that were compared with the topic."""
+
+    BEST = "relevant = 1 AND relevance >= ? ORDER BY relevance DESC, seq"
+    JUST_RELEVANT = "relevant = 1 AND relevance >= ? ORDER BY relevance, seq"
+    JUST_NOT = "relevant = 0 AND relevance > 0 AND relevance < ? ORDER BY relevance DESC, seq"
+    DESPITE_SCORE = "relevant = 0 AND relevance >= ? ORDER BY relevance DESC, seq"  # another threshold refused it
+
+
 def fetch_times(ledger: Ledger) -> FetchTimes:
     return FetchTimes(*ledger.database.one("SELECT coalesce(min(at), 0), coalesce(max(at), 0) FROM fetches"))
 
@@ -59,6 +92,63 @@ def pages_in_order(ledger: Ledger) -> Iterator[tuple[str, int]]:
 def perplexities(ledger: Ledger) -> list[float]:
     """Of the pages that a language model has judged."""
     return [value for (value,) in ledger.database.query("SELECT perplexity FROM fetches WHERE perplexity IS NOT NULL")]
+
+
+def lowest_perplexity(ledger: Ledger) -> float | None:
+    """None if no language model has judged a page."""
+    value = ledger.database.one("SELECT min(perplexity) FROM fetches")[0]
+    return None if value is None else float(value)
+
+
+def judged_in_order(ledger: Ledger) -> Iterator[tuple[int, float, bool]]:
+    """The fetch that brought each page that was compared with the topic, its relevance, and whether it is relevant."""
+    for seq, score, relevant in ledger.database.query(
+        "SELECT seq, relevance, relevant FROM fetches WHERE relevant IS NOT NULL"
+    ):
+        yield seq, score, bool(relevant)
+
+
+def relevant_by_language(ledger: Ledger) -> dict[str, Share]:
+    """The language with the most relevant pages first. Empty in a job without a topic."""
+    rows = ledger.database.query(
+        "SELECT language, count(*), sum(relevant) FROM fetches WHERE relevant IS NOT NULL"
+        " GROUP BY 1 ORDER BY 3 DESC, 2 DESC, 1"
+    )
+    return {language: Share(pages, relevant) for language, pages, relevant in rows}
+
+
+def relevant_by_site(ledger: Ledger, most: int, *, from_share: float, below_share: float) -> dict[str, Share]:
+    """Sites with that share of relevant pages: those with the most relevant pages first, then those with the most pages."""
+    rows = ledger.database.query(_SHARES, (from_share, below_share, most))
+    return {site: Share(pages, relevant) for site, pages, relevant in rows}
+
+
+_SHARES = """
+SELECT site, count(*), sum(relevant) FROM fetches JOIN pages USING (url) WHERE relevant IS NOT NULL GROUP BY 1
+HAVING avg(relevant) >= ? AND avg(relevant) < ? ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?
+"""
+
+
+def judged_pages(ledger: Ledger, border: Border, threshold: float, most: int) -> list[JudgedPage]:
+    rows = ledger.database.query(f"SELECT url, seq, relevance FROM fetches WHERE {border} LIMIT ?", (threshold, most))
+    return [JudgedPage(*row) for row in rows]
+
+
+def refused_relevant_pages(ledger: Ledger, most: int) -> list[RefusedPage]:
+    """The most relevant ones first. A page that only has a better partner is not refused."""
+    rows = ledger.database.query(_REFUSED_RELEVANT, (most,))
+    return [RefusedPage(JudgedPage(*judged), reason, other) for *judged, reason, other in rows]
+
+
+_REFUSED_RELEVANT = """
+WITH refused AS (
+    SELECT url_a AS url, url_b AS other, reason FROM refusals WHERE reason <> 'conflict'
+    UNION ALL SELECT url_b, url_a, reason FROM refusals WHERE reason <> 'conflict'
+    UNION ALL SELECT url, repeats, 'duplicate' FROM duplicates
+)
+SELECT url, min(seq), relevance, reason, other FROM fetches JOIN refused USING (url) WHERE relevant = 1
+GROUP BY url ORDER BY relevance DESC, 2 LIMIT ?
+"""
 
 
 def page_title(ledger: Ledger, url: str) -> str:

@@ -14,7 +14,15 @@ _WIDTH = 30  # characters of a flag; judgement
 
 def brief(facts: Facts) -> list[str]:
     """What was found, what was left out and, if little was found, why: lines of plain text."""
-    return [*_found(facts), *_left_out(facts), *_why(facts)]
+    return [*_found(facts), *_left_out(facts), *explained(facts)]
+
+
+def explained(facts: Facts) -> list[str]:
+    """Why little was found, and what to try; nothing if the job found enough."""
+    diagnosis = diagnose(facts)
+    if diagnosis is None:
+        return []
+    return [diagnosis.headline, *(f"→ {point.noticed} {point.advice}".rstrip() for point in diagnosis.points)]
 
 
 def _found(facts: Facts) -> Iterator[str]:
@@ -22,12 +30,17 @@ def _found(facts: Facts) -> Iterator[str]:
     listed = _listed({language_name(code): count for code, count in summary.languages.items()})
     of = f"{fetched(summary)} ({size(summary.bytes)}, {duration(summary.seconds)})"
     yield f"{counted(summary.pages, 'page')} of {of}{listed}"
+    if facts.topic is not None and facts.topic.judged:
+        relevant = {language_name(code): one.relevant for code, one in facts.topic.languages.items() if one.relevant}
+        part = share(facts.topic.relevant, facts.topic.judged)
+        yield f"{counted(facts.topic.relevant, 'page')} about the topic ({part}){_listed(relevant)}"
     if not mined.begun:
         return
-    yield (
-        f"{counted(mined.pairs, 'page pair')}"
-        f"{_listed({f'{one.lang_a}-{one.lang_b}': one.pairs for one in mined.language_pairs})}"
-    )
+    if len(facts.asked.langs) != 1:
+        yield (
+            f"{counted(mined.pairs, 'page pair')}"
+            f"{_listed({f'{one.lang_a}-{one.lang_b}': one.pairs for one in mined.language_pairs})}"
+        )
     if mined.methods:
         yield "by method: " + _items((method_name(one.letter), one.pairs) for one in mined.methods)
     if mined.pairs:
@@ -36,11 +49,11 @@ def _found(facts: Facts) -> Iterator[str]:
         yield f"{counted(mined.segments, 'segment pair')}{flagged}{_listed(flags)}"
     for name, written in facts.corpora.items():
         if len(facts.corpora) == 1 or written.units:
-            yield f"{name}: {_written(written)}"
+            yield f"{name}: {_written(written, monolingual=len(facts.asked.langs) == 1)}"
 
 
-def _written(corpus: CorpusCount) -> str:
-    if corpus.documents:
+def _written(corpus: CorpusCount, *, monolingual: bool) -> str:
+    if corpus.documents or monolingual:
         inside = f"{counted(corpus.paragraphs, 'paragraph')}, {counted(corpus.words, 'word')}"
         return f"{counted(corpus.documents, 'document')} written, with {inside}"
     merged = f" ({counted(corpus.merged, 'duplicate')} merged)" if corpus.merged else ""
@@ -58,15 +71,6 @@ def _left_out(facts: Facts) -> Iterator[str]:
     if reasons := facts.crawled.summary.skip_reasons:
         skipped = counted(facts.crawled.summary.skipped, "link")
         yield f"{skipped} skipped{_listed({str(reason): count for reason, count in reasons.items()})}"
-
-
-def _why(facts: Facts) -> Iterator[str]:
-    diagnosis = diagnose(facts)
-    if diagnosis is None:
-        return
-    yield diagnosis.headline
-    for point in diagnosis.points:
-        yield f"→ {point.noticed} {point.advice}".rstrip()
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -8,19 +8,15 @@ import msgspec
 
 from bitrawl.languages import language_name
 from bitrawl.model import UNDETERMINED, Reason
+from bitrawl.report.job import topic_facts
 from bitrawl.report.job.facts import Facts
+from bitrawl.report.job.topic_diagnosis import Point, about_topic
 from bitrawl.report.wording import ADVICE, HARMLESS, REFUSALS, SKIPS, answered, counted, enumerated, number, share
 from bitrawl.url import Url
 
 LITTLE = 0.1  # of the pairs that the pages could give: finding fewer needs an explanation; judgement
 _MANY = 0.05  # of all links or pages: a reason that costs less is not why little was found; judgement
-
-
-class Point(msgspec.Struct, frozen=True):
-    """One observation, and what to try."""
-
-    noticed: str
-    advice: str = ""
+_OFF_TOPIC = "off-topic"  # as in `wording.REFUSALS`
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
@@ -43,6 +39,7 @@ def _headline(facts: Facts) -> str:
     said = {
         "No page was found": not facts.crawled.summary.pages,
         f"No page in {enumerated(missing)} was found": bool(missing),
+        **_about_relevance(facts),
         "No pair of translations was found": mined.begun and most and not mined.pairs,
         f"Only {number(mined.pairs)} of up to {number(most)} possible pairs were found": mined.begun
         and mined.pairs < LITTLE * most,
@@ -54,14 +51,33 @@ def _headline(facts: Facts) -> str:
 
 
 def _possible(facts: Facts) -> int:
-    """At most as many pairs as the second largest language has pages; 0 for a job with one language."""
-    return sorted([0, 0, *facts.languages.values()])[-2]
+    """At most as many pairs as the second largest language has pages, on the topic if there is one.
+
+    0 for a job with one language.
+    """
+    return sorted([0, 0, *facts.relevant_languages.values()])[-2]
+
+
+def _about_relevance(facts: Facts) -> dict[str, bool]:
+    """What may be missing in a job with a topic, and whether it is."""
+    topic = facts.topic
+    if topic is None or not topic.judged:
+        return {}
+    without = [language_name(code) for code, count in facts.relevant_languages.items() if not count]
+    few = f"Only {number(topic.relevant)} of {counted(topic.judged, 'page is', 'pages are')} about the topic"
+    return {
+        "No page is about the topic": not topic.relevant,
+        f"No page in {enumerated(without)} is about the topic": bool(without),
+        few: topic.relevant < topic_facts.LITTLE * topic.judged,
+    }
 
 
 def _points(facts: Facts) -> Iterator[Point]:
     if facts.crawled.summary.fetches and not facts.crawled.summary.answers:
         yield from _about_silence(facts)
         return
+    if any(_about_relevance(facts).values()):
+        yield from about_topic(facts)
     yield from _about_languages(facts)
     yield from _about_other_sites(facts)
     yield from _about_skips(facts)
@@ -141,9 +157,12 @@ def _about_pairing(facts: Facts) -> Iterator[Point]:
     if refused:
         most = ", ".join(f"{refusal.reason} {number(refusal.count)}" for refusal in mined.refusals[:5])
         why = REFUSALS.get(mined.refusals[0].reason, "")
+        advice = "If pairs were refused wrongly, describe their URLs with --url-pair."
+        if mined.refusals[0].reason == _OFF_TOPIC:
+            advice = "If they are about the topic, lower its thresholds, or give texts or terms in both languages."
         yield Point(
             f"{counted(refused, 'pair was', 'pairs were')} refused: {most}. {why}".rstrip(),
-            "Check the refused pairs in the report. If pairs were refused wrongly, describe their URLs with --url-pair.",
+            f"Check the refused pairs in the report. {advice}",
         )
     if mined.begun and not mined.pairs and not refused and all(facts.languages.values()) and len(facts.languages) > 1:
         codes = "=".join(facts.asked.langs[:2])

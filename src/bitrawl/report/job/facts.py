@@ -7,12 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.config import Thresholds
+from bitrawl.config import Thresholds, TopicSection
 from bitrawl.corpus.judging import rejection
 from bitrawl.errors import StoreError
 from bitrawl.languages import same_language
 from bitrawl.model import Language, PagePair, SegmentPair
 from bitrawl.report.job.counting import BINS, Bins, Histogram, Points, Reservoir, SpreadSample, Steps
+from bitrawl.report.job.topic_facts import TopicFacts, TopicOfJob, gather_topic
 from bitrawl.store import statistics
 from bitrawl.store.database import is_locked
 from bitrawl.store.findings import Findings
@@ -36,6 +37,7 @@ class Asked(msgspec.Struct, frozen=True):
     warc: list[str] = []
     budget: dict[str, float] = {}
     judge: Thresholds = Thresholds()
+    topic: TopicSection = TopicSection()
 
 
 class Curve(msgspec.Struct, frozen=True):
@@ -161,6 +163,7 @@ class Facts(msgspec.Struct, frozen=True):
     corpora: dict[str, CorpusCount] = {}  # by name: "en-fr"; empty before the first is written
     files: dict[str, int] = {}  # in the folder corpus/, by name: bytes, 0 for a folder
     running: bool = False  # A process is working in the folder now.
+    topic: TopicFacts | None = None  # None in a job without one
 
     @property
     def languages(self) -> dict[str, int]:
@@ -169,6 +172,17 @@ class Facts(msgspec.Struct, frozen=True):
         for found, count in self.crawled.summary.languages.items():
             if (wanted := self.asked_as(found)) is not None:
                 asked[wanted] += count
+        return asked
+
+    @property
+    def relevant_languages(self) -> dict[str, int]:
+        """Pages about the topic by requested language; all pages in a job without a topic."""
+        if self.topic is None:
+            return self.languages
+        asked = dict.fromkeys(self.asked.langs, 0)
+        for found, share in self.topic.languages.items():
+            if (wanted := self.asked_as(found)) is not None:
+                asked[wanted] += share.relevant
         return asked
 
     def asked_as(self, found: str) -> str | None:
@@ -184,10 +198,12 @@ def gather(folder: Path) -> Facts:
         with ledger.snapshot():
             crawled = _crawled(ledger)
             mined = _mined(ledger, asked.judge, crawled.summary.fetches)
+            job = TopicOfJob(asked.topic, asked.strategy, tuple(asked.langs), tuple(asked.seeds))
+            topic = gather_topic(ledger, job, crawled.summary.fetches)
     finally:
         ledger.close()
     running = is_locked(folder / "job.sqlite")
-    return Facts(str(folder), asked, crawled, mined, _corpora(corpus / "summary.json"), _files(corpus), running)
+    return Facts(str(folder), asked, crawled, mined, _corpora(corpus / "summary.json"), _files(corpus), running, topic)
 
 
 def _asked(path: Path) -> Asked:

@@ -10,6 +10,7 @@ from bitrawl.report.document import document
 from bitrawl.report.job import found
 from bitrawl.report.job.diagnosis import Diagnosis, diagnose
 from bitrawl.report.job.facts import Curve, Facts, gather
+from bitrawl.report.job.topic import topic
 from bitrawl.report.markup import Html, fill, joined, link, shortened
 from bitrawl.report.plots import COLOURS, Bar, Series, bars, lines
 from bitrawl.report.wording import (
@@ -43,6 +44,7 @@ def render(facts: Facts) -> str:
         ("asked", "The job", _asked(facts)),
         ("harvest", "Progress of the crawl", _harvest(facts)),
         ("languages", "Pages by language", _languages(facts)),
+        ("topic", "The topic", topic(facts)),
         ("pairs", "Page pairs", found.pairs(facts)),
         ("segments", "Segment pairs", found.segments(facts)),
         ("corpus", "The corpus", found.corpus(facts)),
@@ -86,6 +88,10 @@ def _lead(facts: Facts) -> str:
         answers = counted(summary.answers, "answer")
         return f"bitrawl fetched {answers} in {duration(summary.seconds)}. None of them was a page."
     read = f"bitrawl read {counted(summary.pages, 'page')} in {duration(summary.seconds)}"
+    if facts.topic is not None:
+        read += f"; {counted(facts.topic.relevant, 'of them is', 'of them are')} about the topic"
+    if len(facts.asked.langs) == 1:
+        return f"{read}."
     if not mined.begun:
         return f"{read}. They have not been paired yet."
     if not mined.pairs:
@@ -97,7 +103,14 @@ def _lead(facts: Facts) -> str:
 def _tiles(facts: Facts) -> Html:
     summary, mined = facts.crawled.summary, facts.mined
     tiles = [(number(summary.pages), "pages"), (number(summary.answers), "answers fetched")]
-    if mined.begun:
+    if facts.topic is not None:
+        tiles.insert(1, (number(facts.topic.relevant), "pages about the topic"))
+    if mined.begun and len(facts.asked.langs) == 1:
+        tiles += [
+            (number(sum(one.documents for one in facts.corpora.values())), "documents in the corpus"),
+            (number(mined.duplicates), "duplicate pages"),
+        ]
+    elif mined.begun:
         tiles += [
             (number(mined.pairs), "page pairs"),
             (number(mined.segments), "segment pairs"),
