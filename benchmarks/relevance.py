@@ -167,7 +167,7 @@ def measured(trial: Trial) -> Iterator[Line]:
         began = time.process_time()
         logits = [_visited(model, one.page, adapting=name == "visits") for one in pages]
         took = 1000 * (time.process_time() - began) / len(pages)
-        yield Line(trial, name, figures(1 / (1 + np.exp(-np.array(logits))), true), took)
+        yield Line(trial, name, figures(1 / (1 + np.exp(-np.clip(logits, -30, 30))), true), took)
 
 
 def _visited(model: Subject, page: Document, *, adapting: bool) -> float:
