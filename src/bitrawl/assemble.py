@@ -387,11 +387,10 @@ def strategy(
             return _url_models(languages, named, models=models)
         case Strategy.URL_PATTERNS:
             return UrlPatterns(languages)
-        case Strategy.ADAPTIVE if len(languages) > 1:
+        case Strategy.ADAPTIVE:
             read = column_weights(weights) if weights else None
-            return Adaptive(languages, _language_model(named.language) if models else None, read)
-        case Strategy.ADAPTIVE:  # one language has no pairs to look for
-            return LanguageFilter(languages)
+            pairs = Adaptive(languages, _language_model(named.language) if models else None, read)
+            return pairs if len(languages) > 1 else LanguageFilter(languages)  # one language has no pairs to look for
         case Strategy.TERMS | Strategy.PERPLEXITY:
             raise ConfigError(f"the strategy {name} needs a topic")
 

@@ -8,7 +8,7 @@ pages that are not about the topic are followed too, at their score.
 from collections.abc import Sequence
 from math import log1p
 
-from bitrawl.languages import same_language
+from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import Advice, Language, Link, Page, SiteKnowledge, Visit
 from bitrawl.protocols import RelevanceModel
 from bitrawl.strategies.breadth_first import FIRST
@@ -47,7 +47,7 @@ class Terms:
         if found_on is None or not link.hreflang or len(self._languages) < 2:
             return 0.0
         here = [language for language in self._languages if same_language(found_on.language, language)]
-        named = [language for language in self._languages if same_language(Language(link.hreflang), language)]
+        named = [language for language in self._languages if same_language(claimed_language(link.hreflang), language)]
         return TRANSLATION if here and named and here != named else 0.0
 
 

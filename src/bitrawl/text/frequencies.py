@@ -45,10 +45,10 @@ def rate_of_keys(keys: NDArray[np.int32], language: Language) -> NDArray[np.floa
 
 
 def typical_keys(count: int, language: Language, random: np.random.Generator) -> NDArray[np.int32]:
-    """Keys of words drawn as general language uses them; none in a language without a table."""
+    """Keys of words drawn as general language uses them; in a language without a table, of words that nobody has seen."""
     table = _table(_code(language))
     if table is None:
-        return np.empty(0, np.int32)
+        return random.integers(KEY_MASK, size=count, dtype=np.int32)
     return random.choice(table.keys, count, p=table.rates / table.rates.sum(dtype=np.float64))
 
 

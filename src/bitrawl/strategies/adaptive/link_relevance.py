@@ -28,6 +28,7 @@ MAX_FOLDERS = 5  # judgement: directories of an address that have a rate of thei
 MOST_ODDS = 5.0  # log-odds are cut there: a chance of 0.993
 PRIOR = 0.2  # judgement: how often a link leads to a relevant page, before anything is known
 FARTHEST = 5  # judgement: steps from the last relevant page that make a difference
+MOST_WEIGHED = 20_000  # texts of links that are remembered, then forgotten all at once; judgement
 STEP = 0.02  # of one visit, on the weights; judgement
 PULL = 0.002  # of one visit, back to the trained weights; judgement
 
@@ -90,6 +91,7 @@ class LinkRelevance:
         self._visited = np.zeros(FIRST_ROWS, bool)
         self._totals = np.zeros((FIRST_ROWS, 2), np.float32)  # sum of the sources' odds, and how many they are
         self._sources: dict[Url, SourcePage] = {}
+        self._weighed: dict[tuple[str, Language], float] = {}
 
     def __len__(self) -> int:
         return len(self._urls)
@@ -126,10 +128,9 @@ class LinkRelevance:
         facts[rows, Column.SOURCES] += 0.3 * (source.odds > 0)
         away = facts[rows, Column.AWAY]
         facts[rows, Column.AWAY] = np.where(first, source.away, np.minimum(source.away, away))
-        anchors = self._model.weigh([link.anchor or link.image_alt for link in links], page.language)
-        contexts = self._model.weigh([link.context for link in links], page.language)
-        for column, said in ((Column.ANCHOR, anchors), (Column.CONTEXT, contexts)):
-            weights = np.array([_cut(weight) for weight in said], np.float32)
+        anchors = self._weigh([link.anchor or link.image_alt for link in links], page.language)
+        contexts = self._weigh([link.context for link in links], page.language)
+        for column, weights in ((Column.ANCHOR, anchors), (Column.CONTEXT, contexts)):
             facts[rows, column] = np.where(first, weights, np.maximum(weights, facts[rows, column]))
         facts[rows, Column.SILENT] = [not (link.anchor or link.image_alt) for link in links]
 
@@ -178,6 +179,16 @@ class LinkRelevance:
     def _unseen(self, rows: Rows) -> Floats:
         found: Floats = (self._rates.visits(self._groups[rows, 0]) == 0).astype(np.float32)
         return found
+
+    def _weigh(self, texts: Sequence[str], language: Language) -> Floats:
+        """What a site's menu says is asked once, until the model has learned more."""
+        new = [text for text in dict.fromkeys(texts) if text and (text, language) not in self._weighed]
+        if len(self._weighed) > MOST_WEIGHED:
+            self._weighed.clear()
+            new = [text for text in dict.fromkeys(texts) if text]
+        weights = self._model.weigh(new, language)
+        self._weighed.update({(text, language): _cut(weight) for text, weight in zip(new, weights, strict=True)})
+        return np.array([self._weighed[text, language] if text else 0.0 for text in texts], np.float32)
 
     def _source(self, page: Page) -> SourcePage:
         known = self._sources.get(page.url)

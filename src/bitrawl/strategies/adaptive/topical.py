@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.model import Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Stage, Visit
+from bitrawl.languages import claimed_language, same_language
+from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Stage, Visit
 from bitrawl.protocols import LinkScorer, RelevanceModel
 from bitrawl.strategies.adaptive.link_relevance import Floats, LinkRelevance, Rows
 from bitrawl.strategies.adaptive.stopping import largest
@@ -22,9 +23,13 @@ TOP = (
 ROWS_PER_VISIT = 2000  # links that are scored again, on average, for each visit; judgement: 0.3 ms
 MIN_CHANGE = 0.03  # of a score, before it is written; judgement
 LEAST = 1e-4  # judgement: 0 would refuse a link
-# A site or a directory that a seed or another host links to is looked at before anything is dug out: its first page says
-# more of it than any link to it.
-LOOK = 0.97
+# A place, a host or a first directory, that another host links to is looked at before links of the same chance are dug out
+# elsewhere: its first page says more of it than any link to it. And because a judge that errs digs on where it errs, the
+# most promising new place comes next after 4 visits, 8, 16 and so on, whatever is queued.
+CURIOSITY = 0.25
+FIRST_LOOK = 4
+NEXT = 0.97
+OTHER_LANGUAGE = 0.05  # of the chance: a link that names a language that was not asked for; judgement
 TRANSLATIONS = frozenset({LinkKind.ALTERNATE, LinkKind.PARTNER})
 # When to leave a site; judgements.
 MIN_FETCHES = 60  # of a site of the seeds
@@ -46,6 +51,7 @@ class TopicalAdaptive:
         inner: LinkScorer | None = None,
         weights: Floats | None = None,
     ) -> None:
+        self._languages = tuple(languages)
         self._inner = inner
         self._links = LinkRelevance(model, languages[0], weights)
         self._site_of = site_of
@@ -55,27 +61,26 @@ class TopicalAdaptive:
         self._seed_sites: set[str] = set()
         self._gains: dict[str, list[float]] = {}  # by site: what each fetch brought
         self._visits = 0  # since all rows were scored
+        self._all_visits = 0
+        self._look_after = FIRST_LOOK
         self._site_numbers: dict[str, int] = {}
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
         expected = self._inner.score(links, found_on, site) if self._inner else [1.0] * len(links)
         rows = self._links.add(links, found_on)
         self._queue.grow(len(self._links))
-        chance = self._links.chance(rows)
         for place, link in enumerate(links):
             if link.kind is LinkKind.SEED:
                 self._seed_sites.add(self._site_of(link.url.host))
-            elif link.kind in TRANSLATIONS and link.source is not None and found_on is not None and found_on.relevance:
-                chance[place] = found_on.relevance.score
-                self._queue.fixed[rows[place]] = chance[place]
-        self._queue.expected[rows] = np.maximum(self._queue.expected[rows], expected)
-        scores = np.maximum(chance * np.array(expected, np.float32), LEAST)
-        for place, link in enumerate(links):
-            if link.kind in FIRST:
-                scores[place] = 1.0
-            elif self._is_to_be_looked_at(link, found_on):
-                scores[place] = max(scores[place], LOOK)
+            elif link.hreflang and self._is_other(claimed_language(link.hreflang)):
+                self._queue.doubt[rows[place]] = OTHER_LANGUAGE
+            elif link.kind in TRANSLATIONS and found_on is not None and found_on.relevance and self._inner:
+                self._queue.fixed[rows[place]] = found_on.relevance.score
+            if self._is_to_be_looked_at(link, found_on):
                 self._queue.look[rows[place]] = True
+        self._queue.expected[rows] = np.maximum(self._queue.expected[rows], expected)
+        scores = np.maximum(self._expected(rows), LEAST)
+        scores[[link.kind in FIRST for link in links]] = 1.0
         self._queue.add(rows, scores)
         self._queue.site[rows] = self._site_number(site.site)
         found: list[float] = scores.tolist()
@@ -89,6 +94,7 @@ class TopicalAdaptive:
             return
         page = outcome if isinstance(outcome, Page) else None
         self._visits += 1
+        self._all_visits += 1
         self._places.add(_place(link.url))
         row = self._links.row(link.url)
         if row is not None:
@@ -110,7 +116,33 @@ class TopicalAdaptive:
             rows = self._queue.rows()
         if len(self._gains.get(site.site, ())) % LOOK_BACK == 0:
             leave = leave or self._reason(site.site)
-        return Advice(self._rescored(rows), inner.links, leave)
+        return Advice((*self._rescored(rows), *self._look()), inner.links, leave)
+
+    def _look(self) -> tuple[tuple[Url, float], ...]:
+        """The most promising place of which nothing is known, now and then."""
+        if self._all_visits < self._look_after:
+            return ()
+        self._look_after *= 2
+        queue = self._queue
+        rows = np.flatnonzero(queue.queued & queue.look)
+        rows = rows[[_place(self._links.url(row)) not in self._places for row in rows.tolist()]]
+        if not len(rows):
+            return ()
+        row = int(rows[np.argmax(self._expected(rows))])
+        queue.written[row] = NEXT
+        return ((self._links.url(row), NEXT),)
+
+    def _expected(self, rows: Rows) -> Floats:
+        """What a fetch of each can be expected to bring: relevant pages, or pairs of them."""
+        queue = self._queue
+        fixed = queue.fixed[rows]
+        chance = np.where(np.isnan(fixed), self._links.chance(rows), fixed) * queue.doubt[rows]
+        chance += np.float32(CURIOSITY) * (1 - chance) * queue.look[rows]
+        found: Floats = chance * queue.expected[rows]
+        return found
+
+    def _is_other(self, language: Language) -> bool:
+        return language != UNDETERMINED and not any(same_language(language, one) for one in self._languages)
 
     def _site_number(self, site: str) -> int:
         return self._site_numbers.setdefault(site, len(self._site_numbers))
@@ -122,23 +154,16 @@ class TopicalAdaptive:
         place = _place(link.url)
         if place in self._places or self._looked.setdefault(place, link.url) != link.url:
             return False
-        return link.depth <= 1 or (
-            found_on.url.host != link.url.host and bool(found_on.relevance and found_on.relevance.relevant)
-        )
+        return found_on.url.host != link.url.host and (link.depth <= 1 or found_on.is_on_topic)
 
     def _rescored(self, rows: Rows) -> tuple[tuple[Url, float], ...]:
         queue = self._queue
         rows = rows[queue.queued[rows]]
         if not len(rows):
             return ()
-        fixed = queue.fixed[rows]
-        chance = np.where(np.isnan(fixed), self._links.chance(rows), fixed)
-        new, old = chance * queue.expected[rows], queue.written[rows]
-        looks = queue.look[rows]
-        if looks.any():
-            places = [_place(self._links.url(row)) in self._places for row in rows[looks].tolist()]
-            queue.look[rows[looks]] = ~np.array(places)
-            new = np.where(queue.look[rows], np.maximum(new, np.float32(LOOK)), new)
+        looks = rows[queue.look[rows]]
+        queue.look[looks] = [_place(self._links.url(row)) not in self._places for row in looks.tolist()]
+        new, old = self._expected(rows), queue.written[rows]
         changed = np.abs(new - old) > MIN_CHANGE * np.maximum(old, new)
         if len(rows) > TOP:
             least = largest(new, TOP).min()
@@ -178,6 +203,7 @@ class _Queue:
         self.site = np.zeros(1024, np.int32)
         self.written = np.zeros(1024, np.float32)
         self.expected = np.zeros(1024, np.float32)
+        self.doubt = np.ones(1024, np.float32)  # times the chance
         self.fixed = np.full(1024, np.nan, np.float32)  # the chance of a translation, which is its original's
         self.count = 0
 
@@ -187,6 +213,7 @@ class _Queue:
                 old: NDArray[np.generic] = getattr(self, name)
                 setattr(self, name, np.concatenate([old, np.zeros_like(old)]))
             self.fixed = np.concatenate([self.fixed, np.full_like(self.fixed, np.nan)])
+            self.doubt = np.concatenate([self.doubt, np.ones_like(self.doubt)])
 
     def add(self, rows: Rows, scores: Floats) -> None:
         new = rows[~self.visited[rows] & ~self.queued[rows]]
