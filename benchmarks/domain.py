@@ -7,7 +7,7 @@
 Each subject is tried twice: from ten texts about it alone (texts), and with five of its pages as seeds besides (examples). The
 texts come from the other web where it has the subject, otherwise from the same web; pages that were shown to the model are not
 counted, and neither are neutral ones (home pages, contact). A page is relevant when its subject, or the second one, is the
-subject, and it is in English. The crawl starts at the directory of `web`, and at one article about something else in `wiki`.
+subject, and it is in the language that most pages on the subject are in. The crawl starts at the directory of `web`, and at one article about something else in `wiki`.
 
 area: the area under the recall, of all fetches, relative to that of the best order. at 100: the share of relevant pages among
 the first 100 pages that count.
@@ -20,8 +20,10 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from itertools import product
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
@@ -41,7 +43,6 @@ from bitrawl.url import Url
 
 DOMAIN = Path(__file__).parents[2] / "shared" / "domain"
 CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs")) / "domain"
-ENGLISH = Language("en")
 SUBJECTS = {
     "web": ("environment", "health", "it-services", "programming", "travel", "wine"),
     "wiki": ("astronomy", "birds", "environment", "food", "health", "law", "programming"),
@@ -94,7 +95,7 @@ class Trial(NamedTuple):
     """One subject of one web, with what the crawl is told of it."""
 
     web: str
-    subject: str
+    language: Language
     texts: dict[Url, Page]
     examples: tuple[Url, ...]  # empty: only the texts are known
     truth: Truth
@@ -112,8 +113,8 @@ async def crawl(replay: Replay, trial: Trial, name: Strategy, folder: Path, *, o
     if model is TopicModel.TERMS:
         section = TopicSection(terms=str(term_list(trial, folder)), model=model, hub=True, like=section.like)
     began = time.process_time()
-    job = Job(langs=["en"], seeds=[STARTS[trial.web]], strategy=name, topic=section)
-    shown = Examples({ENGLISH: [text_of(page) for page in trial.texts.values()]} if trial.texts else {})
+    job = Job(langs=[trial.language], seeds=[STARTS[trial.web]], strategy=name, topic=section)
+    shown = Examples({trial.language: [text_of(page) for page in trial.texts.values()]} if trial.texts else {})
     judge = TrueJudge(trial.truth) if oracle else topic_judge(job, shown)
     scorer = strategy(name, job.languages(), topic=Topic(judge.model, section, sites.of))
     focused = name is not Strategy.BREADTH_FIRST
@@ -158,83 +159,79 @@ class TrueJudge:
         return msgspec.structs.replace(page, relevance=Relevance(0.99 if relevant else 0.01, relevant=relevant))
 
 
-async def run(web: str, subjects: Iterable[str], asked: argparse.Namespace) -> list[tuple[str, str, Row]]:
+class Web(NamedTuple):
+    """An archived web, analysed."""
+
+    name: str
+    truth: dict[Url, dict[str, str]]
+    pages: dict[Url, Page]
+
+    def about(self, subject: str, language: Language, *, also: bool) -> list[Url]:
+        """Pages on the subject that count; `also` those that it is the second subject of."""
+        return sorted(
+            url
+            for url, row in self.truth.items()
+            if (is_about(row, subject) if also else row["topic"] == subject)
+            and row["lang"] == language
+            and row["neutral"] == "0"
+            and url in self.pages
+        )
+
+    def language(self, subject: str) -> Language:
+        """That most of its pages are in."""
+        counts = Counter(
+            row["lang"] for row in self.truth.values() if row["topic"] == subject and row["neutral"] == "0"
+        )
+        return Language(counts.most_common(1)[0][0])
+
+
+async def opened_web(stack: AsyncExitStack, name: str) -> tuple[Web, Replay]:
+    replay = await stack.enter_async_context(opened_replay([DOMAIN / name / "site.warc.gz"], cache=CACHE / name))
+    return Web(name, read_truth(name), {page.url: page for page in await replay.pages()}), replay
+
+
+async def run(asked: argparse.Namespace) -> list[tuple[str, str, Row]]:
     rows = []
-    known = read_truth(web)
-    other = next(name for name in SUBJECTS if name != web)
-    async with opened_replay([DOMAIN / web / "site.warc.gz"], cache=CACHE / web) as replay:
-        pages = {page.url: page for page in await replay.pages()}
-        shown_pages = pages
-        for subject in subjects:
-            from_other = subject in SUBJECTS[other]
-            if from_other:
-                shown_pages = await other_pages(other)
-            for seed in asked.seeds:
-                trials = list(
-                    made(
-                        web,
-                        subject,
-                        known,
-                        pages,
-                        shown_pages if from_other else pages,
-                        other if from_other else web,
-                        seed,
-                    )
-                )
-                for kind, trial in trials:
-                    reachable = frozenset((await crawl(replay, trial, Strategy.BREADTH_FIRST, DOMAIN, oracle=True))[0])
-                    with tempfile.TemporaryDirectory() as folder:
-                        for name in asked.strategies:
-                            order, seconds = await crawl(replay, trial, name, Path(folder), oracle=asked.oracle)
-                            row = measured(order, trial.truth, reachable, seconds)
-                            rows.append((f"{web}/{subject} {kind}", name, row))
-                            print(line(f"{web}/{subject} {kind} {seed}", name, row), flush=True)
+    async with AsyncExitStack() as stack:
+        webs = {name: await opened_web(stack, name) for name in SUBJECTS}
+        for name, subjects in SUBJECTS.items():
+            other = next(web for one, (web, _) in webs.items() if one != name)
+            web, replay = webs[name]
+            wanted = [one for one in subjects if not asked.rows or f"{name}/{one}" in asked.rows]
+            for subject, seed in product(wanted, asked.seeds):
+                language = web.language(subject)
+                shown = other if other.about(subject, language, also=False) else web
+                for kind, trial in trials(web, shown, subject, seed).items():
+                    rows += await run_trial(replay, trial, f"{name}/{subject} {language} {kind} {seed}", asked)
     return rows
 
 
-def made(
-    web: str,
-    subject: str,
-    known: dict[Url, dict[str, str]],
-    pages: dict[Url, Page],
-    shown_pages: dict[Url, Page],
-    shown_web: str,
-    seed: int,
-) -> Iterable[tuple[str, Trial]]:
+async def run_trial(replay: Replay, trial: Trial, what: str, asked: argparse.Namespace) -> list[tuple[str, str, Row]]:
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        reachable = frozenset((await crawl(replay, trial, Strategy.BREADTH_FIRST, Path(folder), oracle=True))[0])
+        for name in asked.strategies:
+            order, seconds = await crawl(replay, trial, name, Path(folder), oracle=asked.oracle)
+            row = measured(order, trial.truth, reachable, seconds)
+            rows.append((what, name, row))
+            print(line(what, name, row), flush=True)
+    return rows
+
+
+def trials(web: Web, shown: Web, subject: str, seed: int) -> dict[str, Trial]:
     """From texts alone, and with examples as seeds; the same texts in both."""
-    draw = random.Random(f"{web}/{subject}/{seed}")
-    about = sorted(
-        url
-        for url, row in known.items()
-        if is_about(row, subject) and row["lang"] == "en" and row["neutral"] == "0" and url in pages
-    )
-    shown_truth = read_truth(shown_web)
-    candidates = sorted(
-        url
-        for url, row in shown_truth.items()
-        if row["topic"] == subject and row["lang"] == "en" and row["neutral"] == "0" and url in shown_pages
-    )
+    draw, language = random.Random(f"{web.name}/{subject}/{seed}"), web.language(subject)
+    candidates = shown.about(subject, language, also=False)
     texts = draw.sample(candidates, min(TEXTS, len(candidates) // 2))
-    rest = [url for url in about if url not in set(texts)]
+    rest = [url for url in web.about(subject, language, also=True) if url not in set(texts)]
     examples = tuple(draw.sample(rest, EXAMPLES))
-    counted = {url for url, row in known.items() if row["neutral"] == "0" and url in pages}
+    counted = {url for url, row in web.truth.items() if row["neutral"] == "0" and url in web.pages}
+    made = {}
     for kind, seeds in (("texts", ()), ("examples", examples)):
-        shown = {*texts, *seeds, Url.parse(STARTS[web])}
-        truth = Truth(frozenset(rest) - shown, frozenset(counted - shown))
-        yield kind, Trial(web, subject, {url: shown_pages[url] for url in texts}, seeds, truth)
-
-
-@cache
-def _other(web: str) -> dict[Url, Page]:
-    async def read() -> dict[Url, Page]:
-        async with opened_replay([DOMAIN / web / "site.warc.gz"], cache=CACHE / web) as replay:
-            return {page.url: page for page in await replay.pages()}
-
-    return asyncio.run(read())
-
-
-async def other_pages(web: str) -> dict[Url, Page]:
-    return await asyncio.to_thread(_other, web)
+        known = {*texts, *seeds, Url.parse(STARTS[web.name])}
+        truth = Truth(frozenset(rest) - known, frozenset(counted - known))
+        made[kind] = Trial(web.name, language, {url: shown.pages[url] for url in texts}, seeds, truth)
+    return made
 
 
 def text_of(page: Page) -> str:
@@ -244,7 +241,7 @@ def text_of(page: Page) -> str:
 def term_list(trial: Trial, folder: Path) -> Path:
     """Out of the texts, as `bitrawl topic learn` makes it."""
     path = folder / "terms.list"
-    learned_terms([text_of(page) for page in trial.texts.values()], ENGLISH).write(path)
+    learned_terms([text_of(page) for page in trial.texts.values()], trial.language).write(path)
     return path
 
 
@@ -273,15 +270,11 @@ def main() -> None:
         + "".join(f"{f'at {n}':>9}" for n in FIRST)
         + f"{'CPU s':>9}"
     )
-    rows: list[tuple[str, str, Row]] = []
-    for web, subjects in SUBJECTS.items():
-        wanted = [one for one in subjects if not asked.rows or f"{web}/{one}" in asked.rows]
-        if wanted:
-            rows += asyncio.run(run(web, wanted, asked))
+    rows = asyncio.run(run(asked))
     print()
     for kind in ("texts", "examples"):
         for name in asked.strategies:
-            some = [row for what, strategy_name, row in rows if what.endswith(kind) and strategy_name == name]
+            some = [row for what, strategy_name, row in rows if f" {kind} " in what and strategy_name == name]
             if some:
                 average = Row(
                     mean(row.area for row in some),
