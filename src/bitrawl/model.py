@@ -24,6 +24,7 @@ class LinkKind(StrEnum):
     ALTERNATE = "alternate"  # declared as a translation of its source
     REDIRECT = "redirect"  # the target of a redirect
     PARTNER = "partner"  # the translation of a page that a strategy expects to exist
+    BACKLINK = "backlink"  # a page that links to a page we know, as a link graph says
     ARCHIVE = "archive"  # a record of a WARC file that is read as a whole
     INDEX = "index"  # a sitemap file: read for its links, never a page
     ROBOTS = "robots"  # a host's rules, robots.txt or tdmrep.json: requested by the robots wrapper, never queued

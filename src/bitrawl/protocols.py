@@ -113,6 +113,17 @@ class UrlPairModel(Protocol):
         ...
 
 
+class BacklinkSource(Protocol):
+    """Who links to a page or to a host."""
+
+    def referrers(self, target: Url | str, limit: int) -> list[Link]:
+        """Links to that page, or to any page of that host, at most `limit`, those that say most first.
+
+        A source that knows only hosts gives links from home pages, without anchor. Empty for what it does not know.
+        """
+        ...
+
+
 class Queue(Protocol):
     """The links that a frontier remembers, in memory or in the ledger.
 
