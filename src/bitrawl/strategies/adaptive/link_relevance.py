@@ -8,7 +8,7 @@ were trained on other webs, and each visit corrects them a little.
 import re
 from collections.abc import Sequence
 from enum import IntEnum
-from math import log1p
+from math import exp, log1p
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -29,6 +29,9 @@ MOST_ODDS = 5.0  # log-odds are cut there: a chance of 0.993
 PRIOR = 0.2  # judgement: how often a link leads to a relevant page, before anything is known
 FARTHEST = 5  # judgement: steps from the last relevant page that make a difference
 MOST_WEIGHED = 20_000  # texts of links that are remembered, then forgotten all at once; judgement
+# How the shift of `_gain` is found; judgements.
+SHIFT_AFTER, SHIFT_EVERY, SHIFT_WINDOW = 20, 10, 1000  # pages
+SHIFT_TO, MOST_SHIFT = 1.0, 3.0  # log-odds
 STEP = 0.02  # of one visit, on the weights; judgement
 PULL = 0.002  # of one visit, back to the trained weights; judgement
 
@@ -91,6 +94,8 @@ class LinkRelevance:
         self._visited = np.zeros(FIRST_ROWS, bool)
         self._totals = np.zeros((FIRST_ROWS, 2), np.float32)  # sum of the sources' odds, and how many they are
         self._sources: dict[Url, SourcePage] = {}
+        self._judged: list[float] = []  # log-odds of the pages in a language asked for
+        self._shift = 0.0
         self._weighed: dict[tuple[str, Language], float] = {}
 
     def __len__(self) -> int:
@@ -152,7 +157,7 @@ class LinkRelevance:
 
     def arrived(self, url: Url, page: Page | None) -> None:
         """A visit ended; None if it brought no page."""
-        gain = page.relevance.score if page is not None and page.relevance else 0.0
+        gain = self._gain(page) if page is not None else 0.0
         row = self._rows.get(url)
         away = 0
         if row is not None:
@@ -168,6 +173,21 @@ class LinkRelevance:
                 0 if relevant else min(away + 1, FARTHEST),
                 self._rates.below(self._rates.group(("source",))),
             )
+
+    def _gain(self, page: Page) -> float:
+        """How relevant the page is, beside those seen so far.
+
+        Where the texts that a topic was learned from are unlike the web, all pages score low, and the best of them are
+        still what is looked for: log-odds are shifted until one page in ten is probably relevant.
+        """
+        if page.relevance is None or page.relevance.score <= 0:
+            return 0.0
+        odds = _odds(page.relevance.score)
+        self._judged.append(odds)
+        if len(self._judged) % SHIFT_EVERY == 0 and len(self._judged) >= SHIFT_AFTER:
+            best = float(np.quantile(self._judged[-SHIFT_WINDOW:], 0.9))
+            self._shift = min(max(0.0, SHIFT_TO - best), MOST_SHIFT)
+        return 1 / (1 + exp(-odds - self._shift))
 
     def _correct(self, row: int, gain: float) -> None:
         """One step of logistic regression, and a pull back to the trained weights."""
