@@ -135,8 +135,9 @@ async def crawl(
         traps=_traps(ledger),
         sitemaps_of=robots.sitemaps,
         observe=observe,
-        judge=judge or (lambda _link, page: page),
     )
+    if judge is not None:
+        made.judge, made.redirected = judge, judge.redirected
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
     for url, signature in ledger.signatures():
