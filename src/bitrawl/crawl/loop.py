@@ -277,7 +277,9 @@ class Crawl:
     def _decide(self, fetch: Fetch, page: Page) -> None:
         """Whether the page is kept, and whether its links are followed."""
         link, refusal = fetch.lease.link, self._objection(page)
-        if refusal is None or refusal.reason is Reason.NOINDEX:  # Nothing is learned from any other text that is not kept.
+        if (
+            refusal is None or refusal.reason is Reason.NOINDEX
+        ):  # Nothing is learned from any other text that is not kept.
             page = self.judge(link, page)
         links = self._new.found(link, page)
         self.traps.visited(link.url, page.signature)
