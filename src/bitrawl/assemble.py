@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.crawl.sniff import JSON, media_type
 from bitrawl.crawl.traps import Traps
 from bitrawl.errors import ConfigError
+from bitrawl.languages import language_name
 from bitrawl.mining import Miner
 from bitrawl.model import Language, Link, LinkKind, Method, Reason, Visit
 from bitrawl.page.analyser import page_reader
@@ -57,7 +58,7 @@ from bitrawl.topic.judge import TopicJudge
 from bitrawl.topic.keyness import learn_terms
 from bitrawl.topic.learned import LearnedRelevance
 from bitrawl.topic.perplexity import PerplexityRelevance
-from bitrawl.topic.term_list import TermList, read_terms
+from bitrawl.topic.term_list import Term, TermList, read_terms
 from bitrawl.topic.terms import TermRelevance, TermThresholds
 from bitrawl.url import Url
 from bitrawl.urls.language.model import LinearUrlLanguageModel
@@ -135,8 +136,9 @@ async def crawl(
         traps=_traps(ledger),
         sitemaps_of=robots.sitemaps,
         observe=observe,
-        judge=judge or (lambda _link, page: page),
     )
+    if judge is not None:
+        made.judge, made.redirected = judge, judge.redirected
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
     for url, signature in ledger.signatures():
@@ -170,6 +172,9 @@ def check(job: Job) -> None:
     Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
     if job.url_language_model or job.url_pair_model:
         scorer(job)
+    for name in job.topic.files():
+        if not Path(name).exists():
+            raise ConfigError(f"there is no file or folder {name}")
     if job.topic.terms:
         read_terms(Path(job.topic.terms), job.languages())
 
@@ -477,7 +482,10 @@ def _terms(job: Job, shown: Examples) -> TermRelevance | None:
     thresholds = TermThresholds(topic.content_terms, topic.distinct_terms, topic.density)
     if topic.terms:
         return TermRelevance(read_terms(Path(topic.terms), languages), languages, thresholds)
-    found = [term for language, texts in shown.texts.items() for term in learned_terms(texts, language).terms]
+    found: list[Term] = []
+    for language, texts in shown.texts.items():
+        with suppress(ConfigError):  # too short to tell its terms, and long enough for the model
+            found += learned_terms(texts, language).terms
     return TermRelevance(TermList(tuple(found)), languages, thresholds) if found else None
 
 
@@ -487,10 +495,16 @@ def learned_terms(texts: Sequence[str], language: Language, against: Sequence[st
 
 
 def _language_models(job: Job, shown: Examples) -> dict[Language, NgramModel]:
-    read = dict(_named_model(raw) for raw in job.topic.language_models)
-    return {
+    models = {
         language: train(one for text in texts for one in sequences(text)) for language, texts in shown.texts.items()
-    } | read
+    } | dict(_named_model(raw) for raw in job.topic.language_models)
+    for language in job.languages():
+        if language not in models:
+            name = language_name(language)
+            raise ConfigError(
+                f"nothing says what the topic is in {name}; add texts in {name}, or a model to language_models"
+            )
+    return models
 
 
 def _named_model(raw: str) -> tuple[Language, NgramModel]:

@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -95,6 +96,11 @@ class TopicSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     language_models: list[str] = []  # ARPA files instead of texts, as in "en=domain.arpa.gz"
     buckets: tuple[float, float] = (500.0, 5000.0)  # perplexities at which a link is less urgent
     max_perplexity: Annotated[float, msgspec.Meta(gt=1)] | None = None  # links of pages beyond it are dropped
+
+    def files(self) -> list[str]:
+        """What is read before the crawl begins: files, and folders of them."""
+        models = [named.partition("=")[2] for named in self.language_models]
+        return [*([self.terms] if self.terms else []), *self.texts, *self.against, *models]
 
     @property
     def is_set(self) -> bool:
@@ -371,7 +377,7 @@ def continues(job: Job, earlier: Job) -> None:
                 f"this folder holds a job with {name} = {_listed(before)}, and this one asks for {_listed(now)};"
                 " choose another --out, or start over with --fresh"
             )
-    for name in ("terms", "texts", "like", "against", "model", "language_models"):
+    for name in ("terms", "texts", "like", "against", "hub", "model", "language_models"):
         before, now = getattr(earlier.topic, name), getattr(job.topic, name)
         if before != now:
             raise ConfigError(
@@ -383,9 +389,6 @@ def continues(job: Job, earlier: Job) -> None:
 def _check_topic(job: Job) -> None:
     """What the strategy and the scope need of a topic."""
     topic = job.topic
-    for name in (*([topic.terms] if topic.terms else []), *topic.texts, *topic.against):
-        if not Path(name).exists():
-            raise ConfigError(f"there is no file or folder {name}")
     if not topic.is_set:
         if job.strategy in FOCUSED:
             raise ConfigError(
@@ -396,12 +399,19 @@ def _check_topic(job: Job) -> None:
         if topic.against:
             raise ConfigError("--against says only what a topic is not; say what it is with --topic, --texts or --like")
     model = job.topic_model()
-    if model is TopicModel.TERMS and not topic.terms:
-        raise ConfigError("the topic model terms needs a term list (--topic FILE); bitrawl topic learn makes one")
+    if TopicModel.TERMS in (model, job.strategy) and topic.is_set and not topic.terms:
+        raise ConfigError(
+            f"the {'strategy' if job.strategy is Strategy.TERMS else 'topic model'} terms needs a term list"
+            " (--topic FILE); bitrawl topic learn makes one"
+        )
     if model is TopicModel.PERPLEXITY and not (topic.texts or topic.language_models):
         raise ConfigError("the topic model perplexity needs texts (--texts FOLDER) or language_models in [topic]")
-    if topic.buckets[0] > topic.buckets[1]:
-        raise ConfigError("topic.buckets are two perplexities, the lower one first, as in --buckets 100,5000")
+    if job.strategy is Strategy.PERPLEXITY and model is not TopicModel.PERPLEXITY:
+        raise ConfigError(f"the strategy perplexity needs the topic model perplexity; remove model = {str(model)!r}")
+    if not 1 <= topic.buckets[0] <= topic.buckets[1] < inf:
+        raise ConfigError(
+            "topic.buckets are two perplexities of at least 1, the lower one first, as in --buckets 100,5000"
+        )
 
 
 def _resolved_topic(job: Job) -> TopicSection:
@@ -419,8 +429,8 @@ def _resolved_topic(job: Job) -> TopicSection:
 
 def _whole_path(model: str) -> str:
     code, mark, path = model.partition("=")
-    if not mark or not Path(path).is_file():
-        raise ConfigError(f"topic.language_models: {model!r} is not LANGUAGE=FILE with a file that is there")
+    if not mark or not path:
+        raise ConfigError(f'topic.language_models: {model!r} is not LANGUAGE=FILE; write it like this: "en=topic.arpa"')
     return f"{parse_language(code)}={Path(path).resolve()}"
 
 
@@ -486,10 +496,14 @@ def _explain(error: str) -> str:
     """The message of msgspec with the nearest known key, which is mostly what was meant."""
     if "Invalid enum value" in error:
         wrong = error.split("'")[1] if "'" in error else error
-        known: tuple[tuple[str, type[StrEnum]], ...] = (("strategy", Strategy), ("reach", Reach), ("model", TopicModel))
-        for name, names in known:
-            if name in error:
-                return f"there is no {name} {wrong!r}; there are {', '.join(kind.value for kind in names)}"
+        known: tuple[tuple[str, str, type[StrEnum]], ...] = (
+            (".strategy", "strategy {!r}; the strategies", Strategy),
+            (".scope.reach", "scope {!r}; the scopes", Reach),
+            (".topic.model", "topic model {!r}; the topic models", TopicModel),
+        )
+        for key, said, names in known:
+            if key in error:
+                return f"there is no {said.format(wrong)} are {', '.join(kind.value for kind in names)}"
         return f"there is no format {wrong!r}; the formats are {', '.join(Format)}"
     parts = error.split("`")
     if "unknown field" not in error or len(parts) < 2:

@@ -6,7 +6,7 @@ not grow with the site: the pairs of a large site are aligned in batches, with w
 
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -103,7 +103,8 @@ class Miner:
         page_of: PageOf | None = None,
     ) -> PairedSite:
         """Clean and pair. `known` pairs of an earlier run are taken as they are; `page_of` reads one page again."""
-        template = template_of(pages())
+        off_topic: set[Url] = set()
+        template = template_of(_noted(pages(), off_topic))
 
         def clean() -> Iterable[Page]:
             return (relabel(page, template) for page in pages())
@@ -112,12 +113,16 @@ class Miner:
             again = None if page_of is None else lambda url: _relabelled(page_of(url), template)
             result = self._pairing.pairs(clean, self._languages, sitemaps, page_of=again)
             pairs, refusals = result.pairs, [RefusedPair(no.url_a, no.url_b, no.reason) for no in result.refusals]
-            pairs, off_topic = _on_topic(pairs, pages())
-            refusals += off_topic
+            # Half in domain is not enough.
+            refusals += [
+                RefusedPair(*_urls(pair), RefusalReason.OFF_TOPIC) for pair in pairs if off_topic & {*_urls(pair)}
+            ]
+            pairs = [pair for pair in pairs if not off_topic & {*_urls(pair)}]
         else:
             pairs, refusals = list(known), []
         paired = {url for pair in pairs for url in (pair.url_a, pair.url_b)}
-        repeated = duplicates(clean(), protected=paired)
+        wanted = (page for page in clean() if page.is_on_topic)  # else a copy could go with a first that is left out
+        repeated = duplicates(wanted, protected=paired)
         count, licences = self._licences(pages(), paired, repeated)
         found = SiteFindings(
             site,
@@ -185,12 +190,16 @@ def _judged(judge: Judge, segments: list[SegmentPair]) -> AlignedPair:
         return AlignedPair(tuple(good), tuple(faults))
 
 
-def _on_topic(pairs: Sequence[PagePair], pages: Iterable[Page]) -> tuple[list[PagePair], list[RefusedPair]]:
-    """Both pages of a pair must be about the topic; half in domain is not enough."""
-    off_topic = {page.url for page in pages if not page.is_on_topic}
-    kept = [pair for pair in pairs if not off_topic & {pair.url_a, pair.url_b}]
-    refused = [RefusedPair(p.url_a, p.url_b, RefusalReason.OFF_TOPIC) for p in pairs if off_topic & {p.url_a, p.url_b}]
-    return kept, refused
+def _urls(pair: PagePair) -> tuple[Url, Url]:
+    return pair.url_a, pair.url_b
+
+
+def _noted(pages: Iterable[Page], off_topic: set[Url]) -> Iterator[Page]:
+    """The same pages. Those that are not about the topic are noted as they pass."""
+    for page in pages:
+        if not page.is_on_topic:
+            off_topic.add(page.url)
+        yield page
 
 
 def _patterns(pairs: Sequence[PagePair]) -> dict[str, int]:

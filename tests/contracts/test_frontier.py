@@ -369,6 +369,261 @@ async def test_a_site_that_is_left_ends_the_wait_of_its_poor_host(make_frontier)
     assert hosts(await asyncio.wait_for(drain(frontier), 5)) == ["z.org"]
 
 
+# hosts in the order of their best links
+
+
+RANKED = {"ranked": True, "politeness": Politeness(delay=0)}
+
+
+async def ending(frontier: Frontier) -> list[tuple[str, float]]:
+    """As `drain`, and a frontier that waits for ever fails."""
+    return await asyncio.wait_for(drain(frontier), 20)
+
+
+async def test_the_host_with_the_best_link_comes_first(make_frontier):
+    frontier = make_frontier(**RANKED)
+    frontier.add([(link("a.org/1"), 0.2), (link("b.org/1"), 0.9), (link("c.org/1"), 0.5), (link("b.org/2"), 0.4)])
+    assert [url for url, _ in await ending(frontier)] == [
+        "http://b.org/1", "http://c.org/1", "http://b.org/2", "http://a.org/1"
+    ]  # fmt: skip
+
+
+async def test_a_host_that_rests_is_not_waited_for_however_good_its_links_are(make_frontier):
+    frontier = make_frontier(ranked=True)
+    frontier.add([(link(f"best.org/{n}"), 0.9) for n in range(3)] + [(link(f"{host}.org/"), 0.1) for host in "abcd"])
+    visited = await ending(frontier)
+    assert [at for url, at in visited if "best" in url] == [0.0, 1.0, 2.0]
+    assert all(at == 0.0 for url, at in visited if "best" not in url)
+
+
+async def test_a_host_that_has_rested_comes_before_worse_ones_that_have_waited(make_frontier):
+    frontier = make_frontier(ranked=True, politeness=Politeness(delay=2))
+    frontier.add([(link(f"best.org/{n}"), 0.9) for n in range(2)] + [(link(f"poor.org/{n}"), 0.1) for n in range(3)])
+    visited = await ending(frontier)
+    assert hosts(visited) == ["best.org", "poor.org", "best.org", "poor.org", "poor.org"]
+
+
+async def test_new_scores_and_new_links_change_the_ranking(make_frontier):
+    frontier = make_frontier(**RANKED)
+    frontier.add([(link("a.org/1"), 0.9), (link("b.org/1"), 0.5), (link("c.org/1"), 0.4), (link("d.org/1"), 0.3)])
+    lease = await frontier.take()  # all are ready now, and ranked
+    assert lease.link.url.host == "a.org"
+    frontier.rescore([(link("b.org/1").url, 0.1), (link("c.org/1").url, 0.35)])
+    frontier.add([(link("d.org/1"), 0.6), (link("e.org/1"), 0.7)])
+    frontier.finish(lease)
+    assert hosts(await ending(frontier)) == ["e.org", "d.org", "c.org", "b.org"]
+
+
+async def test_a_link_that_failed_does_not_lift_its_host(make_frontier):
+    frontier = make_frontier(ranked=True, politeness=Politeness(delay=0, backoff=0))
+    frontier.add([(link("a.org/1"), 0.9), (link("a.org/2"), 0.1), (link("b.org/1"), 0.5)])
+    lease = await frontier.take()
+    frontier.fetched(lease, took=0.0, failed="timeout")
+    frontier.finish(lease, retry=True)
+    assert [url for url, _ in await ending(frontier)] == ["http://b.org/1", "http://a.org/2", "http://a.org/1"]
+
+
+async def test_hosts_with_equal_scores_take_turns(make_frontier):
+    frontier = make_frontier(**RANKED)
+    frontier.add([(link(f"{host}.org/{n}"), 0.5) for host in "abc" for n in range(3)])
+    assert hosts(await ending(frontier)) == ["a.org", "b.org", "c.org"] * 3
+
+
+async def test_a_host_to_which_every_page_links_takes_no_extra_turn(make_frontier):
+    frontier = make_frontier(**RANKED)
+    frontier.add([(link(f"{host}.org/{n}"), 0.5) for host in "abc" for n in range(4)])
+    visited = []
+    while (lease := await frontier.take()) is not None:
+        visited.append(lease.link.url.host)
+        if len(visited) <= 6:
+            frontier.add([(link(f"b.org/found-{len(visited)}"), 0.5)])
+        frontier.fetched(lease, took=0.0)
+        frontier.finish(lease)
+    assert visited[:12] == ["a.org", "b.org", "c.org"] * 4
+    assert visited[12:] == ["b.org"] * 6
+
+
+async def test_the_ranking_does_not_grow_with_the_number_of_new_scores(make_frontier):
+    frontier = make_frontier(**RANKED)
+    frontier.add([(link(f"{host}.org/1"), 0.5) for host in "abc"])
+    lease = await frontier.take()
+    for n in range(2000):
+        frontier.rescore([(link(f"{host}.org/1").url, 0.1 + n / 10_000) for host in "bc"])
+    assert len(frontier._ranking) < 200  # memory, which nothing else shows
+    frontier.finish(lease)
+    assert len(await ending(frontier)) == 2
+
+
+@pytest.mark.parametrize("ranked", [False, True])
+@pytest.mark.parametrize("limits", [{"budget": Budget(pages=3)}, {"site_budget": Budget(pages=3)}], ids=["job", "site"])
+async def test_a_ranking_keeps_the_budgets(make_frontier, ranked, limits):
+    frontier = make_frontier(ranked=ranked, politeness=Politeness(delay=0, connections=4), **limits)
+    frontier.add([(link(f"{host}/{n}"), 0.1 * n + 0.1) for n in range(5) for host in ("a.org", "www.a.org")])
+    assert len(await ending(frontier)) == 3
+
+
+async def test_a_ranking_hands_out_nothing_of_a_site_that_was_left(make_frontier):
+    frontier = make_frontier(**RANKED)
+    frontier.add([(link(f"{host}/{n}"), score) for n in range(2) for host, score in (("a.org", 0.9), ("b.org", 0.1))])
+    lease = await frontier.take()
+    frontier.leave("a.org", "enough")
+    frontier.finish(lease)
+    assert hosts(await ending(frontier)) == ["b.org", "b.org"]
+
+
+async def test_a_ranking_parks_a_host_that_keeps_failing(make_frontier):
+    frontier = make_frontier(ranked=True, politeness=Politeness(delay=0, backoff=0, first_failures=2))
+    frontier.add([(link(f"dead.org/{n}"), 0.9) for n in range(5)] + [(link("b.org/1"), 0.1)])
+    taken = []
+    while (lease := await asyncio.wait_for(frontier.take(), 20)) is not None:
+        dead = lease.link.url.host == "dead.org"
+        taken.append(lease.link.url.host)
+        frontier.fetched(lease, took=0.0, failed="timeout" if dead else "")
+        frontier.finish(lease, retry=dead)
+    assert taken == ["dead.org", "dead.org", "b.org"]
+    assert list(frontier.parked()) == ["dead.org"]
+
+
+# steps: links that are worth waiting for
+
+
+async def test_a_host_with_lower_links_waits_for_one_that_rests_on_a_higher_step(make_frontier):
+    frontier = make_frontier(ranked=True, steps=(0.8, 0.4))
+    frontier.add([(link(f"high.org/{n}"), 0.9) for n in range(3)])
+    frontier.add([(link(f"medium.org/{n}"), 0.5) for n in range(2)] + [(link("low.org/1"), 0.1)])
+    visited = await ending(frontier)
+    assert hosts(visited) == ["high.org"] * 3 + ["medium.org"] * 2 + ["low.org"]
+    assert [at for _, at in visited] == [0.0, 1.0, 2.0, 2.0, 3.0, 3.0]
+
+
+async def test_hosts_on_the_same_step_do_not_wait_for_each_other(make_frontier):
+    frontier = make_frontier(ranked=True, steps=(0.8, 0.4))
+    frontier.add([(link(f"{host}.org/{n}"), score) for n in range(2) for host, score in (("a", 0.79), ("b", 0.41))])
+    visited = await ending(frontier)
+    assert [at for url, at in visited if "b.org" in url] == [0.0, 1.0]
+
+
+async def test_steps_can_be_moved_while_the_crawl_runs(make_frontier):
+    frontier = make_frontier(ranked=True, steps=(0.8, 0.4))
+    frontier.add([(link(f"high.org/{n}"), 0.9) for n in range(3)] + [(link("low.org/1"), 0.1)])
+    lease = await frontier.take()
+    frontier.fetched(lease, took=0.0)
+    frontier.steps = (0.99, 0.95)
+    frontier.finish(lease)
+    assert hosts(await ending(frontier)) == ["low.org", "high.org", "high.org"]
+
+
+async def test_a_step_is_not_waited_for_on_a_host_that_fails(make_frontier):
+    frontier = make_frontier(ranked=True, steps=(0.8,), politeness=Politeness(first_failures=9))
+    frontier.add([(link("high.org/1"), 0.9), (link("low.org/1"), 0.1)])
+    lease = await frontier.take()
+    assert lease.link.url.host == "high.org"
+    frontier.fetched(lease, took=0.0, failed="timeout", retry_after=3600)
+    frontier.finish(lease, retry=True)
+    visited = await ending(frontier)
+    assert [(Url.parse(url).host, at) for url, at in visited] == [("low.org", 0.0), ("high.org", 3600.0)]
+
+
+async def test_a_step_is_not_waited_for_on_a_site_that_was_left(make_frontier):
+    frontier = make_frontier(ranked=True, steps=(0.8,), floor=lambda _: 3600.0)
+    frontier.add([(link(f"high.org/{n}"), 0.9) for n in range(2)] + [(link("low.org/1"), 0.1)])
+    lease = await frontier.take()
+    frontier.fetched(lease, took=0.0)
+    frontier.leave("high.org", "enough")
+    frontier.finish(lease)
+    assert [(Url.parse(url).host, at) for url, at in await ending(frontier)] == [("low.org", 0.0)]
+
+
+async def test_a_step_is_not_waited_for_where_the_budget_of_a_site_is_spent(make_frontier):
+    frontier = make_frontier(ranked=True, steps=(0.8,), site_budget=Budget(pages=1), floor=lambda _: 3600.0)
+    frontier.add([(link(f"high.org/{n}"), 0.9) for n in range(2)] + [(link("low.org/1"), 0.1)])
+    assert [(Url.parse(url).host, at) for url, at in await ending(frontier)] == [("high.org", 0.0), ("low.org", 0.0)]
+
+
+async def test_a_step_is_waited_for_while_a_page_of_it_is_in_flight(make_frontier):
+    frontier = make_frontier(ranked=True, steps=(0.8,), politeness=Politeness(delay=0))
+    frontier.add([(link("high.org/1"), 0.9), (link("high.org/2"), 0.9), (link("low.org/1"), 0.1)])
+    lease = await frontier.take()
+    waiting = asyncio.ensure_future(frontier.take())
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not waiting.done()
+    frontier.fetched(lease, took=0.0)
+    assert (await asyncio.wait_for(waiting, 5)).link.url == "http://high.org/2"
+
+
+async def test_the_last_page_of_a_step_in_flight_keeps_nobody_waiting(make_frontier):
+    frontier = make_frontier(ranked=True, steps=(0.8,))
+    frontier.add([(link("high.org/1"), 0.9), (link("low.org/1"), 0.1)])
+    assert (await frontier.take()).link.url.host == "high.org"
+    assert (await asyncio.wait_for(frontier.take(), 5)).link.url.host == "low.org"
+
+
+operations = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "add", "rescore", "take", "take", "end", "fail", "leave"]),
+        st.sampled_from(["x.a.org", "y.a.org", "b.org", "c.org", "d.org"]),
+        st.integers(0, 4),
+        st.floats(0.01, 1),
+    ),
+    max_size=60,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    asked=operations, steps=st.sampled_from([(), (0.7, 0.3)]), width=st.integers(1, 3), delay=st.sampled_from([0, 1])
+)
+async def test_a_ranking_loses_nothing_and_hands_out_nothing_twice(  # noqa: C901 - one branch for each operation
+    make_frontier, asked, steps, width, delay
+):
+    """Whatever is added, rescored, failed and left in whatever order: at the end all other links were visited once."""
+    politeness = Politeness(delay=delay, connections=width, failures=100, first_failures=100, backoff=1)
+    frontier = make_frontier(ranked=True, steps=steps, politeness=politeness)
+    added, done, flying, left = set(), [], [], set()
+
+    def end(lease: Lease, *, failed: bool = False) -> None:
+        frontier.fetched(lease, took=0.0, failed="timeout" if failed else "")
+        frontier.finish(lease, retry=failed)
+        done.extend([] if failed else [lease.link.url])
+
+    async def take() -> bool:
+        """False if all that can be had is in flight, or nothing is left."""
+        taking = asyncio.ensure_future(frontier.take())
+        for _ in range(300):
+            await asyncio.sleep(0)
+        if not taking.done():
+            taking.cancel()
+            await asyncio.gather(taking, return_exceptions=True)
+            return False
+        if (lease := taking.result()) is None:
+            return False
+        assert lease.link.url not in {*done, *(one.link.url for one in flying)}
+        flying.append(lease)
+        return True
+
+    for action, host, number, score in asked:
+        if action == "add":
+            added.add(link(f"{host}/{number}").url)
+            frontier.add([(link(f"{host}/{number}"), score)])
+        elif action == "rescore":
+            frontier.rescore([(link(f"{host}/{number}").url, score)])
+        elif action == "take" and added:
+            await take()
+        elif action in ("end", "fail") and flying:
+            end(flying.pop(0), failed=action == "fail")
+        elif action == "leave" and number == 0:
+            left.add(Sites().of(host))
+            frontier.leave(Sites().of(host), "enough")
+    while await take() or flying:
+        if flying:
+            end(flying.pop(0))
+    assert await asyncio.wait_for(frontier.take(), 5) is None
+    expected = {url for url in added if Sites().of(Url.parse(url).host) not in left}
+    assert len(done) == len(set(done))
+    assert expected <= set(done) <= added
+
+
 siblings = st.lists(
     st.tuples(st.sampled_from(["x.a.org", "y.a.org", "z.a.org", "b.org"]), st.floats(0.01, 1), st.booleans()),
     min_size=1,

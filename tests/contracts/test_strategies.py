@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 import pytest
 from table_site import Walk, moved, page, site, url
 
-from bitrawl.assemble import STATELESS, strategy
-from bitrawl.config import Strategy
+from bitrawl.assemble import STATELESS, Topic, strategy
+from bitrawl.config import FOCUSED, Strategy
+from bitrawl.errors import ConfigError
 from bitrawl.model import (
     Advice,
     Language,
@@ -22,6 +23,8 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.protocols import LinkScorer
+from bitrawl.topic.term_list import Term, TermList
+from bitrawl.topic.terms import TermRelevance
 from bitrawl.url import Url
 
 SITE = SiteKnowledge("site.test")
@@ -30,10 +33,28 @@ LANGUAGES = {"one": "fr", "two": "en fr", "three": "en fr de", "kin": "no nb", "
 Make = Callable[[str], LinkScorer]
 
 
-@pytest.fixture(params=[(name, models) for name in Strategy for models in (True, False)], ids=str)
+TOPICAL = (*FOCUSED, Strategy.ADAPTIVE)
+KINDS = [(name, models, False) for name in Strategy if name not in FOCUSED for models in (True, False)]
+KINDS += [(name, True, True) for name in TOPICAL]
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: f"{kind[0]}{'' if kind[1] else ' without models'}{' topic' * kind[2]}")
 def make(request: pytest.FixtureRequest) -> Make:
-    name, models = request.param
-    return lambda codes: strategy(name, [Language(code) for code in codes.split()], models=models)
+    name, models, topical = request.param
+
+    def made(codes: str) -> LinkScorer:
+        languages = [Language(code) for code in codes.split()]
+        terms = TermList(tuple(Term(text, language=code) for text in ("harbour", "fr") for code in languages))
+        topic = Topic(TermRelevance(terms, languages)) if topical else None
+        return strategy(name, languages, models=models, topic=topic)
+
+    return made
+
+
+@pytest.mark.parametrize("name", FOCUSED)
+def test_a_strategy_for_a_topic_is_refused_without_one(name: Strategy):
+    with pytest.raises(ConfigError, match="needs a topic"):
+        strategy(name, [Language("en")])
 
 
 def visit(outcome: Page | Sitemap | Skip, score: float = 0.5) -> Visit:

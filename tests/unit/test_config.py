@@ -5,6 +5,7 @@ import msgspec
 import pytest
 
 from bitrawl import config
+from bitrawl.assemble import check
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.settings import listed
 
@@ -174,3 +175,117 @@ def test_a_job_file_has_no_password(proxy):
     text = config.text_of(config.resolve(GOOD | {"fetch": {"proxy": proxy}}))
     assert "cret" not in text
     assert 'proxy.org:3128"' in text
+
+
+# topics
+
+
+def topical(tmp_path: Path, **topic: object) -> dict[str, object]:
+    (tmp_path / "list.txt").write_text("100:harbour=ports>en\n", "utf-8")
+    return {"topic": {"terms": str(tmp_path / "list.txt")} | topic}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"strategy": "terms"}, "the strategy terms needs a topic; name one with --topic FILE"),
+        (
+            {"strategy": "perplexity"},
+            "the strategy perplexity needs a topic; name one with --topic FILE or --texts FOLDER",
+        ),
+        ({"scope": {"reach": "web"}}, "--scope web needs a topic, .* name one with --topic or --texts"),
+        ({"scope": {"reach": "wbe"}}, "there is no scope 'wbe'; the scopes are site, web"),
+        (
+            {"topic": {"model": "bert", "texts": ["x"]}},
+            "there is no topic model 'bert'; the topic models are learned, terms",
+        ),
+        ({"topic": {"against": ["x"]}}, "say what it is with --topic, --texts or --like"),
+        ({"topic": {"text": ["x"]}}, r"unknown key 'text' in \[topic\]; did you mean 'texts'"),
+        ({"topic": {"texts": "x"}}, "topic.texts"),
+        ({"topic": {"threshold": 7}}, "topic.threshold"),
+        ({"topic": {"texts": ["x"], "model": "terms"}}, r"--topic FILE\); bitrawl topic learn makes one"),
+        ({"topic": {"texts": ["x"]}, "strategy": "terms"}, r"--topic FILE\); bitrawl topic learn makes one"),
+        ({"topic": {"like": ["https://a.org/"], "model": "perplexity"}}, r"--texts FOLDER\) or language_models"),
+        ({"topic": {"terms": "x"}, "strategy": "perplexity"}, r"--texts FOLDER\) or language_models"),
+        ({"topic": {"texts": ["x"], "model": "learned"}, "strategy": "perplexity"}, "remove model = 'learned'"),
+        ({"topic": {"texts": ["x"], "language_models": ["en"]}}, '"en=topic.arpa"'),
+        ({"topic": {"texts": ["x"], "language_models": ["klingonish=a.arpa"]}}, "klingonish"),
+        ({"topic": {"like": ["www.example.org"]}}, "https://www.example.org"),
+        ({"topic": {"buckets": [5000.0, 100.0]}}, "--buckets 100,5000"),
+        ({"topic": {"buckets": [0.0, 100.0]}}, "--buckets 100,5000"),
+        ({"topic": {"buckets": [-5.0, 100.0]}}, "--buckets 100,5000"),
+        ({"topic": {"buckets": [float("nan"), 100.0]}}, "--buckets 100,5000"),
+        ({"topic": {"buckets": [100.0, float("inf")]}}, "--buckets 100,5000"),
+        ({"topic": {"buckets": [100.0]}}, "topic.buckets"),
+        ({"topic": {"max_perplexity": 1.0}}, "topic.max_perplexity"),
+    ],
+)
+def test_a_mistake_in_a_topic_is_refused_with_its_fix(change, says):
+    with pytest.raises(ConfigError, match=says):
+        config.resolve(GOOD | change)
+
+
+@pytest.mark.parametrize("name", ["terms", "texts", "against", "language_models"])
+def test_a_file_of_the_topic_that_is_not_there_is_named_before_anything_is_done(tmp_path: Path, name: str):
+    gone = str(tmp_path / "gone.txt")
+    value = {"terms": gone, "language_models": [f"en={gone}"]}.get(name, [gone])
+    job = config.resolve(GOOD | topical(tmp_path, **{name: value}))
+    with pytest.raises(ConfigError, match=f"there is no file or folder {gone}"):
+        check(job)
+
+
+def test_a_job_can_be_read_after_the_files_of_its_topic_are_gone(tmp_path: Path):
+    job = config.resolve(GOOD | topical(tmp_path, texts=[str(tmp_path)]))
+    check(job)
+    config.write(job, tmp_path / "job.toml")
+    (tmp_path / "list.txt").unlink()
+    assert config.resolve(config.read(tmp_path / "job.toml")) == job
+
+
+def test_pages_that_the_topic_is_like_are_seeds_and_stay_apart_in_the_job(tmp_path: Path):
+    job = config.resolve({"langs": ["en"], "topic": {"like": ["HTTPS://a.org", "https://a.org/"]}})
+    assert (job.seeds, job.topic.like, [str(url) for url in job.seed_urls()]) == (
+        [],
+        ["https://a.org/"],
+        ["https://a.org/"],
+    )
+    config.write(job, tmp_path / "job.toml")
+    assert config.resolve(config.read(tmp_path / "job.toml")) == job
+
+
+@pytest.mark.parametrize(
+    ("strategy", "model", "judges"),
+    [
+        ("adaptive", None, "learned"),
+        ("terms", None, "terms"),
+        ("breadth-first", "terms", "terms"),
+        ("terms", "learned", "learned"),
+    ],
+)
+def test_what_judges_pages_follows_the_strategy_unless_it_is_named(tmp_path: Path, strategy, model, judges):
+    more = {} if model is None else {"model": model}
+    assert config.resolve(GOOD | topical(tmp_path, **more) | {"strategy": strategy}).topic_model() == judges
+    assert config.resolve(GOOD).topic_model() is None
+
+
+@pytest.mark.parametrize(
+    "other", [{}, {"texts": ["y"]}, {"like": ["https://b.org/"]}, {"hub": True}, {"model": "terms"}, {"against": ["z"]}]
+)
+def test_a_job_with_another_topic_does_not_continue_in_the_same_folder(tmp_path: Path, other):
+    asked = GOOD | topical(tmp_path)
+    config.continues(config.resolve(asked), config.resolve(asked))
+    config.continues(config.resolve(GOOD | topical(tmp_path, buckets=[10.0, 20.0])), config.resolve(asked))
+    changed = config.resolve(GOOD | topical(tmp_path, **other) if other else GOOD)
+    for now, before in ((changed, config.resolve(asked)), (config.resolve(asked), changed)):
+        with pytest.raises(ConfigError, match=r"topic\.\w+ = .*--out, or start over with --fresh"):
+            config.continues(now, before)
+
+
+def test_a_published_job_names_the_files_of_its_topic_without_their_folders(tmp_path: Path):
+    text = config.public_text_of(
+        config.resolve(GOOD | topical(tmp_path, texts=["/home/me/bees"], language_models=["en=/home/me/bees.arpa"]))
+    )
+    assert "/home/me" not in text
+    assert str(tmp_path) not in text
+    assert 'terms = "list.txt"' in text
+    assert '"en=bees.arpa"' in text

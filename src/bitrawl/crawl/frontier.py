@@ -5,6 +5,7 @@ import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import NamedTuple
 
 import msgspec
 
@@ -18,6 +19,7 @@ MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes i
 # A host waits while another of its site has a link more than twice as good. Judgement; without such a rule some sites
 # spent half of their fetches on hosts that had nothing (docs/decisions/frontier-and-queue.md).
 MUCH_BETTER = 0.5
+MOST_STALE = 4  # places in the ranking for each host that has one, before old ones are removed; judgement
 
 
 class Politeness(msgspec.Struct, frozen=True):
@@ -83,6 +85,14 @@ class Host:
     parked: str = ""  # why it is not to be visited in this run
 
 
+class Place(NamedTuple):
+    """Of a host in the ranking: the best score first, then the host that has waited longest."""
+
+    cost: float  # the score of its best link, negated
+    turn: int
+    host: str
+
+
 @dataclass
 class Frontier:
     """Hands out one link at a time, so that no host is hit too often and none starves the rest.
@@ -109,8 +119,8 @@ class Frontier:
         self._hosts: dict[str, Host] = {}
         self._heap: list[tuple[float, int, str]] = []
         self._order = count()
-        self._ready: set[str] = set()  # hosts that may be visited now, if they are ranked
-        self._ranking: list[tuple[float, int, str]] = []  # of them; an entry whose score has changed is passed over
+        self._ready: dict[str, Place] = {}  # hosts that may be visited now, if they are ranked
+        self._ranking: list[Place] = []  # of them; a place that a host has no longer is passed over
         self._blocked: dict[str, set[str]] = {}  # hosts by site that wait until something of it has finished
         self._of_site: dict[str, set[str]] = {}  # hosts with work, by site
         self._best: dict[str, float] = {}  # the score of what a host would give next, where it is known
@@ -217,8 +227,7 @@ class Frontier:
         while self._heap and self._heap[0][0] <= now:
             host = self._hosts[heapq.heappop(self._heap)[2]]
             if self.ranked:
-                self._ready.add(host.name)
-                self._rank_anew(host.name)
+                self._rank(host.name, next(self._order))
             elif lease := self._lease_of(host, now):
                 return lease
         while host_ready := self._best_ready():
@@ -251,15 +260,14 @@ class Frontier:
     def _best_ready(self) -> Host | None:
         """Of the hosts that may be visited now, the one with the best link; None too if a better one is to be waited for."""
         while self._ranking:
-            score, _, name = self._ranking[0]
-            if name not in self._ready or -score != self._score(name):
+            place = self._ranking[0]
+            if self._ready.get(place.host) == place:
+                if self._waits(-place.cost):
+                    return None
+                del self._ready[place.host]
                 heapq.heappop(self._ranking)
-            elif self._waits(-score):
-                return None
-            else:
-                heapq.heappop(self._ranking)
-                self._ready.discard(name)
-                return self._hosts[name]
+                return self._hosts[place.host]
+            heapq.heappop(self._ranking)
         return None
 
     def _waits(self, score: float) -> bool:
@@ -267,20 +275,26 @@ class Frontier:
         higher = [step for step in self.steps if step > score]
         if not higher:
             return False
-        resting = (
-            host for host in self._hosts.values() if host.name not in self._ready and (host.waiting or host.busy)
-        )
+        now = self.clock.now()
         return any(
-            self._score(host.name) >= min(higher)
-            for host in resting
-            if not (host.failures or host.parked or host.site in self.left)
+            self._score(host.name) >= min(higher) and not self.site_budget.reached(self._spent_on(host.site), now)
+            for host in self._hosts.values()
+            if host.name not in self._ready
+            and (host.waiting or host.busy)
+            and not (host.failures or host.parked or host.site in self.left)
         )
 
     def _rank_anew(self, name: str) -> None:
         """What the host would give next has changed."""
         self._best.pop(name, None)
-        if name in self._ready:
-            heapq.heappush(self._ranking, (-self._score(name), next(self._order), name))
+        if name in self._ready and -self._score(name) != self._ready[name].cost:
+            self._rank(name, self._ready[name].turn)
+
+    def _rank(self, name: str, turn: int) -> None:
+        place = self._ready[name] = Place(-self._score(name), turn, name)
+        heapq.heappush(self._ranking, place)
+        if len(self._ranking) > MOST_STALE * len(self._ready) + 100:
+            self._ranking = sorted(self._ready.values())
 
     def _may_visit(self, host: Host, now: float) -> bool:
         if host.site in self.left:

@@ -80,6 +80,7 @@ class Crawl:
     sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()  # what an origin's robots.txt names
     observe: Callable[[Visit], None] = lambda _visit: None
     judge: Callable[[Link, Page], Page] = lambda _link, page: page  # whether the page is about the job's topic
+    redirected: Callable[[Url, Url], None] = lambda _source, _target: None  # told of each redirect
 
     def __post_init__(self) -> None:
         self.seeds: list[Url] = []
@@ -143,7 +144,7 @@ class Crawl:
                 self.judge(visit.lease.link, page)
             for part in visit.parts():
                 self.scorer.learn(part, self._knowledge(visit.lease.link.url))
-                told |= self._tell(self._new.found(visit.lease.link, part.outcome), page)
+                told |= self._tell(self._found(visit.lease.link, part.outcome), page)
             advice = self.scorer.advise(self._knowledge(visit.lease.link.url))
             told |= self._tell(advice.links, None)
             seeds.update((url, score) for url, score in advice.scores if url in own)
@@ -200,9 +201,9 @@ class Crawl:
         if isinstance(outcome, Sitemap):
             await self._list(fetch, outcome)
         elif isinstance(outcome, Page):
-            self._decide(fetch, self.judge(link, outcome))
+            self._decide(fetch, outcome)
         else:
-            self._conclude(fetch.visit(outcome), self._new.found(link, outcome))
+            self._conclude(fetch.visit(outcome), self._found(link, outcome))
 
     def _late_refusal(self, link: Link) -> Skip | None:
         """Why a link that was queued is not visited after all."""
@@ -275,13 +276,24 @@ class Crawl:
 
     def _decide(self, fetch: Fetch, page: Page) -> None:
         """Whether the page is kept, and whether its links are followed."""
-        link = fetch.lease.link
+        link, refusal = fetch.lease.link, self._objection(page)
+        if (
+            refusal is None or refusal.reason is Reason.NOINDEX
+        ):  # Nothing is learned from any other text that is not kept.
+            page = self.judge(link, page)
         links = self._new.found(link, page)
         self.traps.visited(link.url, page.signature)
         self.hosts.answered(link.url, page.signature)
         if self.traps.repeats(link.url, page.signature):
             links = []
-        self._conclude(fetch.visit(self._objection(page) or page), links, page)
+        self._conclude(fetch.visit(refusal or page), links, page)
+
+    def _found(self, link: Link, outcome: Page | Sitemap | Skip) -> list[Link]:
+        links = self._new.found(link, outcome)
+        for found in links:
+            if found.kind is LinkKind.REDIRECT:
+                self.redirected(link.url, found.url)
+        return links
 
     def _objection(self, page: Page) -> Skip | None:
         """Why a page that we understand is not kept."""

@@ -1,5 +1,6 @@
 """Visit sites until nothing is left, a budget is spent or somebody stops it."""
 
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -8,11 +9,14 @@ from bitrawl.assemble import Parts
 from bitrawl.config import Job, Strategy
 from bitrawl.crawl.ending import Ending, Facts, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
+from bitrawl.errors import BitrawlError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.topics import read_examples
 from bitrawl.model import Visit
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
+
+_log = logging.getLogger(__name__)
 
 Started = Callable[[Parts], None]
 """Is handed the parts of a crawl before it begins: to stop it by, or to watch it."""
@@ -62,18 +66,32 @@ async def opened(
 
 
 def follow_tuning(parts: Parts, folder: JobFolder) -> None:
-    """Look at the job file after each visit: its buckets may be moved while the crawl runs (`bitrawl tune`)."""
-    observe, seen = parts.crawl.observe, folder.description.stat().st_mtime_ns
+    """Look at the job file after each visit: its buckets may be moved while the crawl runs (`bitrawl tune`).
+
+    A file that is missing or wrong, as it may be while somebody edits it, changes nothing.
+    """
+    observe, seen = parts.crawl.observe, _written(folder)
 
     def observed(visit: Visit) -> None:
         nonlocal seen
         observe(visit)
-        written = folder.description.stat().st_mtime_ns
-        if written != seen:
-            seen = written
+        if (written := _written(folder)) == seen:
+            return
+        seen = written
+        try:
             parts.crawl.frontier.steps = assemble.bucket_scores(folder.job())
+        except BitrawlError as error:
+            _log.warning("the buckets stay as they are: %s", error)
 
     parts.crawl.observe = observed
+
+
+def _written(folder: JobFolder) -> int | None:
+    """When the job file was written; None if it is not there."""
+    try:
+        return folder.description.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 async def finished(parts: Parts) -> Ending:

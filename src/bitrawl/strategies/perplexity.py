@@ -26,7 +26,7 @@ class Perplexity:
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
         judged = found_on.relevance if found_on else None
         beyond = judged is not None and not judged.relevant and judged.perplexity < NO_TEXT
-        priority = 0.0 if beyond else score_of(judged.perplexity if judged else NO_TEXT)
+        priority = 0.0 if beyond else score_of(judged.perplexity or NO_TEXT if judged else NO_TEXT)
         return [
             1.0
             if link.kind in FIRST

@@ -1,10 +1,10 @@
 """Judges each page of a crawl, and lets the model learn from the pages that are known to be about the topic."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Iterable
 
 import msgspec
 
-from bitrawl.model import Link, LinkKind, Page
+from bitrawl.model import Link, Page
 from bitrawl.protocols import RelevanceModel
 from bitrawl.url import Url
 
@@ -16,16 +16,20 @@ class TopicJudge:
         self,
         model: RelevanceModel,
         annotate: Callable[[Page], Page] = lambda page: page,
-        examples: Container[Url] = (),  # pages that the user named as being about the topic
+        examples: Iterable[Url] = (),  # pages that the user named as being about the topic
     ) -> None:
         self.model = model
         self._annotate = annotate
-        self._examples = examples
+        self._examples = set(examples)
 
     def __call__(self, link: Link, page: Page) -> Page:
         """With its relevance, and with the terms that stand in each paragraph."""
-        named = link.url in self._examples
-        if named or (link.kind is LinkKind.REDIRECT and link.source in self._examples):
+        if link.url in self._examples:
             self.model.learn(page, relevant=True)
         relevance = self.model.judge([page])[0]
         return msgspec.structs.replace(self._annotate(page), relevance=relevance)
+
+    def redirected(self, source: Url, target: Url) -> None:
+        """Where an example redirects to is the example: http to https to www is usual."""
+        if source in self._examples:
+            self._examples.add(target)

@@ -1,0 +1,129 @@
+"""What judges the pages of a crawl: which of them are examples, and what is noted on them."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bitrawl import config
+from bitrawl.assemble import Examples, topic_judge
+from bitrawl.errors import ConfigError
+from bitrawl.model import Language, Link, LinkKind, Page, Paragraph, Relevance
+from bitrawl.topic.judge import TopicJudge
+from bitrawl.url import Url
+
+EN = Language("en")
+BEES = "The beekeeper opens the hive and looks for the queen. Worker bees bring nectar and pollen to the hive. " * 4
+
+
+class Pupil:
+    """Remembers what it was taught; a page is relevant if it says so."""
+
+    def __init__(self) -> None:
+        self.taught: list[Url] = []
+        self.judged: list[Url] = []
+
+    def judge(self, pages: list[Page]) -> list[Relevance]:
+        self.judged += [page.url for page in pages]
+        return [Relevance(1.0, relevant="bees" in page.title) for page in pages]
+
+    def weigh(self, texts: list[str], language: Language) -> list[float]:
+        return [0.0] * len(texts)
+
+    def learn(self, page: Page, *, relevant: bool) -> None:
+        assert relevant
+        assert page.url not in self.judged  # it is judged with what it taught
+        self.taught.append(page.url)
+
+
+def url(path: str) -> Url:
+    return Url.parse(path if "://" in path else f"http://a.test{path}")
+
+
+def page(path: str, title: str = "") -> Page:
+    return Page(url(path), EN, title=title, paragraphs=(Paragraph(BEES),))
+
+
+def judge(*examples: str) -> tuple[TopicJudge, Pupil]:
+    pupil = Pupil()
+    return TopicJudge(pupil, examples=[url(one) for one in examples]), pupil
+
+
+def visited(judge: TopicJudge, path: str, kind: LinkKind = LinkKind.PAGE, title: str = "") -> Page:
+    return judge(Link(url(path), kind), page(path, title))
+
+
+def test_each_page_gets_a_verdict_and_only_examples_are_learned_from():
+    judging, pupil = judge("/")
+    first, second = visited(judging, "/", LinkKind.SEED, "bees"), visited(judging, "/other", title="football")
+    assert (first.is_on_topic, second.is_on_topic) == (True, False)
+    assert pupil.taught == [url("/")]
+
+
+def test_where_an_example_redirects_to_is_the_example_however_often_it_redirects():
+    judging, pupil = judge("http://a.test/")
+    judging.redirected(url("http://a.test/"), url("https://a.test/"))
+    judging.redirected(url("https://a.test/"), url("https://www.a.test/"))
+    judging.redirected(url("/menu"), url("/elsewhere"))
+    visited(judging, "https://www.a.test/", LinkKind.REDIRECT)
+    visited(judging, "/elsewhere", LinkKind.REDIRECT)
+    assert pupil.taught == [url("https://www.a.test/")]
+
+
+def test_the_page_is_annotated_and_the_verdict_is_on_the_annotated_page():
+    def annotate(one: Page) -> Page:
+        return msgspec.structs.replace(one, title=f"{one.title}, noted")
+
+    judging = TopicJudge(Pupil(), annotate)
+    found = judging(Link(url("/"), LinkKind.PAGE), page("/", "bees"))
+    assert (found.title, found.is_on_topic) == ("bees, noted", True)
+
+
+def job(tmp_path: Path, **topic: object) -> config.Job:
+    (tmp_path / "list.txt").write_text("100:hive=bees>en\n100:nectar=bees>en\n100:pollen=bees>en\n", "utf-8")
+    return config.resolve({"langs": ["en"], "seeds": ["http://a.test/"], "topic": topic})
+
+
+def teaches(tmp_path: Path, path: str, **topic: object) -> bool:
+    """Whether a visit to that address is an example for the learned model."""
+    judging = topic_judge(job(tmp_path, **topic), Examples())
+    taught: list[Url] = []
+    judging.model.learn = lambda page, *, relevant: taught.append(page.url)  # type: ignore[method-assign]  # noqa: ARG005
+    visited(judging, path)
+    return bool(taught)
+
+
+def test_seeds_are_examples_unless_they_are_hubs_and_pages_that_the_topic_is_like_always_are(tmp_path: Path):
+    terms, like = str(tmp_path / "list.txt"), ["http://a.test/like"]
+    assert teaches(tmp_path, "/", terms=terms)
+    assert not teaches(tmp_path, "/", terms=terms, hub=True)
+    assert not teaches(tmp_path, "/page", terms=terms)
+    assert teaches(tmp_path, "/", like=like)
+    assert teaches(tmp_path, "/like", like=like)
+    assert not teaches(tmp_path, "/", like=like, hub=True)
+    assert teaches(tmp_path, "/like", like=like, hub=True)
+
+
+def test_terms_stand_on_the_paragraphs_also_if_they_were_learned_from_texts(tmp_path: Path):
+    (tmp_path / "bees.txt").write_text(BEES, "utf-8")
+    given = topic_judge(job(tmp_path, terms=str(tmp_path / "list.txt")), Examples())
+    learned = topic_judge(job(tmp_path, texts=[str(tmp_path / "bees.txt")]), Examples({EN: [BEES] * 6}))
+    assert [set(one.terms) for one in visited(given, "/page").paragraphs] == [{"hive", "nectar", "pollen"}]
+    assert [{"hive", "queen"} <= set(one.terms) for one in visited(learned, "/page").paragraphs] == [True]
+
+
+def test_texts_too_short_to_tell_terms_from_are_long_enough_to_judge_by(tmp_path: Path):
+    (tmp_path / "bees.txt").write_text(BEES, "utf-8")
+    judging = topic_judge(job(tmp_path, texts=[str(tmp_path / "bees.txt")]), Examples({EN: [BEES]}))
+    assert visited(judging, "/page").is_on_topic
+    with pytest.raises(ConfigError, match="bring at least 50"):
+        topic_judge(job(tmp_path, texts=[str(tmp_path / "bees.txt")]), Examples({EN: ["Bees and a hive."]}))
+
+
+def test_a_language_model_is_needed_for_each_language(tmp_path: Path):
+    (tmp_path / "bees.txt").write_text(BEES, "utf-8")
+    asked = {"langs": ["en", "fr"], "seeds": ["http://a.test/"], "strategy": "perplexity"}
+    both = config.resolve(asked | {"topic": {"texts": [str(tmp_path / "bees.txt")]}})
+    with pytest.raises(ConfigError, match="add texts in French"):
+        topic_judge(both, Examples({EN: [BEES]}))
+    assert topic_judge(config.resolve(asked | {"langs": ["en"], "topic": both.topic}), Examples({EN: [BEES]}))

@@ -1,0 +1,63 @@
+"""Only what is about the topic gets into a corpus, in one language and in two."""
+
+from collections.abc import Iterable
+
+import msgspec
+import pytest
+from small_site import EN, FR, articles, page
+
+from bitrawl.assemble import miner
+from bitrawl.config import resolve
+from bitrawl.mining import PairedSite
+from bitrawl.model import Page, Relevance
+from bitrawl.pair.verification import RefusalReason
+
+
+def judged(page: Page, *, relevant: bool) -> Page:
+    return msgspec.structs.replace(page, relevance=Relevance(0.9 if relevant else 0.1, relevant=relevant))
+
+
+def paired(pages: Iterable[Page], langs: str = "en fr") -> PairedSite:
+    job = resolve({"langs": langs.split(), "seeds": ["http://site.test/"]})
+    made = list(pages)
+    return miner(job).pair("site.test", lambda: made, [])
+
+
+@pytest.fixture(scope="module")
+def site() -> list[Page]:
+    return articles(8, "http://site.test/en/{}", "http://site.test/fr/{}")[0]
+
+
+def test_without_a_topic_every_pair_is_kept(site: list[Page]):
+    assert len(paired(site).found.pairs) == 8
+    assert len(paired(judged(one, relevant=True) for one in site).found.pairs) == 8
+
+
+@pytest.mark.parametrize("half", ["en", "fr"])
+def test_a_pair_of_which_half_is_off_topic_is_refused_as_such(site: list[Page], half: str):
+    off = {f"http://site.test/{half}/{number}" for number in (1, 4)}
+    found = paired(judged(one, relevant=str(one.url) not in off) for one in site).found
+    assert len(found.pairs) == 6
+    refused = {str(no.url_a if half == "en" else no.url_b): no.reason for no in found.refusals}
+    assert {address: refused[address] for address in off} == dict.fromkeys(off, RefusalReason.OFF_TOPIC)
+
+
+def test_off_topic_pages_say_nothing_of_the_licences_of_a_corpus_in_one_language():
+    texts = [
+        [f"Text {number} about the harbour of the old town and its boats in {1900 + number}."] for number in range(4)
+    ]
+    free = [page(f"http://site.test/{n}", EN, text) for n, text in enumerate(texts)]
+    free = [
+        msgspec.structs.replace(one, metadata=msgspec.structs.replace(one.metadata, licence="CC-BY")) for one in free
+    ]
+    found = paired([judged(one, relevant=n < 3) for n, one in enumerate(free)], "en").found
+    assert (found.pages, dict(found.licences)) == (4, {"CC-BY": 3})
+
+
+@pytest.mark.parametrize("first_is_relevant", [True, False])
+def test_a_page_about_the_topic_is_no_copy_of_one_that_is_left_out(*, first_is_relevant: bool):
+    text = ["The harbour of the old town opens at six.", "Boats with green sails carry salt and fish before winter."]
+    first, second = (page(f"http://site.test/{n}", FR, text) for n in (1, 2))
+    pages = [judged(first, relevant=first_is_relevant), judged(second, relevant=not first_is_relevant)]
+    assert paired(pages, "fr").found.duplicates == {}
+    assert len(paired([first, second], "fr").found.duplicates) == 1
