@@ -80,7 +80,9 @@ class TopicalAdaptive:
                 self._queue.look[rows[place]] = True
         self._queue.expected[rows] = np.maximum(self._queue.expected[rows], expected)
         scores = np.maximum(self._expected(rows), LEAST)
-        scores[[link.kind in FIRST for link in links]] = 1.0
+        first = np.array([link.kind in FIRST for link in links], bool)
+        scores[first] = 1.0
+        self._queue.first[rows[first]] = True
         self._queue.add(rows, scores)
         self._queue.site[rows] = self._site_number(site.site)
         found: list[float] = scores.tolist()
@@ -158,7 +160,7 @@ class TopicalAdaptive:
 
     def _rescored(self, rows: Rows) -> tuple[tuple[Url, float], ...]:
         queue = self._queue
-        rows = rows[queue.queued[rows]]
+        rows = rows[queue.queued[rows] & ~queue.first[rows]]
         if not len(rows):
             return ()
         looks = rows[queue.look[rows]]
@@ -200,6 +202,7 @@ class _Queue:
         self.queued = np.zeros(1024, bool)
         self.visited = np.zeros(1024, bool)
         self.look = np.zeros(1024, bool)
+        self.first = np.zeros(1024, bool)  # seeds: they keep their score
         self.site = np.zeros(1024, np.int32)
         self.written = np.zeros(1024, np.float32)
         self.expected = np.zeros(1024, np.float32)
@@ -209,7 +212,7 @@ class _Queue:
 
     def grow(self, rows: int) -> None:
         while rows > len(self.queued):
-            for name in ("queued", "visited", "look", "site", "written", "expected"):
+            for name in ("queued", "visited", "look", "first", "site", "written", "expected"):
                 old: NDArray[np.generic] = getattr(self, name)
                 setattr(self, name, np.concatenate([old, np.zeros_like(old)]))
             self.fixed = np.concatenate([self.fixed, np.full_like(self.fixed, np.nan)])
