@@ -174,9 +174,7 @@ async def pages_by_server(
     language = definition.kind.language
     section = TopicSection(texts=["as shown"], hub=True, model=model_of(name), max_perplexity=NO_MAXIMUM)
     job = job_for(name, [language], list(seeds), section)
-    fetched = await crawled(
-        Fetching(web, web), list(seeds), job, Examples({language: [definition.text]}), pages=LIMIT
-    )
+    fetched = await crawled(Fetching(web, web), list(seeds), job, Examples({language: [definition.text]}), pages=LIMIT)
     by_host = {seed.host: kind for seed, kind in seeds.items()}
     return Counter(by_host[page.url.host] for page in fetched)
 

@@ -53,19 +53,21 @@ class Column(IntEnum):
     UNSEEN = 11  # nothing of this directory was visited
 
 
+# Between a first judgement and the weights of a logistic regression over 19 crawls of shared/domain (2026-11), which, fitted
+# without the subject, ranked its links no better (AUC 0.967 and 0.965 in the mean).
 WEIGHTS = {
-    Column.BIAS: -0.5,
-    Column.BEST_SOURCE: 0.25,
-    Column.MEAN_SOURCE: 0.15,
+    Column.BIAS: -0.3,
+    Column.BEST_SOURCE: 0.2,
+    Column.MEAN_SOURCE: 0.3,
     Column.SOURCES: 0.2,
-    Column.ANCHOR: 0.6,
-    Column.CONTEXT: 0.2,
-    Column.ADDRESS: 0.3,
+    Column.ANCHOR: 0.8,
+    Column.CONTEXT: 0.1,
+    Column.ADDRESS: 0.15,
     Column.SILENT: 0.0,
-    Column.AWAY: -0.2,
-    Column.BY_PLACE: 0.6,
-    Column.BY_SOURCE: 0.3,
-    Column.UNSEEN: 0.0,
+    Column.AWAY: -0.1,
+    Column.BY_PLACE: 0.65,
+    Column.BY_SOURCE: 0.15,
+    Column.UNSEEN: -0.1,
 }
 
 
