@@ -25,7 +25,7 @@ class Perplexity:
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
         judged = found_on.relevance if found_on else None
-        beyond = judged is not None and not judged.relevant and judged.perplexity < NO_TEXT
+        beyond = judged is not None and not judged.relevant and 0 < judged.perplexity < NO_TEXT
         priority = 0.0 if beyond else score_of(judged.perplexity or NO_TEXT if judged else NO_TEXT)
         return [
             1.0
@@ -46,5 +46,5 @@ class Perplexity:
 
 
 def score_of(perplexity: float) -> float:
-    """Higher for a lower perplexity; none is 0, which would drop the link."""
-    return max(LEAST, 0.999 * (1 - log(perplexity) / log(HIGHEST)))
+    """Higher for a lower perplexity, the lowest for a page that has none; none is 0, which would drop the link."""
+    return LEAST if not perplexity else max(LEAST, 0.999 * (1 - log(perplexity) / log(HIGHEST)))
