@@ -33,7 +33,7 @@ from statistics import mean
 from typing import NamedTuple
 
 from benchmarks.small_sites import CUTS, Cut, opened_cut
-from bitrawl.config import Strategy
+from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.model import Language
 from bitrawl.simulation.measure import Figures
 from bitrawl.simulation.replay import Settings, opened_replay
@@ -242,7 +242,7 @@ def main() -> None:
         return
     if given.fresh and CACHE.exists():
         shutil.rmtree(CACHE)
-    strategies = tuple(Strategy) if given.strategies == "all" else tuple(map(Strategy, given.strategies.split(",")))
+    strategies = UNFOCUSED if given.strategies == "all" else tuple(map(Strategy, given.strategies.split(",")))
     asked = Asked(strategies, given.langs, not given.ignore_alternates, not given.no_models)
     names = given.sites or sorted(path.name for path in SITES.iterdir() if path.is_dir())
     began = time.perf_counter()

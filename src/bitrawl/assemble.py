@@ -467,8 +467,14 @@ def topic_judge(job: Job, shown: Examples) -> TopicJudge:
             model = LearnedRelevance(
                 shown.texts, languages, against=shown.against, terms=given, threshold=topic.threshold
             )
-    examples = frozenset(_seed_examples(job))
-    return TopicJudge(model, terms.annotated if terms else lambda page: page, examples)
+    annotate = terms.annotated if terms else lambda page: page
+    if terms is None or not topic.terms or shown.texts:
+        return TopicJudge(model, annotate, _seed_examples(job))
+    # A seed is mostly the home page of a site. It must not outvote the list that the user wrote.
+    like = {Url.parse(raw) for raw in topic.like}
+    return TopicJudge(
+        model, annotate, _seed_examples(job), lambda page: page.url in like or terms.judge([page])[0].relevant
+    )
 
 
 def _seed_examples(job: Job) -> list[Url]:

@@ -37,6 +37,8 @@ class Strategy(StrEnum):
 
 FOCUSED = (Strategy.TERMS, Strategy.PERPLEXITY)
 """Strategies that need a topic."""
+UNFOCUSED = tuple(name for name in Strategy if name not in FOCUSED)
+"""Strategies that work without one."""
 
 
 class Reach(StrEnum):

@@ -186,6 +186,7 @@ async def test_home_pages_are_found_in_the_archive(archives: list[Path], cache: 
     [
         (["--langs", "en"], "two languages"),
         (["--strategies", "depth-last"], "breadth-first"),
+        (["--strategies", "adaptive,terms"], "needs a topic and cannot be simulated"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused_with_the_fix(command: list[str], flags: list[str], told: str):

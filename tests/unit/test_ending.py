@@ -120,3 +120,21 @@ def test_redirects_in_a_circle_and_to_nowhere_end():
     assert [found.skip.reason for found in seed_skips([SEED], circle.get)] == [Reason.REDIRECT]
     nowhere = Skip(SEED, Stage.FETCH, Reason.REDIRECT, "'javascript:' is not a web address", 302)
     assert [found.skip for found in seed_skips([SEED], {SEED: nowhere}.get)] == [nowhere]
+
+
+@pytest.mark.parametrize(
+    ("facts", "kind", "says"),
+    [
+        (Facts(pages=7, relevant=0), Ending.FAILED, "none of 7 pages is about the topic"),
+        (
+            Facts(pages=7, relevant=0, budget="7 pages", queued=3),
+            Ending.FAILED,
+            "none of 7 pages is about the topic; budget of 7 pages used up; 3 links still queued",
+        ),
+        (Facts(pages=7, relevant=1), Ending.DONE, "done: nothing is left to visit"),
+        (Facts(pages=0, relevant=None), Ending.FAILED, "no page was found"),
+        (Facts(pages=7, relevant=0, stopped=True), Ending.STOPPED, "stopped by you; resume with the same command"),
+    ],
+)
+def test_a_job_without_a_page_about_its_topic_has_failed(facts, kind, says):
+    assert ending(facts) == (kind, says)

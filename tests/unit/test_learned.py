@@ -210,3 +210,16 @@ def test_terms_alone_judge_where_there_are_no_texts():
     judging = LearnedRelevance({}, [EN], terms=FixedTerms(3))
     assert judging.judge([page("anything at all")])[0].score == 0.9
     assert judging.weigh(["vineyard"], EN) == [1.0]
+
+
+@pytest.mark.parametrize("words", [60, 200, 2000])
+def test_one_page_or_one_short_text_is_enough_to_tell_two_subjects_apart(words: int):
+    """A single example could not say how much examples differ, and every page was certain or impossible."""
+    shown = LearnedRelevance({}, [EN])
+    shown.learn(page(text(WINE, EN, 1, words)), relevant=True)
+    given = LearnedRelevance({EN: [text(WINE, EN, 1, words)]}, [EN])
+    for judging in (shown, given):
+        about, other = scores(judging, pages(WINE, count=15)), scores(judging, pages(STARS, count=15))
+        assert np.mean(np.array(about) > 0.5) >= 0.9
+        assert max(other) < 0.5
+        assert words < 100 or len({round(one, 3) for one in about}) > 3

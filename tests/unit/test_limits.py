@@ -15,6 +15,7 @@ from bitrawl.model import Reason
 from bitrawl.page import alternates, analyser, depth, links, outline, sandbox, sitemap
 from bitrawl.pair import site
 from bitrawl.store import archive, replay
+from bitrawl.topic import learned, subject
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/limits.md").read_text()
 ROWS = {
@@ -35,6 +36,10 @@ NO_LIMIT = {
 FETCH, MANNERS, MIB = FetchSettings(), frontier.Politeness(), 1 << 20
 
 NUMBERS = {
+    "Characters of a page or text that the learned model reads": learned.MOST_CHARACTERS,
+    "Fewest words of example texts in one language": learned.LEAST_WORDS,
+    "Judged pages whose verdict a translation may take over": learned.KEPT_SCORES,
+    "Judged pages that the learned model keeps to learn from": subject.WINDOW,
     "Hosts of a site whose first pages have the same text": hosts.ALIKE_HOSTS,
     "Longest rest after a slow answer, in seconds": frontier.ADAPTIVE_CEILING,
     "Longest Crawl-delay that is honoured, in seconds": robots.MAX_DELAY,

@@ -325,3 +325,40 @@ async def test_hosts_beyond_the_budget_are_not_visited_and_those_visited_go_on(j
     assert [verdict for url, verdict in verdicts.items() if url.endswith(".a.org/")].count("page") == 2
     assert list(verdicts.values()).count("too-many-hosts") == 3
     assert sum(url.endswith("/more") for url in verdicts) == 2
+
+
+class Judged:
+    """Notes what it is asked to judge, and what redirects."""
+
+    def __init__(self) -> None:
+        self.pages: list[str] = []
+        self.redirects: list[tuple[str, str]] = []
+
+    def __call__(self, _link: Link, page: Page) -> Page:
+        self.pages.append(page.url)
+        return page
+
+    def redirected(self, source: Url, target: Url) -> None:
+        self.redirects.append((source, target))
+
+
+async def test_pages_are_judged_unless_their_text_must_not_be_used_and_a_resumed_run_judges_them_again(tmp_path: Path):
+    pages = {
+        HOME: "<a href=/old> <a href=/noai> <a href=/noindex> home",
+        "http://a.org/noai": "<meta noai> one",
+        "http://a.org/noindex": "<meta noindex> two",
+        "http://a.org/old": moved("http://a.org/old", "http://a.org/older"),
+        "http://a.org/older": moved("http://a.org/older", "http://a.org/new"),
+        "http://a.org/new": "<a href=/later> new",
+    }
+    first = Judged()
+    crawl = Job(tmp_path, pages, judge=first, redirected=first.redirected)
+    await crawl.run()
+    assert sorted(first.pages) == [HOME, "http://a.org/new", "http://a.org/noindex"]
+    assert first.redirects == [("http://a.org/old", "http://a.org/older"), ("http://a.org/older", "http://a.org/new")]
+    again = Judged()
+    crawl.crawl.judge, crawl.crawl.redirected = again, again.redirected
+    crawl.crawl.recall(crawl.ledger.visits())
+    assert again.redirects == first.redirects
+    assert again.pages == [page for page in first.pages if page != "http://a.org/noindex"]  # what is kept
+    crawl.ledger.close()

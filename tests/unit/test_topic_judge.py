@@ -84,12 +84,12 @@ def job(tmp_path: Path, **topic: object) -> config.Job:
     return config.resolve({"langs": ["en"], "seeds": ["http://a.test/"], "topic": topic})
 
 
-def teaches(tmp_path: Path, path: str, **topic: object) -> bool:
+def teaches(tmp_path: Path, path: str, content: str = BEES, **topic: object) -> bool:
     """Whether a visit to that address is an example for the learned model."""
     judging = topic_judge(job(tmp_path, **topic), Examples())
     taught: list[Url] = []
     judging.model.learn = lambda page, *, relevant: taught.append(page.url)  # type: ignore[method-assign]  # noqa: ARG005
-    visited(judging, path)
+    judging(Link(url(path), LinkKind.PAGE), Page(url(path), EN, paragraphs=(Paragraph(content),)))
     return bool(taught)
 
 
@@ -102,6 +102,19 @@ def test_seeds_are_examples_unless_they_are_hubs_and_pages_that_the_topic_is_lik
     assert teaches(tmp_path, "/like", like=like)
     assert not teaches(tmp_path, "/", like=like, hub=True)
     assert teaches(tmp_path, "/like", like=like, hub=True)
+
+
+def test_a_seed_without_the_terms_of_the_list_does_not_outvote_it(tmp_path: Path):
+    """Most seeds are home pages. One that speaks of football turned every verdict round."""
+    terms, about = str(tmp_path / "list.txt"), "The striker scored a goal and the referee showed him a card. " * 8
+    assert not teaches(tmp_path, "/", about, terms=terms)
+    assert teaches(tmp_path, "/like", about, terms=terms, like=["http://a.test/like"])
+    judging = topic_judge(job(tmp_path, terms=terms), Examples())
+    verdicts = [
+        judging(Link(url(path), LinkKind.PAGE), Page(url(path), EN, paragraphs=(Paragraph(text),))).is_on_topic
+        for path, text in (("/", about), ("/bees", BEES), ("/goal", about))
+    ]
+    assert verdicts == [False, True, False]
 
 
 def test_terms_stand_on_the_paragraphs_also_if_they_were_learned_from_texts(tmp_path: Path):

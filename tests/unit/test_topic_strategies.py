@@ -42,7 +42,8 @@ def url(path: str) -> Url:
 
 
 def link(path: str, anchor: str = "", context: str = "", **more: object) -> Link:
-    return Link(url(path), more.pop("kind", LinkKind.PAGE), url("/"), anchor=anchor, context=context, **more)  # type: ignore[arg-type]
+    known = {"kind": LinkKind.PAGE, "source": url("/"), "depth": 2} | more
+    return Link(url(path), anchor=anchor, context=context, **known)  # type: ignore[arg-type]
 
 
 def page(language: Language = EN, links: int = 4, **relevance: float) -> Page:
@@ -137,6 +138,11 @@ def test_all_links_of_a_page_have_its_priority_and_the_lowest_perplexity_comes_f
 def test_links_of_a_page_beyond_the_maximum_are_dropped():
     assert links_of(judged(9e4, relevant=False)) == [0.0, 0.0]
     assert links_of(judged(0.0, relevant=False)) == [0.0, 0.0]  # in a language without a model
+
+
+def test_links_of_a_seed_are_never_dropped_for_a_hub_need_not_be_about_the_topic():
+    beyond = Page(url("/"), EN, relevance=judged(9e4, relevant=False))
+    assert Perplexity().score([link("/a", depth=1), link("/b", depth=2)], beyond, SITE) == [score_of(9e4), 0.0]
 
 
 def test_links_of_a_page_without_text_and_links_on_no_page_come_last():

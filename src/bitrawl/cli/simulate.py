@@ -11,7 +11,7 @@ from rich.table import Table
 from bitrawl.cli.console import err
 from bitrawl.cli.console import out as console
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.config import Strategy, seeds_from
+from bitrawl.config import FOCUSED, UNFOCUSED, Strategy, seeds_from
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
@@ -173,11 +173,13 @@ def _languages(raw: str) -> tuple[Language, ...]:
 
 def _strategies(raw: str) -> tuple[Strategy, ...]:
     if raw.strip() == "all":
-        return tuple(Strategy)
-    try:
-        return tuple(dict.fromkeys(Strategy(name.strip()) for name in raw.split(",")))
-    except ValueError as error:
-        raise ConfigError(f"{error}; the strategies are {', '.join(Strategy)}") from error
+        return UNFOCUSED
+    names = dict.fromkeys(name.strip() for name in raw.split(","))
+    for name in names:
+        if name not in UNFOCUSED:
+            why = "needs a topic and cannot be simulated" if name in FOCUSED else "is not a strategy"
+            raise ConfigError(f"{name!r} {why}; choose from {', '.join(UNFOCUSED)}")
+    return tuple(map(Strategy, names))
 
 
 def _lines(path: Path) -> list[str]:

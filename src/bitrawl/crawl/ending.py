@@ -14,7 +14,7 @@ class Ending(Enum):
     """How a run came to its end."""
 
     DONE = "done"  # nothing is left, or a budget is used up
-    FAILED = "failed"  # no page was found, in this run or before
+    FAILED = "failed"  # no page was found, in this run or before, or none about the topic
     STOPPED = "stopped"  # by the user, with all in flight finished
     CANCELLED = "cancelled"  # by the user, at once
 
@@ -28,6 +28,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     left: Mapping[str, str] = {}  # sites that the strategy left, and why
     parked: Mapping[str, str] = {}  # hosts that are not visited any more in this run, and why
     pages: int = 0  # kept, in this run and before
+    relevant: int | None = None  # of them, about the topic; None in a job without one
     seeds: Sequence["SeedSkip"] = ()  # seeds that brought no page
 
 
@@ -50,9 +51,10 @@ def ending(facts: Facts) -> tuple[Ending, str]:
     if facts.stopped:
         return Ending.STOPPED, f"stopped by you{queued}; resume with the same command"
     used_up = f"budget of {facts.budget} used up" if facts.budget else ""
-    if not facts.pages:
-        why = "; ".join(part for part in (_nothing_found(facts), used_up) if part)
-        again = "; the same command tries again" if facts.queued else ""
+    if not facts.pages or facts.relevant == 0:
+        off_topic = f"none of {_counted(facts.pages, 'page')} is about the topic"
+        why = "; ".join(part for part in (off_topic if facts.pages else _nothing_found(facts), used_up) if part)
+        again = "; the same command tries again" if facts.queued and not facts.pages else ""
         return Ending.FAILED, f"{why}{queued}{again}"
     if used_up:
         return Ending.DONE, f"{used_up}{queued}"

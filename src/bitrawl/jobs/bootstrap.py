@@ -97,31 +97,39 @@ class Bootstrapped(NamedTuple):
     topic: Path
     seeds: list[str]  # pages that the articles cite; the sites that most articles cite come first
     sites: list[str]  # home pages of sites that are probably bilingual
+    langs: tuple[str, ...] = ()  # that it was asked for; none if a person made the folder
 
 
 def read(folder: Path) -> Bootstrapped:
-    """Raises `ConfigError` if the folder holds none. If the table of terms was edited, its topic is made again."""
+    """Raises `ConfigError` if the folder holds none. If the table of terms was edited, its topic is made again.
+
+    A person may have made the folder: a topic is enough then, with the lists of seeds and sites that it has.
+    """
     asked = _asked_before(folder)
+    if asked is None and (folder / TOPIC).exists() and not (folder / CACHE).exists():
+        seeds, sites = (_listed(folder / name) if (folder / name).exists() else [] for name in (SEEDS, SITES))
+        return Bootstrapped(folder / TOPIC, seeds, sites)
     if asked is None:
         raise ConfigError(
             f'{folder} holds no finished bootstrap. Run: bitrawl bootstrap "NAME" --langs CODES --out {folder}'
         )
     if _edited(folder):
         _write_topic(folder, read_table(_content(folder / TERMS), str(folder / TERMS)), asked)
-    return Bootstrapped(folder / TOPIC, _listed(folder / SEEDS), _listed(folder / SITES))
+    return Bootstrapped(folder / TOPIC, _listed(folder / SEEDS), _listed(folder / SITES), asked.langs)
 
 
 def from_bootstrap(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a job with the topic of a finished bootstrap, and with its seeds where the job names none.
+    """The settings of a job with the topic of a finished bootstrap, and with its languages and seeds where the job names none.
 
     A job with several languages begins at the sites that are probably bilingual, if there are any. The seeds are cited by
     articles about the topic: they are no examples of it. Raises `ConfigError`.
     """
     found = read(folder)
-    several = len(settings.get("langs") or ()) != 1
+    langs = settings.get("langs") or list(found.langs)
+    several = len(langs) != 1
     seeds = settings.get("seeds") or (found.sites if several and found.sites else found.seeds)
     topic = {"terms": str(found.topic), "hub": True, **settings.get("topic", {})}
-    return {**settings, "seeds": list(seeds), "topic": topic}
+    return {**settings, **({"langs": langs} if langs else {}), "seeds": list(seeds), "topic": topic}
 
 
 async def bootstrap(

@@ -15,6 +15,7 @@ from bitrawl.jobs.topics import read_examples
 from bitrawl.model import Visit
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
+from bitrawl.store.statistics import relevant_pages
 
 _log = logging.getLogger(__name__)
 
@@ -117,6 +118,7 @@ def _ending(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> tuple[Ending, s
             left=crawl.frontier.left,
             parked=crawl.frontier.parked(),
             pages=pages,
+            relevant=relevant_pages(ledger),
             seeds=() if pages else seed_skips(crawl.seeds, ledger.skip_of),
         )
     )

@@ -59,9 +59,12 @@ def _several(given: str | Sequence[str]) -> list[str]:
 
 def _numbers(given: str | Sequence[float]) -> list[float]:
     try:
-        return [float(number) for number in listed(given)] if isinstance(given, str) else [float(one) for one in given]
+        found = [float(one) for one in (listed(given) if isinstance(given, str) else given)]
     except ValueError as error:
-        raise ConfigError(f"{given!r} are not numbers; write them like this: 100,5000") from error
+        raise ConfigError(f"{given!r} are not two numbers; write them like this: 100,5000") from error
+    if len(found) != 2:
+        raise ConfigError(f"{given!r} are not two numbers; write them like this: 100,5000")
+    return found
 
 
 def _sites(given: str | Sequence[str | Sequence[str]]) -> list[list[str]]:

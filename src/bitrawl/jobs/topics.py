@@ -60,7 +60,10 @@ async def topic_pages(
         for one in plain:
             identifier = identifier or NgramLanguageIdentifier()
             yield str(one), _plain_page(one, identifier)
-        if not plain or (path.is_dir() and any(one.suffix.lower() in SUFFIXES for one in path.rglob("*"))):
+        html = path.is_dir() and any(one.suffix.lower() in SUFFIXES for one in path.rglob("*"))
+        if path.is_dir() and not (plain or html or JobFolder(path).ledger.exists()):
+            raise ConfigError(f"{path} holds no texts; put .txt or .html files about the topic there")
+        if not plain or html:
             async for named in loose_pages([source], stdin, allow_private=allow_private):
                 yield named
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl.assemble import codec, pairing, strategy
-from bitrawl.config import Job, Strategy
+from bitrawl.config import UNFOCUSED, Job, Strategy
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import MAX_REDIRECTS, Crawl, LoopSettings
@@ -54,7 +54,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How to replay an archive."""
 
     languages: tuple[Language, ...]
-    strategies: tuple[Strategy, ...] = tuple(Strategy)
+    strategies: tuple[Strategy, ...] = UNFOCUSED
     alternates: bool = True  # False hides the translations that pages and sitemaps declare
     models: bool = True  # False uses no trained models
     weights: dict[str, float] = {}  # of `adaptive`; they replace the package's weights

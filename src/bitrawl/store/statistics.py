@@ -94,6 +94,12 @@ def perplexities(ledger: Ledger) -> list[float]:
     return [value for (value,) in ledger.database.query("SELECT perplexity FROM fetches WHERE perplexity IS NOT NULL")]
 
 
+def relevant_pages(ledger: Ledger) -> int | None:
+    """Pages about the topic; None if none was judged."""
+    value = ledger.database.one("SELECT sum(relevant) FROM fetches")[0]
+    return None if value is None else int(value)
+
+
 def lowest_perplexity(ledger: Ledger) -> float | None:
     """None if no language model has judged a page."""
     value = ledger.database.one("SELECT min(perplexity) FROM fetches")[0]

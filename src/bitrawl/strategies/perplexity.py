@@ -18,23 +18,26 @@ LEAST = 1e-6  # judgement: of a page without text, whose links are followed last
 
 
 class Perplexity:
-    """A redirect keeps the priority of its link. Links that stand on no page come last."""
+    """A redirect keeps the priority of its link. Links that stand on no page come last.
+
+    The links of a seed are never dropped: a hub need not be about the topic.
+    """
 
     def __init__(self) -> None:
         self._moved: dict[Url, float] = {}
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
         judged = found_on.relevance if found_on else None
-        beyond = judged is not None and not judged.relevant and 0 < judged.perplexity < NO_TEXT
-        priority = 0.0 if beyond else score_of(judged.perplexity or NO_TEXT if judged else NO_TEXT)
-        return [
-            1.0
-            if link.kind in FIRST
-            else self._moved.get(link.source, priority)
-            if link.kind is LinkKind.REDIRECT and link.source
-            else priority
-            for link in links
-        ]
+        perplexity = (judged.perplexity if judged else 0.0) or NO_TEXT
+        beyond = judged is not None and not judged.relevant and judged.perplexity < NO_TEXT
+        return [self._priority(link, score_of(perplexity), beyond=beyond and link.depth > 1) for link in links]
+
+    def _priority(self, link: Link, priority: float, *, beyond: bool) -> float:
+        if link.kind in FIRST:
+            return 1.0
+        if link.kind is LinkKind.REDIRECT and link.source in self._moved:
+            return self._moved[link.source]
+        return 0.0 if beyond else priority
 
     def learn(self, visit: Visit, site: SiteKnowledge) -> None:  # noqa: ARG002
         if isinstance(visit.outcome, Skip) and visit.outcome.reason is Reason.REDIRECT:
@@ -46,5 +49,5 @@ class Perplexity:
 
 
 def score_of(perplexity: float) -> float:
-    """Higher for a lower perplexity, the lowest for a page that has none; none is 0, which would drop the link."""
-    return LEAST if not perplexity else max(LEAST, 0.999 * (1 - log(perplexity) / log(HIGHEST)))
+    """Higher for a lower perplexity; none is 0, which would drop the link."""
+    return max(LEAST, 0.999 * (1 - log(perplexity) / log(HIGHEST)))

@@ -17,14 +17,16 @@ class TopicJudge:
         model: RelevanceModel,
         annotate: Callable[[Page], Page] = lambda page: page,
         examples: Iterable[Url] = (),  # pages that the user named as being about the topic
+        agrees: Callable[[Page], bool] = lambda _page: True,  # whether a page may be an example after all
     ) -> None:
         self.model = model
         self._annotate = annotate
         self._examples = set(examples)
+        self._agrees = agrees
 
     def __call__(self, link: Link, page: Page) -> Page:
         """With its relevance, and with the terms that stand in each paragraph."""
-        if link.url in self._examples:
+        if link.url in self._examples and self._agrees(page):
             self.model.learn(page, relevant=True)
         relevance = self.model.judge([page])[0]
         return msgspec.structs.replace(self._annotate(page), relevance=relevance)

@@ -33,6 +33,7 @@ MOST_CHARACTERS = 6_000
 FEW_CHARACTERS = 200  # of main text; a page with less is judged by all that stands on it; judgement
 # With fewer texts, each is cut into parts that serve as examples: the model has to see how much examples differ.
 FEW_TEXTS, PART_CHARACTERS, MOST_PARTS = 5, 1500, 40  # judgement
+LEAST_PARTS = 3  # of a short text: a single example says nothing of how much examples differ; judgement
 LEAST_WORDS = 50  # of all example texts of a language together; with fewer nothing can be learned; judgement
 TERM_WEIGHT = 0.5  # of the logarithm of 1 + distinct terms, in logits; judgement
 KEPT_SCORES = 50_000  # judged pages whose score a translation may inherit; about 5 MB
@@ -100,8 +101,15 @@ class LearnedRelevance:
     def learn(self, page: Page, *, relevant: bool) -> None:
         """A page in none of the languages teaches nothing."""
         language = self._wanted(page.language)
-        if language is not None and (read := read_page(page)).size:
-            self._subject(language).learn(read, relevant=relevant)
+        if language is None:
+            return
+        subject = self._subject(language)
+        parts = [read_page(page)]
+        if relevant and not subject.taught:
+            parts = [_text(part, page.language) for part in _parts("\n".join(filter(None, _texts(page))))]
+        for read in parts:
+            if read.size:
+                subject.learn(read, relevant=relevant)
 
     def explain(self, page: Page, most: int = 10) -> list[Reason]:
         """The words that speak most for and against, the strongest first. Empty in a language without examples."""
@@ -190,7 +198,8 @@ def _text(text: str, language: Language) -> Document:
 
 def _parts(text: str) -> list[str]:
     """Cut between lines or sentences where there are any."""
-    parts, start, size = [], 0, max(PART_CHARACTERS, len(text) // MOST_PARTS)
+    parts, start = [], 0
+    size = max(min(PART_CHARACTERS, len(text) // LEAST_PARTS), len(text) // MOST_PARTS)
     while start < len(text):
         border = _BORDER.search(text, start + size)
         end = border.end() if border and len(text) - border.end() >= size // 2 else len(text)
