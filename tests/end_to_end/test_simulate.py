@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from bitrawl import config, demo
 from bitrawl.cli.simulate import simulate
-from bitrawl.config import Strategy
+from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.crawl.ending import Ending
 from bitrawl.jobs.crawling import crawl as run_crawl
 from bitrawl.jobs.folder import JobFolder
@@ -86,7 +86,7 @@ def test_every_strategy_is_measured_on_every_site(command: list[str], tmp_path: 
     assert "warning" not in result.stderr
     found = list(rows(tmp_path / "simulate.csv"))
     sites = {row["site"] for row in found}
-    assert len(found) == len(sites) * len(Strategy)
+    assert len(found) == len(sites) * len(UNFOCUSED)
     for row in found:
         assert row["faults"] == "0"
         assert 0 <= float(row["area"] or 0) <= 1
