@@ -21,17 +21,15 @@ terms: of the pages that the model accepts, how many are about the environment, 
 import argparse
 import asyncio
 import random
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from functools import cached_property
 from itertools import combinations, product
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from benchmarks.domain import DOMAIN, STARTS, Web, is_about, opened_web, text_of
-from benchmarks.servers import PagedWeb, Without, moved, on_server, redirects
+from benchmarks.domain import DOMAIN, Web, opened_web, text_of
+from benchmarks.servers import PagedWeb, moved, on_server, redirects
 from bitrawl.assemble import Examples, Topic, bucket_scores, codec, strategy, topic_judge
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
@@ -41,13 +39,9 @@ from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.protocols import Analyser, Fetcher
-from bitrawl.report.plots import Series
-from bitrawl.report.simulation.harvest import Panel, svg
 from bitrawl.simulation.replay import Replay, ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
 from bitrawl.store.replay import open_archives
-from bitrawl.text.ngrams.kneser_ney import train
-from bitrawl.text.ngrams.sequences import sequences
 from bitrawl.url import Url
 
 SHARED = DOMAIN.parent
@@ -215,7 +209,7 @@ PARTS = ("sites", "harvest", "terms")
 
 async def run(asked: argparse.Namespace) -> None:
     async with AsyncExitStack() as stack:
-        (web, replay), (wiki, encyclopaedia) = [await opened_web(stack, name) for name in ("web", "wiki")]
+        (web, replay), (wiki, _encyclopaedia) = [await opened_web(stack, name) for name in ("web", "wiki")]
         if "sites" in asked.parts:
             await four_sites(web, replay, wiki)
 
