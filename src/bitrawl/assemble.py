@@ -21,6 +21,14 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.crawl.sniff import JSON, media_type
 from bitrawl.crawl.traps import Traps
+from bitrawl.discover.walk.back_and_forth import BackAndForth
+from bitrawl.discover.walk.cocitation import Cocitation
+from bitrawl.discover.walk.forward import Forward
+from bitrawl.discover.walk.neighbourhood import Neighbourhood
+from bitrawl.discover.walk.plan import Plan
+from bitrawl.discover.walk.walk import NewCheck, Walk
+from bitrawl.discover.walk.walk import Strategy as WalkStrategy
+from bitrawl.discover.walk.words import LinkWords
 from bitrawl.errors import ConfigError
 from bitrawl.mining import Miner
 from bitrawl.model import Language, Link, LinkKind, Method, Reason, Visit
@@ -29,7 +37,7 @@ from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.pair.content import Lexicons
 from bitrawl.pair.evidence import ALL
 from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.protocols import Encoder, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
+from bitrawl.protocols import BacklinkSource, Encoder, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
 from bitrawl.store.archive import ArchivingFetcher, WarcArchive
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
@@ -435,6 +443,25 @@ def _transformer_languages(name: str) -> UrlLanguageModel:
 @cache
 def _transformer_pairs(name: str) -> UrlPairModel:
     return load_pair_transformer(name)
+
+
+# Discovery
+
+
+def walk(
+    name: WalkStrategy, languages: Sequence[Language], source: BacklinkSource | None, new_check: NewCheck
+) -> Walk:
+    """A new walk that knows nothing yet. The source is None without a link graph."""
+    near = Neighbourhood(LinkWords(languages), source)
+    plan: Plan
+    match name:
+        case WalkStrategy.COCITATION:
+            plan = Cocitation(near)
+        case WalkStrategy.OBFC | WalkStrategy.COBFC:
+            plan = BackAndForth(near, classifiers=name is WalkStrategy.COBFC)
+        case WalkStrategy.FC | WalkStrategy.FOCUSED:
+            plan = Forward(near, focused=name is WalkStrategy.FOCUSED)
+    return Walk(near, plan, new_check)
 
 
 # Topics
