@@ -29,13 +29,14 @@ from typing import NamedTuple
 
 import msgspec
 
+from bitrawl.config import Walk as Strategy
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
-from bitrawl.discover.walk.walk import Found, NewCheck, Strategy, Walk
+from bitrawl.discover.walk.walk import Found, NewCheck
 from bitrawl.discover.walk.words import without_www
 from bitrawl.errors import UrlError
 from bitrawl.assemble import walk as new_walk

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.config import FOCUSED, Job, Reach, Strategy, TopicModel, TopicSection
+from bitrawl.config import FOCUSED, Job, Reach, Strategy, TopicModel, TopicSection, Walk
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
 from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher, user_agent
@@ -26,8 +26,8 @@ from bitrawl.discover.walk.cocitation import Cocitation
 from bitrawl.discover.walk.forward import Forward
 from bitrawl.discover.walk.neighbourhood import Neighbourhood
 from bitrawl.discover.walk.plan import Plan
-from bitrawl.discover.walk.walk import NewCheck, Walk
-from bitrawl.discover.walk.walk import Strategy as WalkStrategy
+from bitrawl.discover.walk.walk import NewCheck
+from bitrawl.discover.walk.walk import Walk as SiteWalk
 from bitrawl.discover.walk.words import LinkWords
 from bitrawl.errors import ConfigError
 from bitrawl.mining import Miner
@@ -77,6 +77,7 @@ from bitrawl.urls.parallel.transformer import load_pair_transformer
 
 MEGABYTE = 1_000_000
 MAX_WORKERS = 4  # a polite crawl never needs more
+MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own; judgement
 
 
 class SystemClock:
@@ -98,6 +99,7 @@ class Parts(NamedTuple):
     ledger: Ledger
     queue: LedgerQueue
     learns: bool  # whether the strategy must be told the visits of earlier runs
+    walk: SiteWalk | None = None  # in a search for bilingual sites
 
 
 async def crawl(
@@ -121,12 +123,14 @@ async def crawl(
     pause = 0.0 if archives is not None else job.politeness.delay
     robots = RobotsFetcher(web, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
     topic = Topic(judge.model, job.topic, sites.of) if judge is not None else None
-    whole, strategy_asked = bool(job.warc), scorer(job, topic)
+    site_walk = discovery_walk(job, robots.sitemaps) if job.discovery.is_set else None
+    whole, strategy_asked = bool(job.warc), site_walk or scorer(job, topic)
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock),
         fetcher=web if whole else robots,
         analyser=await stack.enter_async_context(_analyser(job, folder)),
-        scorer=GuardedScorer(strategy_asked, ledger.record_fault),
+        # A walk that fails must not become a crawl of everything: its fault costs the visit.
+        scorer=site_walk or GuardedScorer(strategy_asked, ledger.record_fault),
         ledger=ledger,
         scope=Scope(sites, seeds, scope_rules(job)),
         clock=clock,
@@ -134,11 +138,11 @@ async def crawl(
             parallel=job.politeness.parallel,
             attempts=job.politeness.attempts,
             follow=not whole,
-            sitemaps=job.scope.sitemaps,
-            probe=job.scope.probe and archives is None,
+            sitemaps=job.scope.sitemaps and site_walk is None,  # The check of a site asks for what it needs.
+            probe=job.scope.probe and archives is None and site_walk is None,
             opt_outs=job.politeness.opt_outs,
             exhaustive=job.exhaustive,
-            site_hosts=job.budget.site_hosts,
+            site_hosts=job.budget.site_hosts if site_walk is None else MAX_HOSTS,
         ),
         traps=_traps(ledger),
         sitemaps_of=robots.sitemaps,
@@ -150,7 +154,8 @@ async def crawl(
     for url, signature in ledger.signatures():
         made.hosts.answered(url, signature)
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
-    return Parts(made, ledger, queue, learns=judge is not None or not isinstance(strategy_asked, STATELESS))
+    learns = judge is not None or not isinstance(strategy_asked, STATELESS)
+    return Parts(made, ledger, queue, learns, site_walk)
 
 
 async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) -> Previewer:
@@ -190,7 +195,7 @@ def scope_rules(job: Job) -> ScopeRules:
         depth=scope.depth,
         same_host=scope.same_host,
         under=scope.under,
-        whole_web=scope.reach is Reach.WEB,
+        whole_web=scope.reach is Reach.WEB or job.discovery.is_set,
     )
 
 
@@ -314,12 +319,12 @@ def _frontier(
             backoff=manners.backoff,
         ),
         floor=robots.delay if live else lambda _host: 0.0,
-        budget=Budget(budget.pages, _bytes(budget.megabytes), budget.minutes),
+        budget=Budget(budget.pages, _bytes(budget.megabytes), budget.minutes, job.discovery.downloads),
         site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
         spent=spent,
         spent_on=spent_on,
         left={} if job.exhaustive else {known.site: known.left for known in ledger.sites() if known.left},
-        ranked=job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE),
+        ranked=job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE)),
         steps=bucket_scores(job),
     )
 
@@ -448,20 +453,35 @@ def _transformer_pairs(name: str) -> UrlPairModel:
 # Discovery
 
 
+def discovery_walk(job: Job, sitemaps_of: Callable[[str], Sequence[Url]]) -> SiteWalk:
+    """The walk that the job asks for. Raises what the link graph raises."""
+    name = job.discovery.walk or Walk.COCITATION
+    return walk(name, job.languages(), backlink_source(job), new_site_check(job, sitemaps_of))
+
+
+def backlink_source(job: Job) -> BacklinkSource | None:
+    """None if the job names no link graph."""
+    raise NotImplementedError
+
+
+def new_site_check(job: Job, sitemaps_of: Callable[[str], Sequence[Url]]) -> NewCheck:
+    raise NotImplementedError
+
+
 def walk(
-    name: WalkStrategy, languages: Sequence[Language], source: BacklinkSource | None, new_check: NewCheck
-) -> Walk:
+    name: Walk, languages: Sequence[Language], source: BacklinkSource | None, new_check: NewCheck
+) -> SiteWalk:
     """A new walk that knows nothing yet. The source is None without a link graph."""
     near = Neighbourhood(LinkWords(languages), source)
     plan: Plan
     match name:
-        case WalkStrategy.COCITATION:
+        case Walk.COCITATION:
             plan = Cocitation(near)
-        case WalkStrategy.OBFC | WalkStrategy.COBFC:
-            plan = BackAndForth(near, classifiers=name is WalkStrategy.COBFC)
-        case WalkStrategy.FC | WalkStrategy.FOCUSED:
-            plan = Forward(near, focused=name is WalkStrategy.FOCUSED)
-    return Walk(near, plan, new_check)
+        case Walk.OBFC | Walk.COBFC:
+            plan = BackAndForth(near, classifiers=name is Walk.COBFC)
+        case Walk.FC | Walk.FOCUSED:
+            plan = Forward(near, focused=name is Walk.FOCUSED)
+    return SiteWalk(near, plan, new_check)
 
 
 # Topics

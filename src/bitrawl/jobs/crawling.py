@@ -57,6 +57,8 @@ async def opened(
             parts.ledger.remember(word, "")
         if parts.learns:
             parts.crawl.recall(parts.ledger.visits(), parts.queue.links())
+        if parts.walk is not None:
+            parts.crawl.frontier.spent.downloads = parts.walk.downloads
         parts.crawl.frontier.wake(parts.queue.hosts())
         yield parts
 

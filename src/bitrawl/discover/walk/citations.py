@@ -53,6 +53,7 @@ class Citations:
         records = (
             HubRecord(hub, len(self.cites[hub]), self.judged[hub], count)
             for hub, count in self.bilingual.most_common(10 * most)
+            if count
         )
         return sorted(records, key=lambda one: (-one.bilingual, one.judged, one.hub))[:most]
 

@@ -1,7 +1,6 @@
 """The walk over the web as a strategy of the ordinary crawl: it checks candidates, reads hubs, and lets a plan order them."""
 
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
@@ -33,16 +32,6 @@ _LOWEST, _HIGHEST = 0.01, 0.99  # scores of everything else
 _OPT_OUTS = frozenset({Reason.OPT_OUT, Reason.RATE_LIMITED})
 
 NewCheck = Callable[[Link], SiteCheck]
-
-
-class Strategy(StrEnum):
-    """How a walk is ordered. The first four are Barbosa et al., section 3.1."""
-
-    COCITATION = "cocitation"
-    COBFC = "cobfc"
-    OBFC = "obfc"
-    FC = "fc"
-    FOCUSED = "focused"
 
 
 class Found(NamedTuple):
