@@ -29,17 +29,18 @@ from typing import NamedTuple
 
 import msgspec
 
+from bitrawl.assemble import new_site_check
+from bitrawl.assemble import walk as new_walk
 from bitrawl.config import Walk as Strategy
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
+from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.discover.walk.walk import Found, NewCheck
 from bitrawl.discover.walk.words import without_www
 from bitrawl.errors import UrlError
-from bitrawl.assemble import walk as new_walk
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.protocols import Analyser, BacklinkSource
 from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
@@ -115,7 +116,9 @@ async def _compare(asked: argparse.Namespace) -> None:
             print(f"{'-'.join(languages)}, hubs cite {'as they do' if name == 'real' else 'at random'}")
             print(f"{'':12}" + "".join(f"{f'at {mark}':>16}" for mark in MARKS) + f"{'false':>8}{'s each':>8}")
             for strategy in map(Strategy, asked.strategies.split(",")):
-                trials = [await _trial(replay, web, truth, languages, strategy, number, asked) for number in range(asked.sets)]
+                trials = [
+                    await _trial(replay, web, truth, languages, strategy, number, asked) for number in range(asked.sets)
+                ]
                 curves[strategy] = [trial.curve for trial in trials]
                 _print(strategy, trials)
             if asked.svg is not None:
@@ -129,7 +132,11 @@ def _print(strategy: Strategy, trials: Sequence[Trial]) -> None:
         spread = f" ± {stdev(found):.1f}" if len(found) > 1 else ""
         cells.append(f"{mean(found):.1f}{spread}")
     false = sum(trial.false for trial in trials) / max(1, sum(trial.held for trial in trials))
-    print(f"{strategy:12}" + "".join(f"{cell:>16}" for cell in cells) + f"{false:8.3f}{mean(t.seconds for t in trials):8.1f}")
+    print(
+        f"{strategy:12}"
+        + "".join(f"{cell:>16}" for cell in cells)
+        + f"{false:8.3f}{mean(t.seconds for t in trials):8.1f}"
+    )
     sys.stdout.flush()
 
 
@@ -137,7 +144,7 @@ def sites_at(curve: Iterable[Found], downloads: int) -> int:
     return max((found.sites for found in curve if found.downloads <= downloads), default=0)
 
 
-async def _trial(
+async def _trial(  # noqa: PLR0913, PLR0917 - what a trial needs
     replay: Replay,
     web: Web,
     truth: Truth,
@@ -151,7 +158,7 @@ async def _trial(
     ledger = ReplayLedger(sites.of)
     seeds = _seeds(truth, web.rows, number)
     robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), clock, pause=0.0)
-    check = _new_check(asked.check, truth, languages, replay)
+    check = _new_check(asked.check, truth, languages)
     walk = new_walk(strategy, languages, _source(web), check)
     crawl = Crawl(
         Frontier(
@@ -174,8 +181,8 @@ async def _trial(
     return Trial(walk.curve, len(wrong), len(found), time.process_time() - started)
 
 
-def _new_check(kind: str, truth: Truth, languages: Sequence[Language], replay: Replay) -> NewCheck:
-    return partial(TruthfulCheck, truth=truth)
+def _new_check(kind: str, truth: Truth, languages: Sequence[Language]) -> NewCheck:
+    return partial(TruthfulCheck, truth=truth) if kind == "truth" else new_site_check(languages)
 
 
 class TruthfulCheck:
@@ -236,7 +243,7 @@ def _web(name: str, rows: list[Row], analyser: Analyser) -> Web:
 
 def _drawn_anew(rows: Sequence[Row]) -> list[Row]:
     """The targets of hub links, each cited host as probable as any other."""
-    chosen = random.Random(11)  # noqa: S311 - a benchmark
+    chosen = random.Random(11)
     by_host = {row.target.host: row for row in rows if row.origin == "hub"}
     targets = [by_host[host] for host in sorted(by_host)]
     drawn = []
@@ -266,7 +273,7 @@ class _OtherLinks:
 
 
 def _seeds(truth: Truth, rows: Sequence[Row], number: int) -> list[Url]:
-    chosen = random.Random(number)  # noqa: S311
+    chosen = random.Random(number)
     hubs = sorted({row.source for row in rows if row.origin != "real"})
     sites = [*chosen.sample(sorted(truth.bilingual), 4), *chosen.sample(sorted(truth.entries), 8)]
     return list(dict.fromkeys([*(truth.entries[host] for host in sites), *chosen.sample(hubs, 8)]))

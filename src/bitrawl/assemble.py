@@ -21,6 +21,9 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.crawl.sniff import JSON, media_type
 from bitrawl.crawl.traps import Traps
+from bitrawl.discover.predictor import LinkPredictor
+from bitrawl.discover.site_check import DeclaredSiteCheck
+from bitrawl.discover.suggestions import SiteJudges
 from bitrawl.discover.walk.back_and_forth import BackAndForth
 from bitrawl.discover.walk.cocitation import Cocitation
 from bitrawl.discover.walk.forward import Forward
@@ -31,13 +34,21 @@ from bitrawl.discover.walk.walk import Walk as SiteWalk
 from bitrawl.discover.walk.words import LinkWords
 from bitrawl.errors import ConfigError
 from bitrawl.mining import Miner
-from bitrawl.model import Language, Link, LinkKind, Method, Reason, Visit
+from bitrawl.model import Language, Link, LinkKind, Method, Page, Reason, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.pair.content import Lexicons
 from bitrawl.pair.evidence import ALL
 from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.protocols import BacklinkSource, Encoder, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
+from bitrawl.protocols import (
+    BacklinkSource,
+    Encoder,
+    Fetcher,
+    LinkScorer,
+    RelevanceModel,
+    UrlLanguageModel,
+    UrlPairModel,
+)
 from bitrawl.store.archive import ArchivingFetcher, WarcArchive
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
@@ -456,21 +467,35 @@ def _transformer_pairs(name: str) -> UrlPairModel:
 def discovery_walk(job: Job, sitemaps_of: Callable[[str], Sequence[Url]]) -> SiteWalk:
     """The walk that the job asks for. Raises what the link graph raises."""
     name = job.discovery.walk or Walk.COCITATION
-    return walk(name, job.languages(), backlink_source(job), new_site_check(job, sitemaps_of))
+    return walk(name, job.languages(), backlink_source(job), new_site_check(job.languages(), sitemaps_of))
 
 
 def backlink_source(job: Job) -> BacklinkSource | None:
     """None if the job names no link graph."""
-    raise NotImplementedError
+    if not job.discovery.backlinks:
+        return None
+    raise ConfigError("link graphs come with the branch graph")
 
 
-def new_site_check(job: Job, sitemaps_of: Callable[[str], Sequence[Url]]) -> NewCheck:
-    raise NotImplementedError
+def new_site_check(
+    languages: Sequence[Language], sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()
+) -> NewCheck:
+    """Begins the check of a site at its entry page."""
+    judges = SiteJudges(translation_score(languages), LinearUrlLanguageModel(), LinkPredictor.load(), sitemaps_of)
+    return lambda entry: DeclaredSiteCheck(entry, languages, judges)
 
 
-def walk(
-    name: Walk, languages: Sequence[Language], source: BacklinkSource | None, new_check: NewCheck
-) -> SiteWalk:
+def translation_score(languages: Sequence[Language]) -> Callable[[Page, Page], float]:
+    """How probably two pages are translations of each other, as mining judges it."""
+    pairer = Pairing()
+
+    def score(a: Page, b: Page) -> float:
+        return max((pair.score for pair in pairer.pairs([a, b], languages).pairs), default=0.0)
+
+    return score
+
+
+def walk(name: Walk, languages: Sequence[Language], source: BacklinkSource | None, new_check: NewCheck) -> SiteWalk:
     """A new walk that knows nothing yet. The source is None without a link graph."""
     near = Neighbourhood(LinkWords(languages), source)
     plan: Plan

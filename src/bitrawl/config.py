@@ -441,7 +441,7 @@ def _check_discovery(job: Job) -> None:
     """What a search for bilingual sites needs."""
     if not job.discovery.is_set:
         if job.discovery.backlinks or job.discovery.downloads:
-            raise ConfigError("[discovery] has no walk; name one, as in walk = \"cocitation\", or run bitrawl discover")
+            raise ConfigError('[discovery] has no walk; name one, as in walk = "cocitation", or run bitrawl discover')
         return
     if len(job.languages()) < 2:
         raise ConfigError("a bilingual site has two languages; name both, as in --langs en,fr")

@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bitrawl.cli.console import err, out
+from bitrawl.cli.console import err
+from bitrawl.cli.console import out as console
 from bitrawl.cli.crawl import Bootstrap, Fresh, Out, Quiet
 from bitrawl.cli.flags import Seeds, SeedsFile, seeds_of, with_settings
 from bitrawl.cli.foreground import Foreground, leave
@@ -43,6 +44,11 @@ app = typer.Typer(
 )
 
 
+@app.callback()
+def _discover() -> None:
+    """One command alone would lose its name."""
+
+
 @app.command(SEARCH, cls=HelpfulCommand)
 @with_settings(DISCOVER)
 def sites(  # noqa: PLR0913 - flags; the other flags are in the table
@@ -52,7 +58,7 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
         str | None,
         typer.Option(help="Languages, as ISO 639 or BCP 47 codes: en,fr", metavar="CODES", rich_help_panel=Group.JOB),
     ] = None,
-    folder: Out,
+    out: Out,
     seeds_file: SeedsFile = None,
     bootstrap: Bootstrap = None,
     strategy: Annotated[
@@ -78,7 +84,7 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
     The list grows while the search runs: sites.jsonl, sites.tsv, and sites.txt for [bold]bitrawl mine --seeds-file[/]. The same
     command resumes.
     """
-    where = JobFolder(folder)
+    where = JobFolder(out)
     job = _job(where, seeds_of(seeds, seeds_file), langs, strategy, settings, bootstrap, fresh=fresh)
     progress = Progress(where, quiet=quiet)
     foreground = Foreground(progress)
@@ -87,9 +93,7 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
         progress.note(f"found {verdict.site}: {', '.join(verdict.languages)}")
 
     discovered = foreground.run(
-        lambda: run_discover(
-            job, where, observe=progress.visited, started=foreground.started, found=found, fresh=fresh
-        )
+        lambda: run_discover(job, where, observe=progress.visited, started=foreground.started, found=found, fresh=fresh)
     )
     if not quiet:
         _show(discovered, where)
@@ -98,7 +102,7 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
     leave(discovered.ending)
 
 
-def _job(
+def _job(  # noqa: PLR0913 - what the command line gave
     folder: JobFolder,
     seeds: list[str] | None,
     langs: str | None,
@@ -121,9 +125,9 @@ def _job(
 def _show(discovered: Discovered, folder: JobFolder) -> None:
     facts = discovered.facts
     for site in discovered.sites[:SHOWN]:
-        out.print(f"{site.probability:.2f}  {site.site}  {', '.join(site.languages)}", markup=False)
+        console.print(f"{site.probability:.2f}  {site.site}  {', '.join(site.languages)}", markup=False)
     if len(discovered.sites) > SHOWN:
-        out.print(f"… and {len(discovered.sites) - SHOWN} more in {folder.path / SITES_TABLE}", markup=False)
+        console.print(f"… and {len(discovered.sites) - SHOWN} more in {folder.path / SITES_TABLE}", markup=False)
     judged = sum(facts.answers.values())
     err.print(
         f"{facts.found} bilingual sites beside {facts.bilingual_seeds} among the seeds; {judged} judged, {facts.downloads} downloads.",

@@ -164,9 +164,7 @@ class Frontier:
         host.ready_at = max(host.ready_at, self.clock.now() + rest)
         self._schedule(host)
 
-    def finish(
-        self, lease: Lease, *, pages: int = 0, size: int = 0, downloads: int = 0, retry: bool = False
-    ) -> None:
+    def finish(self, lease: Lease, *, pages: int = 0, size: int = 0, downloads: int = 0, retry: bool = False) -> None:
         """The lease ends: with its verdict recorded, or to be tried again.
 
         Without `fetched` before it no request was made, and the host need not rest.

@@ -268,9 +268,7 @@ SETTINGS: dict[str, Setting] = {
         _paths,
         metavar="PATH",
     ),
-    "max_downloads": Setting(
-        "discovery.downloads", Group.DISCOVERY, "Stop after this many downloads.", metavar="N"
-    ),
+    "max_downloads": Setting("discovery.downloads", Group.DISCOVERY, "Stop after this many downloads.", metavar="N"),
     "compress": Setting("export.compress", Group.CORPUS, "Compress the files with gzip."),
     "min_score": Setting(
         "judge.score", Group.CORPUS, "Export only segments that score at least this.", metavar="SCORE"

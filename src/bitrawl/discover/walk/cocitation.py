@@ -83,7 +83,9 @@ class Cocitation:
 
     def values(self, queued: Sequence[Step]) -> Iterable[tuple[Url, float]]:
         candidates = [step.candidate for step in queued if step.candidate is not None]
-        chances = dict(zip([one.host for one in candidates], self._value.probabilities(candidates).tolist(), strict=True))
+        chances = dict(
+            zip([one.host for one in candidates], self._value.probabilities(candidates).tolist(), strict=True)
+        )
         self._chances.update(chances)
         for step in queued:
             value = self._worth(step.candidate.host) if step.candidate else self._hub_worth(step.link)
@@ -117,7 +119,9 @@ class Cocitation:
     def _touch(self, hosts: Iterable[str]) -> None:
         """Value these candidates anew."""
         changed = [self._open[host] for host in hosts if host in self._open]
-        self._chances.update(zip([one.host for one in changed], self._value.probabilities(changed).tolist(), strict=True))
+        self._chances.update(
+            zip([one.host for one in changed], self._value.probabilities(changed).tolist(), strict=True)
+        )
 
     def _worth(self, host: str) -> float:
         """Bilingual sites per download."""

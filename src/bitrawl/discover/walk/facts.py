@@ -94,7 +94,7 @@ def _hubs(walk: Walk) -> Iterator[HubFacts]:
     for one in near.citations.best_hubs(MOST_HUBS):
         cited = near.citations.cites[one.hub]
         sites = [host for host in cited if host in near.candidates and near.candidates[host].is_bilingual]
-        yield HubFacts(one.hub, one.cites, one.judged, tuple(sites))
+        yield HubFacts(str(one.hub), one.cites, one.judged, tuple(sites))
 
 
 def _reasons(walk: Walk) -> dict[str, int]:

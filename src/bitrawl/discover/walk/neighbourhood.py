@@ -43,7 +43,9 @@ class Neighbourhood:
     def __init__(self, words: LinkWords, source: BacklinkSource | None = None) -> None:
         self.words = words
         self.source = source
-        self.candidates: dict[str, Candidate] = {}  # by host; a host that redirects elsewhere has the candidate of its target
+        self.candidates: dict[
+            str, Candidate
+        ] = {}  # by host; a host that redirects elsewhere has the candidate of its target
         self.citations = Citations()
         self.pages_of: Counter[str] = Counter()  # downloads by host
         self.visited: set[Url] = set()
@@ -86,11 +88,11 @@ class Neighbourhood:
         candidate.looked_up = True
         if self.source is None or not candidate.guessed:
             return
-        links = [link for link in self.source.referrers(candidate.host, LOOKED_AT) if link.anchor or link.url.path != "/"]
+        links = self.source.referrers(candidate.host, LOOKED_AT)
         if links:
             candidate.words = candidate.words.union(*(self.words.of(link) for link in links))
             candidate.entry = _most_common(links)
-            candidate.guessed = False
+            candidate.guessed = not any(link.anchor or link.url.path != "/" for link in links)  # a graph of hosts
 
     def _name(self, host: str) -> None:
         try:

@@ -63,16 +63,17 @@ class Walk:
 
     def learn(self, visit: Visit, site: SiteKnowledge) -> None:  # noqa: ARG002
         self._drop_refused()
-        url = visit.lease.link.url
-        self.near.visited.add(url)
-        self._count(visit)
+        url, outcome = visit.lease.link.url, visit.outcome
+        if url not in self.near.visited:  # The parts of a sitemap are told one by one.
+            self.near.visited.add(url)
+            self._count(visit)
         step = self._out.pop(url, None)
         if step is None:
             return
-        if isinstance(visit.outcome, Page):
-            self.plan.read(step, visit.outcome)
-        elif visit.outcome.stage is Stage.FETCH and visit.outcome.reason is Reason.REDIRECT:  # type: ignore[union-attr]
-            self._move(step, visit)
+        if isinstance(outcome, Page):
+            self.plan.read(step, outcome)
+        elif isinstance(outcome, Skip) and outcome.reason is Reason.REDIRECT:
+            self._move(step, outcome)
         if step.candidate is not None:
             self._tell(step.candidate, visit)
 
@@ -116,7 +117,12 @@ class Walk:
         """The plan chose it. A candidate that is not checked yet is checked from there."""
         url = step.link.url
         host = without_www(url.host)
-        if url in self._out or url in self.near.visited or host in self.refused or self.near.pages_of[host] >= MOST_PAGES:
+        if (
+            url in self._out
+            or url in self.near.visited
+            or host in self.refused
+            or self.near.pages_of[host] >= MOST_PAGES
+        ):
             return
         if step.candidate is not None and step.candidate.check is None:
             step.candidate.is_queued = True
@@ -188,9 +194,9 @@ class Walk:
         self.curve.append(Found(self.downloads, self.sites))
         self.plan.judged(candidate)
 
-    def _move(self, step: Step, visit: Visit) -> None:
-        """A redirect: the target stands for the page, and its host for the candidate."""
-        target = Url.known(visit.outcome.detail)  # type: ignore[union-attr]
+    def _move(self, step: Step, redirect: Skip) -> None:
+        """The target of a redirect stands for the page, and its host for the candidate."""
+        target = Url.known(redirect.detail)
         if not target.startswith("http") or target in self.near.visited:
             return
         if step.candidate is not None:

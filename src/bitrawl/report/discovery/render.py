@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bitrawl import files
 from bitrawl.discover.verdict import Answer, SiteVerdict
-from bitrawl.discover.walk.facts import WalkFacts
+from bitrawl.discover.walk.facts import WalkFacts, WordFacts
 from bitrawl.languages import language_name
 from bitrawl.report.discovery.map import MapHub, site_map
 from bitrawl.report.document import document
@@ -73,7 +73,9 @@ def _tiles(facts: WalkFacts) -> Html:
         (number(facts.candidates), "sites known"),
         (number(facts.downloads), "downloads"),
     ]
-    drawn = joined(fill('<div class="tile"><b>{value}</b><span>{label}</span></div>', value=v, label=t) for v, t in tiles)
+    drawn = joined(
+        fill('<div class="tile"><b>{value}</b><span>{label}</span></div>', value=v, label=t) for v, t in tiles
+    )
     return fill('<div class="tiles of-4">{tiles}</div>', tiles=drawn)
 
 
@@ -114,7 +116,9 @@ def _site(one: SiteVerdict) -> Html:
 
 def _map(facts: WalkFacts) -> Html:
     hubs = [
-        MapHub(one.hub, f"{one.hub}: cites {one.cites} hosts, {one.judged} judged, {len(one.sites)} bilingual", one.sites)
+        MapHub(
+            one.hub, f"{one.hub}: cites {one.cites} hosts, {one.judged} judged, {len(one.sites)} bilingual", one.sites
+        )
         for one in facts.hubs
     ]
     return site_map(hubs)
@@ -132,8 +136,10 @@ def _learned(facts: WalkFacts) -> Html:
         rows = joined(
             fill(
                 '<tr><th scope="row">{name}</th><td class="n">{before}</td><td class="n">{now}</td></tr>',
-                name=one.feature, before=f"{one.before:+.2f}", now=f"{one.now:+.2f}",
-            )  # fmt: skip
+                name=one.feature,
+                before=f"{one.before:+.2f}",
+                now=f"{one.now:+.2f}",
+            )
             for one in facts.weights
         )
         cards.append(
@@ -148,12 +154,14 @@ def _learned(facts: WalkFacts) -> Html:
     return fill('<div class="two">{cards}</div>', cards=joined(cards)) if cards else Html()
 
 
-def _words(title: str, words: Sequence[object]) -> Html:
+def _words(title: str, words: Sequence[WordFacts]) -> Html:
     rows = joined(
         fill(
             '<tr><th scope="row"><bdi>{word}</bdi></th><td class="n">{odds}</td><td class="n">{examples}</td></tr>',
-            word=one.word, odds=f"{one.odds:+.1f}", examples=one.examples,  # type: ignore[attr-defined]
-        )  # fmt: skip
+            word=one.word,
+            odds=f"{one.odds:+.1f}",
+            examples=one.examples,
+        )
         for one in words
     )
     return fill(
