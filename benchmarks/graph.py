@@ -102,21 +102,32 @@ def read_by_arrow(folder: Path) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edges", type=int, default=EDGES)
-    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    if asked.child:
-        print("\n".join(measured(Path(asked.child[0]), int(asked.child[1]))))
-        return
+    if asked.make:
+        make(asked.make, asked.edges)
+    elif asked.measure:
+        print("\n".join(measured(Path(asked.measure[0]), int(asked.measure[1]))))
+    else:
+        compare(asked.edges)
+
+
+def child(*arguments: str) -> None:
+    """A process of its own, whose memory is not that of the others."""
+    subprocess.run([sys.executable, "-m", "benchmarks.graph", *arguments], cwd=Path(__file__).parents[1], check=True)
+
+
+def compare(edges: int) -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        make(folder, asked.edges)
-        print(f"link graph: {asked.edges:,} edges, {HOSTS:,} hosts, one process, CPU time")
+        child("--make", made, "--edges", str(edges))
+        print(f"link graph: {edges:,} edges, {HOSTS:,} hosts, one process, CPU time", flush=True)
         for given in (GIVEN, 0):
-            command = [sys.executable, "-m", "benchmarks.graph", "--child", made, str(given)]
-            subprocess.run(command, cwd=Path(__file__).parents[1], check=True)
-        print(f"unpacking alone: {asked.edges / unpacked(folder) / 1e6:.1f} M edges a CPU second")
+            child("--measure", made, str(given))
+        print(f"unpacking alone: {edges / unpacked(folder) / 1e6:.1f} M edges a CPU second")
         if importlib.util.find_spec("pyarrow"):
-            print(f"pyarrow's reader: {asked.edges / read_by_arrow(folder) / 1e6:.1f} M edges a CPU second")
+            print(f"pyarrow's reader: {edges / read_by_arrow(folder) / 1e6:.1f} M edges a CPU second")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from bitrawl.discover.graph.index import META, GraphMeta, no_seed_in
 from bitrawl.discover.graph.names import look_reversed
 from bitrawl.discover.graph.numbers import Edges, Ids, edges_in
 from bitrawl.discover.graph.shards import GraphFiles, Read, blocks, graph_files
-from bitrawl.discover.graph.vertices import HostScan, vertex_blocks, write_names
+from bitrawl.discover.graph.vertices import HostScan, Numbering, vertex_blocks, write_names
 from bitrawl.errors import GraphError
 from bitrawl.files import replacing_folder, write
 
@@ -65,12 +65,12 @@ class _Meter:
 
 def _whole(files: GraphFiles, draft: Path, read: Read, _hosts: Sequence[str], _caps: Caps) -> GraphMeta:
     scan = HostScan()
-    ids = write_names(scan.passing(vertex_blocks(files.vertices, read)), draft, None)
+    numbering = write_names(scan.passing(vertex_blocks(files.vertices, read)), draft, None)
     scan.check(files.vertices[0])
     size = sum(path.stat().st_size for path in files.edges)
     parts = min(max(size // _BYTES_PER_EDGE // _PART_EDGES, 1), _MOST_PARTS)
     counted = _Counted(_edges(files, scan.size, read))
-    kept = _write_edges(draft, scan.count, parts, (_renumbered(edges, ids, files) for edges in counted))
+    kept = _write_edges(draft, scan.count, parts, (_renumbered(edges, numbering, files) for edges in counted))
     with Column(draft / "degrees.npy", "<u4") as degrees, Column(draft / "given.npy", "<u4"):
         for lengths in _lengths(draft / "cites_starts.npy"):
             degrees.write(lengths)
@@ -91,13 +91,13 @@ def _around(files: GraphFiles, draft: Path, read: Read, hosts: Sequence[str], ca
     for edges in near.kept():
         kept.add(edges.sources)
         kept.add(edges.targets)
-    ids = write_names(vertex_blocks(files.vertices, read), draft, kept)
-    count = int(np.load(draft / "name_starts.npy", mmap_mode="r").shape[0]) - 1
-    edges_kept = _write_edges(draft, count, 1, (_renumbered(edges, ids, files) for edges in near.kept()))
-    _write_degrees(draft, count, near, given, ids)
+    numbering = write_names(vertex_blocks(files.vertices, read), draft, kept)
+    renumbered = (_renumbered(edges, numbering, files) for edges in near.kept())
+    edges_kept = _write_edges(draft, numbering.count, 1, renumbered)
+    _write_degrees(draft, near, given, numbering)
     near.path.unlink()
     return GraphMeta(
-        hosts=count,
+        hosts=numbering.count,
         edges=edges_kept,
         given=len(scan.found),
         missing=missing[:_MISSING],
@@ -149,16 +149,13 @@ class _Counted:
             yield edges
 
 
-def _renumbered(edges: Edges, ids: Ids | None, files: GraphFiles) -> Edges:
-    """With the ids of the index: how many kept ids are smaller."""
-    if ids is None:
-        return edges
-    new = [np.minimum(np.searchsorted(ids, old), len(ids) - 1).astype(np.uint32) for old in edges]
-    for old, place in zip(edges, new, strict=True):
-        strange = old[ids[place] != old]
-        if len(strange):
+def _renumbered(edges: Edges, numbering: Numbering, files: GraphFiles) -> Edges:
+    """With the numbers of the index."""
+    new = Edges(numbering.places(edges.sources), numbering.places(edges.targets))
+    for old, places in zip(edges, new, strict=True):
+        if len(strange := old[places == numbering.count]):
             raise _unknown_id(files.edges[0], int(strange[0]), files)
-    return Edges(*new)
+    return new
 
 
 def _write_edges(draft: Path, count: int, parts: int, edges: Iterable[Edges]) -> int:
@@ -174,17 +171,15 @@ def _write_edges(draft: Path, count: int, parts: int, edges: Iterable[Edges]) ->
         return cites.write(draft / "cites_starts.npy", draft / "cites.npy")
 
 
-def _write_degrees(draft: Path, count: int, near: Neighbourhood, given: Ids, ids: Ids | None) -> None:
+def _write_degrees(draft: Path, near: Neighbourhood, given: Ids, numbering: Numbering) -> None:
     """How many hosts each hub cites in the whole graph, and how many of the given ones."""
     hubs, found = near.degrees()
-    places = hubs if ids is None else np.searchsorted(ids, hubs)
-    known = places < count
-    if ids is not None:
-        known &= ids[np.minimum(places, count - 1)] == hubs
-    degrees, of_given = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
+    places = numbering.places(hubs)
+    known = places < numbering.count
+    degrees, of_given = np.zeros(numbering.count, np.uint32), np.zeros(numbering.count, np.uint32)
     degrees[places[known]] = found[known]
     starts, referrers = np.load(draft / "cited_starts.npy"), np.load(draft / "cited.npy", mmap_mode="r")
-    for one in given if ids is None else np.searchsorted(ids, given):
+    for one in numbering.places(given):
         of_given[referrers[int(starts[one]) : int(starts[one + 1])]] += 1
     for name, values in (("degrees", degrees), ("given", of_given)):
         with Column(draft / f"{name}.npy", "<u4") as column:

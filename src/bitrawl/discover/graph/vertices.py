@@ -75,32 +75,63 @@ def vertex_blocks(paths: Sequence[Path], read: Read) -> Iterator[Vertices]:
             yield vertices
 
 
-def write_names(blocks_of_vertices: Iterable[Vertices], folder: Path, kept: IdSet | None) -> Ids | None:
+class Numbering:
+    """The ids that are kept, in ascending order: the index counts them from 0.
+
+    Ids that follow each other, as those of a whole graph do, take no memory.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._first = 0
+        self._ids: list[Ids] = []  # empty as long as they follow each other
+
+    def add(self, ids: Ids) -> None:
+        """The next ones, greater than those before."""
+        self._first = self._first if self.count else int(ids[0])
+        follow = int(ids[0]) == self._first + self.count and int(ids[-1]) - int(ids[0]) + 1 == len(ids)
+        if not self._ids and not follow:
+            self._ids = [np.arange(self._first, self._first + self.count, dtype=np.uint32)]
+        if self._ids:
+            self._ids.append(ids)
+        self.count += len(ids)
+
+    def places(self, ids: Ids) -> Ids:
+        """The numbers of these in the index, or its size for those that are not kept."""
+        if not self._ids:
+            shifted = ids.astype(np.int64) - self._first
+            return np.where((shifted < 0) | (shifted > self.count), self.count, shifted).astype(np.uint32)
+        if len(self._ids) > 1:
+            self._ids = [np.concatenate(self._ids)]
+        places = np.searchsorted(self._ids[0], ids)
+        known = self._ids[0][np.minimum(places, self.count - 1)] == ids
+        return np.where(known, places, self.count).astype(np.uint32)
+
+
+def write_names(vertices: Iterable[Vertices], folder: Path, kept: IdSet | None) -> Numbering:
     """Write the names of the ids kept, or of all (None), in the order of the ids.
 
-    Returns these ids; None if they are simply counted from 0. Names that are not in alphabetical order get a list by
-    which they can be searched.
+    Names that are not in alphabetical order get a list by which they can be searched.
     """
-    every: list[Ids] = []
+    numbering = Numbering()
     last, in_order = b"", True
     with Column(folder / "names.npy", "u1") as names, Column(folder / "name_starts.npy", "<u8") as starts:
         starts.write(np.zeros(1))
-        for vertices in blocks_of_vertices:
-            rows = slice(None) if kept is None else np.flatnonzero(kept.has(vertices.ids))
-            ids = vertices.ids[rows]
+        for block in vertices:
+            rows = slice(None) if kept is None else np.flatnonzero(kept.has(block.ids))
+            ids = block.ids[rows]
             if not len(ids):
                 continue
-            letters = _letters(vertices, rows)
+            letters = _letters(block, rows)
             lines = letters.tobytes().split(b"\n")[:-1]
             in_order = in_order and last <= lines[0] and all(map(le, lines, lines[1:]))
             last = lines[-1]
-            starts.write(np.cumsum(vertices.ends[rows] - vertices.starts[rows] + 1) + names.length)
+            starts.write(np.cumsum(block.ends[rows] - block.starts[rows] + 1) + names.length)
             names.write(letters)
-            every.append(ids)
+            numbering.add(ids)
     if not in_order:
         _write_order(folder)
-    joined = np.concatenate(every) if every else np.empty(0, np.uint32)
-    return None if len(joined) == 0 or int(joined[-1]) + 1 == len(joined) else joined
+    return numbering
 
 
 def _letters(vertices: Vertices, rows: slice | NDArray[np.int64]) -> NDArray[np.uint8]:
