@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -75,8 +75,7 @@ class GraphIndex:
 
         A host that cites nothing else comes last: it leads nowhere.
         """
-        found = [self._list(self._cited, self._cited_starts, one) for one in self._ids(target)]
-        ids = spread(np.unique(np.concatenate(found)), _RANKED) if found else np.empty(0, np.uint32)
+        ids = spread(self._neighbours(self._cited, self._cited_starts, target), _RANKED)
         degrees = self._degrees[ids]
         given = self._given[ids] if len(self._given) else np.zeros(len(ids), np.uint32)
         order = np.lexsort((degrees, degrees < 2, -given.astype(np.int64)))
@@ -84,8 +83,7 @@ class GraphIndex:
 
     def cites(self, target: Url | str, limit: int) -> list[str]:
         """Whom it cites; if that is more than the limit, evenly from all of them."""
-        found = [self._list(self._cites, self._cites_starts, one) for one in self._ids(target)]
-        ids = spread(np.unique(np.concatenate(found)), limit) if found else ()
+        ids = spread(self._neighbours(self._cites, self._cites_starts, target), limit)
         return [self._host(one) for one in ids]
 
     def degree(self, host: str) -> int:
@@ -95,8 +93,11 @@ class GraphIndex:
     def hosts(self) -> Iterator[str]:
         return (self._host(one) for one in range(len(self)))
 
-    def _list(self, values: Any, starts: Any, one: int) -> Ids:
-        return np.asarray(values[int(starts[one]) : int(starts[one + 1])])
+    def _neighbours(self, values: NDArray[Any], starts: NDArray[Any], target: Url | str) -> Ids:
+        """Of both spellings of a host, without itself."""
+        own = self._ids(target)
+        found = [values[int(starts[one]) : int(starts[one + 1])] for one in own]
+        return np.setdiff1d(np.concatenate(found), own) if found else np.empty(0, np.uint32)
 
     def _ids(self, target: Url | str) -> list[int]:
         host = host_of(target)
@@ -121,14 +122,6 @@ class GraphIndex:
 
     def _host(self, one: int) -> str:
         return reversed_host(self._name(one).decode("utf-8", "replace"))
-
-    @classmethod
-    def around(cls, folder: Path, seeds: Sequence[str]) -> Self:
-        """The same, for these seeds. Raises `GraphError` if it has none of them: then it can say nothing about them."""
-        index = cls(folder)
-        if seeds and not any(host in index for host in seeds):
-            raise GraphError(no_seed_in(index.meta, seeds, folder))
-        return index
 
 
 def is_index(folder: Path) -> bool:
