@@ -226,13 +226,13 @@ def loose_web(
     return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, pause=pause)
 
 
-def api_web(*, allow_private: bool, contact: str = "") -> HttpFetcher:
+def api_web(*, allow_private: bool, contact: str = "", media_types: frozenset[str] = frozenset({JSON})) -> HttpFetcher:
     """A fetcher of JSON, to be entered as a context. It asks without robots.txt: see `topic.wiki.client.WikiClient`."""
     settings = FetchSettings(
         contact=contact or PROJECT_PAGE,
         allow_private=allow_private,
         proxies=Proxies.of_environment(os.environ),
-        media_types=frozenset({JSON}),
+        media_types=media_types,
     )
     return HttpFetcher(settings, SystemClock())
 
