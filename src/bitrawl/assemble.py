@@ -113,17 +113,18 @@ class Parts(NamedTuple):
     walk: SiteWalk | None = None  # in a search for bilingual sites
 
 
-async def crawl(
+async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
     job: Job,
     folder: Path,
     archives: Archives | None,
     stack: AsyncExitStack,
     observe: Callable[[Visit], None],
     judge: TopicJudge | None = None,
+    backlinks: BacklinkSource | None = None,
 ) -> Parts:
     """Everything that a crawl of the web, or of archives, needs. What must be closed is put on the stack.
 
-    `judge` is what `topic_judge` made, in a job with a topic.
+    `judge` is what `topic_judge` made, in a job with a topic. `backlinks` are for a search for sites.
     """
     clock, sites = SystemClock(), Sites(job.scope.one_site)
     ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
@@ -134,7 +135,11 @@ async def crawl(
     pause = 0.0 if archives is not None else job.politeness.delay
     robots = RobotsFetcher(web, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
     topic = Topic(judge.model, job.topic, sites.of) if judge is not None else None
-    site_walk = discovery_walk(job, robots.sitemaps) if job.discovery.is_set else None
+    site_walk = None
+    if job.discovery.walk is not None:
+        site_walk = walk(
+            job.discovery.walk, job.languages(), backlinks, new_site_check(job.languages(), robots.sitemaps)
+        )
     whole, strategy_asked = bool(job.warc), site_walk or scorer(job, topic)
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock),
@@ -462,19 +467,6 @@ def _transformer_pairs(name: str) -> UrlPairModel:
 
 
 # Discovery
-
-
-def discovery_walk(job: Job, sitemaps_of: Callable[[str], Sequence[Url]]) -> SiteWalk:
-    """The walk that the job asks for. Raises what the link graph raises."""
-    name = job.discovery.walk or Walk.COCITATION
-    return walk(name, job.languages(), backlink_source(job), new_site_check(job.languages(), sitemaps_of))
-
-
-def backlink_source(job: Job) -> BacklinkSource | None:
-    """None if the job names no link graph."""
-    if not job.discovery.backlinks:
-        return None
-    raise ConfigError("link graphs come with the branch graph")
 
 
 def new_site_check(

@@ -7,6 +7,7 @@ import typer
 from bitrawl.cli.console import err
 from bitrawl.cli.console import out as console
 from bitrawl.cli.crawl import Bootstrap, Fresh, Out, Quiet
+from bitrawl.cli.discover_graph import app as graph
 from bitrawl.cli.flags import Seeds, SeedsFile, seeds_of, with_settings
 from bitrawl.cli.foreground import Foreground, leave
 from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
@@ -34,6 +35,7 @@ class SearchByDefault(HelpfulGroup):
 
 
 app = typer.Typer(
+    name="discover",
     cls=SearchByDefault,
     rich_markup_mode="rich",
     add_completion=False,
@@ -42,6 +44,8 @@ app = typer.Typer(
     "Example: [bold]bitrawl discover https://www.example.org/ --langs en,fr --backlinks graph/ --out found[/]\n\n"
     "[bold]bitrawl discover sites --help[/] lists the flags of the search. The word sites can be left out.",
 )
+
+app.add_typer(graph)
 
 
 @app.callback()
@@ -93,7 +97,15 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
         progress.note(f"found {verdict.site}: {', '.join(verdict.languages)}")
 
     discovered = foreground.run(
-        lambda: run_discover(job, where, observe=progress.visited, started=foreground.started, found=found, fresh=fresh)
+        lambda: run_discover(
+            job,
+            where,
+            observe=progress.visited,
+            started=foreground.started,
+            found=found,
+            tell=progress.note,
+            fresh=fresh,
+        )
     )
     if not quiet:
         _show(discovered, where)

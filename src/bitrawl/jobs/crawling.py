@@ -11,6 +11,7 @@ from bitrawl.crawl.loop import Crawl
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.topics import read_examples
 from bitrawl.model import Visit
+from bitrawl.protocols import BacklinkSource
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 
@@ -37,7 +38,13 @@ async def crawl(
 
 @asynccontextmanager
 async def opened(
-    job: Job, folder: JobFolder, observe: Callable[[Visit], None], *, verb: str, fresh: bool = False
+    job: Job,
+    folder: JobFolder,
+    observe: Callable[[Visit], None],
+    *,
+    verb: str,
+    fresh: bool = False,
+    backlinks: BacklinkSource | None = None,
 ) -> AsyncIterator[Parts]:
     """A crawl that has not begun, with what earlier runs left of it; the folder's job is this one from now on.
 
@@ -48,7 +55,7 @@ async def opened(
         judge = assemble.topic_judge(job, await read_examples(job)) if job.topic.is_set else None
         if fresh:
             folder.start_over()
-        parts = await assemble.crawl(job, folder.path, archives, stack, observe, judge)
+        parts = await assemble.crawl(job, folder.path, archives, stack, observe, judge, backlinks)
         config.write(job, folder.description)
         if job.strategy is Strategy.PERPLEXITY:
             follow_tuning(parts, folder)

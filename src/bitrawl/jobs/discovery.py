@@ -1,20 +1,27 @@
 """Search for bilingual sites: the same crawl as any other, and beside it the list of what was found so far."""
 
 from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
 
 import msgspec
 
 from bitrawl import files
 from bitrawl.config import BudgetSection, DiscoverySection, Job
 from bitrawl.crawl.ending import Ending
+from bitrawl.discover.graph.several import Backlinks
 from bitrawl.discover.site_list import json_lines, ranked, seed_list, seeds_of, table
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.discover.walk.facts import WalkFacts, gather
+from bitrawl.discover.walk.neighbourhood import BACKLINKS
 from bitrawl.discover.walk.walk import Walk
+from bitrawl.discover.walk.words import without_www
+from bitrawl.errors import GraphError
 from bitrawl.jobs.crawling import Started, finished, opened
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.model import Visit
-from bitrawl.protocols import Clock
+from bitrawl.jobs.graphs import Asking, open_backlinks
+from bitrawl.model import Capture, Link, Skip, Visit
+from bitrawl.protocols import Clock, Fetcher
 from bitrawl.report.discovery.render import write as write_report
 
 SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", "sites.txt", "discovery.json"
@@ -31,23 +38,30 @@ class Discovered(msgspec.Struct, frozen=True):
     facts: WalkFacts
 
 
-async def discover(
+async def discover(  # noqa: PLR0913 - listeners
     job: Job,
     folder: JobFolder,
     *,
     observe: Callable[[Visit], None] = lambda _visit: None,
     started: Started = lambda _parts: None,
     found: Callable[[SiteVerdict], None] = lambda _verdict: None,
+    tell: Callable[[str], None] = lambda _line: None,
     fresh: bool = False,
 ) -> Discovered:
     """Search until nothing is left or a budget is spent; the same job in the same folder resumes.
 
-    `found` is told of each bilingual site.
+    `found` is told of each bilingual site, `tell` what is read before the search begins.
     """
     sites = _FoundSites(job, folder, found)
-    async with opened(job, folder, sites.observing(observe), verb="discover", fresh=fresh) as parts:
+    async with AsyncExitStack() as stack:
+        source = await _source(job, folder, stack, tell, fresh=fresh)
+        parts = await stack.enter_async_context(
+            opened(job, folder, sites.observing(observe), verb="discover", fresh=fresh, backlinks=source)
+        )
         if parts.walk is None:
             raise AssertionError("a job without [discovery] searches for no sites")
+        if source is not None:
+            parts.crawl.fetcher = _AskingFetcher(parts.crawl.fetcher, source, parts.walk)
         sites.begin(parts.walk, parts.crawl.clock)
         started(parts)
         ending = await finished(parts)
@@ -60,6 +74,52 @@ def mining_job(job: Job, found: Discovered) -> Job:
     """The job that mines the sites found: the same languages, topic and manners, and no budget of the search."""
     seeds = [str(url) for site in found.sites for url in seeds_of(site)]
     return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=BudgetSection())
+
+
+async def _source(
+    job: Job, folder: JobFolder, stack: AsyncExitStack, tell: Callable[[str], None], *, fresh: bool
+) -> Backlinks | None:
+    """The job's link graphs, None without any. A service is asked again for what an earlier run knew."""
+    if not job.discovery.backlinks:
+        return None
+    asking = Asking(job.fetch.contact, job.fetch.allow_private)
+    seeds = [url.host for url in job.seed_urls()]
+    opening = open_backlinks(job.discovery.backlinks, seeds=seeds, asking=asking, tell=tell)
+    source = await stack.enter_async_context(opening)
+    found = [] if fresh else _found_before(folder.path / SITES_JSON)
+    await source.prefetch(dict.fromkeys(map(without_www, (*seeds, *found))), BACKLINKS)
+    return source
+
+
+def _found_before(path: Path) -> list[str]:
+    """Bilingual sites of an earlier run."""
+    if not path.exists():
+        return []
+    rows = (msgspec.json.decode(line, type=_Row) for line in path.read_bytes().splitlines())
+    return [row.site for row in rows if row.verdict is Answer.BILINGUAL]
+
+
+class _Row(msgspec.Struct, frozen=True):
+    site: str
+    verdict: Answer
+
+
+class _AskingFetcher:
+    """Asks services who cites a site as soon as a second page of it is fetched: only then can it turn out bilingual."""
+
+    def __init__(self, inner: Fetcher, source: Backlinks, walk: Walk) -> None:
+        self._inner = inner
+        self._source = source
+        self._walk = walk
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        host = without_www(link.url.host)
+        if self._walk.near.pages_of[host]:
+            try:
+                await self._source.prefetch([host], BACKLINKS)
+            except GraphError as error:  # the search goes on with what is known
+                self._walk.plan.notes.append(f"{error}. Nobody was asked who cites {host}.")
+        return await self._inner.fetch(link)
 
 
 class _FoundSites:
