@@ -79,7 +79,9 @@ class Cocitation:
                 del self._open[step.candidate.host]
             else:
                 del self._hubs[step.link.url]
-        return steps or (self._forwards(most) if idle else [])
+        if steps or not idle:
+            return steps
+        return self.steps(most, idle=True) if self._expand_seeds() else self._forwards(most)
 
     def values(self, queued: Sequence[Step]) -> Iterable[tuple[Url, float]]:
         candidates = [step.candidate for step in queued if step.candidate is not None]
@@ -116,6 +118,12 @@ class Cocitation:
             elif link.source not in self._near.visited:
                 self._hubs[link.source] = Link(link.source, LinkKind.BACKLINK, None, link.anchor, link.context)
 
+    def _expand_seeds(self) -> bool:
+        """Who cites the seeds, bilingual or not: better than any page. True if that brought candidates or pages to read."""
+        for host in [one.host for one in self._near.candidates.values() if one.is_seed]:
+            self._expand(host)
+        return bool(self._open or self._hubs)
+
     def _touch(self, hosts: Iterable[str]) -> None:
         """Value these candidates anew."""
         changed = [self._open[host] for host in hosts if host in self._open]
@@ -145,7 +153,7 @@ class Cocitation:
         if steps and not self._was_dry:
             self._was_dry = True
             self.notes.append(
-                "No candidate was left that anybody is known to cite, so the walk followed forward links at random. "
-                "A link graph (--backlinks), or more bilingual seeds, would lead further."
+                "Every site that is known to be cited with others was judged, so the walk followed forward links at random. "
+                "More bilingual seeds would lead further."
             )
         return steps

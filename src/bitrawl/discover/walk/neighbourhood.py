@@ -74,6 +74,12 @@ class Neighbourhood:
         """Links to that site, by the source."""
         return self.source.referrers(host, BACKLINKS) if self.source else []
 
+    def citing_pages(self, host: str, most: int) -> tuple[Url, ...]:
+        """Pages that cite the host: those that the source names before the hosts that it names, and the pages read."""
+        named = self.source.referrers(host, most) if self.source else []
+        pages = dict.fromkeys(link.source for link in named if link.source is not None)
+        return tuple(pages)[:most] or self.citations.hub_pages(host, most)
+
     def expand(self, hub: str) -> bool:
         """Add what the source says that a host cites. False if it says nothing but what is known."""
         hosts = [without_www(host) for host in self.source.cites(hub, CITED)] if self.source else []

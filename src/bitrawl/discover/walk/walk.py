@@ -26,6 +26,7 @@ from bitrawl.url import Url
 
 FRONT = 64  # steps in the frontier; the others stay with the plan, which can then reorder them. Judgement: four for each visit in flight
 MOST_PAGES = 8  # of one host, whatever asks for them; judgement: a handful
+KEPT_PAGES = 50  # in memory, for checks of sites with several hosts; judgement: some 10 MB
 MOST_CITING = 5  # pages that a verdict names; judgement
 GO_ON = 0.999  # the score of a page that a check waits for: a site that was begun is finished first
 _LOWEST, _HIGHEST = 0.01, 0.99  # scores of everything else
@@ -56,6 +57,8 @@ class Walk:
         self.refused: dict[str, str] = {}  # hosts that ask to be left alone, and how
         self._out: dict[Url, Step] = {}  # queued
         self._new: list[Link] = []  # to be queued with the next advice
+        self._awaited: dict[Url, list[Candidate]] = {}  # queued for another candidate: a site may have several hosts
+        self._recent: dict[Url, Page] = {}  # pages that another candidate's check may ask for
         self._offered: set[Url] = set()  # queued with the last advice, unless the scope refuses them
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
@@ -74,8 +77,13 @@ class Walk:
             self.plan.read(step, outcome)
         elif isinstance(outcome, Skip) and outcome.reason is Reason.REDIRECT:
             self._move(step, outcome)
-        if step.candidate is not None:
-            self._tell(step.candidate, visit)
+        if isinstance(outcome, Page):
+            self._recent[url] = outcome
+            if len(self._recent) > KEPT_PAGES:
+                del self._recent[next(iter(self._recent))]
+        for candidate in (step.candidate, *self._awaited.pop(url, ())):
+            if candidate is not None:
+                self._tell(candidate, visit)
 
     def advise(self, site: SiteKnowledge) -> Advice:  # noqa: ARG002
         self._drop_refused()
@@ -142,10 +150,12 @@ class Walk:
         for link in candidate.check.wanted():
             if link.url in self.near.visited:
                 skip = Skip(link.url, Stage.FRONTIER, Reason.STRATEGY, "it was visited before")
-                candidate.check.saw(Visit(Lease(link, 0.0), skip))
+                candidate.check.saw(Visit(Lease(link, 0.0), self._recent.get(link.url, skip)))
                 continue
             candidate.waiting.add(link.url)
-            if link.url not in self._out:
+            if link.url in self._out:
+                self._awaited.setdefault(link.url, []).append(candidate)
+            else:
                 self._out[link.url] = Step(link, value, candidate)
                 self._new.append(link)
 
@@ -182,7 +192,7 @@ class Walk:
 
     def _conclude(self, candidate: Candidate, verdict: SiteVerdict) -> None:
         host = candidate.host
-        citing = self.near.citations.hub_pages(host, MOST_CITING)
+        citing = self.near.citing_pages(host, MOST_CITING)
         candidate.verdict = msgspec.structs.replace(
             verdict, downloads=max(verdict.downloads, self.near.pages_of[host]), cited_by=verdict.cited_by or citing
         )
