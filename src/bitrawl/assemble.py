@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from bitrawl.config import FOCUSED, Job, Reach, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
@@ -21,14 +23,19 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.crawl.sniff import JSON, media_type
 from bitrawl.crawl.traps import Traps
+from bitrawl.discover.predictor import LinkPredictor
+from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
+from bitrawl.discover.suggestions import SiteJudges
+from bitrawl.discover.verdict import SiteCheck
 from bitrawl.errors import ConfigError
 from bitrawl.mining import Miner
-from bitrawl.model import Language, Link, LinkKind, Method, Reason, Visit
+from bitrawl.model import Language, Link, LinkKind, Method, Page, Reason, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.pair.content import Lexicons
 from bitrawl.pair.evidence import ALL
-from bitrawl.pair.pairing import Pairing, PairingSettings
+from bitrawl.pair.pairing import THRESHOLD, Pairing, PairingSettings
+from bitrawl.pair.verification import MIN_WEIGHT
 from bitrawl.protocols import Encoder, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
 from bitrawl.store.archive import ArchivingFetcher, WarcArchive
 from bitrawl.store.ledger import Ledger
@@ -496,6 +503,53 @@ def _language_models(job: Job, shown: Examples) -> dict[Language, NgramModel]:
 def _named_model(raw: str) -> tuple[Language, NgramModel]:
     code, _, path = raw.partition("=")
     return Language(code), read_arpa(Path(path))
+
+
+# Finding bilingual sites
+
+
+def site_judges(languages: Sequence[Language], sitemaps_of: Callable[[str], Sequence[Url]] | None = None) -> SiteJudges:
+    """What the checks of many sites share. `sitemaps_of` is what robots.txt names, by origin."""
+    return SiteJudges(
+        translation_check(pairing(Job(langs=list(languages)))),
+        LinearUrlLanguageModel(),
+        LinkPredictor.load(),
+        sitemaps_of or (lambda _origin: ()),
+    )
+
+
+def site_check(
+    entry: Link, languages: Sequence[Language], judges: SiteJudges, settings: CheckSettings | None = None
+) -> SiteCheck:
+    """A new check of the site of that entry page."""
+    return DeclaredSiteCheck(entry, languages, judges, settings)
+
+
+def translation_check(pairer: Pairing) -> Callable[[Page, Page], float]:
+    """Whether mining would pair two pages, given nothing else of the site: 0–1.
+
+    Mining takes the template off first, which two pages do not show. If the whole pages are no pair, their main text
+    alone is compared.
+    """
+
+    def score(a: Page, b: Page) -> float:
+        whole = _pair_score(pairer, a, b)
+        bare = [without_boilerplate(page) for page in (a, b)]
+        if whole >= THRESHOLD or min(sum(len(one.text) for one in page.paragraphs) for page in bare) < MIN_WEIGHT:
+            return whole
+        return max(whole, _pair_score(pairer, *bare))
+
+    return score
+
+
+def _pair_score(pairer: Pairing, a: Page, b: Page) -> float:
+    return max((pair.score for pair in pairer.pairs([a, b], [a.language, b.language]).pairs), default=0.0)
+
+
+def without_boilerplate(page: Page) -> Page:
+    """The page with its main text alone."""
+    kept = tuple(paragraph for paragraph in page.paragraphs if not paragraph.boilerplate)
+    return msgspec.structs.replace(page, paragraphs=kept)
 
 
 # Mining
