@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from bitrawl.config import FOCUSED, Job, Reach, Strategy, TopicModel, TopicSection, Walk
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
@@ -22,8 +24,9 @@ from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.crawl.sniff import JSON, media_type
 from bitrawl.crawl.traps import Traps
 from bitrawl.discover.predictor import LinkPredictor
-from bitrawl.discover.site_check import DeclaredSiteCheck
+from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
 from bitrawl.discover.suggestions import SiteJudges
+from bitrawl.discover.verdict import SiteCheck
 from bitrawl.discover.walk.back_and_forth import BackAndForth
 from bitrawl.discover.walk.cocitation import Cocitation
 from bitrawl.discover.walk.forward import Forward
@@ -39,7 +42,8 @@ from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.pair.content import Lexicons
 from bitrawl.pair.evidence import ALL
-from bitrawl.pair.pairing import Pairing, PairingSettings
+from bitrawl.pair.pairing import THRESHOLD, Pairing, PairingSettings
+from bitrawl.pair.verification import MIN_WEIGHT
 from bitrawl.protocols import (
     BacklinkSource,
     Encoder,
@@ -137,9 +141,8 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
     topic = Topic(judge.model, job.topic, sites.of) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:
-        site_walk = walk(
-            job.discovery.walk, job.languages(), backlinks, new_site_check(job.languages(), robots.sitemaps)
-        )
+        check = new_site_check(job.languages(), robots.sitemaps)
+        site_walk = walk(job.discovery.walk, job.languages(), backlinks, check)
     whole, strategy_asked = bool(job.warc), site_walk or scorer(job, topic)
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock),
@@ -466,41 +469,6 @@ def _transformer_pairs(name: str) -> UrlPairModel:
     return load_pair_transformer(name)
 
 
-# Discovery
-
-
-def new_site_check(
-    languages: Sequence[Language], sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()
-) -> NewCheck:
-    """Begins the check of a site at its entry page."""
-    judges = SiteJudges(translation_score(languages), LinearUrlLanguageModel(), LinkPredictor.load(), sitemaps_of)
-    return lambda entry: DeclaredSiteCheck(entry, languages, judges)
-
-
-def translation_score(languages: Sequence[Language]) -> Callable[[Page, Page], float]:
-    """How probably two pages are translations of each other, as mining judges it."""
-    pairer = Pairing()
-
-    def score(a: Page, b: Page) -> float:
-        return max((pair.score for pair in pairer.pairs([a, b], languages).pairs), default=0.0)
-
-    return score
-
-
-def walk(name: Walk, languages: Sequence[Language], source: BacklinkSource | None, new_check: NewCheck) -> SiteWalk:
-    """A new walk that knows nothing yet. The source is None without a link graph."""
-    near = Neighbourhood(LinkWords(languages), source)
-    plan: Plan
-    match name:
-        case Walk.COCITATION:
-            plan = Cocitation(near)
-        case Walk.OBFC | Walk.COBFC:
-            plan = BackAndForth(near, classifiers=name is Walk.COBFC)
-        case Walk.FC | Walk.FOCUSED:
-            plan = Forward(near, focused=name is Walk.FOCUSED)
-    return SiteWalk(near, plan, new_check)
-
-
 # Topics
 
 
@@ -560,6 +528,75 @@ def _language_models(job: Job, shown: Examples) -> dict[Language, NgramModel]:
 def _named_model(raw: str) -> tuple[Language, NgramModel]:
     code, _, path = raw.partition("=")
     return Language(code), read_arpa(Path(path))
+
+
+# Finding bilingual sites
+
+
+def walk(name: Walk, languages: Sequence[Language], source: BacklinkSource | None, new_check: NewCheck) -> SiteWalk:
+    """A new walk that knows nothing yet. The source is None without a link graph."""
+    near = Neighbourhood(LinkWords(languages), source)
+    plan: Plan
+    match name:
+        case Walk.COCITATION:
+            plan = Cocitation(near)
+        case Walk.OBFC | Walk.COBFC:
+            plan = BackAndForth(near, classifiers=name is Walk.COBFC)
+        case Walk.FC | Walk.FOCUSED:
+            plan = Forward(near, focused=name is Walk.FOCUSED)
+    return SiteWalk(near, plan, new_check)
+
+
+def new_site_check(
+    languages: Sequence[Language], sitemaps_of: Callable[[str], Sequence[Url]] | None = None
+) -> NewCheck:
+    """Begins the check of a site at its entry page."""
+    judges = site_judges(languages, sitemaps_of)
+    return lambda entry: site_check(entry, languages, judges)
+
+
+def site_judges(languages: Sequence[Language], sitemaps_of: Callable[[str], Sequence[Url]] | None = None) -> SiteJudges:
+    """What the checks of many sites share. `sitemaps_of` is what robots.txt names, by origin."""
+    return SiteJudges(
+        translation_check(pairing(Job(langs=list(languages)))),
+        LinearUrlLanguageModel(),
+        LinkPredictor.load(),
+        sitemaps_of or (lambda _origin: ()),
+    )
+
+
+def site_check(
+    entry: Link, languages: Sequence[Language], judges: SiteJudges, settings: CheckSettings | None = None
+) -> SiteCheck:
+    """A new check of the site of that entry page."""
+    return DeclaredSiteCheck(entry, languages, judges, settings)
+
+
+def translation_check(pairer: Pairing) -> Callable[[Page, Page], float]:
+    """Whether mining would pair two pages, given nothing else of the site: 0–1.
+
+    Mining takes the template off first, which two pages do not show. If the whole pages are no pair, their main text
+    alone is compared.
+    """
+
+    def score(a: Page, b: Page) -> float:
+        whole = _pair_score(pairer, a, b)
+        bare = [without_boilerplate(page) for page in (a, b)]
+        if whole >= THRESHOLD or min(sum(len(one.text) for one in page.paragraphs) for page in bare) < MIN_WEIGHT:
+            return whole
+        return max(whole, _pair_score(pairer, *bare))
+
+    return score
+
+
+def _pair_score(pairer: Pairing, a: Page, b: Page) -> float:
+    return max((pair.score for pair in pairer.pairs([a, b], [a.language, b.language]).pairs), default=0.0)
+
+
+def without_boilerplate(page: Page) -> Page:
+    """The page with its main text alone."""
+    kept = tuple(paragraph for paragraph in page.paragraphs if not paragraph.boilerplate)
+    return msgspec.structs.replace(page, paragraphs=kept)
 
 
 # Mining

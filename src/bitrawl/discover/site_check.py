@@ -12,12 +12,14 @@ from math import prod
 import msgspec
 
 from bitrawl.discover.suggestions import (
+    GUESSES,
     Method,
     SiteJudges,
     Suggester,
     Suggestion,
     links_inside,
     refreshed,
+    text_size,
 )
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.languages import claimed_language, same_language
@@ -46,14 +48,17 @@ class CheckSettings(msgspec.Struct, frozen=True):
     sitemaps: bool = True  # read the first sitemap that robots.txt names, where the pages leave the question open
 
 
-# Judgements, all four.
+# Judgements.
 UNRELATED_SCORE = 0.95  # of two pages that nothing names as each other's translation: a template is alike everywhere
-AFTER_FAILURE = 0.3  # of the chances for a language is left after a suggestion failed
-MIN_TEXT = 200  # characters on a page that shows that a site is translated: buttons in five languages do not
+# Of the chances for a language is left after a suggestion failed: little where a declared page is missing, most where
+# another guess was wrong, or a page was there and in another language.
+AFTER_MISSING, AFTER_GUESS, AFTER_OTHER_LANGUAGE = 0.3, 0.7, 0.6
+MIN_TEXT = 150  # characters on a page that shows that a site is translated: buttons in five languages do not
 MAX_REDIRECTS = 5
-THIN_LINKS = 5  # that a page has at least, before the links of its translation say anything
-NEW_LINKS = 0.2  # share of a translation's links that lead to other pages than those of the original
-HALF = 0.5
+THIN_LINKS = 10  # that a page has at least, before the links of its translation say anything
+THIN_PROBABILITY = 0.2  # that a site with one translated page has more of them
+HALF, NEARLY_ALL = 0.5, 0.8
+LONG = 500  # characters in a language that outweigh a main text in another one
 
 
 class DeclaredSiteCheck:
@@ -74,7 +79,7 @@ class DeclaredSiteCheck:
         self._ready = [entry]
         self._pages: dict[Url, Page] = {}
         self._partners: dict[Url, Url | None] = {}  # of the pages: what they were suggested as translations of
-        self._failures: dict[Language, int] = {}
+        self._left: dict[tuple[Language, bool], float] = {}  # of the chances for a language, declared or guessed
         self._evidence: dict[str, float] = {}
         self._downloads = 0
         self._seen: set[Url] = set()  # addresses of pages of the site
@@ -93,13 +98,16 @@ class DeclaredSiteCheck:
         if isinstance(outcome, Skip) and outcome.reason is Reason.REDIRECT and self._follow(link, outcome.detail):
             return
         self._downloads += 1
+        if isinstance(outcome, Skip) and outcome.reason is Reason.OPT_OUT:
+            self.verdict = self._verdict(Answer.UNKNOWN, 0.0, (), "the site asks not to be mined")
+            return
         suggestion = self._asked.get(link.url)
         if isinstance(outcome, Page):
             self._read(link, outcome, suggestion)
         elif isinstance(outcome, Sitemap):
             self._read_sitemap(outcome)
         elif suggestion is not None:
-            self._fail(suggestion)
+            self._fail(suggestion, AFTER_GUESS if suggestion.method in GUESSES else AFTER_MISSING)
         elif link.url in self._asked and link.kind is not LinkKind.INDEX:
             self._skip = outcome
             if outcome.reason is Reason.EMPTY:
@@ -132,7 +140,7 @@ class DeclaredSiteCheck:
         if onwards is not None and self._follow(link, onwards.url):
             return
         if suggestion is not None and page.language != expected:
-            self._fail(suggestion)
+            self._fail(suggestion, AFTER_OTHER_LANGUAGE)
         if page.url in self._pages:
             return
         self._seen.update(one.url for one in links_inside(page))
@@ -147,11 +155,12 @@ class DeclaredSiteCheck:
         """One of those asked for where it is one of them; else what the text is in, or the markup claims.
 
         The main text of a page may be a licence in English. A page that was expected in a language is in it if at least
-        half of all its paragraphs are.
+        half of all its paragraphs are; one that has no running text, if nearly all are.
         """
         total = sum(len(paragraph.text) for paragraph in page.paragraphs)
         there = sum(len(one.text) for one in page.paragraphs if same_language(one.language, expected))
-        if expected != UNDETERMINED and there >= HALF * total > 0:
+        nearly_all = page.language == UNDETERMINED and there >= NEARLY_ALL * total
+        if expected != UNDETERMINED and total and (there >= max(LONG, HALF * total) or nearly_all):
             return expected
         found = page.language if page.language != UNDETERMINED else claimed_language(page.metadata.html_lang)
         return next((language for language in self._languages if same_language(found, language)), found)
@@ -161,7 +170,7 @@ class DeclaredSiteCheck:
         for other in self._pages.values():
             if page.language == other.language or not {page.language, other.language} <= set(self._languages):
                 continue
-            if min(_text(page), _text(other)) < MIN_TEXT:
+            if min(text_size(page), text_size(other)) < MIN_TEXT:
                 continue
             a, b = sorted((page, other), key=lambda one: self._languages.index(one.language))
             score = self._judges.are_translations(a, b)
@@ -181,8 +190,9 @@ class DeclaredSiteCheck:
         for page in list(self._pages.values())[:1]:
             self._suggest(self._suggester.of_sitemap(sitemap, page))
 
-    def _fail(self, suggestion: Suggestion) -> None:
-        self._failures[suggestion.language] = self._failures.get(suggestion.language, 0) + 1
+    def _fail(self, suggestion: Suggestion, left: float) -> None:
+        key = (suggestion.language, suggestion.method in GUESSES)
+        self._left[key] = self._left.get(key, 1.0) * left
 
     # What next
 
@@ -233,7 +243,7 @@ class DeclaredSiteCheck:
         return url not in self._asked and url not in self._pages
 
     def _chance(self, suggestion: Suggestion) -> float:
-        return suggestion.chance * AFTER_FAILURE ** self._failures.get(suggestion.language, 0)
+        return suggestion.chance * self._left.get((suggestion.language, suggestion.method in GUESSES), 1.0)
 
     def _ask_for_sitemap(self) -> bool:
         if not self._settings.sitemaps or not self._pages or self._downloads >= self._settings.max_downloads:
@@ -256,7 +266,7 @@ class DeclaredSiteCheck:
         )
         self.verdict = self._verdict(
             Answer.THIN if thin else Answer.BILINGUAL,
-            round(score * (NEW_LINKS if thin else 1.0), 4),
+            THIN_PROBABILITY if thin else round(score, 4),
             (a.language, b.language),
             detail,
         )
@@ -296,9 +306,5 @@ class DeclaredSiteCheck:
 def is_thin(a: Page, b: Page) -> bool:
     """Whether two translations lead to the same pages: then those have one version, and only this page has two."""
     targets, others = ({link.url for link in links_inside(page)} - {a.url, b.url} for page in (a, b))
-    fewer, more = sorted((targets, others), key=len)
-    return len(fewer) >= THIN_LINKS and len(fewer - more) <= NEW_LINKS * len(fewer)
+    return len(targets) >= THIN_LINKS and targets == others
 
-
-def _text(page: Page) -> int:
-    return sum(len(paragraph.text) for paragraph in page.paragraphs)

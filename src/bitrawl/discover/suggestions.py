@@ -34,6 +34,9 @@ class Method(StrEnum):
     FOLDER = "folder"  # the language's folder, where something says that the language exists
 
 
+GUESSES = frozenset({Method.ADDRESS, Method.HABIT, Method.FOLDER})
+"""What no page links to."""
+
 # The share of such downloads that found the language, on the sites of the discovery web (2026-11), rounded. What a menu
 # declares leads nowhere there more often than on the web: 77 of its 551 hosts are menus to pages that were not kept.
 CHANCES = {
@@ -168,13 +171,21 @@ def links_inside(page: Page) -> list[Link]:
 
 def is_splash(page: Page) -> bool:
     """Whether the page has hardly any text."""
-    return sum(len(paragraph.text) for paragraph in page.paragraphs) < SPLASH_TEXT
+    return text_size(page) < SPLASH_TEXT
+
+
+def text_size(page: Page) -> int:
+    """Characters, boilerplate included."""
+    return sum(len(paragraph.text) for paragraph in page.paragraphs)
 
 
 def refreshed(page: Page) -> Link | None:
-    """Where a page with hardly any text sends its visitors by itself."""
-    refreshing = (link for link in links_inside(page) if "refresh" in link.rel.split())
-    return next(refreshing, None) if is_splash(page) else None
+    """Where a page with hardly any text sends its visitors by itself, or by its only link."""
+    inside = links_inside(page)
+    refreshing = next((link for link in inside if "refresh" in link.rel.split()), None)
+    if refreshing is not None:
+        return refreshing if is_splash(page) else None
+    return inside[0] if len(inside) == 1 and text_size(page) < SPLASH_TEXT / 3 else None
 
 
 def is_marked(url: Url, language: Language, others: Iterable[Language]) -> bool:
