@@ -21,7 +21,8 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
@@ -41,6 +42,7 @@ from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.discover.walk.walk import Found, NewCheck
 from bitrawl.discover.walk.words import without_www
 from bitrawl.errors import UrlError
+from bitrawl.jobs.graphs import open_backlinks
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.protocols import Analyser, BacklinkSource
 from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
@@ -77,6 +79,7 @@ class Web(NamedTuple):
     name: str
     rows: list[Row]
     analyser: Analyser
+    source: BacklinkSource
 
 
 class Trial(NamedTuple):
@@ -111,18 +114,22 @@ async def _compare(asked: argparse.Namespace) -> None:
     truth, rows = _truth(languages), _rows()
     async with opened_replay([WEB / "web.warc.gz"], cache=CACHE) as replay:
         for name in asked.webs.split(","):
-            web = _web(name, rows, replay.analyser)
-            curves = {}
-            print(f"{'-'.join(languages)}, hubs cite {'as they do' if name == 'real' else 'at random'}")
-            print(f"{'':12}" + "".join(f"{f'at {mark}':>16}" for mark in MARKS) + f"{'false':>8}{'s each':>8}")
-            for strategy in map(Strategy, asked.strategies.split(",")):
-                trials = [
-                    await _trial(replay, web, truth, languages, strategy, number, asked) for number in range(asked.sets)
-                ]
-                curves[strategy] = [trial.curve for trial in trials]
-                _print(strategy, trials)
-            if asked.svg is not None:
-                _draw(asked.svg.with_stem(f"{asked.svg.stem}-{name}"), curves)
+            async with _web(name, rows, replay.analyser) as web:
+                await _table_of(replay, web, truth, languages, asked)
+
+
+async def _table_of(
+    replay: Replay, web: Web, truth: Truth, languages: Sequence[Language], asked: argparse.Namespace
+) -> None:
+    curves = {}
+    print(f"{'-'.join(languages)}, hubs cite {'as they do' if web.name == 'real' else 'at random'}")
+    print(f"{'':12}" + "".join(f"{f'at {mark}':>16}" for mark in MARKS) + f"{'false':>8}{'s each':>8}")
+    for strategy in map(Strategy, asked.strategies.split(",")):
+        trials = [await _trial(replay, web, truth, languages, strategy, number, asked) for number in range(asked.sets)]
+        curves[strategy] = [trial.curve for trial in trials]
+        _print(strategy, trials)
+    if asked.svg is not None:
+        _draw(asked.svg.with_stem(f"{asked.svg.stem}-{web.name}"), curves, asked.downloads)
 
 
 def _print(strategy: Strategy, trials: Sequence[Trial]) -> None:
@@ -159,7 +166,7 @@ async def _trial(  # noqa: PLR0913, PLR0917 - what a trial needs
     seeds = _seeds(truth, web.rows, number)
     robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), clock, pause=0.0)
     check = _new_check(asked.check, truth, languages)
-    walk = new_walk(strategy, languages, _source(web), check)
+    walk = new_walk(strategy, languages, web.source, check)
     crawl = Crawl(
         Frontier(
             MemoryQueue(), clock, sites.of, Politeness(delay=0.0), budget=Budget(downloads=asked.downloads), ranked=True
@@ -211,34 +218,17 @@ class TruthfulCheck:
         self.verdict = SiteVerdict(self._host, answer, float(answer is Answer.BILINGUAL))
 
 
-class TableOfLinks:
-    """A backlink source over the rows."""
-
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._to: dict[str, list[Link]] = defaultdict(list)
-        self._from: dict[str, dict[str, None]] = defaultdict(dict)
-        for row in rows:
-            target = without_www(row.target.host)
-            if row.source.site != row.target.site:
-                self._to[target].append(Link(row.target, LinkKind.BACKLINK, row.source, row.anchor, row.context))
-                self._from[without_www(row.source.host)][target] = None
-
-    def referrers(self, target: Url | str, limit: int) -> list[Link]:
-        return self._to.get(without_www(str(target)), [])[:limit]
-
-    def cites(self, target: Url | str, limit: int) -> list[str]:
-        return list(self._from.get(without_www(str(target)), ()))[:limit]
-
-
-def _source(web: Web) -> BacklinkSource:
-    return TableOfLinks(web.rows)
-
-
-def _web(name: str, rows: list[Row], analyser: Analyser) -> Web:
-    if name == "real":
-        return Web(name, rows, analyser)
-    drawn = _drawn_anew(rows)
-    return Web(name, drawn, _OtherLinks(analyser, [row for row in drawn if row.origin == "hub"]))
+@asynccontextmanager
+async def _web(name: str, rows: list[Row], analyser: Analyser) -> AsyncIterator[Web]:
+    if name == "random":
+        rows = _drawn_anew(rows)
+        analyser = _OtherLinks(analyser, [row for row in rows if row.origin == "hub"])
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "links.tsv"
+        lines = ("\t".join(" ".join(cell.split()) for cell in row[:4]) for row in rows)
+        table.write_text("source\ttarget\tanchor\tcontext\n" + "".join(f"{line}\n" for line in lines), encoding="utf-8")
+        async with open_backlinks([str(table)]) as source:
+            yield Web(name, rows, analyser, source)
 
 
 def _drawn_anew(rows: Sequence[Row]) -> list[Row]:
@@ -304,8 +294,32 @@ def _table(name: str, keep: Callable[[dict[str, str]], bool] = lambda _row: True
         return [row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE) if keep(row)]
 
 
-def _draw(path: Path, curves: dict[Strategy, list[list[Found]]]) -> None:
-    raise NotImplementedError
+def _draw(path: Path, curves: dict[Strategy, list[list[Found]]], downloads: int) -> None:
+    """The mean over the sets of seeds, a line for each configuration."""
+    wide, high, colours = 640, 400, ("#8a55cf", "#17946d", "#e0632f", "#2a6fdb", "#7d6b58")
+    steps = range(0, downloads + 1, max(1, downloads // 50))
+    means = {name: [mean(sites_at(one, step) for one in sets) for step in steps] for name, sets in curves.items()}
+    top = max(max(line) for line in means.values()) or 1
+    parts = [f'<rect width="{wide}" height="{high}" fill="#fff"/>']
+    for mark in range(0, int(top) + 1, 5):
+        y = 360 - 320 * mark / top
+        parts.append(
+            f'<path d="M50,{y:.0f}H500" stroke="#ddd"/><text x="42" y="{y + 4:.0f}" text-anchor="end">{mark}</text>'
+        )
+    parts += [
+        f'<text x="{50 + 450 * mark / downloads:.0f}" y="380" text-anchor="middle">{mark}</text>'
+        for mark in range(0, downloads + 1, 100)
+    ]
+    for (name, line), colour in zip(means.items(), colours, strict=False):
+        at = [(50 + 450 * step / downloads, 360 - 320 * value / top) for step, value in zip(steps, line, strict=True)]
+        points = " ".join(f"{x:.0f},{y:.0f}" for x, y in at)
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts.append(f'<text x="508" y="{at[-1][1] + 4:.0f}" fill="{colour}">{name} {line[-1]:.1f}</text>')
+    parts.append(
+        '<text x="50" y="24">bilingual sites found</text><text x="500" y="396" text-anchor="end">downloads</text>'
+    )
+    style = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="12"'
+    path.write_text(f"<svg {style}>{''.join(parts)}</svg>\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

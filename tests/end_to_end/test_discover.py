@@ -26,7 +26,9 @@ def graph(folder: Path) -> Path:
     return path
 
 
-async def start(web: Served | None, out: Path, *flags: str, seed: str = "http://www.beekeepers.test/") -> asyncio.subprocess.Process:
+async def start(
+    web: Served | None, out: Path, *flags: str, seed: str = "http://www.beekeepers.test/"
+) -> asyncio.subprocess.Process:
     command = [sys.executable, "-m", "bitrawl", "discover", seed, "--langs", "en,fr", "--out", str(out), "--delay", "0"]
     port = web.port if web else 9
     command += ["--connect-to", f"*.test={demo.LOOPBACK}:{port}", "--allow-private", *flags]
@@ -80,18 +82,34 @@ async def test_a_search_writes_its_sites_its_seeds_and_a_report(tmp_path: Path):
     assert process.returncode == 0, err.decode()
     assert b"budget of 12 downloads used up" in err
     rows = [json.loads(line) for line in (tmp_path / "found/sites.jsonl").read_text("utf-8").splitlines()]
-    wanted = ("site", "verdict", "probability", "languages", "evidence", "url_a", "url_b", "downloads", "cited_by", "pages")
+    wanted = (
+        "site",
+        "verdict",
+        "probability",
+        "languages",
+        "evidence",
+        "url_a",
+        "url_b",
+        "downloads",
+        "cited_by",
+        "pages",
+    )
     assert set(wanted) <= set(rows[0])
     assert rows[0]["verdict"] == "bilingual"
     table = (tmp_path / "found/sites.tsv").read_text("utf-8").splitlines()
     assert table[0].split("\t")[:3] == ["site", "verdict", "probability"]
     assert len(table) == len(rows) + 1
-    seeds = [line for line in (tmp_path / "found/sites.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
+    seeds = [
+        line for line in (tmp_path / "found/sites.txt").read_text("utf-8").splitlines() if not line.startswith("#")
+    ]
     assert rows[0]["url_a"] in seeds
     assert rows[0]["site"].encode() in out
     report = (tmp_path / "found/report.html").read_text("utf-8")
     assert "Who cites the bilingual sites" in report
     assert "<script" not in report
+    again = await asyncio.create_subprocess_exec(sys.executable, "-m", "bitrawl", "report", str(tmp_path / "found"))
+    assert await again.wait() == 0
+    assert (tmp_path / "found/report.html").read_text("utf-8") == report
 
 
 async def test_a_search_that_finds_nothing_says_why(tmp_path: Path):
@@ -123,7 +141,14 @@ async def test_a_search_that_finds_nothing_says_why(tmp_path: Path):
 async def test_the_sites_found_are_mined(tmp_path: Path):
     async with demo.serve() as web:
         process = await start(
-            web, tmp_path / "found", "--backlinks", str(graph(tmp_path)), "--max-downloads", "6", "--then-mine", "--quiet"
+            web,
+            tmp_path / "found",
+            "--backlinks",
+            str(graph(tmp_path)),
+            "--max-downloads",
+            "6",
+            "--then-mine",
+            "--quiet",
         )
         _, err = await process.communicate()
     assert process.returncode == 0, err.decode()

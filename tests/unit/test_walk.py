@@ -104,7 +104,9 @@ def valued(*, hubs_tell: bool) -> CandidateValue:
 
 def test_a_site_cited_with_bilingual_sites_is_worth_more():
     value = valued(hubs_tell=True)
-    new, other = value.probabilities([Candidate(h, link(f"http://{h}/"), frozenset()) for h in ("new.org", "other.org")])
+    new, other = value.probabilities(
+        [Candidate(h, link(f"http://{h}/"), frozenset()) for h in ("new.org", "other.org")]
+    )
     assert new > 3 * other
 
 
@@ -176,7 +178,7 @@ class PagesOfWords:
             return Capture(asked.url, 301, (("Location", page[0]),), b"", 0.0)
         return Capture(asked.url, 200, (), page[0].encode(), 0.0)
 
-    async def analyse(self, capture: Capture, *, index: bool = False) -> Page:  # noqa: ARG002
+    async def analyse(self, capture: Capture, *, index: bool = False) -> Page:
         title, links = self._pages[capture.url]  # type: ignore[misc]
         found = tuple(Link(Url.parse(raw), LinkKind.PAGE, capture.url) for raw in links)
         return Page(capture.url, language=EN, title=title, links=found)
@@ -224,7 +226,7 @@ def crawl_of(walk: Walk, web: PagesOfWords, seeds: list[str], downloads: int | N
     return crawl
 
 
-def walked(  # noqa: PLR0913
+def walked(
     strategy: Strategy,
     pages: dict[str, tuple[str, list[str]] | Skip],
     seeds: list[str],
@@ -329,9 +331,7 @@ def test_two_names_of_a_site_are_judged_once():
 
 def test_all_downloads_are_counted_and_the_budget_holds():
     pages = small_web()
-    walk, web = walked(
-        Strategy.OBFC, pages, ["http://good0.org/"], source=LinkTable(links_of(pages)), downloads=25
-    )
+    walk, web = walked(Strategy.OBFC, pages, ["http://good0.org/"], source=LinkTable(links_of(pages)), downloads=25)
     assert walk.downloads == len(web.asked) == 25
 
 

@@ -28,9 +28,11 @@ SHOWN = 20  # sites that are printed; judgement
 class SearchByDefault(HelpfulGroup):
     """`bitrawl discover URL …` searches; `bitrawl discover check …` and `… graph …` are commands of their own."""
 
+    by_default = SEARCH
+
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in self.commands and args[0] != "--help":
-            args = [SEARCH, *args]
+            args = [self.by_default, *args]
         return super().parse_args(ctx, args)
 
 

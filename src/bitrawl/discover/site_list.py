@@ -9,6 +9,7 @@ from bitrawl.url import Url
 
 _ORDER = {Answer.BILINGUAL: 0, Answer.THIN: 1, Answer.UNKNOWN: 2, Answer.NO: 3}
 _json = msgspec.json.Encoder(enc_hook=str)
+_from_json = msgspec.json.Decoder(SiteVerdict, dec_hook=lambda _kind, text: Url.known(text))
 
 
 def ranked(verdicts: Iterable[SiteVerdict]) -> list[SiteVerdict]:
@@ -20,6 +21,11 @@ def json_lines(verdicts: Sequence[SiteVerdict]) -> bytes:
     """Each line has all fields, also those that say nothing."""
     rows = ({name: getattr(one, name) for name in SiteVerdict.__struct_fields__} for one in verdicts)
     return b"".join(_json.encode(row) + b"\n" for row in rows)
+
+
+def from_json_lines(content: bytes) -> list[SiteVerdict]:
+    """What `json_lines` wrote."""
+    return [_from_json.decode(line) for line in content.splitlines()]
 
 
 def table(verdicts: Sequence[SiteVerdict]) -> str:

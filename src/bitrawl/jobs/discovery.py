@@ -10,7 +10,7 @@ from bitrawl import files
 from bitrawl.config import BudgetSection, DiscoverySection, Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.discover.graph.several import Backlinks
-from bitrawl.discover.site_list import json_lines, ranked, seed_list, seeds_of, table
+from bitrawl.discover.site_list import from_json_lines, json_lines, ranked, seed_list, seeds_of, table
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.discover.walk.facts import WalkFacts, gather
 from bitrawl.discover.walk.neighbourhood import BACKLINKS
@@ -70,6 +70,15 @@ async def discover(  # noqa: PLR0913 - listeners
         return Discovered(ending, why, tuple(parts.walk.found), facts)
 
 
+def draw_report(folder: JobFolder) -> Path | None:
+    """The report of a search again, as it stood last; None if the folder holds none."""
+    facts, sites = folder.path / FACTS, folder.path / SITES_JSON
+    if not facts.exists() or not sites.exists():
+        return None
+    verdicts = from_json_lines(sites.read_bytes())
+    return write_report(folder.path, msgspec.json.decode(facts.read_bytes(), type=WalkFacts), verdicts)
+
+
 def mining_job(job: Job, found: Discovered) -> Job:
     """The job that mines the sites found: the same languages, topic and manners, and no budget of the search."""
     seeds = [str(url) for site in found.sites for url in seeds_of(site)]
@@ -93,15 +102,8 @@ async def _source(
 
 def _found_before(path: Path) -> list[str]:
     """Bilingual sites of an earlier run."""
-    if not path.exists():
-        return []
-    rows = (msgspec.json.decode(line, type=_Row) for line in path.read_bytes().splitlines())
-    return [row.site for row in rows if row.verdict is Answer.BILINGUAL]
-
-
-class _Row(msgspec.Struct, frozen=True):
-    site: str
-    verdict: Answer
+    verdicts = from_json_lines(path.read_bytes()) if path.exists() else []
+    return [one.site for one in verdicts if one.verdict is Answer.BILINGUAL]
 
 
 class _AskingFetcher:
