@@ -173,6 +173,13 @@ async def test_a_service_is_asked_once_for_each_target_with_page_and_limit():
     ]
 
 
+async def test_what_a_service_said_of_a_host_is_found_with_and_without_www():
+    service = BacklinkService("https://api.org/{url}", Answering(b'{"source": "http://hub.org/"}'))
+    await service.prefetch(["www.a.com"], 5)
+    assert len(service.referrers("a.com", 5)) == len(service.referrers("www.a.com", 5)) == 1
+    assert service.referrers(Url.parse("https://a.com/"), 5) == []
+
+
 @pytest.mark.parametrize("answer", [b"", b"[]", b"\n", skip(Reason.HTTP_STATUS, 404)])
 async def test_a_service_that_knows_nobody_is_no_fault(answer):
     service = BacklinkService("https://api.org/{url}", Answering(answer))
