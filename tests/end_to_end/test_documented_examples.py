@@ -25,7 +25,7 @@ SHELL = {"sh", "console"}
 BETWEEN = {"|", "<", ">", ">>", "&&", ";"}  # commands, and what they read and write
 
 # Documented before they are built: (command, flag), (command, flag, value) or (command,). To be empty at a release.
-COMING: set[tuple[str, ...]] = set()
+COMING: set[tuple[str, ...]] = {("bitrawl discover",)}
 OTHERS = {
     "--parts",
     "--pages",
@@ -34,6 +34,12 @@ OTHERS = {
     "--sets",
     "--small",
     "--splits",
+    "--edges",
+    # of `bitrawl discover graph`, until `discover` is mounted
+    "--around",
+    "--backlinks",
+    "--max-links",
+    "--max-referrers",
 }  # flags of benchmarks, in the running text
 
 _BLOCK = re.compile(

@@ -264,6 +264,14 @@ def test_a_graph_in_another_format_is_named(tmp_path: Path):
         build_graph(tmp_path, tmp_path / "out")
 
 
+def test_the_list_of_the_parts_is_not_taken_for_a_part(tmp_path: Path):
+    write(tmp_path / "cc-main-host-vertices.paths.gz", ["projects/hyperlinkgraph/x/host/vertices/part-0.txt.gz"])
+    with pytest.raises(GraphError, match="only lists the parts of a graph; download the files"):
+        build_graph(tmp_path, tmp_path / "out")
+    write_graph(tmp_path, [(1, 2)])
+    assert build_graph(tmp_path, tmp_path / "out").edges == 1
+
+
 def test_a_folder_without_edges_says_what_is_missing(tmp_path: Path):
     write(tmp_path / "host-vertices.txt.gz", ["0\torg.a"])
     with pytest.raises(GraphError, match="no file of edges"):

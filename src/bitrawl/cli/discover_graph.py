@@ -116,7 +116,7 @@ async def _show(targets: list[str | Url], places: list[str], limit: int, asking:
         if not len(source):
             raise ConfigError(f"{', '.join(places)}: there are no links between hosts in it")
         await source.prefetch(targets, limit)
-        out.print(_HEADER, markup=False)
+        typer.echo(_HEADER)
         for target in targets:
             links = source.referrers(target, limit)
             found = found or bool(links)
@@ -124,7 +124,7 @@ async def _show(targets: list[str | Url], places: list[str], limit: int, asking:
                 complain(f"nobody is known to link to {target}")
                 continue
             for link in links:
-                out.print(_line(link, len(source.cites(link.source or "", _COUNTED))), markup=False)
+                typer.echo(_line(link, len(source.cites(link.source or "", _COUNTED))))
     return found
 
 

@@ -22,7 +22,7 @@ Progress = Callable[[int, int], None]
 
 # Edges in a part that is sorted at once: 128 MB, mapped from a file. Judgement.
 _PART_EDGES = 1 << 24
-_BYTES_PER_EDGE = 3  # compressed; Common Crawl's have 3 to 6, the sorted edges of benchmarks/graph.py 5
+_BYTES_PER_EDGE = 4  # compressed; Common Crawl's graph of hosts of July 2020 has 4.5 (13.7 GB, 3.02 G edges)
 _MOST_PARTS = 256  # open files
 _MISSING = 20  # hosts that meta.json names
 _ROWS = 1 << 20  # of a column that are in memory at a time; judgement
@@ -68,7 +68,7 @@ def _whole(files: GraphFiles, draft: Path, read: Read, _hosts: Sequence[str], _c
     numbering = write_names(scan.passing(vertex_blocks(files.vertices, read)), draft, None)
     scan.check(files.vertices[0])
     size = sum(path.stat().st_size for path in files.edges)
-    parts = min(max(size // _BYTES_PER_EDGE // _PART_EDGES, 1), _MOST_PARTS)
+    parts = _parts(size // _BYTES_PER_EDGE)
     counted = _Counted(_edges(files, scan.size, read))
     kept = _write_edges(draft, scan.count, parts, (_renumbered(edges, numbering, files) for edges in counted))
     with Column(draft / "degrees.npy", "<u4") as degrees, Column(draft / "given.npy", "<u4"):
@@ -93,7 +93,7 @@ def _around(files: GraphFiles, draft: Path, read: Read, hosts: Sequence[str], ca
         kept.add(edges.targets)
     numbering = write_names(vertex_blocks(files.vertices, read), draft, kept)
     renumbered = (_renumbered(edges, numbering, files) for edges in near.kept())
-    edges_kept = _write_edges(draft, numbering.count, 1, renumbered)
+    edges_kept = _write_edges(draft, numbering.count, _parts(near.path.stat().st_size // 8), renumbered)
     _write_degrees(draft, near, given, numbering)
     near.path.unlink()
     return GraphMeta(
@@ -156,6 +156,10 @@ def _renumbered(edges: Edges, numbering: Numbering, files: GraphFiles) -> Edges:
         if len(strange := old[places == numbering.count]):
             raise _unknown_id(files.edges[0], int(strange[0]), files)
     return new
+
+
+def _parts(edges: int) -> int:
+    return min(max(edges // _PART_EDGES, 1), _MOST_PARTS)
 
 
 def _write_edges(draft: Path, count: int, parts: int, edges: Iterable[Edges]) -> int:

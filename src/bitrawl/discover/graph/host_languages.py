@@ -22,6 +22,7 @@ def language_counts(path: Path, hosts: Iterable[str]) -> dict[str, dict[Language
     """
     try:
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 - an extra
+        from pyarrow import compute  # noqa: PLC0415
         from pyarrow import parquet as pq  # noqa: PLC0415
     except ImportError as error:
         raise ConfigError("Common Crawl's index needs pyarrow. Run: pip install 'bitrawl[parquet]'") from error
@@ -30,20 +31,17 @@ def language_counts(path: Path, hosts: Iterable[str]) -> dict[str, dict[Language
     counts: dict[str, Counter[Language]] = {}
     for file in _files(path):
         try:
-            with pq.ParquetFile(file) as table:
-                _check_columns(table.schema_arrow.names, file)
-                for batch in table.iter_batches(_ROWS, columns=[HOST, LANGUAGES]):
-                    _count(pa, batch, wanted, asked, counts)
+            with pq.ParquetFile(file) as parquet:
+                _check_columns(parquet.schema_arrow.names, file)
+                for batch in parquet.iter_batches(_ROWS, columns=[HOST, LANGUAGES]):
+                    rows = pa.Table.from_batches([batch])
+                    _count(rows.filter(compute.is_in(rows[HOST], value_set=wanted)), asked, counts)
         except (pa.ArrowInvalid, OSError) as error:
             raise GraphError(f"{file} cannot be read as Parquet: {error}; download it again") from error
     return {host: dict(found.most_common()) for host, found in counts.items()}
 
 
-def _count(pa: Any, batch: Any, wanted: Any, asked: dict[str, str], counts: dict[str, Counter[Language]]) -> None:
-    table = pa.Table.from_batches([batch])
-    table = table.filter(pa.compute.is_in(table[HOST], value_set=wanted))
-    if not table.num_rows:
-        return
+def _count(table: Any, asked: dict[str, str], counts: dict[str, Counter[Language]]) -> None:
     for row in table.group_by([HOST, LANGUAGES]).aggregate([([], "count_all")]).to_pylist():
         language = claimed_language(row[LANGUAGES] or "und")  # the first of several is the main one
         host = asked[without_www(row[HOST])]

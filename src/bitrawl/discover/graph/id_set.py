@@ -22,6 +22,3 @@ class IdSet:
     def has(self, ids: Ids) -> NDArray[np.bool_]:
         found: NDArray[Any] = self._bits[ids >> 3] >> (ids & 7).astype(np.uint8)
         return (found & 1).astype(bool)
-
-    def sorted(self) -> Ids:
-        return np.flatnonzero(np.unpackbits(self._bits, bitorder="little")).astype(np.uint32)

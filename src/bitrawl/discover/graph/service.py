@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from bitrawl.discover.graph.names import home_page, host_of
+from bitrawl.discover.graph.names import home_page, host_of, without_www
 from bitrawl.discover.graph.rows import ranked
 from bitrawl.errors import ConfigError, GraphError, UrlError
 from bitrawl.model import TRANSIENT, Capture, Link, LinkKind, Reason, Skip
@@ -52,16 +52,16 @@ class BacklinkService:
 
     async def prefetch(self, targets: Iterable[Url | str], limit: int) -> None:
         """Raises `GraphError` if the service refuses, has no such format, or no longer answers."""
-        for target in dict.fromkeys(targets):
-            if target not in self._answers:
+        for target in targets:
+            if _key(target) not in self._answers:
                 links = await self._ask(target, limit)
                 if links is not None:
-                    self._answers[target] = links
+                    self._answers[_key(target)] = links
             while len(self._answers) > _KEPT:
                 self._answers.popitem(last=False)
 
     def referrers(self, target: Url | str, limit: int) -> list[Link]:
-        return self._answers.get(target, [])[:limit]
+        return self._answers.get(_key(target), [])[:limit]
 
     def cites(self, _target: Url | str, _limit: int) -> list[str]:
         """Nothing: a service is asked for backlinks only."""
@@ -101,6 +101,11 @@ class BacklinkService:
         why = f"HTTP {answer.status}" if answer.status else ""
         detail = (answer.detail or str(answer.reason)) if isinstance(answer, Skip) else ""
         return f"{self.name} does not answer with backlinks: {' '.join(filter(None, (why, detail)))}; check the URL and your key"
+
+
+def _key(target: Url | str) -> str:
+    """The same for a host with and without `www.`; a page stands for itself."""
+    return target if isinstance(target, Url) else without_www(host_of(target))
 
 
 def _link(row: Referrer, url: Url) -> Link | None:

@@ -17,6 +17,7 @@ _BLOCK = (
 )  # bytes of text. Measured (2026-11): 64 kB to 1 MB read 5 to 6 M edges a CPU second, 2 MB takes more memory
 _SUFFIXES = (".txt", ".txt.gz", ".tsv", ".tsv.gz", ".gz")
 _OTHER_FORMATS = (".graph", ".graph.gz", ".offsets", ".properties", ".ef", ".graph-t")
+_LISTS = (".paths", ".paths.gz")  # Common Crawl's lists of the parts
 _GZIP = b"\x1f\x8b"
 _DAMAGE: tuple[type[Exception], ...] = (isal_zlib.error, gzip.BadGzipFile)  # type: ignore[assignment]
 _WANTED = "a folder with the text files of vertices (id, host) and edges (from, to)"
@@ -54,6 +55,9 @@ def graph_files(folder: Path) -> GraphFiles:
         raise GraphError(
             f"{packed} is a graph in another format (BVGraph); download the text files of vertices and edges instead"
         )
+    listing = next((path for path in sorted(folder.rglob("*")) if path.name.endswith(_LISTS)), None)
+    if listing is not None:
+        raise GraphError(f"{listing} only lists the parts of a graph; download the files that it names")
     missing = " or ".join(kind for kind, paths in zip(found._fields, found, strict=True) if not paths)
     raise GraphError(
         f"{folder} has no file of {missing}; give {_WANTED}, as Common Crawl names them: *-vertices.txt.gz"
@@ -96,7 +100,11 @@ def _lines(text: BinaryIO, raw: BinaryIO, read: Read) -> Iterator[bytes]:
 
 
 def _listed(folder: Path) -> GraphFiles:
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name.endswith(_SUFFIXES))
+    paths = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.name.endswith(_SUFFIXES) and not path.name.endswith(_LISTS)
+    )
 
     def of(kind: str) -> list[Path]:
         """By the file's own name, or by its folder: part files have no name that says what they are."""
