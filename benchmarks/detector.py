@@ -7,7 +7,7 @@
 A site is one entry page. The link predictor is trained anew without the hosts that it is measured on, in five folds. clicks:
 how far the second language is from the entry page; "unlinked": no link leads there. A thin site has one translated page of
 many: it counts as a false one, and apart. Downloads: pages and sitemaps fetched beyond the entry page, also those that were not
-there; redirects and robots.txt do not count. Sites whose truth is unknown are left out.
+there; redirects and robots.txt do not count. Sites whose truth is unknown, or whose robots.txt refuses us, are left out.
 """
 
 import argparse
@@ -22,15 +22,15 @@ from statistics import mean
 from typing import NamedTuple
 
 from bitrawl.assemble import site_judges
+from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.discover.paper_check import PaperSiteCheck
 from bitrawl.discover.predictor import LinkPredictor
 from bitrawl.discover.site_check import DeclaredSiteCheck
 from bitrawl.discover.suggestions import SiteJudges, links_inside
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
-from bitrawl.crawl.frontier import Politeness
 from bitrawl.jobs.site_checks import SiteChecks
-from bitrawl.model import Language, Link, LinkKind, Page
+from bitrawl.model import Language, Link, LinkKind, Page, Skip, Stage
 from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
 from bitrawl.text.language_names import spaced
 from bitrawl.training.folds import fold_of
@@ -111,7 +111,15 @@ class Bench:
         return await self.replay.page(site.entry)
 
 
-async def predictors(web: Path, hosts: Iterable[str]) -> list[LinkPredictor]:
+async def allowed(replay: Replay, sites: Sequence[Site]) -> list[Site]:
+    """The sites whose robots.txt lets us read the entry page."""
+    robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), ReplayClock(), pause=0.0)
+    answers = {entry: await robots.fetch(Link(entry, LinkKind.SEED)) for entry in {site.entry for site in sites}}
+    refused = {url for url, one in answers.items() if isinstance(one, Skip) and one.stage is Stage.ROBOTS}
+    return [site for site in sites if site.entry not in refused]
+
+
+async def predictors(hosts: Iterable[str]) -> list[LinkPredictor]:
     """One for each fold, trained on the hosts of the others, and on the site packs that are no hosts of this fold."""
     examples = await gathered(WEB, cache=CACHE)
     folds = fold_of(hosts, FOLDS)
@@ -138,7 +146,9 @@ async def by_words(bench: Bench) -> list[Judged]:
     judged = []
     for site in bench.sites:
         page = await bench.entry(site)
-        texts = {spaced(text) for link in (page.links if page else ()) for text in (link.anchor, link.image_alt) if text}
+        texts = {
+            spaced(text) for link in (page.links if page else ()) for text in (link.anchor, link.image_alt) if text
+        }
         named = [language for language in site.languages if texts & language_spellings(language)]
         judged.append(Judged(site, len(named) == len(site.languages), 0))
     return judged
@@ -232,7 +242,8 @@ async def run(asked: argparse.Namespace) -> None:
     async with AsyncExitStack() as stack:
         cache = CACHE / ("web" if asked.web == WEB else asked.web.name)
         replay = await stack.enter_async_context(opened_replay([asked.web / "web.warc.gz"], cache=cache))
-        bench = Bench(replay, sites, await predictors(asked.web, {site.host for site in sites}))
+        sites = await allowed(replay, sites)
+        bench = Bench(replay, sites, await predictors({site.host for site in sites}))
         counts = {distance: sum(site.distance == distance for site in sites) for distance in DISTANCES}
         print(f"{len(sites)} sites and pairs of languages; bilingual: {counts}")
         heads = [*DISTANCES, "precision", "without thin", "downloads", "on others"]
@@ -258,7 +269,9 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="list the sites that were judged wrongly")
     asked = parser.parse_args()
     if not (asked.web / "verdicts.tsv").is_file():
-        raise SystemExit(f"{asked.web} is not there: this benchmark needs the frozen web (docs/reference/benchmarks.md)")
+        raise SystemExit(
+            f"{asked.web} is not there: this benchmark needs the frozen web (docs/reference/benchmarks.md)"
+        )
     asyncio.run(run(asked))
 
 

@@ -102,7 +102,7 @@ def _url_tokens(url: str) -> list[str]:
 
 
 def _meaning(token: str, asked: Asked, *, sentence: bool) -> str:
-    """ "wanted", "own" or "other" with the form of the name; empty if the token names no language.
+    """Whether it names the language "wanted", the page's "own" or an "other", and in which form; empty if none.
 
     "de", "es" and "it" are words within a sentence.
     """

@@ -230,10 +230,10 @@ class DeclaredSiteCheck:
             if missing and len(found) == len(missing):
                 options.append((prod(map(self._chance, found)), min(found, key=self._chance)))
             elif not missing and found:
-                best = max(found, key=self._chance)
-                options.append((self._chance(best), best))
-        chance, best = max(options, key=lambda option: option[0], default=(0.0, None))
-        return best if chance >= self._settings.min_chance else None
+                likeliest = max(found, key=self._chance)
+                options.append((self._chance(likeliest), likeliest))
+        worth = [option for option in options if option[0] >= self._settings.min_chance]
+        return max(worth, key=lambda option: option[0])[1] if worth else None
 
     def _likeliest(self, language: Language) -> Suggestion | None:
         fresh = (one for one in self._suggestions.values() if one.language == language and self._is_new(one.link.url))
@@ -288,9 +288,7 @@ class DeclaredSiteCheck:
             detail = f"no page in {missing} was found"
             self.verdict = self._verdict(Answer.NO, round(left / 2, 4), held, detail)
 
-    def _verdict(
-        self, answer: Answer, probability: float, languages: tuple[Language, ...], detail: str
-    ) -> SiteVerdict:
+    def _verdict(self, answer: Answer, probability: float, languages: tuple[Language, ...], detail: str) -> SiteVerdict:
         return SiteVerdict(
             self._entry.url.host,
             answer,
@@ -307,4 +305,3 @@ def is_thin(a: Page, b: Page) -> bool:
     """Whether two translations lead to the same pages: then those have one version, and only this page has two."""
     targets, others = ({link.url for link in links_inside(page)} - {a.url, b.url} for page in (a, b))
     return len(targets) >= THIN_LINKS and targets == others
-

@@ -46,7 +46,9 @@ def train(data: Path, out: Path, *, tell: Tell = silent, cache: Path | None = No
     """From the folder discovery, and sites beside it where there is one."""
     examples = asyncio.run(gathered(data, cache=cache, tell=tell))
     predictor = fitted(examples)
-    tell(f"{len(examples)} links of {len({one.host for one in examples})} hosts, {sum(one.leads for one in examples)} lead")
+    tell(
+        f"{len(examples)} links of {len({one.host for one in examples})} hosts, {sum(one.leads for one in examples)} lead"
+    )
     with replacing(out) as file:
         np.savez_compressed(file, weights=predictor.weights.astype(np.float16), bias=np.float32(predictor.bias))
 
@@ -172,6 +174,8 @@ def _platt(logits: NDArray[np.float64], leads: NDArray[np.float64], counts: NDAr
         chances = 1 / (1 + np.exp(-np.clip(slope * logits + shift, -30, 30)))
         errors, spread = counts * (chances - leads), counts * chances * (1 - chances) + 1e-9
         gradient = np.array([(errors * logits).sum(), errors.sum()])
-        curve = np.array([[(spread * logits**2).sum(), (spread * logits).sum()], [(spread * logits).sum(), spread.sum()]])
+        curve = np.array(
+            [[(spread * logits**2).sum(), (spread * logits).sum()], [(spread * logits).sum(), spread.sum()]]
+        )
         slope, shift = np.array([slope, shift]) - np.linalg.solve(curve + 1e-6 * np.eye(2), gradient)
     return float(slope), float(shift)
