@@ -54,7 +54,7 @@ async def test_killed_again_and_again_a_search_finds_the_same_sites(tmp_path: Pa
         for _ in range(KILLS):
             seen, limit = len(web.visits), len(web.visits) + random.randint(3, 12)
             process = await start(web, tmp_path / "killed", *flags)
-            while len(web.visits) < limit and process.returncode is None:
+            while len(web.visits) < limit and process.returncode is None:  # noqa: ASYNC110 - the server has no event
                 await asyncio.sleep(0.001)
             if process.returncode is None:
                 process.kill()

@@ -7,6 +7,7 @@ import typer
 from bitrawl.cli.console import err
 from bitrawl.cli.console import out as console
 from bitrawl.cli.crawl import Bootstrap, Fresh, Out, Quiet
+from bitrawl.cli.discover_check import check
 from bitrawl.cli.discover_graph import app as graph
 from bitrawl.cli.flags import Seeds, SeedsFile, seeds_of, with_settings
 from bitrawl.cli.foreground import Foreground, leave
@@ -47,6 +48,7 @@ app = typer.Typer(
     "[bold]bitrawl discover sites --help[/] lists the flags of the search. The word sites can be left out.",
 )
 
+app.command(cls=HelpfulCommand)(check)
 app.add_typer(graph)
 
 
