@@ -13,16 +13,15 @@ from bitrawl.discover.walk.neighbourhood import Candidate
 
 Floats = NDArray[np.float64]
 
-FEATURES = ("any candidate", "hubs that cite it", "hubs that cite a bilingual site too", "yield of its hubs", "words")
-# What is believed before anything is seen, as weights of the features; the walk replaces them by what it learns. Judgement,
-# checked on the web of ../shared/discovery (2026-11), where both a quarter and four times the weights find as many sites.
-PRIOR = np.array([-2.5, 0.3, 0.8, 0.5, 0.5])
-# How many candidates must speak against a prior weight to move it; that of all candidates together moves easily.
-STRENGTH = np.array([1.0, 5.0, 5.0, 5.0, 5.0])
+FEATURES = ("any candidate", "hubs that cite it", "hubs that cite a bilingual site too", "yield of its hubs", "words", "its address is a guess")
+# What is believed before anything is seen, as weights of the features; the walk replaces them by what it learns. Judgement.
+PRIOR = np.array([-2.5, 0.3, 0.8, 0.5, 0.5, 0.0])
+# How firmly each is believed, as in ridge regression: that of all candidates together moves easily. Judgement.
+STRENGTH = np.array([1.0, 5.0, 5.0, 5.0, 5.0, 2.0])
 PRIOR_HUB = 2.0  # candidates that a hub counts as having yielded what the average hub does; judgement
 MOST_ODDS = 4.0  # of one feature; judgement
-ROUNDS = 6  # of Newton's method: more change nothing in the third digit
-MOST_EXAMPLES = 1000  # the latest; judgement: weighing them takes 20 ms
+ROUNDS = 6  # of Newton's method; judgement
+MOST_EXAMPLES = 1000  # the latest; judgement
 
 
 class Weight(NamedTuple):
@@ -88,7 +87,7 @@ class CandidateValue:
         base = self.base_rate
         yields = sum(log(max(self.hub_yield(hub, own=own), 1e-3) / base) for hub in hubs) / sqrt(1 + len(hubs))
         words = self._words.odds(candidate.words, own=own) / sqrt(1 + len(candidate.words))
-        return 1.0, log1p(len(hubs)), log1p(together), _bounded(yields), _bounded(words)
+        return 1.0, log1p(len(hubs)), log1p(together), _bounded(yields), _bounded(words), float(candidate.guessed)
 
 
 def _bounded(odds: float) -> float:

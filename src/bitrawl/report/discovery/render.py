@@ -100,7 +100,11 @@ def _sites(verdicts: Sequence[SiteVerdict]) -> Html:
 
 
 def _site(one: SiteVerdict) -> Html:
-    pages = joined(fill("<div>{link}</div>", link=link(str(url), width=60)) for url in (one.url_a, one.url_b) if url)
+    pages = joined(
+        fill("<div>{link}</div>", link=link(str(url), url.path if url.host == one.site else "", width=60))
+        for url in (one.url_a, one.url_b)
+        if url
+    )
     return fill(
         '<tr><th scope="row"><bdi>{site}</bdi></th><td>{languages}</td><td class="n">{probability}</td><td>{pages}</td>'
         '<td>{evidence}</td><td class="n">{downloads}</td><td class="n">{size}</td></tr>',
