@@ -9,7 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.config import FOCUSED, Job, Reach, Strategy, TopicModel, TopicSection
+import msgspec
+
+from bitrawl.config import FOCUSED, Job, Reach, Strategy, TopicModel, TopicSection, Walk
 from bitrawl.crawl.addresses import Endpoint
 from bitrawl.crawl.decompress import Expansion, content_codings, expand
 from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher, user_agent
@@ -21,16 +23,37 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.crawl.sniff import JSON, media_type
 from bitrawl.crawl.traps import Traps
+from bitrawl.discover.predictor import LinkPredictor
+from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
+from bitrawl.discover.suggestions import SiteJudges
+from bitrawl.discover.verdict import SiteCheck
+from bitrawl.discover.walk.back_and_forth import BackAndForth
+from bitrawl.discover.walk.cocitation import Cocitation
+from bitrawl.discover.walk.forward import Forward
+from bitrawl.discover.walk.neighbourhood import Neighbourhood
+from bitrawl.discover.walk.plan import Plan
+from bitrawl.discover.walk.walk import NewCheck
+from bitrawl.discover.walk.walk import Walk as SiteWalk
+from bitrawl.discover.walk.words import LinkWords
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name
 from bitrawl.mining import Miner
-from bitrawl.model import Language, Link, LinkKind, Method, Reason, Visit
+from bitrawl.model import Language, Link, LinkKind, Method, Page, Reason, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.pair.content import Lexicons
 from bitrawl.pair.evidence import ALL
-from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.protocols import Encoder, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
+from bitrawl.pair.pairing import THRESHOLD, Pairing, PairingSettings
+from bitrawl.pair.verification import MIN_WEIGHT
+from bitrawl.protocols import (
+    BacklinkSource,
+    Encoder,
+    Fetcher,
+    LinkScorer,
+    RelevanceModel,
+    UrlLanguageModel,
+    UrlPairModel,
+)
 from bitrawl.store.archive import ArchivingFetcher, WarcArchive
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
@@ -70,6 +93,7 @@ from bitrawl.urls.parallel.transformer import load_pair_transformer
 
 MEGABYTE = 1_000_000
 MAX_WORKERS = 4  # a polite crawl never needs more
+MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own; judgement
 
 
 class SystemClock:
@@ -91,19 +115,21 @@ class Parts(NamedTuple):
     ledger: Ledger
     queue: LedgerQueue
     learns: bool  # whether the strategy must be told the visits of earlier runs
+    walk: SiteWalk | None = None  # in a search for bilingual sites
 
 
-async def crawl(
+async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
     job: Job,
     folder: Path,
     archives: Archives | None,
     stack: AsyncExitStack,
     observe: Callable[[Visit], None],
     judge: TopicJudge | None = None,
+    backlinks: BacklinkSource | None = None,
 ) -> Parts:
     """Everything that a crawl of the web, or of archives, needs. What must be closed is put on the stack.
 
-    `judge` is what `topic_judge` made, in a job with a topic.
+    `judge` is what `topic_judge` made, in a job with a topic. `backlinks` are for a search for sites.
     """
     clock, sites = SystemClock(), Sites(job.scope.one_site)
     ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
@@ -114,12 +140,17 @@ async def crawl(
     pause = 0.0 if archives is not None else job.politeness.delay
     robots = RobotsFetcher(web, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
     topic = Topic(judge.model, job.topic, sites.of) if judge is not None else None
-    whole, strategy_asked = bool(job.warc), scorer(job, topic)
+    site_walk = None
+    if job.discovery.walk is not None:
+        check = new_site_check(job.languages(), robots.sitemaps)
+        site_walk = walk(job.discovery.walk, job.languages(), backlinks, check)
+    whole, strategy_asked = bool(job.warc), site_walk or scorer(job, topic)
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock),
         fetcher=web if whole else robots,
         analyser=await stack.enter_async_context(_analyser(job, folder)),
-        scorer=GuardedScorer(strategy_asked, ledger.record_fault),
+        # A walk that fails must not become a crawl of everything: its fault costs the visit.
+        scorer=site_walk or GuardedScorer(strategy_asked, ledger.record_fault),
         ledger=ledger,
         scope=Scope(sites, seeds, scope_rules(job)),
         clock=clock,
@@ -127,11 +158,11 @@ async def crawl(
             parallel=job.politeness.parallel,
             attempts=job.politeness.attempts,
             follow=not whole,
-            sitemaps=job.scope.sitemaps,
-            probe=job.scope.probe and archives is None,
+            sitemaps=job.scope.sitemaps and site_walk is None,  # The check of a site asks for what it needs.
+            probe=job.scope.probe and archives is None and site_walk is None,
             opt_outs=job.politeness.opt_outs,
             exhaustive=job.exhaustive,
-            site_hosts=job.budget.site_hosts,
+            site_hosts=job.budget.site_hosts if site_walk is None else MAX_HOSTS,
         ),
         traps=_traps(ledger),
         sitemaps_of=robots.sitemaps,
@@ -144,7 +175,8 @@ async def crawl(
     for url, signature in ledger.signatures():
         made.hosts.answered(url, signature)
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
-    return Parts(made, ledger, queue, learns=judge is not None or not isinstance(strategy_asked, STATELESS))
+    learns = judge is not None or not isinstance(strategy_asked, STATELESS)
+    return Parts(made, ledger, queue, learns, site_walk)
 
 
 async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) -> Previewer:
@@ -187,7 +219,7 @@ def scope_rules(job: Job) -> ScopeRules:
         depth=scope.depth,
         same_host=scope.same_host,
         under=scope.under,
-        whole_web=scope.reach is Reach.WEB,
+        whole_web=scope.reach is Reach.WEB or job.discovery.is_set,
     )
 
 
@@ -207,13 +239,13 @@ def loose_web(
     return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, pause=pause)
 
 
-def api_web(*, allow_private: bool, contact: str = "") -> HttpFetcher:
+def api_web(*, allow_private: bool, contact: str = "", media_types: frozenset[str] = frozenset({JSON})) -> HttpFetcher:
     """A fetcher of JSON, to be entered as a context. It asks without robots.txt: see `topic.wiki.client.WikiClient`."""
     settings = FetchSettings(
         contact=contact or PROJECT_PAGE,
         allow_private=allow_private,
         proxies=Proxies.of_environment(os.environ),
-        media_types=frozenset({JSON}),
+        media_types=media_types,
     )
     return HttpFetcher(settings, SystemClock())
 
@@ -311,12 +343,12 @@ def _frontier(
             backoff=manners.backoff,
         ),
         floor=robots.delay if live else lambda _host: 0.0,
-        budget=Budget(budget.pages, _bytes(budget.megabytes), budget.minutes),
+        budget=Budget(budget.pages, _bytes(budget.megabytes), budget.minutes, job.discovery.downloads),
         site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
         spent=spent,
         spent_on=spent_on,
         left={} if job.exhaustive else {known.site: known.left for known in ledger.sites() if known.left},
-        ranked=job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE),
+        ranked=job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE)),
         steps=bucket_scores(job),
     )
 
@@ -516,6 +548,75 @@ def _language_models(job: Job, shown: Examples) -> dict[Language, NgramModel]:
 def _named_model(raw: str) -> tuple[Language, NgramModel]:
     code, _, path = raw.partition("=")
     return Language(code), read_arpa(Path(path))
+
+
+# Finding bilingual sites
+
+
+def walk(name: Walk, languages: Sequence[Language], source: BacklinkSource | None, new_check: NewCheck) -> SiteWalk:
+    """A new walk that knows nothing yet. The source is None without a link graph."""
+    near = Neighbourhood(LinkWords(languages), source)
+    plan: Plan
+    match name:
+        case Walk.COCITATION:
+            plan = Cocitation(near)
+        case Walk.OBFC | Walk.COBFC:
+            plan = BackAndForth(near, classifiers=name is Walk.COBFC)
+        case Walk.FC | Walk.FOCUSED:
+            plan = Forward(near, focused=name is Walk.FOCUSED)
+    return SiteWalk(near, plan, new_check)
+
+
+def new_site_check(
+    languages: Sequence[Language], sitemaps_of: Callable[[str], Sequence[Url]] | None = None
+) -> NewCheck:
+    """Begins the check of a site at its entry page."""
+    judges = site_judges(languages, sitemaps_of)
+    return lambda entry: site_check(entry, languages, judges)
+
+
+def site_judges(languages: Sequence[Language], sitemaps_of: Callable[[str], Sequence[Url]] | None = None) -> SiteJudges:
+    """What the checks of many sites share. `sitemaps_of` is what robots.txt names, by origin."""
+    return SiteJudges(
+        translation_check(pairing(Job(langs=list(languages)))),
+        LinearUrlLanguageModel(),
+        LinkPredictor.load(),
+        sitemaps_of or (lambda _origin: ()),
+    )
+
+
+def site_check(
+    entry: Link, languages: Sequence[Language], judges: SiteJudges, settings: CheckSettings | None = None
+) -> SiteCheck:
+    """A new check of the site of that entry page."""
+    return DeclaredSiteCheck(entry, languages, judges, settings)
+
+
+def translation_check(pairer: Pairing) -> Callable[[Page, Page], float]:
+    """Whether mining would pair two pages, given nothing else of the site: 0–1.
+
+    Mining takes the template off first, which two pages do not show. If the whole pages are no pair, their main text
+    alone is compared.
+    """
+
+    def score(a: Page, b: Page) -> float:
+        whole = _pair_score(pairer, a, b)
+        bare = [without_boilerplate(page) for page in (a, b)]
+        if whole >= THRESHOLD or min(sum(len(one.text) for one in page.paragraphs) for page in bare) < MIN_WEIGHT:
+            return whole
+        return max(whole, _pair_score(pairer, *bare))
+
+    return score
+
+
+def _pair_score(pairer: Pairing, a: Page, b: Page) -> float:
+    return max((pair.score for pair in pairer.pairs([a, b], [a.language, b.language]).pairs), default=0.0)
+
+
+def without_boilerplate(page: Page) -> Page:
+    """The page with its main text alone."""
+    kept = tuple(paragraph for paragraph in page.paragraphs if not paragraph.boilerplate)
+    return msgspec.structs.replace(page, paragraphs=kept)
 
 
 # Mining

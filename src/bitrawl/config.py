@@ -41,6 +41,16 @@ UNFOCUSED = tuple(name for name in Strategy if name not in FOCUSED)
 """Strategies that work without one."""
 
 
+class Walk(StrEnum):
+    """How the search for bilingual sites is ordered. All but the first are Barbosa et al., section 3.1."""
+
+    COCITATION = "cocitation"
+    COBFC = "cobfc"
+    OBFC = "obfc"
+    FC = "fc"
+    FOCUSED = "focused"
+
+
 class Reach(StrEnum):
     """How far from the seeds a job may go."""
 
@@ -108,6 +118,19 @@ class TopicSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def is_set(self) -> bool:
         """Whether the job has a topic."""
         return bool(self.terms or self.texts or self.like or self.language_models)
+
+
+class DiscoverySection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The search for bilingual sites (`bitrawl discover`)."""
+
+    walk: Walk | None = None  # which site is visited next; without it the job searches for no sites
+    backlinks: list[str] = []  # link graphs: who cites whom
+    downloads: Count | None = None  # where to stop: requests, whatever they bring
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the job searches for sites."""
+        return self.walk is not None
 
 
 class ScopeSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -225,6 +248,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     url_language_model: str = ""  # a transformer, by name or path, instead of the bundled model; needs the extra neural
     url_pair_model: str = ""  # the same for two URLs, where the strategy asks about two
     topic: TopicSection = TopicSection()
+    discovery: DiscoverySection = DiscoverySection()
     scope: ScopeSection = ScopeSection()
     politeness: PolitenessSection = PolitenessSection()
     budget: BudgetSection = BudgetSection()
@@ -271,6 +295,7 @@ def _resolved(described: Mapping[str, Any]) -> Job:
         raise ConfigError("no languages are named; say which, as in --langs en,fr")
     _check_languages(job)
     _check_topic(job)
+    _check_discovery(job)
     if not job.seeds and not job.warc and not job.replay and not job.topic.like:
         raise ConfigError("nowhere to start; name a site, as in https://www.example.org/")
     if job.warc and (job.replay or job.seeds):
@@ -296,6 +321,7 @@ def _resolved(described: Mapping[str, Any]) -> Job:
         url_language_model=_model(job.url_language_model),
         url_pair_model=_model(job.url_pair_model),
         topic=_resolved_topic(job),
+        discovery=msgspec.structs.replace(job.discovery, backlinks=[_place(raw) for raw in job.discovery.backlinks]),
         pair=msgspec.structs.replace(
             job.pair, dictionary=str(Path(job.pair.dictionary).resolve()) if job.pair.dictionary else ""
         ),
@@ -336,6 +362,7 @@ def public_text_of(job: Job) -> str:
             fetch=replace(job.fetch, contact="", proxy="", connect_to={}),
             pair=replace(job.pair, dictionary=Path(job.pair.dictionary).name),
             topic=_public_topic(job.topic),
+            discovery=replace(job.discovery, backlinks=[Path(name).name for name in job.discovery.backlinks]),
         )
     )
 
@@ -379,6 +406,12 @@ def continues(job: Job, earlier: Job) -> None:
                 f"this folder holds a job with {name} = {_listed(before)}, and this one asks for {_listed(now)};"
                 " choose another --out, or start over with --fresh"
             )
+    if earlier.discovery.walk != job.discovery.walk:
+        before, now = earlier.discovery.walk or "no search for sites", job.discovery.walk or "no search for sites"
+        raise ConfigError(
+            f"this folder holds a job with {before}, and this one asks for {now}; choose another --out, or start over"
+            " with --fresh"
+        )
     for name in ("terms", "texts", "like", "against", "hub", "model", "language_models"):
         before, now = getattr(earlier.topic, name), getattr(job.topic, name)
         if before != now:
@@ -396,7 +429,7 @@ def _check_topic(job: Job) -> None:
             raise ConfigError(
                 f"the strategy {job.strategy} needs a topic; name one with --topic FILE or --texts FOLDER"
             )
-        if job.scope.reach is Reach.WEB:
+        if job.scope.reach is Reach.WEB and not job.discovery.is_set:
             raise ConfigError("--scope web needs a topic, or the crawl never ends; name one with --topic or --texts")
         if topic.against:
             raise ConfigError("--against says only what a topic is not; say what it is with --topic, --texts or --like")
@@ -414,6 +447,28 @@ def _check_topic(job: Job) -> None:
         raise ConfigError(
             "topic.buckets are two perplexities of at least 1, the lower one first, as in --buckets 100,5000"
         )
+
+
+def _check_discovery(job: Job) -> None:
+    """What a search for bilingual sites needs."""
+    if not job.discovery.is_set:
+        if job.discovery.backlinks or job.discovery.downloads:
+            raise ConfigError('[discovery] has no walk; name one, as in walk = "cocitation", or run bitrawl discover')
+        return
+    if len(job.languages()) < 2:
+        raise ConfigError("a bilingual site has two languages; name both, as in --langs en,fr")
+    if job.discovery.walk is Walk.FOCUSED and not job.topic.is_set:
+        raise ConfigError("the strategy focused needs a topic; name one with --topic FILE or --texts FOLDER")
+    if job.warc:
+        raise ConfigError("sites are searched on the web, or on archives that stand for it: use --replay, not --warc")
+    for name in job.discovery.backlinks:
+        if "://" not in name and not Path(name).exists():
+            raise ConfigError(f"--backlinks: there is no file or folder {name}")
+
+
+def _place(raw: str) -> str:
+    """The whole path of a file; an address as it is."""
+    return raw if "://" in raw else str(Path(raw).resolve())
 
 
 def _resolved_topic(job: Job) -> TopicSection:

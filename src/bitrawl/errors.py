@@ -6,6 +6,7 @@ BitrawlError
 ├── StoreError          the job folder cannot be read or written
 │   └── DiskFullError   no space is left; free some and run the same command again
 ├── ArchiveError        a WARC file cannot be read
+├── GraphError          a link graph, or another source of backlinks, is not what it should be
 ├── WikiError           a wiki does not answer as a wiki does, or a dump of one cannot be read
 └── ChildError          a child process cannot be started
 
@@ -35,6 +36,10 @@ class DiskFullError(StoreError):
 
 class ArchiveError(BitrawlError):
     """A WARC file cannot be read."""
+
+
+class GraphError(BitrawlError):
+    """A link graph, or another source of backlinks, is not what it should be. The message names the fix."""
 
 
 class WikiError(BitrawlError):

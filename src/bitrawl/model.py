@@ -503,6 +503,11 @@ class Visit(msgspec.Struct, frozen=True):
     took: float = 0.0
     place: WarcPlace | None = None
 
+    @property
+    def is_download(self) -> bool:
+        """Whether it cost a request: redirects and errors do, a link that is refused before does not."""
+        return self.status > 0 or not isinstance(self.outcome, Skip) or self.outcome.stage is Stage.FETCH
+
     def parts(self) -> Iterator["Visit"]:
         """The visit as often as its sitemap has parts, each time with one of them; once where it is none."""
         if not isinstance(self.outcome, Sitemap):

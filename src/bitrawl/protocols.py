@@ -114,13 +114,18 @@ class UrlPairModel(Protocol):
 
 
 class BacklinkSource(Protocol):
-    """Who links to a page or to a host."""
+    """Who links to a page or to a host, and whom they cite. A name is a host, a `Url` one page."""
 
     def referrers(self, target: Url | str, limit: int) -> list[Link]:
         """Links to that page, or to any page of that host, at most `limit`, those that say most first.
 
-        A source that knows only hosts gives links from home pages, without anchor. Empty for what it does not know.
+        `link.source` is the page that links, `link.url` what it links to. A source that knows only hosts gives links from
+        home pages, without anchor. Empty for what it does not know.
         """
+        ...
+
+    def cites(self, target: Url | str, limit: int) -> list[str]:
+        """Other hosts that this page or host links to, at most `limit`, in no order. Empty for what it does not know."""
         ...
 
 

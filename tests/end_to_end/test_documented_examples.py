@@ -25,14 +25,21 @@ SHELL = {"sh", "console"}
 BETWEEN = {"|", "<", ">", ">>", "&&", ";"}  # commands, and what they read and write
 
 # Documented before they are built: (command, flag), (command, flag, value) or (command,). To be empty at a release.
-COMING: set[tuple[str, ...]] = set()
+COMING: set[tuple[str, ...]] = {("bitrawl discover",)}
 OTHERS = {
     "--parts",
     "--pages",
     "--kilobytes",
     "--mine",
+    "--sets",
     "--small",
     "--splits",
+    "--edges",
+    # of `bitrawl discover graph`, until `discover` is mounted
+    "--around",
+    "--backlinks",
+    "--max-links",
+    "--max-referrers",
 }  # flags of benchmarks, in the running text
 
 _BLOCK = re.compile(
@@ -107,10 +114,14 @@ def unknown(words: list[str]) -> list[tuple[str, ...]]:
     while rest and not rest[0].startswith("-") and hasattr(command, "commands"):
         if rest[0].isupper():  # a placeholder: bitrawl VERB --help
             return []
+        if rest[0] not in command.commands and hasattr(command, "by_default"):
+            break
         name = f"{name} {rest[0]}"
         if rest[0] not in command.commands:
             return [(name,)]
         command, rest = command.get_command(None, rest[0]), rest[1:]
+    if hasattr(command, "by_default"):
+        command = command.get_command(None, command.by_default)
     known, found = flags(command), []
     for word, after in pairwise([*rest, ""]):
         flag, _, value = word.partition("=")

@@ -44,11 +44,14 @@ class Budget(msgspec.Struct, frozen=True):
     pages: int | None = None
     bytes: int | None = None
     minutes: float | None = None
+    downloads: int | None = None  # requests for pages and sitemaps, whatever they brought
 
     def reached(self, spent: "Spent", now: float) -> str:
         """Which limit is reached, counting what is in flight; empty when none is."""
         if self.pages is not None and spent.pages + spent.in_flight >= self.pages:
             return f"{self.pages} page{'' if self.pages == 1 else 's'}"
+        if self.downloads is not None and spent.downloads + spent.in_flight >= self.downloads:
+            return f"{self.downloads} download{'' if self.downloads == 1 else 's'}"
         if self.bytes is not None and spent.bytes >= self.bytes:
             return f"{self.bytes / 1_000_000:g} MB"
         if self.minutes is not None and spent.minutes(now) >= self.minutes:
@@ -65,6 +68,7 @@ class Spent:
     seconds: float = 0.0  # in earlier runs
     started: float | None = None  # in this run
     in_flight: int = 0
+    downloads: int = 0
 
     def minutes(self, now: float) -> float:
         """Time spent, in this run and before."""
@@ -170,7 +174,7 @@ class Frontier:
         host.ready_at = max(host.ready_at, self.clock.now() + rest)
         self._schedule(host)
 
-    def finish(self, lease: Lease, *, pages: int = 0, size: int = 0, retry: bool = False) -> None:
+    def finish(self, lease: Lease, *, pages: int = 0, size: int = 0, downloads: int = 0, retry: bool = False) -> None:
         """The lease ends: with its verdict recorded, or to be tried again.
 
         Without `fetched` before it no request was made, and the host need not rest.
@@ -183,6 +187,7 @@ class Frontier:
             spent.in_flight -= 1
             spent.pages += pages
             spent.bytes += size
+            spent.downloads += downloads
         if retry:
             self.queue.give_back(lease)
             self._rank_anew(host.name)

@@ -330,7 +330,8 @@ class Crawl:
         self.observe(visit)
 
     def _finish(self, visit: Visit) -> None:
-        self.frontier.finish(visit.lease, pages=int(isinstance(visit.outcome, Page)), size=visit.bytes)
+        pages = int(isinstance(visit.outcome, Page))
+        self.frontier.finish(visit.lease, pages=pages, size=visit.bytes, downloads=int(visit.is_download))
 
     def _sitemaps_named(self, link: Link) -> list[Link]:
         """After the first fetch from a host its robots.txt is known, and the sitemaps that it names."""

@@ -13,6 +13,7 @@ from bitrawl.errors import BitrawlError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.topics import read_examples
 from bitrawl.model import Visit
+from bitrawl.protocols import BacklinkSource
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.statistics import relevant_pages
@@ -42,7 +43,13 @@ async def crawl(
 
 @asynccontextmanager
 async def opened(
-    job: Job, folder: JobFolder, observe: Callable[[Visit], None], *, verb: str, fresh: bool = False
+    job: Job,
+    folder: JobFolder,
+    observe: Callable[[Visit], None],
+    *,
+    verb: str,
+    fresh: bool = False,
+    backlinks: BacklinkSource | None = None,
 ) -> AsyncIterator[Parts]:
     """A crawl that has not begun, with what earlier runs left of it; the folder's job is this one from now on.
 
@@ -53,7 +60,7 @@ async def opened(
         judge = assemble.topic_judge(job, await read_examples(job)) if job.topic.is_set else None
         if fresh:
             folder.start_over()
-        parts = await assemble.crawl(job, folder.path, archives, stack, observe, judge)
+        parts = await assemble.crawl(job, folder.path, archives, stack, observe, judge, backlinks)
         config.write(job, folder.description)
         if job.strategy is Strategy.PERPLEXITY:
             follow_tuning(parts, folder)
@@ -62,6 +69,8 @@ async def opened(
             parts.ledger.remember(word, "")
         if parts.learns:
             parts.crawl.recall(parts.ledger.visits(), parts.queue.links())
+        if parts.walk is not None:
+            parts.crawl.frontier.spent.downloads = parts.walk.downloads
         parts.crawl.frontier.wake(parts.queue.hosts())
         yield parts
 

@@ -13,7 +13,10 @@ from bitrawl.errors import ConfigError, StoreError
 from bitrawl.store.database import is_locked, locked
 from bitrawl.store.ledger import Ledger
 
-_WRITTEN = ("job.toml", "job.sqlite", "job.sqlite-wal", "job.sqlite-shm", "report.html", "warc", "rejected", "corpus")
+_WRITTEN = (
+    *("job.toml", "job.sqlite", "job.sqlite-wal", "job.sqlite-shm", "report.html", "warc", "rejected", "corpus"),
+    *("sites.jsonl", "sites.tsv", "sites.txt", "discovery.json", "mined"),
+)
 
 
 class JobFolder(NamedTuple):

@@ -25,10 +25,12 @@ class Group(StrEnum):
     ARCHIVES = "Archives"
     PAIRS = "Pairs"
     CORPUS = "Corpus"
+    DISCOVERY = "Search"
 
 
 CRAWL = (Group.JOB, Group.TOPIC, Group.SCOPE, Group.POLITENESS, Group.BUDGET, Group.ARCHIVES)
 MINE = (*CRAWL, Group.PAIRS, Group.CORPUS)
+DISCOVER = (Group.DISCOVERY, Group.TOPIC, Group.POLITENESS, Group.BUDGET, Group.ARCHIVES)
 
 
 class Setting(NamedTuple):
@@ -261,6 +263,15 @@ SETTINGS: dict[str, Setting] = {
         default="jsonl,tmx,tsv",
         metavar="NAMES",
     ),
+    "backlinks": Setting(
+        "discovery.backlinks",
+        Group.DISCOVERY,
+        "Ask this link graph who cites a site: a folder that bitrawl discover graph made, a TSV of links, WARC or WAT files,"
+        " a job folder, or the address of a service. Can be given several times.",
+        _paths,
+        metavar="PATH",
+    ),
+    "max_downloads": Setting("discovery.downloads", Group.DISCOVERY, "Stop after this many downloads.", metavar="N"),
     "compress": Setting("export.compress", Group.CORPUS, "Compress the files with gzip."),
     "min_score": Setting(
         "judge.score", Group.CORPUS, "Export only segments that score at least this.", metavar="SCORE"

@@ -138,6 +138,11 @@ class Replay:
         outcomes = [await self._outcome(url) for url in sorted(self._archives.urls())]
         return [one for one in outcomes if isinstance(one, Page) and not _UNKEPT & set(one.directives)]
 
+    async def page(self, url: Url) -> Page | None:
+        """One archived page; None where it redirects, or is no page."""
+        outcome = await self._outcome(url)
+        return outcome if isinstance(outcome, Page) else None
+
     async def sitemaps(self, pages: Iterable[Page]) -> list[Sitemap]:
         """The sitemaps of these pages' hosts: at the usual places, and those that these sitemaps name."""
         found: dict[Url, Sitemap] = {}

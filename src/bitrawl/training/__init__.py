@@ -9,6 +9,7 @@
 | url-pairs | `url_pairs`, with `trees` (LightGBM to numpy) | sites with known pairs of URLs (`url_examples`) | urls/models/url-pairs.npz |
 | pairs | `pairs` | site packs: frozen sites with known pairs (`site_packs`) | pair/models/pairs.json |
 | adaptive | `adaptive` | replays of the same site packs | strategies/models/adaptive.json |
+| link-predictor | `link_predictor` | links of an archived web with known pairs, and of site packs | discover/models/link-predictor.npz |
 | url-language-transformer, url-pairs-transformer | `url_transformers` | your labelled URLs | a folder; none ships |
 
 `recipes` is the table of them, and what runs one. Shared: `site_packs`, `url_examples` (sites to learn URL pairs from),

@@ -126,6 +126,17 @@ RECIPES = {
         _SITES_FILES,
         options=frozenset({"cache"}),
     ),
+    "link-predictor": Recipe(
+        "link_predictor.train",
+        "Predict from its texts and its URL whether a link leads to a translation.",
+        "an archived web and site packs with known pairs",
+        "A folder with web.warc.gz, truth.tsv (host, entry, class) and pairs.tsv (url_a, url_b, lang_a, lang_b), and, if"
+        " you have them, site packs in ../sites.",
+        "public repositories of websites and Debian packages, archived pages of the web",
+        "src/bitrawl/discover/models/link-predictor.md",
+        ("web.warc.gz", "truth.tsv", "pairs.tsv"),
+        options=frozenset({"cache"}),
+    ),
     "url-language-transformer": Recipe(
         "url_transformers.train_languages",
         "Fine-tune a transformer that predicts the language of a page from its URL.",

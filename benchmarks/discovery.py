@@ -1,0 +1,326 @@
+"""Finding bilingual sites: how many each configuration finds after 100 and 500 downloads, on a frozen web with a link graph.
+
+    python -m benchmarks.discovery                               # en-fr, all configurations, ten sets of seeds, both webs
+    python -m benchmarks.discovery --strategies cocitation,obfc --sets 3 --langs en,es
+    python -m benchmarks.discovery --check truth                 # sites are judged by the truth, which costs as much
+    python -m benchmarks.discovery --svg curves.svg              # figure 3 of Barbosa et al. as curves
+
+Each set of seeds has four bilingual sites, eight sites of any kind and eight citing pages, as ../shared/discovery/seeds.txt. All
+configurations get the same graph and the same links. Every request counts as a download, also redirects, errors and what the check
+of a site asks for. Sites of the seeds are not counted. A second web has the same hubs, which cite at random: the targets of the
+generated hubs are drawn anew. false: sites held to be bilingual that are not, without thin and unknown ones.
+"""
+
+import argparse
+import asyncio
+import csv
+import gzip
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from statistics import mean, stdev
+from typing import NamedTuple
+
+import msgspec
+
+from bitrawl.assemble import new_site_check
+from bitrawl.assemble import walk as new_walk
+from bitrawl.config import Walk as Strategy
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
+from bitrawl.crawl.loop import Crawl, LoopSettings
+from bitrawl.crawl.memory_queue import MemoryQueue
+from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.discover.walk.walk import Found, NewCheck
+from bitrawl.discover.walk.words import without_www
+from bitrawl.errors import UrlError
+from bitrawl.jobs.graphs import open_backlinks
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
+from bitrawl.protocols import Analyser, BacklinkSource
+from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
+from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.url import Url
+
+WEB = Path(__file__).parents[2] / "shared" / "discovery"
+CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs")) / "discovery"
+MARKS = (100, 500)
+CONFIGURATIONS = (Strategy.FC, Strategy.OBFC, Strategy.COBFC, Strategy.COCITATION)
+
+
+class Row(NamedTuple):
+    """A link of links.tsv.gz."""
+
+    source: Url
+    target: Url
+    anchor: str
+    context: str
+    origin: str
+
+
+class Truth(NamedTuple):
+    """Hosts of the web, for one pair of languages."""
+
+    bilingual: frozenset[str]
+    left_out: frozenset[str]  # thin or unknown
+    entries: dict[str, Url]
+
+
+class Web(NamedTuple):
+    """A graph, and what the hubs link to."""
+
+    name: str
+    rows: list[Row]
+    analyser: Analyser
+    source: BacklinkSource
+
+
+class Trial(NamedTuple):
+    """One walk."""
+
+    curve: list[Found]
+    false: int
+    held: int  # sites held to be bilingual, seeds included
+    seconds: float
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print a table for each web."""
+    asked = _asked(arguments)
+    asyncio.run(_compare(asked))
+
+
+def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--langs", default="en,fr")
+    parser.add_argument("--strategies", default=",".join(CONFIGURATIONS))
+    parser.add_argument("--sets", type=int, default=10, help="sets of seeds")
+    parser.add_argument("--downloads", type=int, default=max(MARKS))
+    parser.add_argument("--check", choices=("site", "truth"), default="site")
+    parser.add_argument("--webs", default="real,random")
+    parser.add_argument("--svg", type=Path)
+    return parser.parse_args(arguments)
+
+
+async def _compare(asked: argparse.Namespace) -> None:
+    languages = [Language(code) for code in asked.langs.split(",")]
+    truth, rows = _truth(languages), _rows()
+    async with opened_replay([WEB / "web.warc.gz"], cache=CACHE) as replay:
+        for name in asked.webs.split(","):
+            async with _web(name, rows, replay.analyser) as web:
+                await _table_of(replay, web, truth, languages, asked)
+
+
+async def _table_of(
+    replay: Replay, web: Web, truth: Truth, languages: Sequence[Language], asked: argparse.Namespace
+) -> None:
+    curves = {}
+    print(f"{'-'.join(languages)}, hubs cite {'as they do' if web.name == 'real' else 'at random'}")
+    print(f"{'':12}" + "".join(f"{f'at {mark}':>16}" for mark in MARKS) + f"{'false':>8}{'s each':>8}")
+    for strategy in map(Strategy, asked.strategies.split(",")):
+        trials = [await _trial(replay, web, truth, languages, strategy, number, asked) for number in range(asked.sets)]
+        curves[strategy] = [trial.curve for trial in trials]
+        _print(strategy, trials)
+    if asked.svg is not None:
+        _draw(asked.svg.with_stem(f"{asked.svg.stem}-{web.name}"), curves, asked.downloads)
+
+
+def _print(strategy: Strategy, trials: Sequence[Trial]) -> None:
+    cells = []
+    for mark in MARKS:
+        found = [sites_at(trial.curve, mark) for trial in trials]
+        spread = f" ± {stdev(found):.1f}" if len(found) > 1 else ""
+        cells.append(f"{mean(found):.1f}{spread}")
+    false = sum(trial.false for trial in trials) / max(1, sum(trial.held for trial in trials))
+    print(
+        f"{strategy:12}"
+        + "".join(f"{cell:>16}" for cell in cells)
+        + f"{false:8.3f}{mean(t.seconds for t in trials):8.1f}"
+    )
+    sys.stdout.flush()
+
+
+def sites_at(curve: Iterable[Found], downloads: int) -> int:
+    return max((found.sites for found in curve if found.downloads <= downloads), default=0)
+
+
+async def _trial(  # noqa: PLR0913, PLR0917 - what a trial needs
+    replay: Replay,
+    web: Web,
+    truth: Truth,
+    languages: Sequence[Language],
+    strategy: Strategy,
+    number: int,
+    asked: argparse.Namespace,
+) -> Trial:
+    started = time.process_time()
+    clock, sites = ReplayClock(), Sites()
+    ledger = ReplayLedger(sites.of)
+    seeds = _seeds(truth, web.rows, number)
+    robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), clock, pause=0.0)
+    check = _new_check(asked.check, truth, languages)
+    walk = new_walk(strategy, languages, web.source, check)
+    crawl = Crawl(
+        Frontier(
+            MemoryQueue(), clock, sites.of, Politeness(delay=0.0), budget=Budget(downloads=asked.downloads), ranked=True
+        ),
+        fetcher=robots,
+        analyser=web.analyser,
+        scorer=walk,
+        ledger=ledger,
+        scope=Scope(sites, seeds, ScopeRules(whole_web=True)),
+        clock=clock,
+        settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False, site_hosts=10_000),
+    )
+    crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
+    await crawl.run()
+    if ledger.faults:
+        print(f"  {strategy} {number}: {ledger.faults} faults", file=sys.stderr)
+    found = [one.site for one in walk.found]
+    wrong = [host for host in map(without_www, found) if host not in truth.bilingual and host not in truth.left_out]
+    return Trial(walk.curve, len(wrong), len(found), time.process_time() - started)
+
+
+def _new_check(kind: str, truth: Truth, languages: Sequence[Language]) -> NewCheck:
+    return partial(TruthfulCheck, truth=truth) if kind == "truth" else new_site_check(languages)
+
+
+class TruthfulCheck:
+    """Knows the answer, and costs what a good check costs: the entry page, and one more of a bilingual site."""
+
+    def __init__(self, entry: Link, *, truth: Truth) -> None:
+        self.verdict: SiteVerdict | None = None
+        self._wanted = [entry]
+        self._truth = truth
+        self._host = without_www(entry.url.host)
+        self._pages = 0
+
+    def wanted(self) -> list[Link]:
+        wanted, self._wanted = self._wanted, []
+        return wanted
+
+    def saw(self, visit: Visit) -> None:
+        if isinstance(visit.outcome, Skip) and visit.outcome.reason == "redirect":
+            self._host = without_www(Url.known(visit.outcome.detail).host)
+            return
+        self._pages += 1
+        if self._pages == 1 and self._host in self._truth.bilingual and isinstance(visit.outcome, Page):
+            self._wanted = [Link(Url.parse("/another-page", base=visit.lease.link.url), LinkKind.PARTNER)]
+            return
+        answer = Answer.BILINGUAL if self._pages > 1 else Answer.NO
+        self.verdict = SiteVerdict(self._host, answer, float(answer is Answer.BILINGUAL))
+
+
+@asynccontextmanager
+async def _web(name: str, rows: list[Row], analyser: Analyser) -> AsyncIterator[Web]:
+    if name == "random":
+        rows = _drawn_anew(rows)
+        analyser = _OtherLinks(analyser, [row for row in rows if row.origin == "hub"])
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "links.tsv"
+        lines = ("\t".join(" ".join(cell.split()) for cell in row[:4]) for row in rows)
+        table.write_text("source\ttarget\tanchor\tcontext\n" + "".join(f"{line}\n" for line in lines), encoding="utf-8")
+        async with open_backlinks([str(table)]) as source:
+            yield Web(name, rows, analyser, source)
+
+
+def _drawn_anew(rows: Sequence[Row]) -> list[Row]:
+    """The targets of hub links, each cited host as probable as any other."""
+    chosen = random.Random(11)
+    by_host = {row.target.host: row for row in rows if row.origin == "hub"}
+    targets = [by_host[host] for host in sorted(by_host)]
+    drawn = []
+    for row in rows:
+        if row.origin == "hub":
+            other = chosen.choice(targets)
+            row = row._replace(target=other.target, anchor=other.anchor, context=other.context)  # noqa: PLW2901
+        drawn.append(row)
+    return drawn
+
+
+class _OtherLinks:
+    """Pages of hubs with the links that were drawn for them."""
+
+    def __init__(self, inner: Analyser, rows: Iterable[Row]) -> None:
+        self._inner = inner
+        self._links: dict[Url, list[Link]] = defaultdict(list)
+        for row in rows:
+            self._links[row.source].append(Link(row.target, LinkKind.PAGE, row.source, row.anchor, row.context))
+
+    async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+        outcome = await self._inner.analyse(capture, index=index)
+        if isinstance(outcome, Page) and outcome.url in self._links:
+            inside = [link for link in outcome.links if link.url.site == outcome.url.site]
+            return msgspec.structs.replace(outcome, links=(*inside, *self._links[outcome.url]))
+        return outcome
+
+
+def _seeds(truth: Truth, rows: Sequence[Row], number: int) -> list[Url]:
+    chosen = random.Random(number)
+    hubs = sorted({row.source for row in rows if row.origin != "real"})
+    sites = [*chosen.sample(sorted(truth.bilingual), 4), *chosen.sample(sorted(truth.entries), 8)]
+    return list(dict.fromkeys([*(truth.entries[host] for host in sites), *chosen.sample(hubs, 8)]))
+
+
+def _rows() -> list[Row]:
+    found = []
+    with gzip.open(WEB / "links.tsv.gz", "rt", encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+            try:
+                ends = Url.parse(row["source"]), Url.parse(row["target"])
+            except UrlError:
+                continue
+            found.append(Row(*ends, row["anchor"], row["context"], row["origin"]))
+    return found
+
+
+def _truth(languages: Sequence[Language]) -> Truth:
+    verdicts = _table("verdicts.tsv", lambda row: row["pair"] in ("-".join(languages), "-".join(reversed(languages))))
+    hosts = {without_www(row["host"]): Url.parse(row["entry"]) for row in _table("truth.tsv")}
+    bilingual = {without_www(row["host"]) for row in verdicts if row["verdict"] == "yes"}
+    left_out = {without_www(row["host"]) for row in verdicts if row["verdict"] in ("thin", "unknown")}
+    return Truth(frozenset(bilingual), frozenset(left_out), hosts)
+
+
+def _table(name: str, keep: Callable[[dict[str, str]], bool] = lambda _row: True) -> list[dict[str, str]]:
+    with (WEB / name).open(encoding="utf-8", newline="") as file:
+        return [row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE) if keep(row)]
+
+
+def _draw(path: Path, curves: dict[Strategy, list[list[Found]]], downloads: int) -> None:
+    """The mean over the sets of seeds, a line for each configuration."""
+    wide, high, colours = 640, 400, ("#8a55cf", "#17946d", "#e0632f", "#2a6fdb", "#7d6b58")
+    steps = range(0, downloads + 1, max(1, downloads // 50))
+    means = {name: [mean(sites_at(one, step) for one in sets) for step in steps] for name, sets in curves.items()}
+    top = max(max(line) for line in means.values()) or 1
+    parts = [f'<rect width="{wide}" height="{high}" fill="#fff"/>']
+    for mark in range(0, int(top) + 1, 5):
+        y = 360 - 320 * mark / top
+        parts.append(
+            f'<path d="M50,{y:.0f}H500" stroke="#ddd"/><text x="42" y="{y + 4:.0f}" text-anchor="end">{mark}</text>'
+        )
+    parts += [
+        f'<text x="{50 + 450 * mark / downloads:.0f}" y="380" text-anchor="middle">{mark}</text>'
+        for mark in range(0, downloads + 1, 100)
+    ]
+    for (name, line), colour in zip(means.items(), colours, strict=False):
+        at = [(50 + 450 * step / downloads, 360 - 320 * value / top) for step, value in zip(steps, line, strict=True)]
+        points = " ".join(f"{x:.0f},{y:.0f}" for x, y in at)
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts.append(f'<text x="508" y="{at[-1][1] + 4:.0f}" fill="{colour}">{name} {line[-1]:.1f}</text>')
+    parts.append(
+        '<text x="50" y="24">bilingual sites found</text><text x="500" y="396" text-anchor="end">downloads</text>'
+    )
+    style = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="12"'
+    path.write_text(f"<svg {style}>{''.join(parts)}</svg>\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+"""The walk over the web as a strategy of the ordinary crawl: it checks candidates, reads hubs, and lets a plan order them."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
+from bitrawl.discover.walk.neighbourhood import Candidate, Neighbourhood
+from bitrawl.discover.walk.plan import Plan, Step
+from bitrawl.discover.walk.words import without_www
+from bitrawl.model import (
+    NO_ANSWER,
+    Advice,
+    Lease,
+    Link,
+    LinkKind,
+    Page,
+    Reason,
+    SiteKnowledge,
+    Skip,
+    Stage,
+    Visit,
+)
+from bitrawl.url import Url
+
+FRONT = 64  # steps in the frontier; the others stay with the plan, which can then reorder them. Judgement: four for each visit in flight
+MOST_PAGES = 8  # of one host, whatever asks for them; judgement: a handful
+KEPT_PAGES = 50  # in memory, for checks of sites with several hosts; judgement: some 10 MB
+MOST_CITING = 5  # pages that a verdict names; judgement
+GO_ON = 0.999  # the score of a page that a check waits for: a site that was begun is finished first
+_LOWEST, _HIGHEST = 0.01, 0.99  # scores of everything else
+_OPT_OUTS = frozenset({Reason.OPT_OUT, Reason.RATE_LIMITED})
+
+NewCheck = Callable[[Link], SiteCheck]
+
+
+class Found(NamedTuple):
+    """A moment of the walk."""
+
+    downloads: int
+    sites: int  # bilingual ones, without the seeds
+
+
+class Walk:
+    """A `LinkScorer` whose links all come from its advice: what pages link to is not queued by itself."""
+
+    def __init__(self, near: Neighbourhood, plan: Plan, new_check: NewCheck) -> None:
+        self.near = near
+        self.plan = plan
+        self._new_check = new_check
+        self.verdicts: list[SiteVerdict] = []
+        self.seeds: set[str] = set()  # hosts
+        self.downloads = 0
+        self.sites = 0
+        self.curve: list[Found] = []
+        self.refused: dict[str, str] = {}  # hosts that ask to be left alone, and how
+        self._out: dict[Url, Step] = {}  # queued
+        self._new: list[Link] = []  # to be queued with the next advice
+        self._awaited: dict[Url, list[Candidate]] = {}  # queued for another candidate: a site may have several hosts
+        self._recent: dict[Url, Page] = {}  # pages that another candidate's check may ask for
+        self._offered: set[Url] = set()  # queued with the last advice, unless the scope refuses them
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
+        return [self._score(link) for link in links]
+
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:  # noqa: ARG002
+        self._drop_refused()
+        url, outcome = visit.lease.link.url, visit.outcome
+        if url not in self.near.visited:  # The parts of a sitemap are told one by one.
+            self.near.visited.add(url)
+            self._count(visit)
+        step = self._out.pop(url, None)
+        if step is None:
+            return
+        if isinstance(outcome, Page):
+            self.plan.read(step, outcome)
+        elif isinstance(outcome, Skip) and outcome.reason is Reason.REDIRECT:
+            self._move(step, outcome)
+        if isinstance(outcome, Page):
+            self._recent[url] = outcome
+            if len(self._recent) > KEPT_PAGES:
+                del self._recent[next(iter(self._recent))]
+        for candidate in (step.candidate, *self._awaited.pop(url, ())):
+            if candidate is not None:
+                self._tell(candidate, visit)
+
+    def advise(self, site: SiteKnowledge) -> Advice:  # noqa: ARG002
+        self._drop_refused()
+        room = FRONT - len(self._out)
+        if room > 0:
+            for step in self.plan.steps(room, idle=not self._out):
+                self._queue(step)
+        links, self._new = tuple(self._new), []
+        self._offered = {link.url for link in links}
+        changed = self.plan.values([step for step in self._out.values() if step.value < GO_ON])
+        return Advice(tuple((url, self._keep_value(url, value)) for url, value in changed), links)
+
+    @property
+    def found(self) -> list[SiteVerdict]:
+        """The bilingual sites, the surest first, then the largest."""
+        sites = [one for one in self.verdicts if one.verdict is Answer.BILINGUAL]
+        return sorted(sites, key=lambda one: (-one.probability, -one.pages, one.site))
+
+    def _score(self, link: Link) -> float:
+        if link.kind is LinkKind.SEED:
+            self._seed(link)
+            return 1.0
+        step = self._out.get(link.url)
+        self._offered.discard(link.url)
+        return _score_of(step.value) if step else 0.0
+
+    def _seed(self, link: Link) -> None:
+        if link.url in self._out or link.url in self.near.visited:
+            return
+        candidate = self.near.candidate(link)
+        self.seeds.add(candidate.host)
+        candidate.is_seed = candidate.is_queued = True
+        if candidate.check is None:
+            self._begin(candidate, link)
+            self._new.clear()  # The seed is queued already.
+        self._out[link.url] = Step(link, GO_ON, candidate)
+
+    def _queue(self, step: Step) -> None:
+        """The plan chose it. A candidate that is not checked yet is checked from there."""
+        url = step.link.url
+        host = without_www(url.host)
+        if (
+            url in self._out
+            or url in self.near.visited
+            or host in self.refused
+            or self.near.pages_of[host] >= MOST_PAGES
+        ):
+            return
+        if step.candidate is not None and step.candidate.check is None:
+            step.candidate.is_queued = True
+            self._begin(step.candidate, step.link, step.value)
+        else:
+            self._out[url] = step
+            self._new.append(step.link)
+
+    def _begin(self, candidate: Candidate, entry: Link, value: float = GO_ON) -> None:
+        candidate.check = self._new_check(entry)
+        self._want(candidate, value)
+
+    def _want(self, candidate: Candidate, value: float = GO_ON) -> None:
+        """Queue what its check asks for."""
+        if candidate.check is None:
+            return
+        for link in candidate.check.wanted():
+            if link.url in self.near.visited:
+                skip = Skip(link.url, Stage.FRONTIER, Reason.STRATEGY, "it was visited before")
+                candidate.check.saw(Visit(Lease(link, 0.0), self._recent.get(link.url, skip)))
+                continue
+            candidate.waiting.add(link.url)
+            if link.url in self._out:
+                self._awaited.setdefault(link.url, []).append(candidate)
+            else:
+                self._out[link.url] = Step(link, value, candidate)
+                self._new.append(link)
+
+    def _tell(self, candidate: Candidate, visit: Visit) -> None:
+        """A page of the candidate came, or did not."""
+        check, host = candidate.check, candidate.host
+        if check is None or candidate.verdict is not None:
+            return
+        candidate.waiting.discard(visit.lease.link.url)
+        outcome = visit.outcome
+        if isinstance(outcome, Skip) and outcome.reason in _OPT_OUTS:
+            self.refused[host] = f"{outcome.reason}: {outcome.detail}".removesuffix(": ")
+            self._conclude(candidate, _unknown(host, f"it asks to be left alone ({self.refused[host]})"))
+            return
+        check.saw(visit)
+        if check.verdict is None and self.near.pages_of[host] < MOST_PAGES:
+            self._want(candidate)
+        if check.verdict is None and candidate.waiting:
+            return
+        verdict = check.verdict or _unknown(host, "the pages that may be fetched of one site did not tell")
+        if self._has_another_name(candidate, outcome, verdict):
+            return
+        self._conclude(candidate, verdict)
+
+    def _has_another_name(self, candidate: Candidate, outcome: object, verdict: SiteVerdict) -> bool:
+        """A graph that strips www. names hosts that do not exist: such a candidate is tried once more, with it."""
+        silent = isinstance(outcome, Skip) and outcome.reason in NO_ANSWER
+        if not (silent and candidate.guessed and verdict.verdict is Answer.UNKNOWN):
+            return False
+        candidate.guessed, candidate.check = False, None
+        candidate.waiting.clear()
+        self._begin(candidate, Link(Url.parse(f"https://www.{candidate.host}/"), LinkKind.PAGE))
+        return True
+
+    def _conclude(self, candidate: Candidate, verdict: SiteVerdict) -> None:
+        host = candidate.host
+        citing = self.near.citing_pages(host, MOST_CITING)
+        candidate.verdict = msgspec.structs.replace(
+            verdict, downloads=max(verdict.downloads, self.near.pages_of[host]), cited_by=verdict.cited_by or citing
+        )
+        candidate.check = None  # with the pages that it holds
+        candidate.waiting.clear()
+        self.verdicts.append(candidate.verdict)
+        self.near.citations.judge(host, bilingual=candidate.is_bilingual)
+        self.sites += candidate.is_bilingual and not candidate.is_seed
+        self.curve.append(Found(self.downloads, self.sites))
+        self.plan.judged(candidate)
+
+    def _move(self, step: Step, redirect: Skip) -> None:
+        """The target of a redirect stands for the page, and its host for the candidate."""
+        target = Url.known(redirect.detail)
+        if not target.startswith("http") or target in self.near.visited:
+            return
+        if step.candidate is not None:
+            host = without_www(target.host)
+            other = self.near.candidates.setdefault(host, step.candidate)
+            if other is not step.candidate and (other.is_queued or other.verdict is not None):
+                detail = f"it redirects to {target.host}, which is checked by itself"
+                self._conclude(step.candidate, _unknown(step.candidate.host, detail))
+                return
+            self.near.candidates[host] = step.candidate
+            step.candidate.waiting.add(target)
+        self._out[target] = Step(step.link, GO_ON, step.candidate)
+
+    def _drop_refused(self) -> None:
+        """What the scope refused is never visited: the check hears of it now."""
+        offered, self._offered = self._offered, set()
+        for url in offered:
+            step = self._out.pop(url, None)
+            if step is not None and step.candidate is not None:
+                skip = Skip(url, Stage.SCOPE, Reason.EXCLUDED, "outside the scope of the job")
+                self._tell(step.candidate, Visit(Lease(step.link, 0.0), skip))
+
+    def _count(self, visit: Visit) -> None:
+        if visit.is_download:
+            self.downloads += 1
+            self.near.pages_of[without_www(visit.lease.link.url.host)] += 1
+
+    def _keep_value(self, url: Url, value: float) -> float:
+        self._out[url] = self._out[url]._replace(value=value)
+        return _score_of(value)
+
+
+def _score_of(value: float) -> float:
+    return GO_ON if value >= GO_ON else _LOWEST + (_HIGHEST - _LOWEST) * value
+
+
+def _unknown(host: str, detail: str) -> SiteVerdict:
+    return SiteVerdict(host, Answer.UNKNOWN, detail=detail)

@@ -1,0 +1,1 @@
+"""The report of a search for bilingual sites."""
