@@ -33,6 +33,7 @@ OTHERS = {
     "--mine",
     "--small",
     "--splits",
+    "--table",
 }  # flags of benchmarks, in the running text
 
 _BLOCK = re.compile(
