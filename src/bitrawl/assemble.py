@@ -508,13 +508,13 @@ def _named_model(raw: str) -> tuple[Language, NgramModel]:
 # Finding bilingual sites
 
 
-def site_judges(languages: Sequence[Language], sitemaps_of: Callable[[str], Sequence[Url]] | None = None) -> SiteJudges:
-    """What the checks of many sites share. `sitemaps_of` is what robots.txt names, by origin."""
+def site_judges(sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()) -> SiteJudges:
+    """What the checks of many sites share, for any languages. `sitemaps_of` is what robots.txt names, by origin."""
     return SiteJudges(
-        translation_check(pairing(Job(langs=list(languages)))),
+        translation_check(Pairing()),
         LinearUrlLanguageModel(),
         LinkPredictor.load(),
-        sitemaps_of or (lambda _origin: ()),
+        sitemaps_of,
     )
 
 
