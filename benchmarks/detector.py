@@ -127,10 +127,9 @@ async def predictors(hosts: Iterable[str]) -> list[LinkPredictor]:
 
 
 def ours(bench: Bench) -> Make:
-    shared = {site.languages: site_judges(site.languages, bench.robots.sitemaps) for site in bench.sites}
+    judges = site_judges(bench.robots.sitemaps)
 
     def make(entry: Link, site: Site) -> SiteCheck:
-        judges = shared[site.languages]
         own = SiteJudges(judges.are_translations, judges.url_languages, bench.predictor(site.host), judges.sitemaps_of)
         return DeclaredSiteCheck(entry, site.languages, own)
 
