@@ -16,7 +16,7 @@ class Doubtful:
     def judge(self, pages: Sequence[Page]) -> list[Relevance]:
         return [Relevance(0.0, relevant=False)] * len(pages)
 
-    def weigh(self, texts: Sequence[str], language: Language) -> list[float]:  # noqa: ARG002
+    def weigh(self, texts: Sequence[str], language: Language) -> list[float]:
         return [-1.0] * len(texts)
 
     def learn(self, page: Page, *, relevant: bool) -> None:
