@@ -33,6 +33,8 @@ OTHERS = {
     "--mine",
     "--small",
     "--splits",
+    "--draw",
+    "--models",
 }  # flags of benchmarks, in the running text
 
 _BLOCK = re.compile(
