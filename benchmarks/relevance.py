@@ -3,6 +3,7 @@
     python -m benchmarks.relevance                         # all kinds of trials, ../shared/domain
     python -m benchmarks.relevance cross ebola             # these
     python -m benchmarks.relevance --subjects              # a line for each subject too
+    python -m benchmarks.relevance --models terms,perplexity    # these; learned and moore-lewis besides
     python -m benchmarks.relevance --cache FOLDER --most 1600   # fewer articles of the wiki, for a quick look
 
 Trials: `wiki`, twenty articles of a subject, judged are the other articles; `ebola`, twenty positives, two draws; `cross`,
@@ -10,8 +11,12 @@ twenty articles, judged are the English pages of the web; `target`, the same wit
 pages alone; `one`, a single article, judged are the other articles. The learned model is measured `cold` (it learns
 nothing from what it judges), as it `visits` the pages in a random order (a crawl would order them better), and at the
 `end`, when it judges all pages again. The last constants were chosen on the subjects of TUNED; the form of the model and
-the first constants were chosen with all subjects in sight, so neither half is quite unseen. Pages are analysed once and kept
-in --cache. "ms" is CPU time to judge a page that has been read; the time to read one stands at the top.
+the first constants were chosen with all subjects in sight, so neither half is quite unseen. The other models learn nothing
+from what they judge: `terms`, a list that `bitrawl topic learn` makes of the same examples, at ILSP-FC's thresholds;
+`perplexity`, a 5-gram model of the examples; `moore-lewis`, the difference of that and of a model of pages of the other
+collection (the wiki, where the web or Ebola is judged), which accepts a page where the first is less surprised. Pages are
+analysed once and kept in --cache. "ms" is CPU time to judge a page; for the learned model the time to read one, which
+stands at the top, comes on top of it.
 """
 
 import argparse
@@ -30,14 +35,21 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.assemble import codec
+from benchmarks.domain import text_of
+from bitrawl.assemble import codec, learned_terms
 from bitrawl.model import Capture, Language, Metadata, Page, Paragraph
 from bitrawl.page.analyser import page_reader
+from bitrawl.protocols import RelevanceModel
 from bitrawl.store.analyses import Analyses
 from bitrawl.store.replay import open_archives
+from bitrawl.text.ngrams.kneser_ney import train
+from bitrawl.text.ngrams.model import NgramModel
+from bitrawl.text.ngrams.sequences import sequences
 from bitrawl.topic.hashed import Document
 from bitrawl.topic.learned import read_page
+from bitrawl.topic.perplexity import PerplexityRelevance, perplexities
 from bitrawl.topic.subject import Subject
+from bitrawl.topic.terms import TermRelevance
 from bitrawl.url import Url
 
 DOMAIN = Path(__file__).parents[2] / "shared" / "domain"
@@ -48,19 +60,22 @@ WEB = ("environment", "health", "it-services", "programming", "travel", "wine")
 BOTH = ("environment", "health", "programming")
 TUNED = frozenset({"astronomy", "environment", "food", "it-services", "programming", "ebola-0"})
 TEXTS, TARGET_PAGES, DRAWS = 20, 10, 2
+OTHERS = 300  # pages of the other collection
 NOWHERE = Url.parse("https://example.org/")
 
 
 class Judged(NamedTuple):
     page: Document
     subjects: frozenset[str]
+    source: Page
 
 
 class Trial(NamedTuple):
     kind: str
     subject: str
-    examples: list[Document]
+    examples: list[Judged]
     pages: list[Judged]
+    others: list[Judged]  # of the other collection: what Moore and Lewis compare with
 
 
 class Figures(NamedTuple):
@@ -101,7 +116,8 @@ def read_web(name: str, cache: Path, most: int | None) -> list[Judged]:
                 began = time.process_time()
                 read = read_page(outcome)
                 took += time.process_time() - began
-                judged.append(Judged(read, frozenset({row["topic"], row["also"]} - {""})))
+                source = msgspec.structs.replace(outcome, links=(), images=(), tags=())
+                judged.append(Judged(read, frozenset({row["topic"], row["also"]} - {""}), source))
     analyses.close()
     print(f"{name}: {len(judged)} pages, {1000 * took / len(judged):.2f} ms of CPU to read one", flush=True)
     return judged
@@ -117,13 +133,22 @@ def read_ebola() -> list[Judged]:
             about = Metadata(description=row["description"] or "", keywords=row["keywords"] or "")
             paragraphs = tuple(Paragraph(line) for line in row["text"].split("\n") if line)
             page = Page(NOWHERE, ENGLISH, title=row["title"] or "", metadata=about, paragraphs=paragraphs)
-            judged.append(Judged(read_page(page), frozenset({"ebola"} if row["label"] else ())))
+            judged.append(Judged(read_page(page), frozenset({"ebola"} if row["label"] else ()), page))
     return judged
 
 
 def trials(kinds: Sequence[str], cache: Path, most: int | None) -> Iterator[Trial]:
-    wiki = read_web("wiki", cache, most) if set(kinds) - {"ebola", "ten"} else []
-    web = read_web("web", cache, None) if {"cross", "target", "ten"} & set(kinds) else []
+    wiki, web = read_web("wiki", cache, most), read_web("web", cache, None)
+    others = {id(wiki): _some(web), id(web): _some(wiki)}
+    for trial in _trials(kinds, wiki, web):
+        yield trial._replace(others=others[id(wiki)] if trial.kind in ("wiki", "one") else others[id(web)])
+
+
+def _some(pages: list[Judged]) -> list[Judged]:
+    return random.Random(7).sample(pages, min(OTHERS, len(pages)))
+
+
+def _trials(kinds: Sequence[str], wiki: list[Judged], web: list[Judged]) -> Iterator[Trial]:
     if "wiki" in kinds:
         yield from (_within("wiki", subject, wiki, TEXTS) for subject in WIKI)
     if "one" in kinds:
@@ -134,9 +159,9 @@ def trials(kinds: Sequence[str], cache: Path, most: int | None) -> Iterator[Tria
             yield _within("ebola", "ebola", ebola, TEXTS, draw)._replace(subject=f"ebola-{draw}")
     for draw in range(DRAWS):
         for subject in BOTH:
-            texts = [one.page for one in _drawn(wiki, subject, TEXTS, draw)] if wiki else []
+            texts = _drawn(wiki, subject, TEXTS, draw)
             if "cross" in kinds:
-                yield Trial("cross", subject, texts, web)
+                yield Trial("cross", subject, texts, web, [])
             if "target" in kinds:
                 ten = _within("target", subject, web, TARGET_PAGES, draw)
                 yield ten._replace(examples=texts + ten.examples)
@@ -147,7 +172,7 @@ def trials(kinds: Sequence[str], cache: Path, most: int | None) -> Iterator[Tria
 def _within(kind: str, subject: str, pages: list[Judged], count: int, draw: int = 0) -> Trial:
     drawn = _drawn(pages, subject, count, draw)
     left = {id(one) for one in drawn}
-    return Trial(kind, subject, [one.page for one in drawn], [one for one in pages if id(one) not in left])
+    return Trial(kind, subject, drawn, [one for one in pages if id(one) not in left], [])
 
 
 def _drawn(pages: list[Judged], subject: str, count: int, draw: int) -> list[Judged]:
@@ -156,13 +181,24 @@ def _drawn(pages: list[Judged], subject: str, count: int, draw: int) -> list[Jud
     return random.Random(draw).sample(about, min(count, len(about) // 2))
 
 
-def measured(trial: Trial) -> Iterator[Line]:
+def measured(trial: Trial, models: Sequence[str]) -> Iterator[Line]:
     subject = trial.subject.partition("-")[0] if trial.kind == "ebola" else trial.subject
     pages = random.Random(1).sample(trial.pages, len(trial.pages))
     true = np.array([subject in one.subjects for one in pages])
+    if "learned" in models:
+        yield from _learned(trial, pages, true)
+    for name in models:
+        if name in FIXED:
+            began = time.process_time()
+            scores, accepted = FIXED[name](trial, [one.source for one in pages])
+            took = 1000 * (time.process_time() - began) / len(pages)
+            yield Line(trial, name, figures(scores, true, accepted), took)
+
+
+def _learned(trial: Trial, pages: list[Judged], true: NDArray[np.bool_]) -> Iterator[Line]:
     model = Subject(ENGLISH)
     for one in trial.examples:
-        model.learn(one, relevant=True)
+        model.learn(one.page, relevant=True)
     for name in ("cold", "visits", "end"):
         began = time.process_time()
         logits = [_visited(model, one.page, adapting=name == "visits") for one in pages]
@@ -177,8 +213,47 @@ def _visited(model: Subject, page: Document, *, adapting: bool) -> float:
     return logit
 
 
-def figures(scores: NDArray[np.float64], true: NDArray[np.bool_]) -> Figures:
-    accepted = scores >= 0.5
+Scores = tuple[NDArray[np.float64], NDArray[np.bool_]]
+"""0 to 1 for each page, and which pages are accepted."""
+
+
+def _terms(trial: Trial, pages: Sequence[Page]) -> Scores:
+    found = learned_terms([text_of(one.source) for one in trial.examples], ENGLISH)
+    return _verdicts(TermRelevance(found, [ENGLISH]), pages)
+
+
+def _perplexity(trial: Trial, pages: Sequence[Page]) -> Scores:
+    return _verdicts(PerplexityRelevance({ENGLISH: _ngrams(trial.examples)}), pages)
+
+
+def _verdicts(model: RelevanceModel, pages: Sequence[Page]) -> Scores:
+    judged = [one for page in pages for one in model.judge([page])]
+    return np.array([one.score for one in judged]), np.array([one.relevant for one in judged])
+
+
+def _moore_lewis(trial: Trial, pages: Sequence[Page]) -> Scores:
+    subject, others = _ngrams(trial.examples), _ngrams(trial.others)
+    texts = list(map(text_of, pages))
+    logits = np.log(perplexities(others, texts)) - np.log(perplexities(subject, texts))
+    scores = 1 / (1 + np.exp(-logits))
+    return scores, scores > 0.5
+
+
+def _ngrams(pages: Sequence[Judged]) -> NgramModel:
+    return train(words for one in pages for words in sequences(text_of(one.source)))
+
+
+FIXED: dict[str, Callable[[Trial, Sequence[Page]], Scores]] = {
+    "terms": _terms,
+    "perplexity": _perplexity,
+    "moore-lewis": _moore_lewis,
+}
+MODELS = ("learned", *FIXED)
+
+
+def figures(scores: NDArray[np.float64], true: NDArray[np.bool_], accepted: NDArray[np.bool_] | None = None) -> Figures:
+    """Without `accepted`, pages of one half and more are."""
+    accepted = scores >= 0.5 if accepted is None else accepted
     hits = int((accepted & true).sum())
     tenths = np.minimum((scores * 10).astype(int), 9)
     gaps = [
@@ -206,7 +281,7 @@ def average_precision(scores: NDArray[np.float64], true: NDArray[np.bool_]) -> f
 
 
 def show(lines: Sequence[Line], *, subjects: bool) -> None:
-    print(f"{'trial':28}{'model':8}{'AUC':>7}{'AP':>7}{'prec.':>7}{'recall':>7}{'calib.':>7}{'ms':>6}")
+    print(f"{'trial':28}{'model':13}{'AUC':>7}{'AP':>7}{'prec.':>7}{'recall':>7}{'calib.':>7}{'ms':>6}")
     kinds = dict.fromkeys(line.trial.kind for line in lines)
     for kind in kinds:
         of_kind = [line for line in lines if line.trial.kind == kind]
@@ -228,7 +303,7 @@ def _rows(label: str, lines: Iterable[Line]) -> None:
         by_model.setdefault(line.model, []).append(line)
     for model, some in by_model.items():
         values = "".join(f"{mean(column):7.3f}" for column in zip(*(line.figures for line in some), strict=True))
-        print(f"{label:28}{model:8}{values}{mean(line.milliseconds for line in some):6.1f}")
+        print(f"{label:28}{model:13}{values}{mean(line.milliseconds for line in some):6.1f}")
 
 
 def main() -> None:
@@ -238,10 +313,15 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=CACHE)
     parser.add_argument("--most", type=int, help="this many articles of the wiki, those about a subject first")
     parser.add_argument("--subjects", action="store_true", help="a line for each subject")
+    parser.add_argument("--models", type=lambda raw: raw.split(","), default=MODELS, help=f"of {', '.join(MODELS)}")
     asked = parser.parse_args()
     if unknown := set(asked.kinds) - set(kinds):
         parser.error(f"no such trial: {', '.join(sorted(unknown))}")
-    lines = [line for trial in trials(asked.kinds or kinds, asked.cache, asked.most) for line in measured(trial)]
+    lines = [
+        line
+        for trial in trials(asked.kinds or kinds, asked.cache, asked.most)
+        for line in measured(trial, asked.models)
+    ]
     show(lines, subjects=asked.subjects)
 
 

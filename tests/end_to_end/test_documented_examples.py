@@ -36,6 +36,8 @@ OTHERS = {
     "--splits",
     "--edges",
     "--table",
+    "--draw",
+    "--models",
 }  # flags of benchmarks, in the running text
 
 _BLOCK = re.compile(

@@ -74,9 +74,9 @@ def render(title: str, lead: str, panels: Sequence[Panel]) -> str:
     return document(title, lead, body, fill(_FOOTER, version=__version__))
 
 
-def svg(panel: Panel) -> str:
-    """The chart alone, as a file of its own."""
-    drawn = lines(panel.title, panel.curves, x=X, y=Y)
+def svg(panel: Panel, *, x: str = X, y: str = Y) -> str:
+    """The chart alone, as a file of its own. `x` and `y` say what the axes count."""
+    drawn = lines(panel.title, panel.curves, x=x, y=y)
     inner = drawn[drawn.index(">", drawn.index("<svg")) + 1 : drawn.index("</svg>")]
     legend = joined(
         fill(
