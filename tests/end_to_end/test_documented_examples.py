@@ -25,7 +25,7 @@ SHELL = {"sh", "console"}
 BETWEEN = {"|", "<", ">", ">>", "&&", ";"}  # commands, and what they read and write
 
 # Documented before they are built: (command, flag), (command, flag, value) or (command,). To be empty at a release.
-COMING: set[tuple[str, ...]] = {("bitrawl discover",)}
+COMING: set[tuple[str, ...]] = set()
 OTHERS = {
     "--parts",
     "--pages",
@@ -35,11 +35,6 @@ OTHERS = {
     "--small",
     "--splits",
     "--edges",
-    # of `bitrawl discover graph`, until `discover` is mounted
-    "--around",
-    "--backlinks",
-    "--max-links",
-    "--max-referrers",
 }  # flags of benchmarks, in the running text
 
 _BLOCK = re.compile(
