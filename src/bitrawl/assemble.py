@@ -548,20 +548,20 @@ def walk(name: Walk, languages: Sequence[Language], source: BacklinkSource | Non
 
 
 def new_site_check(
-    languages: Sequence[Language], sitemaps_of: Callable[[str], Sequence[Url]] | None = None
+    languages: Sequence[Language], sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()
 ) -> NewCheck:
     """Begins the check of a site at its entry page."""
-    judges = site_judges(languages, sitemaps_of)
+    judges = site_judges(sitemaps_of)
     return lambda entry: site_check(entry, languages, judges)
 
 
-def site_judges(languages: Sequence[Language], sitemaps_of: Callable[[str], Sequence[Url]] | None = None) -> SiteJudges:
-    """What the checks of many sites share. `sitemaps_of` is what robots.txt names, by origin."""
+def site_judges(sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()) -> SiteJudges:
+    """What the checks of many sites share, for any languages. `sitemaps_of` is what robots.txt names, by origin."""
     return SiteJudges(
-        translation_check(pairing(Job(langs=list(languages)))),
+        translation_check(Pairing()),
         LinearUrlLanguageModel(),
         LinkPredictor.load(),
-        sitemaps_of or (lambda _origin: ()),
+        sitemaps_of,
     )
 
 

@@ -35,6 +35,7 @@ OTHERS = {
     "--small",
     "--splits",
     "--edges",
+    "--table",
 }  # flags of benchmarks, in the running text
 
 _BLOCK = re.compile(

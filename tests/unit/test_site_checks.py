@@ -243,6 +243,8 @@ def test_one_translated_page_whose_links_lead_to_the_same_pages_is_thin():
     assert verdict.verdict is Answer.THIN
     assert verdict.probability < 0.5
     assert not is_thin(pages[0], page(f"{HOME}fr", FR, to=menu.replace("/", "/fr/")))
+    marked = [page(f"{HOME}manual.{language}.html", language, to=menu) for language in (EN, FR)]
+    assert not is_thin(*marked)
 
 
 @pytest.mark.parametrize(

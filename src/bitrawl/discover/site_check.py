@@ -11,6 +11,7 @@ from math import prod
 
 import msgspec
 
+from bitrawl.discover.guesses import counterparts
 from bitrawl.discover.suggestions import (
     GUESSES,
     Method,
@@ -302,6 +303,11 @@ class DeclaredSiteCheck:
 
 
 def is_thin(a: Page, b: Page) -> bool:
-    """Whether two translations lead to the same pages: then those have one version, and only this page has two."""
+    """Whether two translations lead to the same pages: then those have one version, and only this page has two.
+
+    Unless both addresses name their language: then the site does so by habit, and has more of them.
+    """
+    if counterparts(a.url, a.language, b.language) and counterparts(b.url, b.language, a.language):
+        return False
     targets, others = ({link.url for link in links_inside(page)} - {a.url, b.url} for page in (a, b))
     return len(targets) >= THIN_LINKS and targets == others

@@ -122,7 +122,7 @@ async def check_sites(asked: Asked) -> AsyncIterator[SiteVerdict]:
         else:
             live, wrap = assemble.loose_web(allow_private=asked.allow_private, contact=asked.contact, pause=delay)
             robots = wrap(await stack.enter_async_context(live))
-        judges = assemble.site_judges(asked.languages, robots.sitemaps)
+        judges = assemble.site_judges(robots.sitemaps)
         settings = CheckSettings(max_downloads=asked.max_downloads)
         checks = SiteChecks(
             robots,

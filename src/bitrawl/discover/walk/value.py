@@ -13,7 +13,14 @@ from bitrawl.discover.walk.neighbourhood import Candidate
 
 Floats = NDArray[np.float64]
 
-FEATURES = ("any candidate", "hubs that cite it", "hubs that cite a bilingual site too", "yield of its hubs", "words", "its address is a guess")
+FEATURES = (
+    "any candidate",
+    "hubs that cite it",
+    "hubs that cite a bilingual site too",
+    "yield of its hubs",
+    "words",
+    "its address is a guess",
+)
 # What is believed before anything is seen, as weights of the features; the walk replaces them by what it learns. Judgement.
 PRIOR = np.array([-2.5, 0.3, 0.8, 0.5, 0.5, 0.0])
 # How firmly each is believed, as in ridge regression: that of all candidates together moves easily. Judgement.
