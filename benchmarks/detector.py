@@ -89,19 +89,33 @@ def _rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
+class RememberedLikelihoods:
+    """A predictor that reads each page once, because each likelihood of the table asks again."""
+
+    def __init__(self, inner: LinkPredictor) -> None:
+        self._inner = inner
+        self._known: dict[tuple[Url, Language], list[float]] = {}
+
+    def likelihoods(self, links: Sequence[Link], page: Page, wanted: Language) -> list[float]:
+        key = (page.url, wanted)
+        if key not in self._known:
+            self._known[key] = self._inner.likelihoods(links, page, wanted)
+        return self._known[key]
+
+
 class Bench:
     """An archived web, its sites, and a predictor for each fold of its hosts."""
 
     def __init__(self, replay: Replay, sites: Sequence[Site], predictors: Sequence[LinkPredictor]) -> None:
         self.sites = sites
         self.replay = replay
-        self._predictors = predictors
+        self._predictors = [RememberedLikelihoods(one) for one in predictors]
         self._folds = fold_of({site.host for site in sites}, FOLDS)
         clock = ReplayClock()
         self.robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), clock, pause=0.0)
         self._checks = SiteChecks(self.robots, replay.analyser, clock, politeness=Politeness(delay=0.0))
 
-    def predictor(self, host: str) -> LinkPredictor:
+    def predictor(self, host: str) -> RememberedLikelihoods:
         return self._predictors[self._folds[host]]
 
     async def judged(self, make: Make) -> list[tuple[Site, SiteVerdict]]:

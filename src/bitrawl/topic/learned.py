@@ -154,8 +154,6 @@ class LearnedRelevance:
                 subject.observe(read)
         elif terms is not None:
             score = terms.score
-            if self._adapting and read.size:
-                subject.inherit(read, _logit(score))
         else:
             score = self._inherited(page, subject, read)
         weight, found, classes = (terms.weight, terms.terms, terms.classes) if terms else (0.0, 0, ())

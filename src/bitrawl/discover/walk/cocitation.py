@@ -14,7 +14,7 @@ from bitrawl.model import Link, LinkKind, Page
 from bitrawl.url import Url
 
 FIT_EVERY = 3  # verdicts; judgement
-CANDIDATES_PER_VERDICT = 1000  # that are valued anew, all in all, for each verdict; judgement
+CANDIDATES_PER_VERDICT = 300  # that are valued anew, all in all, for each verdict; judgement
 NEW_PER_HUB = 5.0  # candidates that a page is expected to bring, before any was read; judgement
 MIN_CHANGE = 0.02  # of a value, before the frontier hears of it; judgement
 PROOF = 2  # downloads of a bilingual site: its entry page and one more
