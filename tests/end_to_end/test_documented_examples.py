@@ -37,6 +37,7 @@ OTHERS = {
     "--edges",
     "--table",
     "--draw",
+    "--check",
     "--models",
 }  # flags of benchmarks, in the running text
 
