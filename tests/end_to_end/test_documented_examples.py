@@ -27,6 +27,7 @@ BETWEEN = {"|", "<", ">", ">>", "&&", ";"}  # commands, and what they read and w
 # Documented before they are built: (command, flag), (command, flag, value) or (command,). To be empty at a release.
 COMING: set[tuple[str, ...]] = set()
 OTHERS = {
+    "--check",
     "--parts",
     "--pages",
     "--kilobytes",
