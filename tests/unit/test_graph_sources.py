@@ -25,8 +25,8 @@ TABLE = "source\ttarget\tanchor\nhttp://hub.org/l\thttp://a.com/\tA\n"
 
 def write_graph(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "host-vertices.txt.gz").write_bytes(gzip.compress(b"0\tcom.a\n1\torg.hub\n"))
-    (folder / "host-edges.txt.gz").write_bytes(gzip.compress(b"1\t0\n"))
+    (folder / "host-vertices.txt.gz").write_bytes(gzip.compress(b"0\tcom.a\n1\torg.hub\n", mtime=0))
+    (folder / "host-edges.txt.gz").write_bytes(gzip.compress(b"1\t0\n", mtime=0))
     return folder
 
 
@@ -40,9 +40,9 @@ def file(path: Path, content: bytes | str) -> Path:
     [
         (b"PAR1xxxx", "is Parquet, which has no links"),
         ("just some words\n", "is no source of backlinks"),
-        (gzip.compress(b"0\t5\n"), "is a file of edges, one part of a graph; give the folder"),
-        (gzip.compress(b"0\torg.a\n"), "is a file of vertices, one part of a graph"),
-        (gzip.compress(TABLE.encode() * 500)[:40], "is cut off"),
+        (gzip.compress(b"0\t5\n", mtime=0), "is a file of edges, one part of a graph; give the folder"),
+        (gzip.compress(b"0\torg.a\n", mtime=0), "is a file of vertices, one part of a graph"),
+        (gzip.compress(TABLE.encode() * 500, mtime=0)[:40], "is cut off"),
         ("name\tvalue\nx\ty\n", "is not a table of links: it has the columns 'name, value'"),
         ("source\ttarget\n \t \n?\t?\n", "no row has a URL or a host"),
         ("source\ttarget\norg.hub.www\tcom.a\norg.hub\tcom.b\n", "has its hosts reversed, as com.a"),
