@@ -38,7 +38,6 @@ OTHERS = {
     "--edges",
     "--table",
     "--draw",
-    "--check",
     "--models",
 }  # flags of benchmarks, in the running text
 
