@@ -31,28 +31,22 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.assemble import new_site_check
-from bitrawl.assemble import walk as new_walk
 from bitrawl.config import Walk as Strategy
-from bitrawl.crawl.frontier import Budget, Frontier, Politeness
-from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.memory_queue import MemoryQueue
-from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.verdict import Answer, SiteVerdict
-from bitrawl.discover.walk.walk import Found, NewCheck
+from bitrawl.discover.walk.walk import NewCheck
 from bitrawl.discover.walk.words import without_www
 from bitrawl.errors import UrlError
 from bitrawl.jobs.graphs import open_backlinks
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.protocols import Analyser, BacklinkSource
-from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
-from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.report.simulation.harvest import curve
+from bitrawl.simulation.discovery import WALKS, Search, WalkTrial, picture, run_walk
+from bitrawl.simulation.replay import Replay, opened_replay
 from bitrawl.url import Url
 
 WEB = Path(__file__).parents[2] / "shared" / "discovery"
 CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs")) / "discovery"
 MARKS = (100, 500)
-CONFIGURATIONS = (Strategy.FC, Strategy.OBFC, Strategy.COBFC, Strategy.COCITATION)
 
 
 class Row(NamedTuple):
@@ -85,9 +79,8 @@ class Web(NamedTuple):
 class Trial(NamedTuple):
     """One walk."""
 
-    curve: list[Found]
+    walked: WalkTrial
     false: int
-    held: int  # sites held to be bilingual, seeds included
     seconds: float
 
 
@@ -100,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--langs", default="en,fr")
-    parser.add_argument("--strategies", default=",".join(CONFIGURATIONS))
+    parser.add_argument("--strategies", default=",".join(WALKS))
     parser.add_argument("--sets", type=int, default=10, help="sets of seeds")
     parser.add_argument("--downloads", type=int, default=max(MARKS))
     parser.add_argument("--check", choices=("site", "truth"), default="site")
@@ -121,34 +114,30 @@ async def _compare(asked: argparse.Namespace) -> None:
 async def _table_of(
     replay: Replay, web: Web, truth: Truth, languages: Sequence[Language], asked: argparse.Namespace
 ) -> None:
-    curves = {}
+    by_walk = {}
     print(f"{'-'.join(languages)}, hubs cite {'as they do' if web.name == 'real' else 'at random'}")
     print(f"{'':12}" + "".join(f"{f'at {mark}':>16}" for mark in MARKS) + f"{'false':>8}{'s each':>8}")
     for strategy in map(Strategy, asked.strategies.split(",")):
         trials = [await _trial(replay, web, truth, languages, strategy, number, asked) for number in range(asked.sets)]
-        curves[strategy] = [trial.curve for trial in trials]
+        by_walk[strategy] = trials
         _print(strategy, trials)
     if asked.svg is not None:
-        _draw(asked.svg.with_stem(f"{asked.svg.stem}-{web.name}"), curves, asked.downloads)
+        _draw(asked.svg.with_stem(f"{asked.svg.stem}-{web.name}"), by_walk, asked.downloads)
 
 
 def _print(strategy: Strategy, trials: Sequence[Trial]) -> None:
     cells = []
     for mark in MARKS:
-        found = [sites_at(trial.curve, mark) for trial in trials]
+        found = [trial.walked.sites_at(mark) for trial in trials]
         spread = f" ± {stdev(found):.1f}" if len(found) > 1 else ""
         cells.append(f"{mean(found):.1f}{spread}")
-    false = sum(trial.false for trial in trials) / max(1, sum(trial.held for trial in trials))
+    false = sum(trial.false for trial in trials) / max(1, sum(len(trial.walked.held) for trial in trials))
     print(
         f"{strategy:12}"
         + "".join(f"{cell:>16}" for cell in cells)
         + f"{false:8.3f}{mean(t.seconds for t in trials):8.1f}"
     )
     sys.stdout.flush()
-
-
-def sites_at(curve: Iterable[Found], downloads: int) -> int:
-    return max((found.sites for found in curve if found.downloads <= downloads), default=0)
 
 
 async def _trial(  # noqa: PLR0913, PLR0917 - what a trial needs
@@ -161,31 +150,21 @@ async def _trial(  # noqa: PLR0913, PLR0917 - what a trial needs
     asked: argparse.Namespace,
 ) -> Trial:
     started = time.process_time()
-    clock, sites = ReplayClock(), Sites()
-    ledger = ReplayLedger(sites.of)
-    seeds = _seeds(truth, web.rows, number)
-    robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), clock, pause=0.0)
-    check = _new_check(asked.check, truth, languages)
-    walk = new_walk(strategy, languages, web.source, check)
-    crawl = Crawl(
-        Frontier(
-            MemoryQueue(), clock, sites.of, Politeness(delay=0.0), budget=Budget(downloads=asked.downloads), ranked=True
-        ),
-        fetcher=robots,
+    search = Search(
+        languages,
+        _seeds(truth, web.rows, number),
+        web.source,
+        downloads=asked.downloads,
+        check=_new_check(asked.check, truth, languages),
         analyser=web.analyser,
-        scorer=walk,
-        ledger=ledger,
-        scope=Scope(sites, seeds, ScopeRules(whole_web=True)),
-        clock=clock,
-        settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False, site_hosts=10_000),
     )
-    crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
-    await crawl.run()
-    if ledger.faults:
-        print(f"  {strategy} {number}: {ledger.faults} faults", file=sys.stderr)
-    found = [one.site for one in walk.found]
-    wrong = [host for host in map(without_www, found) if host not in truth.bilingual and host not in truth.left_out]
-    return Trial(walk.curve, len(wrong), len(found), time.process_time() - started)
+    walked = await run_walk(replay, search, strategy)
+    if walked.faults:
+        print(f"  {strategy} {number}: {walked.faults} faults", file=sys.stderr)
+    wrong = [
+        host for host in map(without_www, walked.held) if host not in truth.bilingual and host not in truth.left_out
+    ]
+    return Trial(walked, len(wrong), time.process_time() - started)
 
 
 def _new_check(kind: str, truth: Truth, languages: Sequence[Language]) -> NewCheck:
@@ -294,32 +273,13 @@ def _table(name: str, keep: Callable[[dict[str, str]], bool] = lambda _row: True
         return [row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE) if keep(row)]
 
 
-def _draw(path: Path, curves: dict[Strategy, list[list[Found]]], downloads: int) -> None:
-    """The mean over the sets of seeds, a line for each configuration."""
-    wide, high, colours = 640, 400, ("#8a55cf", "#17946d", "#e0632f", "#2a6fdb", "#7d6b58")
-    steps = range(0, downloads + 1, max(1, downloads // 50))
-    means = {name: [mean(sites_at(one, step) for one in sets) for step in steps] for name, sets in curves.items()}
-    top = max(max(line) for line in means.values()) or 1
-    parts = [f'<rect width="{wide}" height="{high}" fill="#fff"/>']
-    for mark in range(0, int(top) + 1, 5):
-        y = 360 - 320 * mark / top
-        parts.append(
-            f'<path d="M50,{y:.0f}H500" stroke="#ddd"/><text x="42" y="{y + 4:.0f}" text-anchor="end">{mark}</text>'
-        )
-    parts += [
-        f'<text x="{50 + 450 * mark / downloads:.0f}" y="380" text-anchor="middle">{mark}</text>'
-        for mark in range(0, downloads + 1, 100)
-    ]
-    for (name, line), colour in zip(means.items(), colours, strict=False):
-        at = [(50 + 450 * step / downloads, 360 - 320 * value / top) for step, value in zip(steps, line, strict=True)]
-        points = " ".join(f"{x:.0f},{y:.0f}" for x, y in at)
-        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts.append(f'<text x="508" y="{at[-1][1] + 4:.0f}" fill="{colour}">{name} {line[-1]:.1f}</text>')
-    parts.append(
-        '<text x="50" y="24">bilingual sites found</text><text x="500" y="396" text-anchor="end">downloads</text>'
-    )
-    style = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="12"'
-    path.write_text(f"<svg {style}>{''.join(parts)}</svg>\n", encoding="utf-8")
+def _draw(path: Path, by_walk: dict[Strategy, list[Trial]], downloads: int) -> None:
+    """The mean over the sets of seeds, rounded, a line for each configuration."""
+    curves = []
+    for name, trials in by_walk.items():
+        means = [round(mean(one.walked.sites_at(at) for one in trials)) for at in range(1, downloads + 1)]
+        curves.append(curve(name, means))
+    path.write_text(picture(curves), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from itertools import permutations
 
 import pytest
 
@@ -46,6 +47,16 @@ def test_a_classifier_says_nothing_before_it_has_seen_both_kinds():
     classifier.learn({"host:es"}, relevant=True)
     assert classifier.odds({"host:es"}) == 0
     assert classifier.top(3) == []
+
+
+def test_the_order_of_the_words_does_not_change_the_odds():
+    """Sets have another order in each process, and a search must not depend on it."""
+    classifier = NaiveBayes()
+    words = [f"url:{number}" for number in range(6)]
+    for number in range(40):
+        seen = [word for place, word in enumerate(words, 2) if number % place == 0]
+        classifier.learn(seen, relevant=number % 3 == 0)
+    assert len({classifier.odds(order) for order in permutations(words)}) == 1
 
 
 def test_a_classifier_tells_relevant_words_from_others():

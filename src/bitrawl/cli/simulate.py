@@ -1,20 +1,26 @@
-"""`bitrawl simulate`: archived sites under several strategies, side by side."""
+"""`bitrawl simulate`: archived sites under several strategies, or searches for sites, side by side."""
 
 import asyncio
+from collections.abc import Iterable, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 from rich.box import SIMPLE
 from rich.table import Table
 
 from bitrawl.cli.console import err
 from bitrawl.cli.console import out as console
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.config import FOCUSED, UNFOCUSED, Strategy, seeds_from
+from bitrawl.config import FOCUSED, UNFOCUSED, Strategy, Walk, seeds_from
 from bitrawl.errors import ConfigError
+from bitrawl.jobs.graphs import open_backlinks
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
+from bitrawl.simulation.discovery import MOST_DOWNLOADS, WALKS, Search, table, walk_trials
+from bitrawl.simulation.discovery import write as write_walks
 from bitrawl.simulation.measure import SiteTrials
 from bitrawl.simulation.replay import Replay, Settings, opened_replay
 from bitrawl.simulation.results import MEASURES, cells, headline, missing_languages, remarks, write
@@ -59,6 +65,26 @@ def simulate(  # noqa: PLR0913 (flags)
     stop: Annotated[
         bool, typer.Option("--stop", help="End each replay where the strategy would leave the site.")
     ] = False,
+    discover: Annotated[
+        bool,
+        typer.Option("--discover", help="Replay the search for bilingual sites instead, under each of its walks."),
+    ] = False,
+    backlinks: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --discover: the link graph that tells who cites a site. Can be given several times.",
+            metavar="PATH",
+        ),
+    ] = None,
+    max_downloads: Annotated[
+        int | None,
+        typer.Option(
+            help="With --discover: end each walk after this many downloads.",
+            metavar="N",
+            min=1,
+            show_default=str(MOST_DOWNLOADS),
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write CSV files, plots and a report into this folder.", metavar="DIR")
     ] = None,
@@ -76,6 +102,23 @@ def simulate(  # noqa: PLR0913 (flags)
 
     Nothing is fetched from the web: a page that the archives do not hold is missing.
     """
+    seeds = [Url.parse(raw) for raw in _lines(seeds_file)] if seeds_file else []
+    hosts = [group.split(",") for group in one_site or []]
+    if discover:
+        _refuse(
+            "has no effect with --discover",
+            {
+                "--truth": truth,
+                "--one-site": hosts,
+                "--ignore-alternates": ignore_alternates,
+                "--no-models": no_models,
+                "--stop": stop,
+            },
+        )
+        search = Search(_languages(langs), seeds, None, max_downloads or MOST_DOWNLOADS)
+        asyncio.run(_discover(archives, search, _walks(strategies), backlinks or [], cache=cache, out=out, quiet=quiet))
+        return
+    _refuse("needs --discover", {"--backlinks": backlinks, "--max-downloads": max_downloads})
     settings = Settings(
         languages=_languages(langs),
         strategies=_strategies(strategies),
@@ -83,8 +126,6 @@ def simulate(  # noqa: PLR0913 (flags)
         models=not no_models,
         stop=stop,
     )
-    seeds = [Url.parse(raw) for raw in _lines(seeds_file)] if seeds_file else []
-    hosts = [group.split(",") for group in one_site or []]
 
     async def run() -> list[SiteTrials]:
         async with opened_replay(archives, cache=cache, one_site=hosts) as replay:
@@ -124,6 +165,49 @@ async def _trials(
         )
 
 
+async def _discover(  # noqa: PLR0913 (flags)
+    archives: list[Path],
+    search: Search,
+    walks: tuple[Walk, ...],
+    backlinks: list[str],
+    *,
+    cache: Path | None,
+    out: Path | None,
+    quiet: bool,
+) -> None:
+    if not search.seeds:
+        raise ConfigError("a search needs seeds; name a file of a few sites with --seeds-file")
+    for place in backlinks:
+        if "://" in place:
+            raise ConfigError(f"{place} is a service on the web, which a replay does not ask; name files or folders")
+    async with AsyncExitStack() as stack:
+        status = stack.enter_context(err.status("", spinner="line"))
+        if quiet:
+            status.stop()
+        replay = await stack.enter_async_context(opened_replay(archives, cache=cache))
+        search = replace(search, seeds=_archived(replay, list(search.seeds)))
+        if backlinks:
+            hosts = [url.host for url in search.seeds]
+            opening = open_backlinks(backlinks, seeds=hosts, tell=status.update)
+            search = replace(search, source=await stack.enter_async_context(opening))
+        trials = await walk_trials(replay, search, walks, status.update)
+    heads, lines = table(trials)
+    console.print("Bilingual sites found, without the seeds", markup=False)
+    _print_table(heads, lines)
+    for one in trials:
+        if one.faults:
+            _warn(f"{one.walk}: a bug ended {one.faults} visits, see the log")
+    if out is not None:
+        write_walks(out, trials)
+        console.print(f"written to {out}", markup=False)
+
+
+def _refuse(why: str, flags: dict[str, object]) -> None:
+    for flag, value in flags.items():
+        if value:
+            raise ConfigError(f"{flag} {why}")
+
+
 def _archived(replay: Replay, seeds: list[Url]) -> list[Url]:
     """The seeds as they are archived, with a warning for each that is not."""
     found = replay.archived(seeds)
@@ -152,16 +236,21 @@ def _warn(message: str) -> None:
 
 
 def _show(trials: SiteTrials) -> None:
-    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for figures in trials.figures:
-        table.add_column(figures.strategy.replace("-", "-\n"), justify="right")  # Five of them fit a terminal.
-    for line in zip(MEASURES, *map(cells, trials.figures), strict=True):
-        table.add_row(*line)
     console.print(headline(trials), markup=False)
-    console.print(table, soft_wrap=False)
+    names = (figures.strategy.replace("-", "-\n") for figures in trials.figures)  # Five of them fit a terminal.
+    _print_table(("", *names), zip(MEASURES, *map(cells, trials.figures), strict=True))
     for remark in remarks(trials):
         console.print(remark, markup=False)
+
+
+def _print_table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    shown = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
+    shown.add_column(heads[0], no_wrap=True)
+    for head in heads[1:]:
+        shown.add_column(head, justify="right")
+    for line in lines:
+        shown.add_row(*line)
+    console.print(shown, soft_wrap=False)
 
 
 def _languages(raw: str) -> tuple[Language, ...]:
@@ -180,6 +269,17 @@ def _strategies(raw: str) -> tuple[Strategy, ...]:
             why = "needs a topic and cannot be simulated" if name in FOCUSED else "is not a strategy"
             raise ConfigError(f"{name!r} {why}; choose from {', '.join(UNFOCUSED)}")
     return tuple(map(Strategy, names))
+
+
+def _walks(raw: str) -> tuple[Walk, ...]:
+    if raw.strip() == "all":
+        return WALKS
+    names = dict.fromkeys(name.strip() for name in raw.split(","))
+    for name in names:
+        if name not in WALKS:
+            why = "needs a topic and cannot be simulated" if name == Walk.FOCUSED else "is not a walk"
+            raise ConfigError(f"{name!r} {why}; choose from {', '.join(WALKS)}")
+    return tuple(map(Walk, names))
 
 
 def _lines(path: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection
-from math import exp, log
+from math import exp, fsum, log
 from typing import NamedTuple
 
 SMOOTHING = 0.5  # of a word's counts (Krichevsky and Trofimov)
@@ -39,12 +39,12 @@ class NaiveBayes:
         yes, no = self._examples[True] - (own is True), self._examples[False] - (own is False)
         if yes <= 0 or no <= 0:
             return 0.0
-        total = 0.0
+        found = []
         for word in words:
             for_it, against = self._words[True][word] - (own is True), self._words[False][word] - (own is False)
             if for_it + against > 0:
-                total += _odds(for_it, yes) - _odds(against, no)
-        return total
+                found.append(_odds(for_it, yes) - _odds(against, no))
+        return fsum(found)  # The order of a set differs from process to process, and with `sum` the last digits would.
 
     def probability(self, words: Collection[str]) -> float:
         """That the link is relevant; the share of relevant ones where the words say nothing."""

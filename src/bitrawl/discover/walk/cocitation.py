@@ -63,7 +63,7 @@ class Cocitation:
             self._stale = 0
             self._touch(self._open)
         else:
-            self._touch(self._near.citations.neighbours(candidate.host))
+            self._touch(sorted(self._near.citations.neighbours(candidate.host)))
 
     def steps(self, most: int, *, idle: bool) -> list[Step]:
         best = sorted(self._open.values(), key=lambda one: -self._chances[one.host])[: 2 * most]

@@ -1,0 +1,144 @@
+"""Searches for bilingual sites, replayed on an archived web with a link graph, to compare how soon each walk finds them.
+
+trials = await walk_trials(replay, Search(languages, seeds, source), WALKS)
+write(Path("searched"), trials)
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from bitrawl import files
+from bitrawl.assemble import new_site_check, walk
+from bitrawl.config import Walk
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
+from bitrawl.crawl.loop import Crawl, LoopSettings
+from bitrawl.crawl.memory_queue import MemoryQueue
+from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.discover.walk.walk import Found, NewCheck
+from bitrawl.model import Language, Link, LinkKind
+from bitrawl.protocols import Analyser, BacklinkSource
+from bitrawl.report.plots import Series
+from bitrawl.report.simulation import harvest
+from bitrawl.simulation.replay import Replay, ReplayClock
+from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.url import Url
+
+WALKS = (Walk.FC, Walk.OBFC, Walk.COBFC, Walk.COCITATION)
+"""Walks that need no topic, in the order of figure 3 of Barbosa et al."""
+
+MARKS = (100, 200, 500)  # downloads, the columns of the table; judgement
+MOST_DOWNLOADS = 1000  # of a walk, unless the user asks for another number; judgement
+_ANY_HOSTS = 10_000  # hosts of one site: a walk limits the pages of each host itself
+
+
+class Search(msgspec.Struct, frozen=True):
+    """What all walks have in common."""
+
+    languages: Sequence[Language]
+    seeds: Sequence[Url]
+    source: BacklinkSource | None  # None without a link graph
+    downloads: int = MOST_DOWNLOADS
+    check: NewCheck | None = None  # replaces the check that a live search uses
+    analyser: Analyser | None = None  # replaces the one of the replay
+
+
+class WalkTrial(msgspec.Struct, frozen=True):
+    """One walk."""
+
+    walk: Walk
+    curve: tuple[Found, ...]  # a point for each verdict
+    downloads: int
+    held: tuple[str, ...]  # sites that it holds to be bilingual, with those of the seeds
+    faults: int  # visits that ended with a bug in bitrawl
+
+    def sites_at(self, downloads: int) -> int:
+        """Bilingual sites found until then, without the seeds."""
+        return max((found.sites for found in self.curve if found.downloads <= downloads), default=0)
+
+
+async def walk_trials(
+    replay: Replay, search: Search, walks: Iterable[Walk] = WALKS, tell: Callable[[str], None] = lambda _walk: None
+) -> list[WalkTrial]:
+    """Each walk from the same seeds. `tell` gets its name before it begins."""
+    trials = []
+    for name in walks:
+        tell(name)
+        trials.append(await run_walk(replay, search, name))
+    return trials
+
+
+async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
+    """Until the downloads are used up, or nothing is left to visit. Every request for a page counts, whatever it brings."""
+    clock, sites = ReplayClock(), Sites()
+    ledger = ReplayLedger(sites.of)
+    robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), clock, pause=0.0)
+    check = search.check or new_site_check(search.languages, robots.sitemaps)
+    walked = walk(name, search.languages, search.source, check)
+    budget = Budget(downloads=search.downloads)
+    crawl = Crawl(
+        Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0.0), budget=budget, ranked=True),
+        fetcher=robots,
+        analyser=search.analyser or replay.analyser,
+        scorer=walked,
+        ledger=ledger,
+        scope=Scope(sites, search.seeds, ScopeRules(whole_web=True)),
+        clock=clock,
+        settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False, site_hosts=_ANY_HOSTS),
+    )
+    crawl.seed([Link(url, LinkKind.SEED) for url in search.seeds])
+    await crawl.run()
+    held = tuple(one.site for one in walked.found)
+    return WalkTrial(name, tuple(walked.curve), walked.downloads, held, ledger.faults)
+
+
+def table(trials: Sequence[WalkTrial]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Heads and rows: sites after each mark that a walk reached, and in the end. "-" where it ended before."""
+    reached = max((one.downloads for one in trials), default=0)
+    marks = [mark for mark in MARKS if mark < reached]
+    heads = ("", *(f"after {mark}" for mark in marks), "in the end", "downloads")
+    rows = []
+    for one in trials:
+        counts = [str(one.sites_at(mark)) if mark <= one.downloads else "-" for mark in marks]
+        rows.append((str(one.walk), *counts, str(one.sites_at(one.downloads)), str(one.downloads)))
+    return heads, rows
+
+
+def write(folder: Path, trials: Sequence[WalkTrial]) -> None:
+    """harvest.csv and harvest.svg. The same searches give the same bytes."""
+    text = io.StringIO(newline="")
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("walk", "downloads", "sites"))
+    for one in trials:
+        rows.writerows((one.walk, *point) for point in _points(one))
+    files.write(folder / "harvest.csv", text.getvalue())
+    reached = max((one.downloads for one in trials), default=0)
+    curves = [
+        harvest.curve(
+            one.walk,
+            [one.sites_at(downloads) for downloads in range(1, reached + 1)],
+            one.downloads if one.downloads < reached else None,
+        )
+        for one in trials
+    ]
+    files.write(folder / "harvest.svg", picture(curves))
+
+
+def picture(curves: Iterable[Series]) -> str:
+    """Figure 3 of Barbosa et al., with lines instead of bars."""
+    panel = harvest.Panel("Bilingual sites found", "", tuple(curves))
+    return harvest.svg(panel, x="downloads", y="bilingual sites")
+
+
+def _points(trial: WalkTrial) -> list[Found]:
+    """Where the curve rises, and where it ends."""
+    rises: list[Found] = []
+    for found in trial.curve:
+        if found.sites > (rises[-1].sites if rises else 0):
+            rises.append(found)
+    end = Found(trial.downloads, trial.sites_at(trial.downloads))
+    return rises if rises and rises[-1] == end else [*rises, end]
