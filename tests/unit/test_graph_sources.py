@@ -281,3 +281,10 @@ def test_the_command_builds_a_graph_and_shows_who_links(tmp_path: Path):
     nobody = CliRunner().invoke(app, ["show", "hub.org", "--backlinks", str(out)])
     assert nobody.exit_code == 1
     assert "nobody is known to link to hub.org" in nobody.output
+
+
+def test_a_table_of_sites_with_a_host_for_each_language_is_not_taken_for_reversed(tmp_path: Path):
+    path = tmp_path / "links.tsv"
+    rows = [f"https://hub.test/\thttps://{language}.rail.test/\n" for language in ("fr", "de", "it")]
+    path.write_text("source\ttarget\n" + "".join(rows))
+    assert [link.url.host for link in read_table(path)] == ["fr.rail.test", "de.rail.test", "it.rail.test"]

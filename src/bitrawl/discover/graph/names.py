@@ -3,9 +3,9 @@
 from bitrawl.url import Url
 
 # The largest top-level domains: the first label of most names that are reversed, and the last label of most that are not.
-_TOP_LEVEL = frozenset(
-    ("com", "org", "net", "edu", "gov", "de", "uk", "cn", "nl", "ru", "br", "fr", "eu", "it", "au", "jp")
-)
+# Those of countries say nothing in the first place: fr.example.org is the French part of a site.
+_GENERIC = frozenset(("com", "org", "net", "edu", "gov"))
+_TOP_LEVEL = _GENERIC | {"de", "uk", "cn", "nl", "ru", "br", "fr", "eu", "it", "au", "jp"}
 _WWW = "www."
 
 
@@ -37,6 +37,6 @@ def home_page(host: str) -> Url:
 
 def look_reversed(names: list[str]) -> bool | None:
     """Whether most of these hosts are written as Common Crawl writes them; None if they do not say."""
-    first = sum(name.partition(".")[0] in _TOP_LEVEL for name in names)
+    first = sum(name.partition(".")[0] in _GENERIC for name in names)
     last = sum(name.rpartition(".")[2] in _TOP_LEVEL for name in names)
     return None if first == last else first > last
