@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from bitrawl.assemble import site_judges
+from bitrawl.assemble.discovery import site_judges
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.discover.paper_check import PaperSiteCheck

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.assemble import new_site_check
+from bitrawl.assemble.discovery import new_site_check
 from bitrawl.config import Walk as Strategy
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.discover.walk.walk import NewCheck

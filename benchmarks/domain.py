@@ -30,7 +30,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.assemble import Examples, Topic, learned_terms, strategy, topic_judge
+from bitrawl.assemble.strategies import Topic, strategy
+from bitrawl.assemble.topics import Examples, learned_terms, topic_judge
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings

@@ -30,7 +30,10 @@ from typing import NamedTuple
 
 from benchmarks.domain import DOMAIN, STARTS, Web, is_about, opened_web, text_of
 from benchmarks.servers import PagedWeb, Without, moved, on_server, redirects
-from bitrawl.assemble import Examples, Topic, bucket_scores, codec, strategy, topic_judge
+from bitrawl.assemble.crawling import bucket_scores
+from bitrawl.assemble.fetching import codec
+from bitrawl.assemble.strategies import Topic, strategy
+from bitrawl.assemble.topics import Examples, topic_judge
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings

@@ -36,7 +36,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.domain import text_of
-from bitrawl.assemble import codec, learned_terms
+from bitrawl.assemble.fetching import codec
+from bitrawl.assemble.topics import learned_terms
 from bitrawl.model import Capture, Language, Metadata, Page, Paragraph
 from bitrawl.page.analyser import page_reader
 from bitrawl.protocols import RelevanceModel

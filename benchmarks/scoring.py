@@ -28,7 +28,8 @@ from typing import NamedTuple
 
 from benchmarks import large_site
 from benchmarks.strategies import SITES, language_pairs, without
-from bitrawl.assemble import codec, strategy
+from bitrawl.assemble.fetching import codec
+from bitrawl.assemble.strategies import strategy
 from bitrawl.config import Strategy
 from bitrawl.crawl.scope import Sites
 from bitrawl.demo.web import bundled

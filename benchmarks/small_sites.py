@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.assemble import codec
+from bitrawl.assemble.fetching import codec
 from bitrawl.crawl.scope import Sites
 from bitrawl.languages import same_language
 from bitrawl.model import Capture, Language, Page, Reason, Sitemap, Skip, Stage

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from bitrawl.assemble import Parts
+from bitrawl.assemble.crawling import Parts
 from bitrawl.crawl.ending import Ending
 from bitrawl.jobs import crawling, mining
 from bitrawl.jobs.folder import JobFolder, asked

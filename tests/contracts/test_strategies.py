@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from table_site import Walk, moved, page, site, url
 
-from bitrawl.assemble import STATELESS, Topic, strategy
+from bitrawl.assemble.strategies import STATELESS, Topic, strategy
 from bitrawl.config import FOCUSED, Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.model import (

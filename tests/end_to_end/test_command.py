@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,23 +9,8 @@ from pathlib import Path
 import pytest
 
 from bitrawl import demo
-from bitrawl.cli import main
 
 Bitrawl = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def bitrawl(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Bitrawl:
-    """Runs the command here: its exit status, output and errors."""
-
-    def run(*arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bitrawl", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        captured = capfd.readouterr()
-        return int(end.value.code or 0), captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from web.pathologies import Base, pathology_server
 
 from bitrawl import config
-from bitrawl.assemble import Parts
+from bitrawl.assemble.crawling import Parts
 from bitrawl.crawl.ending import Ending
 from bitrawl.jobs import crawling
 from bitrawl.jobs.folder import JobFolder

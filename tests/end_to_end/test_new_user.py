@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from bitrawl import demo
-from bitrawl.cli import main
 from bitrawl.cli import status as status_verb
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.status import State
@@ -22,20 +21,6 @@ from bitrawl.store.ledger import Ledger
 
 Bitrawl = Callable[..., tuple[int, str, str]]
 GREEK, CHINESE = "Η θάλασσα είναι ήρεμη σήμερα.", "今天海面很平静。"
-
-
-@pytest.fixture
-def bitrawl(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Bitrawl:
-    """Runs the command here: its exit status, output and errors."""
-
-    def run(*arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bitrawl", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        captured = capfd.readouterr()
-        return int(end.value.code or 0), captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture(scope="module")

@@ -1,28 +1,13 @@
 """`bitrawl topic` as a terminologist meets it."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bitrawl.cli import main
-
 Bitrawl = Callable[..., tuple[int, str, str]]
 PLACES = {"lake": "lac", "forest": "forêt", "city": "ville", "river": "rivière", "field": "champ", "garden": "jardin"}
-
-
-@pytest.fixture
-def bitrawl(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Bitrawl:
-    def run(*arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bitrawl", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        captured = capfd.readouterr()
-        return int(end.value.code or 0), captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

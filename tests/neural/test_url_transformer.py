@@ -11,7 +11,7 @@ import torch
 from neural.tiny_xlm import LONGEST, save_base
 from table_site import page
 
-from bitrawl.assemble import UrlModelNames, strategy
+from bitrawl.assemble.strategies import UrlModelNames, strategy
 from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language, SiteKnowledge

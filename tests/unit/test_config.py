@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from bitrawl import config
-from bitrawl.assemble import check
+from bitrawl.assemble.crawling import check
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.settings import listed
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bitrawl import assemble, child, config, model, url
+from bitrawl import child, config, model, url
+from bitrawl.assemble.crawling import MAX_WORKERS
 from bitrawl.crawl import decompress, frontier, hosts, loop, new_links, robots, scope, traps
 from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
 from bitrawl.jobs import site_mining
@@ -112,7 +113,7 @@ def test_what_has_a_key_has_the_default_of_the_job_file():
             assert ROWS[name][0] == ("none" if default is None else f"{default:g}"), name
     budgets = {f"budget.{field.name}" for field in msgspec.structs.fields(config.BudgetSection)}
     assert budgets <= set(keyed.values())
-    assert f"at most {assemble.MAX_WORKERS}" in ROWS["Processes that read pages"][0]
+    assert f"at most {MAX_WORKERS}" in ROWS["Processes that read pages"][0]
 
 
 def test_every_flag_on_the_page_sets_the_key_beside_it():

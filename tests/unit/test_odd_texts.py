@@ -5,7 +5,8 @@ import random
 import pytest
 from small_site import articles
 
-from bitrawl import assemble, config
+from bitrawl import config
+from bitrawl.assemble.mining import miner as new_miner
 from bitrawl.mining import Miner
 from bitrawl.model import Language, Page, PagePair, Paragraph, ParagraphKind
 from bitrawl.url import Url
@@ -36,7 +37,7 @@ ODD = {
 
 @pytest.fixture(scope="module")
 def miner() -> Miner:
-    return assemble.miner(config.resolve({"langs": ["en", "fr"], "seeds": ["http://s.test/"]}))
+    return new_miner(config.resolve({"langs": ["en", "fr"], "seeds": ["http://s.test/"]}))
 
 
 def page(url: str, language: str, texts: list[str]) -> Page:

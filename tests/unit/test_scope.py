@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from bitrawl import config
-from bitrawl.assemble import check
+from bitrawl.assemble.crawling import check
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites, trap_shape
 from bitrawl.crawl.traps import COPIES, WINDOW, Traps, kind_of
 from bitrawl.errors import ConfigError

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from bitrawl import config
-from bitrawl.assemble import Examples, topic_judge
+from bitrawl.assemble.topics import Examples, topic_judge
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language, Link, LinkKind, Page, Paragraph, Relevance
 from bitrawl.topic.judge import TopicJudge

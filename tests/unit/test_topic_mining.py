@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from small_site import EN, FR, articles, page
 
-from bitrawl.assemble import miner
+from bitrawl.assemble.mining import miner
 from bitrawl.config import resolve
 from bitrawl.mining import PairedSite
 from bitrawl.model import Page, Relevance

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bitrawl import config
-from bitrawl.assemble import UrlModelNames, strategy
+from bitrawl.assemble.strategies import UrlModelNames, strategy
 from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from bitrawl.assemble import walk as new_walk
+from bitrawl.assemble.discovery import walk as new_walk
 from bitrawl.config import Walk as Strategy
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings

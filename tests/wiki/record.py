@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wiki.mediawiki import wikis
 
-from bitrawl import assemble
+from bitrawl.assemble import fetching
 from bitrawl.errors import BitrawlError
 from bitrawl.model import Capture, Language, Link, Skip
 from bitrawl.protocols import Fetcher
@@ -55,12 +55,12 @@ class Recording:
 
 
 async def record(apis: dict[str, str]) -> dict[str, dict[str, str]]:
-    async with assemble.api_web(allow_private=True) as web:
+    async with fetching.api_web(allow_private=True) as web:
         recording = Recording(web, {Url.parse(api).host: language for language, api in apis.items()})
         for name, depth, languages in QUESTIONS:
             with tempfile.TemporaryDirectory() as folder:
                 answers = KeptAnswers(Path(folder))
-                client = WikiClient(Url.parse(apis["en"]), recording, answers, assemble.SystemClock())
+                client = WikiClient(Url.parse(apis["en"]), recording, answers, fetching.SystemClock())
                 try:
                     await gather(await ApiWiki.found(client), name, Wanted(Extent(depth, 1000, tuple(languages))))
                 except BitrawlError as error:

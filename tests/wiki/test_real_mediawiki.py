@@ -8,7 +8,7 @@ import pytest
 from recorded_wiki import Served, recorded_wiki
 from wiki.mediawiki import wikis
 
-from bitrawl import assemble
+from bitrawl.assemble import fetching
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.bootstrap import Asked, Manners, Summary, bootstrap, read
 from bitrawl.topic.wiki.answers import KeptAnswers
@@ -90,8 +90,8 @@ async def test_an_answer_in_parts_is_whole(apis: dict[str, str], tmp_path: Path)
         "prop": "extlinks",
     }
     found = {}
-    async with assemble.api_web(allow_private=True) as web:
-        client = WikiClient(Url.parse(apis["en"]), web, KeptAnswers(tmp_path), assemble.SystemClock())
+    async with fetching.api_web(allow_private=True) as web:
+        client = WikiClient(Url.parse(apis["en"]), web, KeptAnswers(tmp_path), fetching.SystemClock())
         for name, limits in {
             "parts": {"gcmlimit": 2, "ellimit": 1},
             "whole": {"gcmlimit": "max", "ellimit": "max"},

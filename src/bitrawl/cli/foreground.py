@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from bitrawl.assemble import Parts
+from bitrawl.assemble.crawling import Parts
 from bitrawl.cli.console import err
 from bitrawl.cli.progress import Progress
 from bitrawl.crawl.ending import Ending

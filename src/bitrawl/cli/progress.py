@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from bitrawl.assemble import Parts
+from bitrawl.assemble.crawling import Parts
 from bitrawl.cli.console import duration, err, size
 from bitrawl.cli.status import found
 from bitrawl.jobs.folder import JobFolder

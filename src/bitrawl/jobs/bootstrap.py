@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 import tomli_w
 
-from bitrawl import assemble, config, files
+from bitrawl import config, files
+from bitrawl.assemble import fetching
 from bitrawl.crawl.fetch import user_agent
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.errors import ConfigError, StoreError
@@ -190,8 +191,8 @@ async def _gathered(asked: Asked, folder: Path, manners: Manners, tell: Tell) ->
         return await _from(DumpWiki(Path(asked.dump)), asked, wanted)
     address = endpoint(asked.wiki)
     tell(f"Asking {address.host} for the category …")
-    async with assemble.api_web(allow_private=manners.allow_private, contact=manners.contact) as web:
-        client = WikiClient(address, web, KeptAnswers(folder / CACHE / "wiki"), assemble.SystemClock())
+    async with fetching.api_web(allow_private=manners.allow_private, contact=manners.contact) as web:
+        client = WikiClient(address, web, KeptAnswers(folder / CACHE / "wiki"), fetching.SystemClock())
         return await _from(await ApiWiki.found(client), asked, wanted)
 
 
@@ -202,12 +203,12 @@ async def _from(wiki: Wiki, asked: Asked, wanted: Wanted) -> Material:
 
 
 async def _checked(sites: Sequence[CitedSite], asked: Asked, folder: Path, manners: Manners) -> list[CheckedSite]:
-    live, polite = assemble.loose_web(allow_private=manners.allow_private, contact=manners.contact, pause=manners.delay)
-    async with live, assemble.loose_analyser() as analyser:
+    live, polite = fetching.loose_web(allow_private=manners.allow_private, contact=manners.contact, pause=manners.delay)
+    async with live, fetching.loose_analyser() as analyser:
         checker = SiteChecker(
             polite(live),
             analyser,
-            assemble.SystemClock(),
+            fetching.SystemClock(),
             KeptAnswers(folder / CACHE / "sites"),
             Politeness(delay=manners.delay),
         )

@@ -4,8 +4,11 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from bitrawl import assemble, config
-from bitrawl.assemble import Parts
+from bitrawl import config
+from bitrawl.assemble import fetching
+from bitrawl.assemble.crawling import Parts, bucket_scores
+from bitrawl.assemble.crawling import crawl as new_crawl
+from bitrawl.assemble.topics import topic_judge
 from bitrawl.config import Job, Strategy
 from bitrawl.crawl.ending import Ending, Facts, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
@@ -56,11 +59,11 @@ async def opened(
     The verb is the command that resumes it.
     """
     async with AsyncExitStack() as stack:
-        archives = assemble.archives(job, stack)  # One that cannot be read costs neither a new folder nor an old job.
-        judge = assemble.topic_judge(job, await read_examples(job)) if job.topic.is_set else None
+        archives = fetching.archives(job, stack)  # One that cannot be read costs neither a new folder nor an old job.
+        judge = topic_judge(job, await read_examples(job)) if job.topic.is_set else None
         if fresh:
             folder.start_over()
-        parts = await assemble.crawl(job, folder.path, archives, stack, observe, judge, backlinks)
+        parts = await new_crawl(job, folder.path, archives, stack, observe, judge, backlinks)
         config.write(job, folder.description)
         if job.strategy is Strategy.PERPLEXITY:
             follow_tuning(parts, folder)
@@ -89,7 +92,7 @@ def follow_tuning(parts: Parts, folder: JobFolder) -> None:
             return
         seen = written
         try:
-            parts.crawl.frontier.steps = assemble.bucket_scores(folder.job())
+            parts.crawl.frontier.steps = bucket_scores(folder.job())
         except BitrawlError as error:
             _log.warning("the buckets stay as they are: %s", error)
 

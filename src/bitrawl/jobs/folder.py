@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bitrawl import config
-from bitrawl.assemble import check
+from bitrawl.assemble.crawling import check
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.store.database import is_locked, locked

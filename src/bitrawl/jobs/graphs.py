@@ -8,7 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl import assemble, config
+from bitrawl import config
+from bitrawl.assemble import fetching
 from bitrawl.discover.graph.around import Caps
 from bitrawl.discover.graph.build import DEFAULT_CAPS, Progress, build_graph
 from bitrawl.discover.graph.index import GraphIndex, GraphMeta, is_index, no_seed_in
@@ -78,7 +79,7 @@ async def open_backlinks(
         for kind, where in found:
             match kind:
                 case Kind.SERVICE:
-                    web = assemble.api_web(
+                    web = fetching.api_web(
                         allow_private=asking.allow_private, contact=asking.contact, media_types=MEDIA_TYPES
                     )
                     services.append(BacklinkService(where, await stack.enter_async_context(web)))
@@ -211,8 +212,8 @@ async def _add_rows(rows: LinkRows, kind: Kind, path: Path) -> None:
 
 
 async def _add_pages(rows: LinkRows, path: Path) -> None:
-    with open_archives([path], assemble.codec()) as archives:
-        async with assemble.loose_analyser() as analyser:
+    with open_archives([path], fetching.codec()) as archives:
+        async with fetching.loose_analyser() as analyser:
             for url in archives.urls():
                 answer = archives.answer(url)
                 page = await analyser.analyse(answer) if isinstance(answer, Capture) else None

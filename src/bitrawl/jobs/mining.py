@@ -9,8 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl import assemble, config
-from bitrawl.assemble import Parts, SystemClock
+from bitrawl import config
+from bitrawl.assemble.crawling import Parts
+from bitrawl.assemble.fetching import SystemClock
+from bitrawl.assemble.mining import pairing
 from bitrawl.config import Format, Job
 from bitrawl.corpus.export import with_present
 from bitrawl.corpus.naming import corpus_headers
@@ -106,7 +108,7 @@ def _workers(job: Job) -> int:
 
 def _check(job: Job) -> None:
     """Raise `ConfigError` for what would only show when a site is paired or the corpus written."""
-    assemble.pairing(job)
+    pairing(job)
     if Format.PARQUET in job.export.formats and find_spec("pyarrow") is None:
         raise ConfigError(
             "Parquet needs pyarrow: pip install 'bitrawl[parquet]', or leave the format out (bitrawl export --only)"

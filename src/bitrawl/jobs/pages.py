@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
-from bitrawl.assemble import loose_analyser, loose_web
+from bitrawl.assemble.fetching import loose_analyser, loose_web
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.loop import MAX_REDIRECTS
 from bitrawl.errors import ConfigError

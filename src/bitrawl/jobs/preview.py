@@ -2,7 +2,7 @@
 
 from contextlib import AsyncExitStack
 
-from bitrawl import assemble
+from bitrawl.assemble import crawling, fetching
 from bitrawl.config import Job
 from bitrawl.crawl.preview import Preview
 
@@ -10,6 +10,6 @@ from bitrawl.crawl.preview import Preview
 async def preview(job: Job) -> list[Preview]:
     """One for each host of the seeds, in their order."""
     async with AsyncExitStack() as stack:
-        archives = assemble.archives(job, stack)
-        previewer = await assemble.previewer(job, archives, stack)
-        return await previewer.preview(assemble.seeds_of(job, archives))
+        archives = fetching.archives(job, stack)
+        previewer = await crawling.previewer(job, archives, stack)
+        return await previewer.preview(fetching.seeds_of(job, archives))

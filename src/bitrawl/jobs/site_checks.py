@@ -6,7 +6,8 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl import assemble
+from bitrawl.assemble import fetching
+from bitrawl.assemble.discovery import site_check, site_judges
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.loop import objection
@@ -115,23 +116,21 @@ async def check_sites(asked: Asked) -> AsyncIterator[SiteVerdict]:
         urls, delay = asked.urls, asked.delay
         if asked.replay:
             files = warc_files(list(asked.replay))
-            archives = stack.enter_context(open_archives(files, assemble.codec()))
+            archives = stack.enter_context(open_archives(files, fetching.codec()))
             web: Fetcher = ReplayFetcher(archives)
             urls, delay = urls or tuple(home_pages(archives)), 0.0
-            robots = RobotsFetcher(web, InMemoryRobots(), assemble.SystemClock(), pause=0.0)
+            robots = RobotsFetcher(web, InMemoryRobots(), fetching.SystemClock(), pause=0.0)
         else:
-            live, wrap = assemble.loose_web(allow_private=asked.allow_private, contact=asked.contact, pause=delay)
+            live, wrap = fetching.loose_web(allow_private=asked.allow_private, contact=asked.contact, pause=delay)
             robots = wrap(await stack.enter_async_context(live))
-        judges = assemble.site_judges(robots.sitemaps)
+        judges = site_judges(robots.sitemaps)
         settings = CheckSettings(max_downloads=asked.max_downloads)
         checks = SiteChecks(
             robots,
-            await stack.enter_async_context(assemble.loose_analyser()),
-            assemble.SystemClock(),
+            await stack.enter_async_context(fetching.loose_analyser()),
+            fetching.SystemClock(),
             politeness=Politeness(delay=delay),
             delay_of=(lambda _host: 0.0) if asked.replay else robots.delay,
         )
-        async for verdict in checks.verdicts(
-            urls, lambda entry: assemble.site_check(entry, asked.languages, judges, settings)
-        ):
+        async for verdict in checks.verdicts(urls, lambda entry: site_check(entry, asked.languages, judges, settings)):
             yield verdict

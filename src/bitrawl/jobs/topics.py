@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 import msgspec
 
-from bitrawl.assemble import Examples
+from bitrawl.assemble.topics import Examples
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.export import corpus_units

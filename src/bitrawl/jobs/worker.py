@@ -7,7 +7,7 @@ from typing import Self
 
 import msgspec
 
-from bitrawl import assemble
+from bitrawl.assemble.mining import miner as new_miner
 from bitrawl.child import Children, Failure, Limits, Report, Service
 from bitrawl.config import Job
 from bitrawl.errors import ChildError
@@ -117,7 +117,7 @@ def _urls(pairs: Sequence[PagePair]) -> list[tuple[Url, Url]]:
 
 def mining_service(job: Job, folder: Path) -> Service:
     """Answers requests with findings; faults pass through."""
-    miner = assemble.miner(job) if not job.encoder else None  # an encoder is loaded when it is asked for
+    miner = new_miner(job) if not job.encoder else None  # an encoder is loaded when it is asked for
 
     def serve(request: bytes, _report: Report) -> bytes:
         nonlocal miner
@@ -125,7 +125,7 @@ def mining_service(job: Job, folder: Path) -> Service:
         if isinstance(asked, WriteCorpus):
             write_corpus(job, folder)
             return b""
-        miner = miner or assemble.miner(job)
+        miner = miner or new_miner(job)
         if isinstance(asked, LoadModels):
             return b""
         ledger = Ledger(folder / "job.sqlite", read_only=True)

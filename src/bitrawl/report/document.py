@@ -1,6 +1,8 @@
 """The frame of all HTML that we write: one file that opens offline, runs no script and loads nothing."""
 
-from bitrawl.report.markup import Html, fill
+from collections.abc import Sequence
+
+from bitrawl.report.markup import Html, fill, joined
 from bitrawl.report.style import STYLE
 
 # If anything hostile ever got through the escaping, the browser would neither run it nor load anything.
@@ -28,3 +30,14 @@ _FRAME = """<!doctype html>
 def document(title: str, lead: str, body: Html, footer: Html) -> Html:
     """A whole page."""
     return fill(_FRAME, policy=_POLICY, title=title, style=Html(STYLE), lead=lead, body=body, footer=footer)
+
+
+def sectioned(sections: Sequence[tuple[str, str, Html]]) -> Html:
+    """Sections by id, title and body, after a line of links to them. Those without a body are left out."""
+    shown = [(name, title, body) for name, title, body in sections if body]
+    items = joined(fill('<a href="#{name}">{title}</a>', name=name, title=title) for name, title, _ in shown)
+    drawn = (
+        fill('<section id="{name}"><h2>{title}</h2>{body}</section>', name=name, title=title, body=body)
+        for name, title, body in shown
+    )
+    return joined([fill("<nav>{items}</nav>", items=items), *drawn])

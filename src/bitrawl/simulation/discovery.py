@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.assemble import new_site_check, walk
+from bitrawl.assemble.discovery import new_site_check, walk
 from bitrawl.config import Walk
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.assemble import codec, pairing, strategy
+from bitrawl.assemble.fetching import codec
+from bitrawl.assemble.mining import pairing
+from bitrawl.assemble.strategies import strategy
 from bitrawl.config import UNFOCUSED, Job, Strategy
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier, Politeness

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from bitrawl.align.documents import Document, Text
 from bitrawl.align.lexical import LexicalAligner
 from bitrawl.align.pages import SiteAligner, page_sentences
-from bitrawl.assemble import codec
+from bitrawl.assemble.fetching import codec
 from bitrawl.model import Bead, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
 from bitrawl.store.replay import Archives, open_archives

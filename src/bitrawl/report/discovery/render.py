@@ -8,7 +8,7 @@ from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.discover.walk.facts import WalkFacts, WordFacts
 from bitrawl.languages import language_name
 from bitrawl.report.discovery.map import MapHub, site_map
-from bitrawl.report.document import document
+from bitrawl.report.document import document, sectioned
 from bitrawl.report.markup import Html, fill, joined, link
 from bitrawl.report.plots import Bar, Series, bars, lines
 from bitrawl.report.wording import counted, number
@@ -40,20 +40,11 @@ def render(facts: WalkFacts, verdicts: Sequence[SiteVerdict]) -> str:
         ("learned", "What was learned", _learned(facts)),
         ("judged", "What was judged, and what was not", _judged(facts)),
     ]
-    shown = [(name, title, body) for name, title, body in sections if body]
-    nav = fill(
-        "<nav>{items}</nav>",
-        items=joined(fill('<a href="#{name}">{title}</a>', name=name, title=title) for name, title, _ in shown),
-    )
-    drawn = joined(
-        fill('<section id="{name}"><h2>{title}</h2>{body}</section>', name=name, title=title, body=body)
-        for name, title, body in shown
-    )
     languages = "–".join(language_name(code) for code in facts.languages)
     return document(
         f"{languages}: {counted(facts.found, 'bilingual site')} found",
         _lead(facts),
-        joined([_tiles(facts), _notes(facts), nav, drawn]),
+        joined([_tiles(facts), _notes(facts), sectioned(sections)]),
         fill(_FOOTER, version=__version__),
     )
 

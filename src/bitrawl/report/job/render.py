@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bitrawl import files
 from bitrawl.languages import language_name
-from bitrawl.report.document import document
+from bitrawl.report.document import document, sectioned
 from bitrawl.report.job import found
 from bitrawl.report.job.diagnosis import Diagnosis, diagnose
 from bitrawl.report.job.facts import Curve, Facts, gather
@@ -52,19 +52,10 @@ def render(facts: Facts) -> str:
         ("skips", "Skipped links", _skips(facts)),
         ("hosts", "Hosts and sites", _hosts(facts)),
     ]
-    shown = [(name, title, body) for name, title, body in sections if body]
-    nav = fill(
-        "<nav>{items}</nav>",
-        items=joined(fill('<a href="#{name}">{title}</a>', name=name, title=title) for name, title, _ in shown),
-    )
-    drawn = joined(
-        fill('<section id="{name}"><h2>{title}</h2>{body}</section>', name=name, title=title, body=body)
-        for name, title, body in shown
-    )
     return document(
         _title(facts),
         _lead(facts),
-        joined([_tiles(facts), _why(diagnosis), nav, drawn]),
+        joined([_tiles(facts), _why(diagnosis), sectioned(sections)]),
         fill(_FOOTER, version=__version__, folder=facts.folder),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
+from bitrawl.topic.term_list import Term, line
 from bitrawl.topic.wiki.gathering import TermRow
 
 _BEFORE, _AFTER = ("keep", "weight"), ("class", "category", "depth", "why")
@@ -72,7 +73,7 @@ def topic_lines(rows: Sequence[TermRow], languages: Mapping[Language, Language])
             if term and (term.casefold() not in heaviest or row.weight > heaviest[term.casefold()].weight):
                 heaviest[term.casefold()] = row
         for row in sorted(heaviest.values(), key=lambda row: (-row.weight, row.terms[column].casefold())):
-            yield asked, f"{row.weight}:{_clean(row.terms[column])}={_clean(row.branch)}>{asked}"
+            yield asked, line(Term(_clean(row.terms[column]), row.weight, (_clean(row.branch),), asked))
 
 
 def _clean(text: str) -> str:

@@ -1,0 +1,1 @@
+"""Builds the objects that a job's description asks for: the only room that names implementations, and does nothing else."""

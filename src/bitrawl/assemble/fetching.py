@@ -1,0 +1,127 @@
+"""Where answers come from: the web, an archive that stands for it, and what reads them."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from bitrawl.config import Job
+from bitrawl.crawl.addresses import Endpoint
+from bitrawl.crawl.decompress import Expansion, content_codings, expand
+from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher
+from bitrawl.crawl.proxies import Proxies
+from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawl.sniff import JSON, media_type
+from bitrawl.errors import ConfigError
+from bitrawl.model import Reason
+from bitrawl.page.analyser import page_reader
+from bitrawl.page.sandbox import SandboxedAnalyser
+from bitrawl.protocols import (
+    Fetcher,
+)
+from bitrawl.store.archive import ArchivingFetcher, WarcArchive
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.replay import Archives, Codec, ReplayFetcher, home_pages, open_archives, warc_files
+from bitrawl.url import Url
+
+MEGABYTE = 1_000_000
+
+
+class SystemClock:
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+def archives(job: Job, stack: AsyncExitStack) -> Archives | None:
+    """What stands for the web; None for the web itself. Raises `ArchiveError` for a file that is no archive."""
+    names = job.replay or job.warc
+    if not names:
+        return None
+    return stack.enter_context(open_archives(warc_files([Path(name) for name in names]), codec()))
+
+
+def seeds_of(job: Job, archives: Archives | None) -> list[Url]:
+    """Without seeds: the home pages of an archive that replaces the web, or every page of an archive that is read as a whole."""
+    if archives is None or job.seeds:
+        return job.seed_urls()
+    return home_pages(archives) if job.replay else list(archives.urls())
+
+
+def codec() -> Codec:
+    """Decodes archived answers in the same way as live ones."""
+    return Codec(expand=_expanded, sniff=media_type)
+
+
+def _expanded(payload: bytes, header: str) -> bytes | Reason:
+    codings = content_codings(header)
+    return Reason.CONTENT_ENCODING if codings is None else expand(payload, codings, Expansion())
+
+
+async def web(
+    job: Job, folder: Path, ledger: Ledger, archives: Archives | None, stack: AsyncExitStack, clock: SystemClock
+) -> Fetcher:
+    """The live web, with an archive of its answers, or an archive that replaces it."""
+    if archives is not None:
+        return ReplayFetcher(archives)
+    live = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
+    info = {"robots": "classic", "format": "WARC File Format 1.1"}
+    archive = stack.enter_context(WarcArchive(folder / "warc", clock=clock, info=info, known=ledger.last_places()))
+    return ArchivingFetcher(live, archive)
+
+
+def fetch_settings(job: Job) -> FetchSettings:
+    fetch = job.fetch
+    size = int(fetch.megabytes * MEGABYTE)
+    return FetchSettings(
+        contact=fetch.contact or PROJECT_PAGE,
+        languages=tuple(job.languages()),
+        proxies=Proxies.for_all(fetch.proxy) if fetch.proxy else Proxies.of_environment(os.environ),
+        connect_to={host: _endpoint(raw) for host, raw in fetch.connect_to.items()},
+        allow_private=fetch.allow_private,
+        cookies=fetch.cookies,
+        connections=job.politeness.parallel,
+        connections_per_host=job.politeness.per_host,
+        total_time=fetch.timeout,
+        max_payload=size,
+        expansion=Expansion(size=2 * size),
+    )
+
+
+def _endpoint(raw: str) -> Endpoint:
+    address, mark, port = raw.rpartition(":")
+    if not mark or not port.isdigit():
+        raise ConfigError(f"connect_to: {raw!r} is not HOST:PORT; write it like this: 127.0.0.1:8000")
+    return address.strip("[]"), int(port)
+
+
+def loose_web(
+    *, allow_private: bool, contact: str = "", pause: float = 1.0
+) -> tuple[HttpFetcher, Callable[[HttpFetcher], RobotsFetcher]]:
+    """A fetcher without a job, to be entered as a context, and a function that wraps it to respect robots.txt."""
+    clock = SystemClock()
+    settings = FetchSettings(
+        contact=contact or PROJECT_PAGE, allow_private=allow_private, proxies=Proxies.of_environment(os.environ)
+    )
+    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, pause=pause)
+
+
+def api_web(*, allow_private: bool, contact: str = "", media_types: frozenset[str] = frozenset({JSON})) -> HttpFetcher:
+    """A fetcher of JSON, to be entered as a context. It asks without robots.txt: see `topic.wiki.client.WikiClient`."""
+    settings = FetchSettings(
+        contact=contact or PROJECT_PAGE,
+        allow_private=allow_private,
+        proxies=Proxies.of_environment(os.environ),
+        media_types=media_types,
+    )
+    return HttpFetcher(settings, SystemClock())
+
+
+def loose_analyser() -> SandboxedAnalyser:
+    """Reads pages without a job."""
+    return SandboxedAnalyser(page_reader, workers=1)

@@ -1,0 +1,99 @@
+"""What judges the pages of a job with a topic."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from bitrawl.config import Job, TopicModel
+from bitrawl.errors import ConfigError
+from bitrawl.languages import language_name
+from bitrawl.model import Language
+from bitrawl.protocols import (
+    RelevanceModel,
+)
+from bitrawl.text.frequencies import known, rate
+from bitrawl.text.ngrams.arpa import read_arpa
+from bitrawl.text.ngrams.kneser_ney import train
+from bitrawl.text.ngrams.model import NgramModel
+from bitrawl.text.ngrams.sequences import sequences
+from bitrawl.topic.judge import TopicJudge
+from bitrawl.topic.keyness import learn_terms
+from bitrawl.topic.learned import LearnedRelevance
+from bitrawl.topic.perplexity import PerplexityRelevance
+from bitrawl.topic.term_list import Term, TermList, read_terms
+from bitrawl.topic.terms import TermRelevance, TermThresholds
+from bitrawl.url import Url
+
+
+class Examples(NamedTuple):
+    """What the user showed, by language."""
+
+    texts: Mapping[Language, Sequence[str]] = {}
+    against: Mapping[Language, Sequence[str]] = {}
+
+
+def topic_judge(job: Job, shown: Examples) -> TopicJudge:
+    """What judges the pages of a job with a topic. Raises `ConfigError` if the topic cannot be learned from that."""
+    topic, languages = job.topic, job.languages()
+    terms = _terms(job, shown)
+    model: RelevanceModel
+    match job.topic_model():
+        case TopicModel.TERMS if terms is not None:
+            model = terms
+        case TopicModel.PERPLEXITY:
+            model = PerplexityRelevance(_language_models(job, shown), maximum=topic.max_perplexity)
+        case _:
+            given = terms if topic.terms else None
+            model = LearnedRelevance(
+                shown.texts, languages, against=shown.against, terms=given, threshold=topic.threshold
+            )
+    annotate = terms.annotated if terms else lambda page: page
+    if terms is None or not topic.terms or shown.texts:
+        return TopicJudge(model, annotate, _seed_examples(job))
+    # A seed is mostly the home page of a site. It must not outvote the list that the user wrote.
+    like = {Url.parse(raw) for raw in topic.like}
+    return TopicJudge(
+        model, annotate, _seed_examples(job), lambda page: page.url in like or terms.judge([page])[0].relevant
+    )
+
+
+def _seed_examples(job: Job) -> list[Url]:
+    """The seeds are about the topic, unless they are hubs; the pages that it is like always are."""
+    return [Url.parse(raw) for raw in job.topic.like] if job.topic.hub else job.seed_urls()
+
+
+def _terms(job: Job, shown: Examples) -> TermRelevance | None:
+    """The user's list, or one out of the texts, which only explains."""
+    topic, languages = job.topic, job.languages()
+    thresholds = TermThresholds(topic.content_terms, topic.distinct_terms, topic.density)
+    if topic.terms:
+        return TermRelevance(read_terms(Path(topic.terms), languages), languages, thresholds)
+    found: list[Term] = []
+    for language, texts in shown.texts.items():
+        with suppress(ConfigError):  # too short to tell its terms, and long enough for the model
+            found += learned_terms(texts, language).terms
+    return TermRelevance(TermList(tuple(found)), languages, thresholds) if found else None
+
+
+def learned_terms(texts: Sequence[str], language: Language, against: Sequence[str] = ()) -> TermList:
+    """What tells the texts from general language, where its frequencies are known."""
+    return learn_terms(texts, language, background=rate if known(language) else None, against=against)
+
+
+def _language_models(job: Job, shown: Examples) -> dict[Language, NgramModel]:
+    models = {
+        language: train(one for text in texts for one in sequences(text)) for language, texts in shown.texts.items()
+    } | dict(_named_model(raw) for raw in job.topic.language_models)
+    for language in job.languages():
+        if language not in models:
+            name = language_name(language)
+            raise ConfigError(
+                f"nothing says what the topic is in {name}; add texts in {name}, or a model to language_models"
+            )
+    return models
+
+
+def _named_model(raw: str) -> tuple[Language, NgramModel]:
+    code, _, path = raw.partition("=")
+    return Language(code), read_arpa(Path(path))
