@@ -140,3 +140,21 @@ def test_a_language_model_is_needed_for_each_language(tmp_path: Path):
     with pytest.raises(ConfigError, match="add texts in French"):
         topic_judge(both, Examples({EN: [BEES]}))
     assert topic_judge(config.resolve(asked | {"langs": ["en"], "topic": both.topic}), Examples({EN: [BEES]}))
+
+
+@pytest.mark.parametrize(("listed", "letters"), [("10:hive>en\n10:ruche>fr\n", "\u012b"), ("10:hive>en\n", "x")])
+def test_paragraphs_with_terms_are_marked_in_the_structure_if_each_language_has_terms(
+    tmp_path: Path, listed: str, letters: str
+):
+    (tmp_path / "terms.txt").write_text(listed, "utf-8")
+    job = config.resolve(
+        {
+            "langs": ["en", "fr"],
+            "seeds": ["http://a.test/"],
+            "topic": {"terms": str(tmp_path / "terms.txt"), "hub": True},
+        }
+    )
+    page = Page(url("/bees"), EN, paragraphs=(Paragraph("The hive is full of honey."),), fingerprint="x")
+    judged = topic_judge(job, Examples())(Link(page.url, LinkKind.PAGE), page)
+    assert judged.paragraphs[0].terms == ("hive",)
+    assert judged.fingerprint == letters

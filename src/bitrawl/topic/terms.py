@@ -69,7 +69,7 @@ class TermRelevance:
         *,
         is_stop_word: Callable[[Language], IsStopWord | None] = lambda _: None,
     ) -> None:
-        self._terms, self._languages, self._thresholds = terms, tuple(languages), thresholds
+        self.terms, self._languages, self._thresholds = terms, tuple(languages), thresholds
         self._is_stop_word = is_stop_word
         self._matchers: dict[Language, TermMatcher] = {}
         self._last: tuple[Page, TermsOfPage] | None = None  # a page is judged, then annotated
@@ -105,7 +105,7 @@ class TermRelevance:
     def _matcher(self, language: Language) -> TermMatcher:
         if language not in self._matchers:
             stop_word = self._is_stop_word(language)
-            self._matchers[language] = TermMatcher(self._terms.of(language), language, stop_word)
+            self._matchers[language] = TermMatcher(self.terms.of(language), language, stop_word)
         return self._matchers[language]
 
     def _read(self, page: Page) -> TermsOfPage:
