@@ -167,6 +167,21 @@ async def test_a_directory_without_pairs_scores_lower_than_one_with_pairs():
     assert before(asked, map(other, news), shop) <= 6
 
 
+async def test_a_directory_that_nobody_looked_into_comes_before_the_rest_of_those_without_pairs():
+    """Its index alone leads to its translations, as /faq/pf/ of openbsd-2009 does."""
+    rest = numbered("/en/rest-{}", 150)
+    news, plain, guide = numbered("/en/news/{}", 5), numbered("/en/docs/{}", 150), numbered("/en/docs/guide/{}", 8)
+    pages = site(
+        page("/en/", "en", [*news, *plain, *rest, "/en/docs/guide/contents"]),
+        *pages_of([*plain, *rest, *news], links=other),
+        *pages_of(map(other, news)),
+        page("/en/docs/guide/contents", "en", [*guide, *map(other, guide)]),
+        *pages_of([*guide, *map(other, guide)]),
+    )
+    asked = await Walk(Watched(), pages, ["/en/"], exhaustive=True).run()
+    assert before(asked, map(other, guide), [*plain, *rest]) <= 30
+
+
 async def test_untranslated_pages_behind_a_foreign_mark_are_no_pairs_and_lower_what_follows():
     legal, news = numbered("/en/legal/{}", 30), numbered("/en/news/{}", 30)
     pages = site(

@@ -75,3 +75,15 @@ def test_groups_are_added_and_counted_after_they_were_asked_for():
     before = rates.rates(np.array([rates.group(["a"])]))
     rates.count(rates.group(["a", "later"]), 1.0, 0.0)
     assert rate(rates, "a") < before[0]
+
+
+def test_a_group_is_new_until_it_is_visited_and_less_so_where_its_siblings_gained_nothing():
+    rates = counted(("a/x", 0.0), ("a/y", 0.0), ("b/x", 1.0), ("b/y", 0.0))
+    groups = np.array([rates.group(path.split("/")) for path in ("a/x", "a/new", "b/new", "c/new")])
+    assert rates.novelty(groups).tolist() == pytest.approx([0.0, 1 / 3, 2 / 3, 1.0])
+
+
+def test_a_gain_that_is_taken_back_no_longer_speaks_for_the_siblings():
+    rates = counted(("a/x", 0.5))
+    rates.count(rates.group(["a", "x"]), 0.0, -0.5)
+    assert rates.novelty(np.array([rates.group(["a", "new"])])).tolist() == pytest.approx([1 / 2])

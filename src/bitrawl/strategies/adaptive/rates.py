@@ -23,6 +23,8 @@ class Rates:
         self._parents = array("i", [_ROOT])
         self._visits = array("f", [0.0])
         self._gains = array("f", [0.0])
+        self._visited_below = array("f", [0.0])  # groups directly below that have visits
+        self._gaining_below = array("f", [0.0])  # those of them that gained something
 
     def group(self, path: Sequence[Hashable]) -> int:
         """The group at the end of a path from the root: its number, by which it is asked for and counted."""
@@ -38,16 +40,20 @@ class Rates:
     def below(self, parent: int) -> int:
         """A new group without a name, for whoever remembers its number."""
         self._parents.append(parent)
-        self._visits.append(0.0)
-        self._gains.append(0.0)
+        for counts in (self._visits, self._gains, self._visited_below, self._gaining_below):
+            counts.append(0.0)
         return len(self._parents) - 1
 
     def count(self, group: int, visits: float, gain: float) -> None:
         """Add visits and what they gained; either may be negative, to correct what was counted before."""
         while group != _ROOT:
+            parent = self._parents[group]
+            visited, gained = self._visits[group] > 0, self._gains[group] > 0
             self._visits[group] += visits
             self._gains[group] += gain
-            group = self._parents[group]
+            self._visited_below[parent] += (self._visits[group] > 0) - visited
+            self._gaining_below[parent] += (self._gains[group] > 0) - gained
+            group = parent
 
     def rate(self, group: int) -> float:
         if group == _ROOT:
@@ -58,6 +64,16 @@ class Rates:
     def visits(self, groups: Groups) -> Floats:
         """How many were counted, of each group."""
         found: Floats = np.frombuffer(self._visits, np.float32)[groups]
+        return found
+
+    def novelty(self, groups: Groups) -> Floats:
+        """0 for a group with visits. For one without, the share of its visited siblings that gained something, of 1 at first."""
+        parents = np.frombuffer(self._parents, np.int32)[groups]
+        visits, visited, gaining = (
+            np.frombuffer(counts, np.float32) for counts in (self._visits, self._visited_below, self._gaining_below)
+        )
+        share = (1 + gaining[parents]) / (1 + visited[parents])
+        found: Floats = np.where(visits[groups] > 0, np.float32(0), share)
         return found
 
     def rates(self, groups: Groups) -> Floats:

@@ -32,7 +32,7 @@ from bitrawl.protocols import UrlLanguageModel
 from bitrawl.strategies.adaptive.addresses import Addresses
 from bitrawl.strategies.adaptive.language_odds import LanguageOdds
 from bitrawl.strategies.adaptive.link_state import MIN_ANCHOR, LinkState, LinkStates
-from bitrawl.strategies.adaptive.link_table import Column, LinkTable, Rows
+from bitrawl.strategies.adaptive.link_table import GROUPS, Column, LinkTable, Rows
 from bitrawl.strategies.adaptive.partners import Partners
 from bitrawl.strategies.adaptive.rates import Rates
 from bitrawl.strategies.adaptive.stopping import Stopping, largest
@@ -50,6 +50,9 @@ LEAST_RATE, MOST_RATE = 0.003, 0.997  # judgement: bounds the log-odds by 6, whe
 # A link that a visited page names as its translation comes before everything else, as long as such links brought pairs:
 # log-odds of a rate of a quarter. A link that nobody waits for has a score of at most `HALF`.
 MIN_NAMED = -1.1
+# The least that the first link into a directory is worth, in pairs: when nothing better is queued, each directory is looked
+# into once. Tried 0.003, 0.01 and 0.03 (docs/decisions/adaptive.md).
+EXPLORATION = 0.01
 # Links of a site whose URL a model is asked about: it helps until the site's own rates say the same, which are known after
 # a few visits (docs/decisions/adaptive.md). Beyond, it took a quarter of the time and 50 MB of what was remembered.
 MAX_ASKED = 2000
@@ -61,6 +64,7 @@ ADDED_PER_VISIT = 200  # of the others, after each visit
 MIN_CHANGE = 0.03  # of a score, before it is written
 LEAST = 1e-4  # judgement: 0 would refuse a link
 _NO_ROW, _WAITING = -1, -2  # in the place of a row
+_BY_BOTH = GROUPS.index(Column.BY_BOTH)
 MAX_FOLDERS = 5  # judgement: directories of an address that have a rate of their own
 
 
@@ -238,7 +242,15 @@ class SiteScorer:
         named = completes & (features[:, Column.DECLARED] > 0) & (features[:, Column.UNWANTED] == 0)
         named &= features[:, Column.BY_STATE] >= MIN_NAMED
         half = np.float32(HALF)
-        return np.where(named, half + half * chance, np.where(completes, chance, half * chance))
+        expected = np.where(named, half + half * chance, np.where(completes, chance, half * chance))
+        explored = self._worth_exploring(rows) * (features[:, Column.UNWANTED] == 0)
+        worth: Floats = np.maximum(expected, explored)
+        return worth
+
+    def _worth_exploring(self, rows: Rows) -> Floats:
+        """What a link is worth because nothing with its marks was visited in its directory: pairs may lie behind it."""
+        found: Floats = np.float32(EXPLORATION) * self._rates.novelty(self._table.groups(rows)[:, _BY_BOTH])
+        return found
 
     def _rescored(self, rows: Rows) -> tuple[tuple[Url, float], ...]:
         """What the queue must be told: scores that have changed, and are or were near the top."""
