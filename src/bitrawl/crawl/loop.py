@@ -153,10 +153,10 @@ class Crawl:
 
     def _tell(self, links: Sequence[Link], found_on: Page | None) -> set[Url]:
         """Score the links that belong to the job, and do not queue them: an earlier run did."""
-        inside = [link for link in links if self._refusal(link) is None]
-        for group in _by_site(inside, self.scope.sites.of):
+        _, inside = self._judged(links)
+        for group in inside:
             self.scorer.score(group, found_on, self._knowledge(group[0].url))
-        return {link.url for link in inside}
+        return {link.url for group in inside for link in group}
 
     async def _visit_safely(self, lease: Lease) -> None:
         try:
@@ -209,11 +209,8 @@ class Crawl:
         """Why a link that was queued is not visited after all."""
         if link.kind is LinkKind.PAGE and (trap := self.traps.closed(link.url)):
             return Skip(link.url, Stage.FRONTIER, Reason.TRAP, trap)
-        return self._host_refusal(link, Stage.FRONTIER)
-
-    def _host_refusal(self, link: Link, stage: Stage) -> Skip | None:
-        why = self.hosts.refusal(link.url.host) if self.settings.follow else ""
-        return Skip(link.url, stage, Reason.TOO_MANY_HOSTS, why) if why else None
+        closed = self._closed(link.url.host)
+        return Skip(link.url, Stage.FRONTIER, Reason.TOO_MANY_HOSTS, closed) if closed else None
 
     def _asks_first(self, lease: Lease) -> bool:
         """Whether the link has to wait: it is the first that is due on its host, which is asked something else before."""
@@ -353,22 +350,42 @@ class Crawl:
         """Queue the links that belong to the job and that the strategy wants; record why the others are not queued."""
         if not links:
             return
-        judged = [(link, self._refusal(link)) for link in links]
-        refused = [(link, skip) for link, skip in judged if skip is not None]
-        inside = [link for link, skip in judged if skip is None]
-        for group in _by_site(inside, self.scope.sites.of):
+        refused, inside = self._judged(links)
+        for group in inside:
             scores = self.scorer.score(group, found_on, self._knowledge(group[0].url))
             scored = list(zip(group, scores, strict=True))
             refused += [(link, _unwanted(link)) for link, score in scored if score <= 0]
             self.frontier.add([(link, _capped(link, score)) for link, score in scored if score > 0])
         self.ledger.refuse(refused)
 
-    def _refusal(self, link: Link) -> Skip | None:
-        refusal = self.scope.refusal(link) or self._host_refusal(link, Stage.SCOPE)
+    def _judged(self, links: Sequence[Link]) -> tuple[list[tuple[Link, Skip]], Iterable[list[Link]]]:
+        """The links that do not belong to the job, each with the reason, and the others by site."""
+        refused: list[tuple[Link, Skip]] = []
+        inside: dict[str, list[Link]] = {}
+        closed: dict[str, str] = {}  # most links of a page have the same host: it is asked about once
+        for link in links:
+            host = link.url.host
+            if host not in closed:
+                closed[host] = self._closed(host)
+            refusal = self._refusal(link, closed[host])
+            if refusal is None:
+                inside.setdefault(self.scope.sites.of(host), []).append(link)
+            else:
+                refused.append((link, refusal))
+        return refused, inside.values()
+
+    def _refusal(self, link: Link, closed: str) -> Skip | None:
+        refusal = self.scope.refusal(link)
+        if refusal is None and closed:
+            return Skip(link.url, Stage.SCOPE, Reason.TOO_MANY_HOSTS, closed)
         if refusal is not None or link.kind is not LinkKind.PAGE:
             return refusal
         first = self.traps.reordered(link.url)
         return Skip(link.url, Stage.SCOPE, Reason.TRAP, f"{first} with its parameters reordered") if first else None
+
+    def _closed(self, host: str) -> str:
+        """Why nothing is asked of the host; empty when it may be asked."""
+        return self.hosts.refusal(host) if self.settings.follow else ""
 
     def _knowledge(self, url: Url) -> SiteKnowledge:
         return self.ledger.knowledge(self.scope.sites.of(url.host))
@@ -380,13 +397,6 @@ def objection(page: Page, *, opt_outs: bool) -> Skip | None:
     if opt_outs and asked & OPT_OUTS:
         return Skip(page.url, Stage.ROBOTS, Reason.OPT_OUT, ", ".join(sorted(asked)))
     return Skip(page.url, Stage.ROBOTS, Reason.NOINDEX) if Directive.NOINDEX in asked else None
-
-
-def _by_site(links: Sequence[Link], site_of: Callable[[str], str]) -> Iterable[list[Link]]:
-    groups: dict[str, list[Link]] = {}
-    for link in links:
-        groups.setdefault(site_of(link.url.host), []).append(link)
-    return groups.values()
 
 
 def _fetch_of(lease: Lease, answer: Capture | Skip, *, at: float, took: float) -> Fetch:
