@@ -1,0 +1,1 @@
+"""The web app (extra `web`): `bitrawl serve`."""
