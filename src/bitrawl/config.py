@@ -233,6 +233,7 @@ class ExportSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     formats: list[Format] = []  # jsonl, tmx and tsv when none is given; for one language text and jsonl
     compress: bool = False
+    accepted_only: bool = False  # only what a person accepted: segments, and the good segments of page pairs
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -12,6 +12,7 @@ from bitrawl.config import Job
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.store.database import is_locked, locked
 from bitrawl.store.ledger import Ledger
+from bitrawl.store.verdicts import VERDICTS
 
 _WRITTEN = (
     *("job.toml", "job.sqlite", "job.sqlite-wal", "job.sqlite-shm", "report.html", "warc", "rejected", "corpus"),
@@ -41,6 +42,11 @@ class JobFolder(NamedTuple):
     @property
     def report(self) -> Path:
         return self.path / "report.html"
+
+    @property
+    def verdicts(self) -> Path:
+        """What people say about what was found; a job that starts over keeps it."""
+        return self.path / VERDICTS
 
     @property
     def is_running(self) -> bool:

@@ -276,6 +276,9 @@ SETTINGS: dict[str, Setting] = {
     "min_score": Setting(
         "judge.score", Group.CORPUS, "Export only segments that score at least this.", metavar="SCORE"
     ),
+    "accepted_only": Setting(
+        "export.accepted_only", Group.CORPUS, "Export only page pairs and segments that a person accepted."
+    ),
 }
 
 
