@@ -1,1 +1,1 @@
-"""The web app (extra `web`): `bitrawl serve`."""
+"""The web app: other people's jobs, as processes in folders like any other."""
