@@ -37,6 +37,7 @@ VERBS = {
     "tune": Verb("tune", "Move the boundaries of a crawl by perplexity, also while it runs."),
     "topic": Verb("topic", "Make a term list from texts, explain what it says of a page, or translate it."),
     "urls": Verb("urls", "Tell the language of pages, and which are translations, from their URLs alone."),
+    "serve": Verb("serve", "Open the web app: start jobs, watch them, read, judge and download what they find."),
     "demo": Verb("demo", "Mine a small web that the package carries, and show what came of it."),
     "train": Verb("train", "Train a model of the package again, from data that you have."),
 }

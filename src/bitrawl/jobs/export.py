@@ -32,22 +32,24 @@ from bitrawl.url import Url
 from bitrawl.version import __version__
 
 
-def write_corpus(job: Job, folder: Path) -> None:
+def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     """All that was found, in the formats asked for, and its card; each file is replaced when it is complete.
 
     Each pair of the job's languages has its files, also when nothing was found: what an earlier run found is not there.
+    With `to` the corpus goes into that folder, and nothing in the job's folder changes.
     """
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     try:
         mined = _Mined(job, ledger, Findings(ledger), VerdictHistory(folder / VERDICTS).standing())
-        corpus, now = folder / "corpus", time.time()
+        corpus, now = to or folder / "corpus", time.time()
         written = [_write(mined, corpus, header) for header in corpus_headers(job.languages(), now)]
         figures = {one.facts.name: summary(one.facts) for one in written}
         files.write(corpus / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
         files.write(corpus / "card.md", card(_facts(mined, written, now)))
     finally:
         ledger.close()
-    report.write(folder)
+    if to is None:
+        report.write(folder)
 
 
 def corpus_units(job: Job, folder: Path) -> Iterator[tuple[CorpusHeader, TranslationUnit]]:

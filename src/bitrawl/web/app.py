@@ -29,8 +29,8 @@ UPLOAD_MEGABYTES = 512  # of one request: a web archive; judgement
 def application(server: Server, hosts: Iterable[str]) -> Starlette:
     """`hosts` are the names by which the app may be reached."""
     app = Starlette(
-        routes=[*_own_routes(), *home.ROUTES, *job.ROUTES, *reading.ROUTES, *terms.ROUTES, *downloads.ROUTES]
-        + [*compare.ROUTES, *finding.ROUTES, *tools.ROUTES],
+        routes=[*_own_routes(), *home.ROUTES, *reading.ROUTES, *terms.ROUTES, *downloads.ROUTES, *compare.ROUTES]
+        + [*finding.ROUTES, *tools.ROUTES, *job.ROUTES],
         middleware=[
             Middleware(
                 Guard,

@@ -23,11 +23,13 @@ class Errands:
         self._environment = dict(environment)
         self._room = asyncio.Semaphore(AT_ONCE)
 
-    async def run(self, arguments: Sequence[str], given: bytes = b"") -> str:
+    async def run(
+        self, arguments: Sequence[str], given: bytes = b"", *, seconds: float = SECONDS, module: str = "bitrawl"
+    ) -> str:
         """Its output. Raises `ErrandError` with its last line if it fails or takes too long."""
         async with self._room:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "bitrawl", *arguments),
+                *(sys.executable, "-m", module, *arguments),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
@@ -35,7 +37,7 @@ class Errands:
                 start_new_session=True,
             )
             try:
-                out, err = await asyncio.wait_for(process.communicate(given), SECONDS)
+                out, err = await asyncio.wait_for(process.communicate(given), seconds)
             except TimeoutError:
                 raise ErrandError("That took too long. Try with less.") from None
             finally:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from starlette.requests import Request
 
 from bitrawl.web.errands import Errands
+from bitrawl.web.indexing import Indexing
+from bitrawl.web.kept import KeptFiles
 from bitrawl.web.live import Sampler
 from bitrawl.web.settings import Settings
 from bitrawl.web.shelf import Shelf
@@ -28,6 +30,8 @@ class Server(NamedTuple):
     sampler: Sampler
     users: Users
     errands: Errands
+    kept: KeptFiles
+    indexing: Indexing
     catalogues: dict[str, Words]
     one_thread: ThreadPoolExecutor
 

@@ -13,6 +13,8 @@ from bitrawl.errors import ConfigError
 from bitrawl.web import settings as serve_toml
 from bitrawl.web.app import application
 from bitrawl.web.errands import Errands
+from bitrawl.web.indexing import Indexing
+from bitrawl.web.kept import KeptFiles
 from bitrawl.web.live import Sampler
 from bitrawl.web.processes import SystemProcesses, clean
 from bitrawl.web.security import host_names, is_loopback
@@ -47,13 +49,16 @@ def server_of(serving: Serving) -> Server:
             " or name users in --settings. Make a token with: bitrawl serve --new-token"
         )
     shelf = Shelf(serving.jobs.resolve())
+    errands = Errands(clean(os.environ))
     return Server(
         settings,
         shelf,
         Supervisor(shelf, settings, SystemProcesses()),
         Sampler(),
         Users(settings.users, secret_of(shelf.path), token=serving.token),
-        Errands(clean(os.environ)),
+        errands,
+        KeptFiles(shelf.path),
+        Indexing(errands),
         catalogues(serving.messages),
         ThreadPoolExecutor(max_workers=1, thread_name_prefix="jobs"),
     )

@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl import report
 from bitrawl.errors import BitrawlError, RefusedError
-from bitrawl.jobs import reading
+from bitrawl.jobs.reading import Reading
 from bitrawl.report.job.diagnosis import Diagnosis, diagnose
 from bitrawl.report.markup import Html
 from bitrawl.report.plots import COLOURS, Bar, Series, bars, lines
@@ -120,6 +120,7 @@ async def carry_out(server: Server, job: ShownJob, action: str) -> None:
         case "delete":
             await server.supervised(supervisor.delete, shelved, stop=True)
             server.sampler.forget(job.folder)
+            server.kept.forget(job.folder)
         case _:
             raise RefusedError(f"there is no action {action!r}")
 
@@ -128,6 +129,8 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
     words = words_of(request)
     state, figures = await looked_at(request, job)
     why = await _why(job, state, figures)
+    if job.kind == "mine":
+        await server_of(request).indexing.is_fresh(job.folder, wait=0)
     return {
         "live": figures,
         "state": _told(words, state, figures),
@@ -183,8 +186,8 @@ def _bars(counts: Mapping[str, int], total: int) -> Html | None:
 
 def _charts(words: Words, job: ShownJob, figures: Live) -> list[Html]:
     charts = []
-    if job.kind == "mine" and (points := reading.harvest(job.folder)):
-        series = [Series(words.say("page pairs"), tuple(points))]
+    if job.kind == "mine" and (points := Reading(job.folder).harvest(None)):
+        series = [Series(words.say("page pairs"), ((0, 0), *((one.fetches, one.pairs) for one in points)))]
         charts.append(lines(words.say("Complete page pairs"), series, x=words.say("visits"), y=words.say("pairs")))
     if len(figures.harvest) > 1:
         names = list(figures.languages)[:COLOURS]
@@ -242,5 +245,5 @@ async def _why(job: ShownJob, state: JobState, figures: Live) -> Diagnosis | Non
 ROUTES: list[BaseRoute] = [
     Route("/jobs/{id}", show),
     Route("/jobs/{id}/live", live),
-    Route("/jobs/{id}/{action:path}", act, methods=["POST"]),
+    Route("/jobs/{id}/{action}", act, methods=["POST"]),
 ]
