@@ -96,6 +96,11 @@ def is_unspaced(character: str) -> bool:
     return character >= "\u0e00" and _unspaced().match(character) is not None
 
 
+def unspaced_count(text: str) -> int:
+    """How many of its characters belong to scripts that put no spaces between words."""
+    return 0 if text.isascii() else len(_unspaced().findall(text))
+
+
 def plain_words(text: str) -> list[str]:
     """As `words`, but not stemmed, and without numbers."""
     text = unicodedata.normalize("NFKC", text).casefold()
