@@ -20,9 +20,10 @@ from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
 from bitrawl.protocols import RelevanceModel
 from bitrawl.text import frequencies
+from bitrawl.text.keyness import Rates
 from bitrawl.text.ngrams.kneser_ney import train
 from bitrawl.text.ngrams.sequences import sequences
-from bitrawl.topic.keyness import MOST_TERMS, Rates, learn_terms
+from bitrawl.topic.keyness import MOST_TERMS, learn_terms
 from bitrawl.topic.learned import LearnedRelevance
 from bitrawl.topic.perplexity import PerplexityRelevance
 from bitrawl.topic.term_list import TermList, line, read_terms

@@ -55,7 +55,7 @@ def written_words(text: str) -> list[str]:
 
 def word_places(text: str) -> list[tuple[int, int]]:
     """Where each written word begins and ends, in a text that is in NFKC and in its own case."""
-    return [found.span() for found in _pattern().finditer(text)]
+    return [found.span() for found in (_pattern() if is_elaborate(text) else _PLAIN).finditer(text)]
 
 
 def is_elaborate(text: str) -> bool:
