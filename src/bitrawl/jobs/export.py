@@ -49,13 +49,18 @@ def write_corpus(job: Job, folder: Path) -> None:
     report.write(folder)
 
 
-def corpus_units(job: Job, folder: Path) -> Iterator[tuple[CorpusHeader, TranslationUnit]]:
-    """The units that the corpora of a job hold, by the thresholds of that job; one in memory at a time."""
+def corpus_units(
+    job: Job, folder: Path, languages: Sequence[Language] = ()
+) -> Iterator[tuple[CorpusHeader, TranslationUnit]]:
+    """The units that the corpora of a job hold, by the thresholds of that job; one in memory at a time.
+
+    With `languages`, in any order, only those of that pair.
+    """
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     try:
         findings = Findings(ledger)
         for header in corpus_headers(job.languages(), 0.0):
-            if len(header.languages) == 2:
+            if len(header.languages) == 2 and (not languages or set(header.languages) == set(languages)):
                 for unit in _units(job, findings, header.languages, ThresholdFilter(job.judge)):
                     yield header, unit
     finally:

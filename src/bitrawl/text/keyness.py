@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language
+from bitrawl.text import frequencies
 from bitrawl.text.phrases import BREAK, MIN_PHRASE_COUNT, Floats, Ints, Phrases
 from bitrawl.text.words import words
 
@@ -30,6 +31,11 @@ _PIECES, _PIECE = 8, 150  # spread is measured over as many texts of as many wor
 _SHORT = 3  # letters of a stem that is a function word if half of the texts have it; judgement
 _NEW_NEIGHBOURS, _WIDE = 0.5, 0.4  # shares of its places, and of the texts: see `_guessed_rates`
 _EQUAL_RATE = 50.0  # of a word whose language is not known; judgement
+
+
+def general_rates(language: Language) -> Rates | None:
+    """How frequent words are in general; None where that is not known: then their spread over the texts decides."""
+    return frequencies.rate if frequencies.known(language) else None
 
 
 class Keyness:
@@ -94,7 +100,8 @@ class Keyness:
     def stop_words(self) -> NDArray[np.bool_]:
         """Whether each word says so little that no term begins or ends with it."""
         short = np.array([len(stem) < 2 or stem[0].isdecimal() for stem in self.phrases.stems], np.bool_)
-        return ~self.phrases.unspaced & (short | (self.word_rates >= STOP_RATE))
+        stop: NDArray[np.bool_] = ~self.phrases.unspaced & (short | (self.word_rates >= STOP_RATE))
+        return stop
 
     @cached_property
     def units(self) -> NDArray[np.bool_]:
@@ -104,7 +111,8 @@ class Keyness:
         often = phrases.count >= np.where(length == 2, MIN_PHRASE_COUNT, MIN_COUNT)
         edges = self.stop_words[phrases.first_word] | self.stop_words[phrases.last_word]
         one_character = (length == 1) & phrases.is_run
-        return often & ~edges & ~one_character & (phrases.associations() >= MIN_ASSOCIATION)
+        units: NDArray[np.bool_] = often & ~edges & ~one_character & (phrases.associations() >= MIN_ASSOCIATION)
+        return units
 
     @cached_property
     def key(self) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 import unicodedata
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -164,19 +164,19 @@ class Phrases:
             edges = shorter[edges]
         return edges
 
-    def words_of(self, phrase: int) -> list[str]:
-        """Its stems, as `text.words` has them: pairs of neighbouring characters of a script without spaces."""
-        stems = self.units_of(phrase)
-        if len(stems) == 1 or not self.is_run[phrase]:
-            return stems
-        return [a + b for a, b in zip(stems, stems[1:], strict=False)]
+    def parts_of(self, phrase: int, length: int) -> list[int]:
+        """The phrases of that length within a phrase, from left to right; itself if it is no longer."""
+        if self.length[phrase] <= length:
+            return [phrase]
+        return [*self.parts_of(int(self.begin[phrase]), length), self.parts_of(int(self.end[phrase]), length)[-1]]
+
+    def all_parts(self, phrase: int) -> list[int]:
+        """A phrase and the phrases of any length within it."""
+        return [part for length in range(1, int(self.length[phrase]) + 1) for part in self.parts_of(phrase, length)]
 
     def units_of(self, phrase: int) -> list[str]:
-        stems = []
-        while self.length[phrase] > 1:
-            stems.append(self.stems[self.last_word[phrase]])
-            phrase = int(self.begin[phrase])
-        return [self.stems[phrase], *reversed(stems)]
+        """Its stems, or characters."""
+        return [self.stems[unit] for unit in self.parts_of(phrase, 1)]
 
     def associations(self) -> Floats:
         """Of the two parts of each phrase that hold together least: Dunning's ratio. Infinite for words."""
@@ -202,6 +202,12 @@ class Phrases:
             np.maximum.at(inside, self.begin[phrases], counts)
             np.maximum.at(inside, self.end[phrases], counts)
         return inside
+
+    def numbered(self, phrases: Collection[int]) -> NDArray[np.bool_]:
+        """Whether each phrase is one of these."""
+        among = np.zeros(len(self), np.bool_)
+        among[list(phrases)] = True
+        return among
 
     def in_texts(self, wanted: NDArray[np.bool_]) -> tuple[Ints, Ints]:
         """The numbers of texts and of wanted phrases in them, each pair once, sorted by the text."""

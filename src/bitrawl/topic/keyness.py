@@ -48,7 +48,7 @@ def learn_terms(
     odds = np.log2(1 + phrases.count[chosen] / (keyness.expected[chosen] + 0.5))
     # Between what is certain and what is special: a rare phrase tells more about a page than its count does.
     weights = np.maximum(1.0, np.round(100 * np.sqrt(strength / strength.max() * odds / odds.max())))
-    written = phrases.forms(np.isin(np.arange(len(phrases)), chosen))
+    written = phrases.forms(phrases.numbered(chosen.tolist()))
     terms = [
         Term(written[phrase], weight, (), language)
         for phrase, weight in zip(chosen.tolist(), weights.tolist(), strict=True)
