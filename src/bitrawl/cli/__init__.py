@@ -27,6 +27,7 @@ VERBS = {
     "align": Verb("align", "Align the sentences of two texts, or those of a job again."),
     "export": Verb("export", "Write the corpus of a job again, in more formats or with other thresholds."),
     "sample": Verb("sample", "Print some units of a corpus, to read."),
+    "terms": Verb("terms", "List the terms of a corpus with their translations, and examples of both."),
     "report": Verb("report", "Draw the report of a job: one HTML file that opens offline."),
     "status": Verb("status", "Show how far a job is."),
     "log": Verb("log", "List the fetches of a job in the order in which they were made."),

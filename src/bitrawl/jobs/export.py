@@ -52,13 +52,18 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
         report.write(folder)
 
 
-def corpus_units(job: Job, folder: Path) -> Iterator[tuple[CorpusHeader, TranslationUnit]]:
-    """The units that the corpora of a job hold, by the thresholds of that job; one in memory at a time."""
+def corpus_units(
+    job: Job, folder: Path, languages: Sequence[Language] = ()
+) -> Iterator[tuple[CorpusHeader, TranslationUnit]]:
+    """The units that the corpora of a job hold, by the thresholds of that job; one in memory at a time.
+
+    With `languages`, in any order, only those of that pair.
+    """
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     try:
         mined = _Mined(job, ledger, Findings(ledger), VerdictHistory(folder / VERDICTS).standing())
         for header in corpus_headers(job.languages(), 0.0):
-            if len(header.languages) == 2:
+            if len(header.languages) == 2 and (not languages or set(header.languages) == set(languages)):
                 for unit in _units(mined, header.languages, mined.filter()):
                     yield header, unit
     finally:
