@@ -20,7 +20,8 @@ NEEDED = ("starlette", "jinja2", "uvicorn", "multipart", "babel")
 def serve(  # noqa: PLR0913 - flags
     *,
     jobs: Annotated[
-        Path, typer.Option("--jobs", help="Keep the jobs in this folder; what is there already is shown.", metavar="DIR")
+        Path,
+        typer.Option("--jobs", help="Keep the jobs in this folder; what is there already is shown.", metavar="DIR"),
     ] = Path("jobs"),
     host: Annotated[
         str, typer.Option(help="Listen on this address. Any address but loopback needs a token.", metavar="ADDRESS")
@@ -66,7 +67,10 @@ def serve(  # noqa: PLR0913 - flags
     from bitrawl.web.serving import Serving, run  # noqa: PLC0415 - needs the extra
 
     serving = Serving(jobs, host, port, token, tuple(name or ()), settings, messages)
-    run(serving, ready=lambda address: err.print(f"bitrawl is at {address}  (Ctrl-C stops it; jobs go on)", markup=False))
+    run(
+        serving,
+        ready=lambda address: err.print(f"bitrawl is at {address}  (Ctrl-C stops it; jobs go on)", markup=False),
+    )
 
 
 def _print_token() -> None:

@@ -21,7 +21,7 @@ def terms(
     folder: Folder,
     *,
     style: Annotated[
-        TermFormat, typer.Option("--format", help="TSV, CSV for spreadsheets, or TBX for termbases.")
+        TermFormat, typer.Option("--format", help="TSV, CSV for spreadsheets, TBX for termbases, or JSON lines.")
     ] = TermFormat.TSV,
     languages: Annotated[
         str,

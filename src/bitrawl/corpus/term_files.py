@@ -26,6 +26,7 @@ class TermFormat(StrEnum):
     TSV = "tsv"
     CSV = "csv"
     TBX = "tbx"
+    JSONL = "jsonl"
 
 
 class TermExample(msgspec.Struct, frozen=True, gc=False):
@@ -53,11 +54,13 @@ class TermPair(msgspec.Struct, frozen=True):
 
 
 def write(terms: Sequence[TermPair], style: TermFormat) -> bytes:
-    """The content of a file; `topic.term_list.read_terms` reads all of them."""
+    """The content of a file; `topic.term_list.read_terms` reads all of them but JSON lines."""
     if style is TermFormat.TBX:
         return "".join(_tbx(terms)).encode()
     if style is TermFormat.CSV:
         return _csv(terms)
+    if style is TermFormat.JSONL:
+        return msgspec.json.Encoder(enc_hook=str).encode_lines(terms)
     rows = [COLUMNS, *map(_cells, terms)]
     return "".join("\t".join(map(one_line, row)) + "\n" for row in rows).encode()
 

@@ -22,6 +22,7 @@ from bitrawl.web.server import Server
 from bitrawl.web.users import Users
 from bitrawl.web.words import marked
 
+_PAGES = (home, reading, terms, downloads, compare, finding, tools, job)
 TICK = 1.0  # seconds between two looks at the jobs
 UPLOAD_MEGABYTES = 512  # of one request: a web archive; judgement
 
@@ -29,8 +30,8 @@ UPLOAD_MEGABYTES = 512  # of one request: a web archive; judgement
 def application(server: Server, hosts: Iterable[str]) -> Starlette:
     """`hosts` are the names by which the app may be reached."""
     app = Starlette(
-        routes=[*_own_routes(), *home.ROUTES, *reading.ROUTES, *terms.ROUTES, *downloads.ROUTES, *compare.ROUTES]
-        + [*finding.ROUTES, *tools.ROUTES, *job.ROUTES],
+        # The actions of a job come last: the others are more particular.
+        routes=[*_own_routes(), *(route for page in _PAGES for route in page.ROUTES)],
         middleware=[
             Middleware(
                 Guard,
@@ -87,7 +88,9 @@ async def _static(request: Request) -> Response:
     if name not in _TYPES:
         raise HTTPException(404)
     files = resources.files("bitrawl.web") / "static"
-    content = STYLE + (files / "app.css").read_text("utf-8") if name == "style.css" else (files / name).read_text("utf-8")
+    content = (
+        STYLE + (files / "app.css").read_text("utf-8") if name == "style.css" else (files / name).read_text("utf-8")
+    )
     return Response(content, headers={"Cache-Control": "max-age=3600"}, media_type=_TYPES[name])
 
 

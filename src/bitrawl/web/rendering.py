@@ -34,20 +34,24 @@ def rendered(request: Request, template: str, status: int = 200, /, **values: An
 
 def fragment(request: Request, template: str, /, **values: Any) -> str:
     spoken = words_of(request)
-    return _environment().get_template(template).render(
-        _=spoken.say,
-        counted=spoken.count,
-        number=spoken.number,
-        percent=spoken.percent,
-        language=spoken.language,
-        words=spoken,
-        interfaces=request.app.state.server.catalogues.values(),
-        csrf=csrf_of(request),
-        user=request.state.user,
-        needs_login=request.app.state.server.users.open is None,
-        path=request.url.path,
-        address=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
-        **values,
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            _=spoken.say,
+            counted=spoken.count,
+            number=spoken.number,
+            percent=spoken.percent,
+            language=spoken.language,
+            words=spoken,
+            interfaces=request.app.state.server.catalogues.values(),
+            csrf=csrf_of(request),
+            user=request.state.user,
+            needs_login=request.app.state.server.users.open is None,
+            path=request.url.path,
+            address=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+            **values,
+        )
     )
 
 

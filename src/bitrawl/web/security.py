@@ -73,26 +73,27 @@ class Guard:
 
     def _refused(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
-        host = _host_name(headers.get("host", ""))
-        if host not in self._hosts and "*" not in self._hosts:
-            return _plain(421, "This server does not go by that name. Its operator may add it: bitrawl serve --name NAME")
-        if scope["method"] not in SAFE and _is_foreign(scope, headers):
+        if (host := _host_name(headers.get("host", ""))) not in self._hosts:
+            return _plain(421, f"This server does not go by the name {host}. Its operator may add it with --name.")
+        if scope["method"] not in SAFE and _is_foreign(headers):
             return _plain(403, "This request came from another site.")
         if int(headers.get("content-length") or 0) > self._most_bytes:
             return _plain(413, f"That is more than {self._most_bytes // MEGABYTE} MB.")
-        address = (scope.get("client") or ("", 0))[0]
         user, by_token = self._identified(headers)
-        tries = "authorization" in headers and user is None or scope["path"] == "/login" and scope["method"] == "POST"
-        wait = self._logins.wait(address, time.monotonic()) if tries else 0.0
-        wait = wait or self._requests.wait(f"user {user.name}" if user else address, time.monotonic())
-        if wait:
-            return _plain(429, "Too many requests. Try again in a moment.", {"Retry-After": f"{wait:.0f}"})
-        if by_token and user is None:
-            return _plain(401, "This token is not known.", {"WWW-Authenticate": "Bearer"})
         scope["state"] |= {"user": user, "by_token": by_token}
-        if user is None and not scope["path"].startswith(PUBLIC):
+        if wait := self._wait(scope, user):
+            return _plain(429, "Too many requests. Try again in a moment.", {"Retry-After": f"{wait:.0f}"})
+        if user is None and (by_token or not scope["path"].startswith(PUBLIC)):
             return _asks_for_token(scope)
         return None
+
+    def _wait(self, scope: Scope, user: User | None) -> float:
+        """How many seconds the asker must wait. Tokens that are not known cost more, so that nobody can guess one."""
+        address, now = (scope.get("client") or ("", 0))[0], time.monotonic()
+        is_login = scope["path"] == "/login" and scope["method"] == "POST"
+        if (is_login or (scope["state"]["by_token"] and user is None)) and (wait := self._logins.wait(address, now)):
+            return wait
+        return self._requests.wait(f"user {user.name}" if user else address, now)
 
     def _identified(self, headers: Headers) -> tuple[User | None, bool]:
         """The user, and whether the request came with a token instead of a cookie."""
@@ -159,7 +160,7 @@ def _host_name(host: str) -> str:
     return host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() and ":" in host else host
 
 
-def _is_foreign(scope: Scope, headers: Headers) -> bool:
+def _is_foreign(headers: Headers) -> bool:
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return True
     origin = headers.get("origin")
@@ -167,8 +168,9 @@ def _is_foreign(scope: Scope, headers: Headers) -> bool:
 
 
 def _asks_for_token(scope: Scope) -> Response:
-    if scope["path"].startswith("/api/") or scope["method"] not in SAFE:
-        return _plain(401, "This needs a token: -H 'Authorization: Bearer TOKEN'", {"WWW-Authenticate": "Bearer"})
+    if scope["path"].startswith("/api/") or scope["method"] not in SAFE or scope["state"]["by_token"]:
+        wrong = "This token is not known." if scope["state"]["by_token"] else "This needs a token."
+        return _plain(401, f"{wrong} Send one with: -H 'Authorization: Bearer TOKEN'", {"WWW-Authenticate": "Bearer"})
     query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
     return RedirectResponse(f"/login?next={quote(scope['path'] + query)}", 303)
 

@@ -75,7 +75,7 @@ def endonyms() -> dict[str, str]:
 
 @lru_cache(maxsize=512)
 def direction(code: str) -> str:
-    """"rtl" for a language that is written from right to left."""
+    """From right to left ("rtl") or from left to right."""
     try:
         locale = Locale.parse(code.replace("-", "_"))
     except (ValueError, UnknownLocaleError):
@@ -86,7 +86,9 @@ def direction(code: str) -> str:
 def catalogues(folder: Path | None = None) -> dict[str, Words]:
     """Those of the package, and those of a folder of .po files; a file there wins over one of ours."""
     found = {SOURCE: Words(SOURCE)}
-    inside = [entry for entry in (resources.files("bitrawl.web") / "catalogues").iterdir() if entry.name.endswith(".po")]
+    inside = [
+        entry for entry in (resources.files("bitrawl.web") / "catalogues").iterdir() if entry.name.endswith(".po")
+    ]
     for entry in inside:
         with resources.as_file(entry) as path:
             words = _read(path)
@@ -110,8 +112,8 @@ def _read(path: Path) -> Words:
         if not message.id or message.fuzzy:
             continue
         if isinstance(message.id, tuple | list):
-            if all(message.string):
-                plurals[message.id[0]] = tuple(message.string)
+            if message.string and all(message.string):
+                plurals[message.id[0]] = tuple(map(str, message.string))
         elif message.string:
             messages[message.id] = str(message.string)
     plural_form = _plural_form(code)
@@ -120,8 +122,9 @@ def _read(path: Path) -> Words:
 
 def _plural_form(code: str) -> Callable[[int], int]:
     """The number of the form, as gettext counts them."""
+    from gettext import c2py  # noqa: PLC0415
+
     from babel.messages.plurals import get_plural  # noqa: PLC0415 - loads a large table
-    from gettext import c2py  # type: ignore[attr-defined]  # noqa: PLC0415
 
     form: Callable[[int], int] = c2py(get_plural(code.replace("-", "_")).plural_expr)
     return form

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import UNFOCUSED
+from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.report.markup import Html
 from bitrawl.report.plots import Series, lines
 from bitrawl.web.intent import Command, Verb
@@ -20,8 +20,7 @@ from bitrawl.web.processes import last_lines
 from bitrawl.web.rendering import fragment, rendered, words_of
 from bitrawl.web.security import posted
 from bitrawl.web.server import Server, server_of
-from bitrawl.web.state import State
-from bitrawl.web.supervisor import SIMULATED
+from bitrawl.web.state import SIMULATED, State
 from bitrawl.web.words import Words
 
 USUAL = ("breadth-first", "adaptive")
@@ -48,7 +47,7 @@ async def start(request: Request) -> Response:
 
 async def compare(server: Server, job: ShownJob, strategies: Iterable[str]) -> None:
     """Begin to compare them. Raises `RefusedError` while the job runs."""
-    chosen = [name for name in UNFOCUSED if name in set(strategies)] or list(USUAL)
+    chosen = [name for name in UNFOCUSED if name in set(strategies)] or [Strategy(name) for name in USUAL]
     command = Command(Verb.SIMULATE, (f"--strategies={','.join(chosen)}",))
     if len(await asyncio.to_thread(lambda: job.folder.job().langs)) < 2:
         raise HTTPException(422, "Strategies are compared by the pairs that they find; this job has one language.")
@@ -91,7 +90,7 @@ def drawn(words: Words, folder: Path) -> tuple[list[Html], tuple[str, ...], list
     heads = tuple(
         map(words.say, ("Strategy", "Site", "Pairs", "Area under the curve", "Visits until 95 % of the pairs"))
     )
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (row["strategy"], row["site"], row["pairs"], row["area"][:5], row["until_95"] or "–")
         for row in _table(folder / "simulate.csv")
     ]

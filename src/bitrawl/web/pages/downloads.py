@@ -144,7 +144,9 @@ def _type(path: Path) -> str:
 
 def _safe(name: str) -> str:
     """As part of a file name."""
-    return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)[:60].strip("._") or "corpus"
+    return (
+        "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)[:60].strip("._") or "corpus"
+    )
 
 
 ROUTES: list[BaseRoute] = [

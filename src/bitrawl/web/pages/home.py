@@ -123,7 +123,9 @@ async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str
     limits = server_of(request).settings.limits
     names = [Strategy.ADAPTIVE, *(one for one in Strategy if one is not Strategy.ADAPTIVE)]
     say = words_of(request).say
-    strategies = [(str(one), str(one) if one in UNFOCUSED else say("{name} (needs a topic)", name=one)) for one in names]
+    strategies = [
+        (str(one), str(one) if one in UNFOCUSED else say("{name} (needs a topic)", name=one)) for one in names
+    ]
     return rendered(
         request,
         "home.html",

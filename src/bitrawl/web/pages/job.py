@@ -201,11 +201,10 @@ def _charts(words: Words, job: ShownJob, figures: Live) -> list[Html]:
 
 def _sites(job: ShownJob) -> list[FoundSite]:
     """What a search has found so far, bilingual sites first."""
-    found = []
+    found: list[FoundSite] = []
     try:
         with (job.folder.path / "sites.jsonl").open("rb") as file:
-            for line in file:
-                found.append(msgspec.json.decode(line, type=FoundSite))
+            found.extend(msgspec.json.decode(line, type=FoundSite) for line in file)
     except (OSError, msgspec.MsgspecError):  # not there yet, or being written
         pass
     best = sorted(found, key=lambda one: (one.verdict != "bilingual", one.verdict != "thin", -one.probability))
@@ -223,7 +222,7 @@ _explained: dict[str, tuple[tuple[str, int], float, Diagnosis | None]] = {}
 
 async def _why(job: ShownJob, state: JobState, figures: Live) -> Diagnosis | None:
     """Why little comes, if little comes; what was explained a moment ago is not explained again."""
-    if figures.fetched == 0 or sum(figures.pairs.values()) or job.kind != "mine":
+    if figures.fetched == 0 or any(figures.pairs.values()) or job.kind != "mine":
         return None
     if state.is_active and not EXPLAIN_AFTER <= figures.fetched <= MOST_EXPLAINED:
         return None

@@ -213,7 +213,9 @@ async def pair(request: Request) -> Response:
         job=job,
         tab="/pairs",
         pair=shown,
-        evidence=[(METHODS[one][0] if one in METHODS else one, f"{n:.2f}") for one, n in found.pair.row.evidence.items()],
+        evidence=[
+            (METHODS[one][0] if one in METHODS else one, f"{n:.2f}") for one, n in found.pair.row.evidence.items()
+        ],
         segments=[ShownSegment.of(one, thresholds) for one in some],
         total=len(found.segments),
         offset=offset,
@@ -248,7 +250,7 @@ async def judge(request: Request) -> Response:
     return HTMLResponse(fragment(request, "segment.html", segment=ShownSegment.of(segment, thresholds), **values))
 
 
-async def give_verdict(job: ShownJob, kind: str, key: str, within: str, verdict: str, by: str) -> None:  # noqa: PLR0913, PLR0917
+async def give_verdict(job: ShownJob, kind: str, key: str, within: str, verdict: str, by: str) -> None:
     """Accept, reject or undo. Raises `HTTPException` for what is not there."""
     reading, now = Reading(job.folder), time.time()
     if kind not in set(Kind) or verdict not in {*Verdict, "undo"}:
@@ -282,7 +284,11 @@ async def search(request: Request) -> Response:
         index=Fresh(ready),
         values=values,
         language_choices=await _choices(words, reading, all_of_them=True),
-        side_choices=[("both", words.say("both languages")), ("a", words.say("first language")), ("b", words.say("second language"))],
+        side_choices=[
+            ("both", words.say("both languages")),
+            ("a", words.say("first language")),
+            ("b", words.say("second language")),
+        ],
         hits=[ShownHit.of(one) for one in found.hits],
         total=found.total,
         is_cut=found.is_cut,

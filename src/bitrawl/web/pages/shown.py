@@ -104,7 +104,9 @@ def _listed(server: Server, user: object, words: Words) -> list[ListedJob]:
         about = time.strftime("%Y-%m-%d %H:%M", time.localtime(created))
         said = words.say(STATES[state.state])
         rows.append(
-            ListedJob(job.id, one.name, about, state.state, said, live.pages, sum(live.pairs.values()), live.segments, created)
+            ListedJob(
+                job.id, one.name, about, state.state, said, live.pages, sum(live.pairs.values()), live.segments, created
+            )
         )
     return sorted(rows, key=lambda row: -row.created)
 

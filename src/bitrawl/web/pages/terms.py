@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.corpus.term_files import TermFormat, TermPair
 from bitrawl.errors import BitrawlError
+from bitrawl.url import Url
 from bitrawl.web.pages.downloads import language_choices
 from bitrawl.web.pages.shown import ShownJob, found_mining
 from bitrawl.web.rendering import rendered, words_of
@@ -55,7 +56,7 @@ async def show(request: Request) -> Response:
 async def _found(server: Server, job: ShownJob, languages: str) -> dict[str, Any]:
     try:
         path = await gathered(server, job, languages, "jsonl")
-        decode = msgspec.json.Decoder(TermPair).decode
+        decode = msgspec.json.Decoder(TermPair, dec_hook=lambda _kind, text: Url.known(text)).decode
         lines = (await asyncio.to_thread(path.read_bytes)).splitlines()
         return {"terms": [decode(line) for line in lines[:MOST_SHOWN]]}
     except BitrawlError as error:
@@ -80,7 +81,11 @@ async def gathered(server: Server, job: ShownJob, languages: str, style: str) ->
 
 def _maker(server: Server, job: ShownJob, languages: str, style: str) -> Any:
     async def make(draft: Path) -> None:
-        asked = [f"--languages={languages}", f"--format={TermFormat(style)}", f"--output={draft}/terms.{languages}.{style}"]
+        asked = [
+            f"--languages={languages}",
+            f"--format={TermFormat(style)}",
+            f"--output={draft}/terms.{languages}.{style}",
+        ]
         await server.errands.run(["terms", str(job.folder.path), *asked], seconds=SECONDS)
 
     return make

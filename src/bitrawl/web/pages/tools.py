@@ -70,9 +70,7 @@ async def _align(request: Request, values: dict[str, str]) -> Result:
         paths = [Path(folder, name) for name in ("a.txt", "b.txt")]
         for path, text in zip(paths, texts, strict=True):
             path.write_text(text, "utf-8", "replace")
-        found = await _errands(request).run(
-            ["align", *map(str, paths), "--langs", ",".join(codes), "--format", "tsv"]
-        )
+        found = await _errands(request).run(["align", *map(str, paths), "--langs", ",".join(codes), "--format", "tsv"])
     lines = list(csv.reader(io.StringIO(found), delimiter="\t", quoting=csv.QUOTE_NONE))
     spoken = words_of(request)
     rows = tuple(Row(tuple(line[:3]), (*codes, "")) for line in lines if len(line) >= 3)
@@ -121,7 +119,7 @@ def _tool(request: Request) -> str:
     return str(tool)
 
 
-def _page(  # noqa: PLR0913 - what a page shows
+def _page(
     request: Request,
     values: dict[str, str],
     errors: dict[str, str],
