@@ -9,7 +9,6 @@ from bitrawl.crawl.loop import MAX_REDIRECTS
 from bitrawl.model import NO_ANSWER, Reason, Skip
 from bitrawl.url import Url
 
-
 STOPPED_BY_YOU = "stopped by you"
 """How the sentence begins that says so."""
 

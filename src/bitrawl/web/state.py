@@ -29,7 +29,7 @@ class State(StrEnum):
 
 SIMULATED = "simulated"
 """The folder that a comparison of strategies writes, in the job's own."""
-_RESULTS = {Verb.EXPORT: "corpus/summary.json", Verb.SIMULATE: f"{SIMULATED}/report.html"}  # what each writes last
+_RESULTS = {Verb.EXPORT: "corpus/summary.json", Verb.SIMULATE: f"{SIMULATED}/simulate.html"}  # what each writes last
 
 ACTIVE = frozenset((State.RUNNING, State.PAUSING, State.STOPPING))
 """States in which a process works in the folder."""
