@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 
 import pytest
@@ -91,7 +90,7 @@ def test_links_hidden_folders_and_folders_without_a_job_are_no_jobs(tmp_path: Pa
     (outside / "job.toml").write_text("")
     shelf = Shelf(tmp_path / "jobs")
     (shelf.path / "link").symlink_to(outside)
-    os.rename(_copy(outside), shelf.path / ".hidden")
+    _copy(outside).rename(shelf.path / ".hidden")
     (shelf.path / "empty").mkdir()
     (shelf.path / "job.toml").write_text("")
     assert list(shelf.jobs()) == []
