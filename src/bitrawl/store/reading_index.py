@@ -41,13 +41,16 @@ CREATE TABLE alignments (
 );
 CREATE TABLE segments (id INTEGER PRIMARY KEY, score REAL NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5 (a, b, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co M*'");
-CREATE VIRTUAL TABLE grams USING fts5 (a, b, tokenize = 'trigram')
+CREATE VIRTUAL TABLE grams USING fts5 (a, b, tokenize = 'trigram');
+CREATE VIRTUAL TABLE gram_terms USING fts5vocab (grams, row)
 """,
     1,
     derived=True,
 )
 
 GRAM = 3  # characters that the trigram index needs
+PADDING = " " * (GRAM - 1)
+"""What follows each text in `grams`, so that its last characters begin a term of three, too."""
 # Judgement: nobody reads more hits of one phrase. Counting and sorting all 200,000 hits of an article takes too long.
 MOST_HITS = 1000
 _LONGEST_PHRASE = 500  # characters; judgement
@@ -218,10 +221,11 @@ class ReadingIndex:
         limit: int = 20,
     ) -> HitPlaces:
         """Segments that have the phrase on that side, the best scored first. The phrase is data: it has no syntax."""
-        parts, values = _search(phrase, side, languages)
+        phrase = folded(phrase[:_LONGEST_PHRASE]).strip()
         with self._database() as database:
-            if database is None or not parts:
+            if database is None or not any(map(str.isalnum, phrase)):
                 return HitPlaces([], 0)
+            parts, values = _search(database, phrase, "a b" if side is Side.BOTH else str(side), languages)
             found = f"SELECT * FROM ({' UNION '.join(parts)}) LIMIT {MOST_HITS}"
             total = database.execute(f"SELECT count(*) FROM ({found})", values).fetchone()[0]
             numbers = database.execute(
@@ -277,33 +281,52 @@ def _listed(keys: Sequence[str]) -> str:
     return msgspec.json.encode(list(keys)).decode()
 
 
-def _search(phrase: str, side: Side, languages: Languages | None) -> tuple[list[str], list[str]]:
+class _Search(NamedTuple):
+    """Where and how to look for a phrase."""
+
+    table: str
+    condition: str
+    values: list[str]
+
+
+def _search(
+    database: sqlite3.Connection, phrase: str, columns: str, languages: Languages | None
+) -> tuple[list[str], list[str]]:
     """The statements that find the numbers of segments, and their values."""
-    phrase = folded(phrase[:_LONGEST_PHRASE]).strip()
-    if not any(map(str.isalnum, phrase)):
-        return [], []
-    columns = "a b" if side is Side.BOTH else str(side)
-    match = f'{{{columns}}} : "{phrase.replace(chr(34), chr(34) * 2)}"'
-    found: list[tuple[str, str, list[str]]] = []
+    searches = [_in_grams(database, phrase, columns)]
     if not unspaced_count(phrase):
-        found.append(("words", "words MATCH ?", [match]))
-    if len(phrase) >= GRAM:
-        found.append(("grams", "grams MATCH ?", [match]))
-    else:
-        inside = [f"instr({column}, ?)" for column in columns.split()]
-        found.append(("grams", f"({' OR '.join(inside)})", [phrase] * len(inside)))
-    only, chosen = "", []
+        searches.append(_Search("words", "words MATCH ?", [f"{{{columns}}} : {_quoted(phrase)}"]))
+    only = ""
     if languages is not None:
-        only = (
-            " AND EXISTS (SELECT 1 FROM pairs WHERE alignment = {table}.rowid >> "
-            f"{PLACE_BITS} AND lang_a = ? AND lang_b = ?)"
-        )
-        chosen = [*languages]
+        pair = f"SELECT 1 FROM pairs WHERE alignment = {{}}.rowid >> {PLACE_BITS} AND lang_a = ? AND lang_b = ?"
+        only = f" AND EXISTS ({pair})"
     parts = [
-        f"SELECT * FROM (SELECT rowid FROM {table} WHERE {condition}{only.format(table=table)} LIMIT {MOST_HITS})"
-        for table, condition, _ in found
+        f"SELECT * FROM (SELECT rowid FROM {table} WHERE {condition}{only.format(table)} LIMIT {MOST_HITS})"
+        for table, condition, _ in searches
     ]
-    return parts, [value for _, _, values in found for value in (*values, *chosen)]
+    return parts, [value for one in searches for value in (*one.values, *(languages or ()))]
+
+
+def _in_grams(database: sqlite3.Connection, phrase: str, columns: str) -> _Search:
+    """One or two characters are looked up as the beginning of terms. If very many terms begin so, a scan ends soon."""
+    if len(phrase) >= GRAM:
+        return _Search("grams", "grams MATCH ?", [f"{{{columns}}} : {_quoted(phrase)}"])
+    rows = database.execute(
+        "SELECT term FROM gram_terms WHERE term >= ? AND term < ? LIMIT ?",
+        (phrase, f"{phrase}\U0010ffff", MOST_HITS + 1),
+    )
+    terms = [_quoted(term) for (term,) in rows]
+    if not terms:
+        return _Search("grams", "0", [])
+    if len(terms) <= MOST_HITS:
+        return _Search("grams", "grams MATCH ?", [f"{{{columns}}} : ({' OR '.join(terms)})"])
+    inside = [f"instr({column}, ?)" for column in columns.split()]
+    return _Search("grams", f"({' OR '.join(inside)})", [phrase] * len(inside))
+
+
+def _quoted(phrase: str) -> str:
+    """As a string of FTS5, in which nothing is syntax."""
+    return '"' + phrase.replace('"', '""') + '"'
 
 
 def _place(database: sqlite3.Connection, number: int, languages: Languages | None) -> HitPlace | None:
@@ -317,4 +340,4 @@ def _place(database: sqlite3.Connection, number: int, languages: Languages | Non
 
 def _pair_row(row: Sequence[object]) -> PairRow:
     fields = dict(zip(PairRow.__struct_fields__, row, strict=True))
-    return PairRow(**{**fields, "evidence": msgspec.json.decode(str(fields["evidence"]))})  # type: ignore[arg-type]
+    return PairRow(**{**fields, "evidence": msgspec.json.decode(str(fields["evidence"]))})

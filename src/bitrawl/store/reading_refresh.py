@@ -13,7 +13,7 @@ from bitrawl.model import PagePair, SegmentPair, Unpacker, pair_key
 from bitrawl.store.database import fault, is_locked, locked
 from bitrawl.store.findings import AlignmentKey, Findings
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.reading_index import LAYOUT, PLACE_BITS, is_spaced
+from bitrawl.store.reading_index import LAYOUT, PADDING, PLACE_BITS, is_spaced
 from bitrawl.store.side_database import connected, transaction
 from bitrawl.store.statistics import FetchOrder, page_title
 from bitrawl.text.folding import folded
@@ -136,16 +136,18 @@ class _Refresh:
             (
                 *(digest, key, pair.lang_a, pair.lang_b, site, str(pair.url_a), str(pair.url_b), *titles, pair.score),
                 *(msgspec.json.encode(pair.evidence).decode(), self._completed(pair)),
-                *("".join(pair.evidence), searched, self._alignment(alignment) if count >= 0 else None),
+                *("".join(pair.evidence), searched, self._alignment(alignment, count) if count >= 0 else None),
             ),
         )
         self._pairs += 1
 
-    def _alignment(self, key: AlignmentKey) -> int:
+    def _alignment(self, key: AlignmentKey, count: int) -> int:
         """The number of the texts with that key, which are read if they are new."""
-        row = self._index.execute("SELECT id FROM alignments WHERE key = ?", (key,)).fetchone()
+        row = self._index.execute("SELECT id, segments FROM alignments WHERE key = ?", (key,)).fetchone()
         if row is not None:
-            return int(row[0])
+            if row[1] == min(count, 1 << PLACE_BITS):
+                return int(row[0])
+            self._drop(row[0])
         segments = self._findings.segments_of(key)[: 1 << PLACE_BITS]
         mean = sum(one.score for one in segments) / (len(segments) or 1)
         flagged = sum(bool(one.flags) for one in segments)
@@ -162,7 +164,7 @@ class _Refresh:
         self._index.execute("INSERT INTO segments VALUES (?, ?)", (number, segment.score))
         texts = [folded(segment.a.text), folded(segment.b.text)]
         spaced = [text if is_spaced(text) else "" for text in texts]
-        unspaced = [text if unspaced_count(text) else "" for text in texts]
+        unspaced = [text + PADDING if unspaced_count(text) else "" for text in texts]
         for table, sides in (("words", spaced), ("grams", unspaced)):
             if any(sides):
                 self._index.execute(f"INSERT INTO {table} (rowid, a, b) VALUES (?, ?, ?)", (number, *sides))
@@ -176,11 +178,14 @@ class _Refresh:
         while rows := self._index.execute(unused, (last, _BATCH)).fetchall():
             with transaction(self._index):
                 for (number,) in rows:
-                    first, after = number << PLACE_BITS, (number + 1) << PLACE_BITS
-                    for table in ("words", "grams", "segments"):
-                        self._index.execute(f"DELETE FROM {table} WHERE rowid >= ? AND rowid < ?", (first, after))
-                    self._index.execute("DELETE FROM alignments WHERE id = ?", (number,))
+                    self._drop(number)
             last = rows[-1][0]
+
+    def _drop(self, number: int) -> None:
+        first, after = number << PLACE_BITS, (number + 1) << PLACE_BITS
+        for table in ("words", "grams", "segments"):
+            self._index.execute(f"DELETE FROM {table} WHERE rowid >= ? AND rowid < ?", (first, after))
+        self._index.execute("DELETE FROM alignments WHERE id = ?", (number,))
 
     def _completed(self, pair: PagePair) -> int:
         return max(self._order(pair.url_a), self._order(pair.url_b))
