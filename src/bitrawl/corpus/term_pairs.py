@@ -16,10 +16,10 @@ MIN_SHARE = 0.1  # of the segments with one of the terms, those that must have b
 SAME = 0.5  # The weight of a term that is written alike in both languages, as product names are; judgement.
 PART_SHARE = 0.6  # A pair that is a part of a longer one in this share of its segments is left out; judgement.
 MOST_CANDIDATES = 10_000  # of either language, the most telling; judgement
-MOST_LEARNED = 20_000  # segments that the lexicon learns from; judgement
-LONGEST = 60  # different words and terms of such a segment; judgement: a word of a longer one has too many neighbours
+MOST_LEARNED = 12_000  # segments that the lexicon learns from: about 200 MB; judgement
+LONGEST = 50  # different words and terms of such a segment; judgement: a word of a longer one has too many neighbours
 _OF_EACH = 10  # segments of each candidate that the lexicon learns from before it takes any others; judgement
-_BLOCK = 20_000  # segments whose pairs of terms are counted at once: about 50 MB
+_BLOCK = 5_000  # segments whose pairs of terms are counted at once: about 30 MB
 
 
 class FoundPair(NamedTuple):
@@ -205,10 +205,9 @@ def _spread(numbers: Ints, most: int) -> Ints:
 
 
 def _bags(side: _Side, chosen: Ints) -> WordBags:
-    text, phrase = side.phrases.in_texts(side.tokens)
-    mine = np.isin(text, chosen)
-    sizes = np.bincount(np.searchsorted(chosen, text[mine]), minlength=len(chosen))
-    return WordBags(phrase[mine], np.append(0, np.cumsum(sizes)))
+    text, phrase = side.phrases.in_texts(side.tokens, chosen)
+    sizes = np.bincount(np.searchsorted(chosen, text), minlength=len(chosen))
+    return WordBags(phrase, np.append(0, np.cumsum(sizes)))
 
 
 def _picked(bags: WordBags, kept: Ints) -> WordBags:

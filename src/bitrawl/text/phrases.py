@@ -209,12 +209,15 @@ class Phrases:
         among[list(phrases)] = True
         return among
 
-    def in_texts(self, wanted: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-        """The numbers of texts and of wanted phrases in them, each pair once, sorted by the text."""
+    def in_texts(self, wanted: NDArray[np.bool_], texts: Ints | None = None) -> tuple[Ints, Ints]:
+        """The numbers of texts, all or these, and of the wanted phrases in them: each pair once, sorted by the text."""
         begins, keys = self.texts.begins, []
+        looked_at = np.ones(len(begins), np.bool_) if texts is None else np.isin(np.arange(len(begins)), texts)
         for here in self.at:
             places = np.flatnonzero(np.append(wanted, False)[here])
-            keys.append((np.searchsorted(begins, places, "right") - 1) * len(self) + here[places])
+            number = np.searchsorted(begins, places, "right") - 1
+            mine = looked_at[number]
+            keys.append(number[mine] * len(self) + here[places[mine]])
         found = np.unique(np.concatenate(keys))
         return found // len(self), found % len(self)
 
