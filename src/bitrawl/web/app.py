@@ -1,7 +1,7 @@
 """The application: its routes, what wraps them, and what runs beside them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib import resources
@@ -10,11 +10,14 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.errors import BitrawlError
+from bitrawl.errors import BitrawlError, ConfigError, FieldError
 from bitrawl.report.style import STYLE
+from bitrawl.web.api import routes as api
+from bitrawl.web.api.routes import json_answer
+from bitrawl.web.api.shapes import ApiError
 from bitrawl.web.pages import compare, downloads, finding, home, job, reading, terms, tools
 from bitrawl.web.rendering import LANGUAGE_COOKIE, rendered, words_of
 from bitrawl.web.security import Guard, posted, set_cookie
@@ -22,7 +25,7 @@ from bitrawl.web.server import Server
 from bitrawl.web.users import Users
 from bitrawl.web.words import marked
 
-_PAGES = (home, reading, terms, downloads, compare, finding, tools, job)
+_PAGES = (api, home, reading, terms, downloads, compare, finding, tools, job)
 TICK = 1.0  # seconds between two looks at the jobs
 UPLOAD_MEGABYTES = 512  # of one request: a web archive; judgement
 
@@ -147,20 +150,21 @@ _TITLES = {
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return _told(request, error.status_code, error.detail)
+    return _told(request, getattr(error, "status_code", 500), getattr(error, "detail", ""))
 
 
 async def _faulty(request: Request, error: Exception) -> Response:
-    return _told(request, 409, str(error))
+    """Mistakes of the asker are 422; what cannot be done now is 409."""
+    fields = {name: str(said) for name, said in error.fields.items()} if isinstance(error, FieldError) else {}
+    return _told(request, 422 if isinstance(error, ConfigError) else 409, str(error), fields)
 
 
 async def _broken(request: Request, _error: Exception) -> Response:
     return _told(request, 500, "The server has written down what happened.")
 
 
-def _told(request: Request, status: int, detail: str) -> Response:
+def _told(request: Request, status: int, detail: str, fields: Mapping[str, str] | None = None) -> Response:
     if request.url.path.startswith("/api/"):
-        return JSONResponse({"error": detail}, status)
+        return json_answer(ApiError(detail, dict(fields or {})), status)
     title = words_of(request).say(_TITLES.get(status, marked("Something went wrong")))
     return rendered(request, "error.html", status, title=title, detail="" if detail == "Not Found" else detail)

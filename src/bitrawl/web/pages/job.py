@@ -138,7 +138,7 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
         "actions": _actions(words, job, state),
         "tiles": _tiles(words, job, figures),
         "why": why,
-        "sites": await asyncio.to_thread(_sites, job) if job.kind == "discover" else (),
+        "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),
         "charts": await asyncio.to_thread(_charts, words, job, figures),
         "languages": _bars({words.language(code): n for code, n in figures.languages.items()}, figures.pages),
         "skips": _bars(figures.skips, 0),
@@ -199,7 +199,7 @@ def _charts(words: Words, job: ShownJob, figures: Live) -> list[Html]:
     return charts
 
 
-def _sites(job: ShownJob) -> list[FoundSite]:
+def found_sites(job: ShownJob) -> list[FoundSite]:
     """What a search has found so far, bilingual sites first."""
     found: list[FoundSite] = []
     try:

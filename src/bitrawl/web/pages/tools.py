@@ -44,22 +44,24 @@ async def use(request: Request) -> Response:
     values = {name: value[:MOST_CHARACTERS] for name, value in form.items() if isinstance(value, str)}
     tool = _tool(request)
     try:
-        result = await _USES[tool](request, values)
-    except _MissingError as missing:
+        result = await USES[tool](request, values)
+    except MissingError as missing:
         return _page(request, values, {missing.field: words_of(request).say("Fill this in.")}, 422)
     except BitrawlError as error:
         return _page(request, values, {}, 422, problem=str(error))
     return _page(request, values, {}, result=result)
 
 
-class _MissingError(Exception):
+class MissingError(Exception):
+    """A field that must be filled in."""
+
     def __init__(self, field: str) -> None:
         self.field = field
 
 
 def _given(values: dict[str, str], field: str) -> str:
     if not values.get(field, "").strip():
-        raise _MissingError(field)
+        raise MissingError(field)
     return values[field]
 
 
@@ -105,7 +107,7 @@ async def _urls(request: Request, values: dict[str, str]) -> Result:
     return Result((spoken.say("Address"), spoken.say("Language"), spoken.say("Probability")), tuple(rows))
 
 
-_USES = {"align": _align, "clean": _clean, "urls": _urls}
+USES = {"align": _align, "clean": _clean, "urls": _urls}
 
 
 def _errands(request: Request) -> Errands:
