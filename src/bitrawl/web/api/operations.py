@@ -24,6 +24,7 @@ from bitrawl.web.state import SIMULATED, State
 
 ROOT = "/api/v1"
 MOST_ROWS = 500  # of one answer; judgement
+PATIENCE = 60.0  # seconds that a program waits for a new index; judgement
 
 Body = Any
 Handle = Callable[[Request, Body], Awaitable[Any]]
@@ -111,7 +112,7 @@ def _acting(action: str) -> Handle:
 
 async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
     one = await found_mining(request)
-    await server_of(request).indexing.is_fresh(one.folder)
+    await server_of(request).indexing.is_fresh(one.folder, wait=PATIENCE)
     values = dict(request.query_params)
     offset, limit = reading.number_in(values, "offset"), _limit(values)
     found = await asyncio.to_thread(Reading(one.folder).pairs, reading.wanted_pairs(values, offset, limit))
@@ -120,7 +121,7 @@ async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
 
 async def read_pair(request: Request, _body: Body) -> ReadPair:
     one = await found_mining(request)
-    await server_of(request).indexing.is_fresh(one.folder)
+    await server_of(request).indexing.is_fresh(one.folder, wait=PATIENCE)
     found = await asyncio.to_thread(Reading(one.folder).pair, request.path_params["key"])
     if found is None:
         raise HTTPException(404, "There is no such pair of pages.")
@@ -134,7 +135,7 @@ async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
 
 async def search(request: Request, _body: Body) -> shapes.ApiHits:
     one = await found_mining(request)
-    await server_of(request).indexing.is_fresh(one.folder)
+    await server_of(request).indexing.is_fresh(one.folder, wait=PATIENCE)
     values = dict(request.query_params)
     offset, limit = reading.number_in(values, "offset"), _limit(values)
     side = Side(values["side"]) if values.get("side") in set(Side) else Side.BOTH
