@@ -87,8 +87,12 @@ def drawn(words: Words, folder: Path) -> tuple[list[Html], tuple[str, ...], list
         )
         for site, found in list(curves.items())[:MOST_SITES]
     ]
-    heads = tuple(
-        map(words.say, ("Strategy", "Site", "Pairs", "Area under the curve", "Visits until 95 % of the pairs"))
+    heads = (
+        words.say("Strategy"),
+        words.say("Site"),
+        words.say("Pairs"),
+        words.say("Area under the curve"),
+        words.say("Visits until 95 % of the pairs"),
     )
     rows: list[tuple[str, ...]] = [
         (row["strategy"], row["site"], row["pairs"], row["area"][:5], row["until_95"] or "–")

@@ -1,6 +1,7 @@
 """The page of one job: what it is doing, what it has found, and what can be asked of it."""
 
 import asyncio
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -33,6 +34,9 @@ EXPLAIN_AFTER = 30  # fetches without a pair; judgement
 EXPLAIN_AGAIN = 60.0  # seconds; explaining reads the whole ledger
 MOST_EXPLAINED = 20_000  # fetches of a running job that is explained; reading more takes seconds
 MESSAGES = 30  # lines
+
+
+_FLAG = re.compile(r"; --[a-z-]+ visits? \w+$")  # advice for the command line; here there is a button
 
 
 class Action(NamedTuple):
@@ -147,7 +151,8 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
 
 
 def _told(words: Words, state: JobState, figures: Live) -> Told:
-    detail = words.say(state.said.text, **state.said.values) if state.said.text else ""
+    text = _FLAG.sub("", state.said.text)
+    detail = words.say(text, **state.said.values) if text else ""
     note = ""
     if state.state is State.RUNNING and not state.doing and not figures.ended:
         detail = words.say("visiting pages, {rate} a minute", rate=words.number(round(figures.rate)))
