@@ -60,7 +60,7 @@ class Process(msgspec.Struct, frozen=True):
     boot: str
 
 
-class Intent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Intent(msgspec.Struct, frozen=True, kw_only=True):
     """Written by the app and by nobody else; the job's process does not know of it."""
 
     version: int = VERSION
