@@ -100,7 +100,7 @@ def _read(folder: JobFolder) -> None:
         reading.judge_pair(pair.row.key, Verdict.REJECT, "anna", at=1.0)
     pair = listed[-1].row.key
     questions: dict[str, Callable[[], object]] = {
-        "is a refresh due?": lambda: is_due(folder),
+        "is a refresh due?": lambda: is_due(folder.path),
         "first pairs": lambda: reading.pairs(PairFilter()),
         "by segments, far down": lambda: reading.pairs(PairFilter(order=Order.SEGMENTS, offset=40_000)),
         "text in URL or title": lambda: reading.pairs(PairFilter(text="zh/77/")),

@@ -86,7 +86,7 @@ class Job:
         return self
 
     def refreshed(self) -> Refreshed:
-        done = reading_index.refresh(self.folder)
+        done = reading_index.refresh(self.folder.path)
         assert done is not None
         return done
 
@@ -351,15 +351,15 @@ def test_without_an_index_nothing_is_found_and_nothing_is_made(job: Job):
     assert job.reading.harvest(None) == ()
     assert job.reading.choices().sites == ()
     assert not list(job.folder.path.glob("index*"))
-    assert reading_index.is_due(job.folder)
+    assert reading_index.is_due(job.folder.path)
 
 
 def test_a_refresh_reads_only_what_is_new_and_removes_what_is_gone(job: Job):
     job.found(aligned("fr", 0), aligned("fr", 1)).refreshed()
-    assert not reading_index.is_due(job.folder)
+    assert not reading_index.is_due(job.folder.path)
     assert job.refreshed() == Refreshed()
     job.found(aligned("zh", 0, site="t.test"), site="t.test")
-    assert reading_index.is_due(job.folder)
+    assert reading_index.is_due(job.folder.path)
     assert job.refreshed() == Refreshed(pairs=1, alignments=1)
     job.found(aligned("fr", 0, score=0.4), aligned("fr", 1))
     assert job.refreshed() == Refreshed(pairs=1, alignments=0, removed=1)  # only its score is new
@@ -397,9 +397,9 @@ def test_a_refresh_that_was_killed_goes_on_where_it_was(job: Job, monkeypatch: p
         patched.setattr(reading_refresh._Refresh, "_take", killed)
         if after < 7:
             with pytest.raises(KilledError):
-                reading_index.refresh(job.folder)
+                reading_index.refresh(job.folder.path)
         else:
-            reading_index.refresh(job.folder)
+            reading_index.refresh(job.folder.path)
     done = job.refreshed()
     assert done.pairs >= 4 - after // 2 * 2 if after < 4 else done.pairs <= 4
     state = job.state()
@@ -439,7 +439,7 @@ def test_a_broken_or_foreign_index_is_made_again(job: Job, content: bytes | None
 def test_only_one_process_refreshes_an_index(job: Job):
     job.found(aligned("fr"))
     with locked(job.folder.reading_index):
-        assert reading_index.refresh(job.folder) is None
+        assert reading_index.refresh(job.folder.path) is None
     assert job.refreshed().pairs == 1
 
 
