@@ -24,6 +24,7 @@ from bitrawl.url import Url
 
 EN, ZH, FR = Language("en"), Language("zh"), Language("fr")
 HAN = "的一是不了人我在有他这为之大来以个中上们到说国和地也子时道出而要于就下得可你年生自会那后能对着事其里所去行过家十用发天如然作方成者多日都三小军二无同么经法当起与好看学进种将还分此心前面又定见只主没公从知使世界"
+# 150 words, each in one of ten texts
 LATIN = [
     f"{a}{b}{c}"
     for a in ("ma", "re", "to", "lé", "ni", "sor")
@@ -100,7 +101,7 @@ def _read(folder: JobFolder) -> None:
         reading.judge_pair(pair.row.key, Verdict.REJECT, "anna", at=1.0)
     pair = listed[-1].row.key
     questions: dict[str, Callable[[], object]] = {
-        "is a refresh due?": lambda: is_due(folder),
+        "is a refresh due?": lambda: is_due(folder.path),
         "first pairs": lambda: reading.pairs(PairFilter()),
         "by segments, far down": lambda: reading.pairs(PairFilter(order=Order.SEGMENTS, offset=40_000)),
         "text in URL or title": lambda: reading.pairs(PairFilter(text="zh/77/")),
@@ -113,10 +114,10 @@ def _read(folder: JobFolder) -> None:
         "one pair": lambda: reading.pair(pair),
         "choices": reading.choices,
         "harvest": lambda: reading.harvest(None),
-        "a common word": lambda: reading.search("marina"),
-        "a rare phrase of common words": lambda: reading.search("marina torilo lékution"),
+        "a common word": lambda: reading.search("mari"),
+        "a rare phrase of common words": lambda: reading.search("mari toris lékution"),
         "a word that is nowhere": lambda: reading.search("nowhere"),
-        "a word in one language pair": lambda: reading.search("marina", Side.A, Languages(EN, FR)),
+        "a word in one language pair": lambda: reading.search("mari", Side.A, Languages(EN, FR)),
         "one Chinese character": lambda: reading.search("学", Side.B),
         "two Chinese characters": lambda: reading.search("大学", Side.B),
         "two that are nowhere": lambda: reading.search("龘龘", Side.B),

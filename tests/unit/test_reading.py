@@ -1,5 +1,6 @@
 """The index of a job that readers list and search, and what they get from it."""
 
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -86,7 +87,7 @@ class Job:
         return self
 
     def refreshed(self) -> Refreshed:
-        done = reading_index.refresh(self.folder)
+        done = reading_index.refresh(self.folder.path)
         assert done is not None
         return done
 
@@ -203,7 +204,13 @@ def test_a_phrase_is_found_in_any_script(library: Job, phrase: str, found: list[
 )
 def test_a_phrase_is_never_syntax(library: Job, phrase: str):
     assert library.reading.search(phrase).total <= 3 * len(TEXTS)
-    assert library.reading.pairs(PairFilter(text=phrase, site=phrase.replace("\ud800", ""))).total <= len(TEXTS)
+    for asked in (PairFilter(text=phrase), PairFilter(site=phrase), PairFilter(method=phrase)):
+        assert library.reading.pairs(asked).total <= len(TEXTS)
+    strange = Languages(EN, Language(phrase or "x"))
+    assert library.reading.pair(phrase) is None
+    assert library.reading.undo(Kind.PAIR, phrase, "anna", 1.0) is None
+    assert library.reading.search("port", languages=strange).total == 0
+    assert library.reading.pairs(PairFilter(languages=strange)).total == 0
     assert library.texts("vieux port") == ["Le vieux port"]
 
 
@@ -293,6 +300,12 @@ def test_pairs_are_filtered_sorted_and_counted(job: Job):
     assert job.reading.harvest(None)[-1].pairs == 4
 
 
+@pytest.mark.parametrize(("offset", "limit"), [(-1, 5), (1 << 80, 5), (0, -1), (0, 1 << 80)])
+def test_parts_of_a_list_are_bounded(library: Job, offset: int, limit: int):
+    assert library.reading.pairs(PairFilter(offset=offset, limit=limit)).total == len(TEXTS)
+    assert len(library.reading.search("a", offset=offset, limit=limit).hits) <= 5
+
+
 def test_a_harvest_curve_has_few_points_and_ends_with_all_pairs(job: Job):
     for number in range(500):
         job.visited(address("en", number)).visited(address("fr", number))
@@ -351,15 +364,15 @@ def test_without_an_index_nothing_is_found_and_nothing_is_made(job: Job):
     assert job.reading.harvest(None) == ()
     assert job.reading.choices().sites == ()
     assert not list(job.folder.path.glob("index*"))
-    assert reading_index.is_due(job.folder)
+    assert reading_index.is_due(job.folder.path)
 
 
 def test_a_refresh_reads_only_what_is_new_and_removes_what_is_gone(job: Job):
     job.found(aligned("fr", 0), aligned("fr", 1)).refreshed()
-    assert not reading_index.is_due(job.folder)
+    assert not reading_index.is_due(job.folder.path)
     assert job.refreshed() == Refreshed()
     job.found(aligned("zh", 0, site="t.test"), site="t.test")
-    assert reading_index.is_due(job.folder)
+    assert reading_index.is_due(job.folder.path)
     assert job.refreshed() == Refreshed(pairs=1, alignments=1)
     job.found(aligned("fr", 0, score=0.4), aligned("fr", 1))
     assert job.refreshed() == Refreshed(pairs=1, alignments=0, removed=1)  # only its score is new
@@ -379,12 +392,12 @@ class KilledError(Exception):
     pass
 
 
-@pytest.mark.parametrize("after", [0, 1, 2, 3, 5, 7])
+@pytest.mark.parametrize("after", range(7))
 def test_a_refresh_that_was_killed_goes_on_where_it_was(job: Job, monkeypatch: pytest.MonkeyPatch, after: int):
     monkeypatch.setattr(reading_refresh, "_BATCH", 2)
     job.found(*(aligned("fr", number) for number in range(6))).refreshed()
-    changed = [aligned("zh", number, site="t.test") for number in range(4)]
-    job.found(*(aligned("fr", number, ("New", "Neuf")) for number in range(3))).found(*changed, site="t.test")
+    job.found(*(aligned("fr", number, ("New", "Neuf")) for number in range(3)))
+    job.found(*(aligned("zh", number, site="t.test") for number in range(4)), site="t.test")
     take, taken = reading_refresh._Refresh._take, []
 
     def killed(self: reading_refresh._Refresh, number: int, digest: int) -> None:
@@ -395,17 +408,31 @@ def test_a_refresh_that_was_killed_goes_on_where_it_was(job: Job, monkeypatch: p
 
     with monkeypatch.context() as patched:
         patched.setattr(reading_refresh._Refresh, "_take", killed)
-        if after < 7:
-            with pytest.raises(KilledError):
-                reading_index.refresh(job.folder)
-        else:
-            reading_index.refresh(job.folder)
-    done = job.refreshed()
-    assert done.pairs >= 4 - after // 2 * 2 if after < 4 else done.pairs <= 4
+        with pytest.raises(KilledError):
+            reading_index.refresh(job.folder.path)
+    assert reading_index.is_due(job.folder.path)
+    assert job.refreshed().pairs == 7 - after // 2 * 2
     state = job.state()
     job.folder.reading_index.unlink()
     job.refreshed()
     assert job.state() == state
+
+
+def test_a_process_that_is_killed_leaves_no_lock_and_no_broken_index(job: Job):
+    job.found(*(aligned("fr", number) for number in range(6)))
+    program = (
+        "import os, signal, sys; from pathlib import Path; from bitrawl.store import reading_refresh as r;"
+        "from bitrawl.jobs import reading_index; r._BATCH = 2; keep = r._Refresh._keep; kept = []\n"
+        "def killed(self, *segment):\n"
+        "    kept.append(keep(self, *segment))\n"
+        "    if len(kept) == 10: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "r._Refresh._keep = killed; reading_index.refresh(Path(sys.argv[1]))"
+    )
+    ended = subprocess.run([sys.executable, "-c", program, str(job.folder.path)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert len(job.keys()) == 2  # three segments each: the second batch was not complete
+    assert job.refreshed().pairs == 4
+    assert job.reading.search("vieux port").total == 6
 
 
 def test_a_pair_without_an_alignment_gets_its_segments_when_they_come(job: Job):
@@ -439,7 +466,7 @@ def test_a_broken_or_foreign_index_is_made_again(job: Job, content: bytes | None
 def test_only_one_process_refreshes_an_index(job: Job):
     job.found(aligned("fr"))
     with locked(job.folder.reading_index):
-        assert reading_index.refresh(job.folder) is None
+        assert reading_index.refresh(job.folder.path) is None
     assert job.refreshed().pairs == 1
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from bitrawl.model import Language
 from bitrawl.store.findings import AlignmentKey
-from bitrawl.store.side_database import Layout, reading
+from bitrawl.store.side_database import Layout, reading, storable
 from bitrawl.text.folding import folded
 from bitrawl.text.words import unspaced_count
 
@@ -175,14 +175,17 @@ class ReadingIndex:
                 f"SELECT {_PAIR} FROM (SELECT id AS chosen FROM pairs WHERE {where}"
                 f" ORDER BY {question.order} {direction}, id LIMIT ? OFFSET ?)"
                 f" JOIN pairs ON id = chosen ORDER BY {question.order} {direction}, id",
-                (*values, question.limit, question.offset),
+                (*values, *_part(question.limit, question.offset)),
             )
             return PairRows([_pair_row(row) for row in rows], total)
 
     def pair(self, key: str) -> HitPlace | None:
         """The page pair with that key, and its alignment; None if it is not indexed."""
         with self._database() as database:
-            row = database and database.execute(f"{_WITH_ALIGNMENT} WHERE pairs.key = ? LIMIT 1", (key,)).fetchone()
+            row = (
+                database
+                and database.execute(f"{_WITH_ALIGNMENT} WHERE pairs.key = ? LIMIT 1", (storable(key),)).fetchone()
+            )
             return HitPlace(_pair_row(row[:-1]), row[-1] or b"", 0) if row else None
 
     def languages(self) -> list[PairCount]:
@@ -230,7 +233,7 @@ class ReadingIndex:
             total = database.execute(f"SELECT count(*) FROM ({found})", values).fetchone()[0]
             numbers = database.execute(
                 f"SELECT id FROM segments WHERE id IN ({found}) ORDER BY score DESC, id LIMIT ? OFFSET ?",
-                (*values, limit, offset),
+                (*values, *_part(limit, offset)),
             ).fetchall()
             hits = [_place(database, number, languages) for (number,) in numbers]
             return HitPlaces([hit for hit in hits if hit is not None], total)
@@ -274,7 +277,16 @@ def _conditions(question: PairQuestion) -> tuple[list[str], list[str | float]]:
         (bool(question.without), "key NOT IN (SELECT value FROM json_each(?))", [_listed(question.without)]),
     ]
     given = [(condition, values) for is_given, condition, values in asked if is_given]
-    return [condition for condition, _ in given], [value for _, values in given for value in values]
+    return [condition for condition, _ in given], _storable([value for _, values in given for value in values])
+
+
+def _storable(values: Sequence[str | float]) -> list[str | float]:
+    return [storable(value) if isinstance(value, str) else value for value in values]
+
+
+def _part(limit: int, offset: int) -> tuple[int, int]:
+    """SQLite takes no larger numbers, and would take a negative limit for none."""
+    return min(max(limit, 0), MOST_HITS), min(max(offset, 0), 1 << 40)
 
 
 def _listed(keys: Sequence[str]) -> str:
@@ -291,7 +303,7 @@ class _Search(NamedTuple):
 
 def _search(
     database: sqlite3.Connection, phrase: str, columns: str, languages: Languages | None
-) -> tuple[list[str], list[str]]:
+) -> tuple[list[str], list[str | float]]:
     """The statements that find the numbers of segments, and their values."""
     searches = [_in_grams(database, phrase, columns)]
     if not unspaced_count(phrase):
@@ -304,7 +316,7 @@ def _search(
         f"SELECT * FROM (SELECT rowid FROM {table} WHERE {condition}{only.format(table)} LIMIT {MOST_HITS})"
         for table, condition, _ in searches
     ]
-    return parts, [value for one in searches for value in (*one.values, *(languages or ()))]
+    return parts, _storable([value for one in searches for value in (*one.values, *(languages or ()))])
 
 
 def _in_grams(database: sqlite3.Connection, phrase: str, columns: str) -> _Search:
@@ -334,7 +346,7 @@ def _place(database: sqlite3.Connection, number: int, languages: Languages | Non
     statement, values = f"{_WITH_ALIGNMENT} WHERE pairs.alignment = ?", [alignment, *(languages or ())]
     if languages is not None:
         statement += " AND pairs.lang_a = ? AND pairs.lang_b = ?"
-    row = database.execute(f"{statement} LIMIT 1", values).fetchone()
+    row = database.execute(f"{statement} LIMIT 1", _storable(values)).fetchone()
     return HitPlace(_pair_row(row[:-1]), row[-1], place) if row else None
 
 

@@ -14,7 +14,7 @@ from bitrawl.store.database import fault, is_locked, locked
 from bitrawl.store.findings import AlignmentKey, Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import LAYOUT, PADDING, PLACE_BITS, is_spaced
-from bitrawl.store.side_database import connected, transaction
+from bitrawl.store.side_database import connected, storable, transaction
 from bitrawl.store.statistics import FetchOrder, page_title
 from bitrawl.text.folding import folded
 from bitrawl.text.words import unspaced_count
@@ -128,7 +128,7 @@ class _Refresh:
         key = pair_key(pair.url_a, pair.url_b)
         replaced = "DELETE FROM pairs WHERE key = ? AND digest NOT IN (SELECT digest FROM temp.there)"
         self._removed += self._index.execute(replaced, (key,)).rowcount
-        titles = [_storable(page_title(self._ledger, url)) for url in (pair.url_a, pair.url_b)]
+        titles = [storable(page_title(self._ledger, url)) for url in (pair.url_a, pair.url_b)]
         searched = "\n".join(folded(text) for text in (pair.url_a, pair.url_b, *titles))
         self._index.execute(
             "INSERT OR IGNORE INTO pairs SELECT NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(segments, 0),"
@@ -206,7 +206,3 @@ _ROWS = (
 def _digest(pair: bytes, alignment: AlignmentKey, count: int, site: str) -> int:
     data = b"%b %b %d %b" % (alignment, pair, count, site.encode())
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

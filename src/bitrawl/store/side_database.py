@@ -75,6 +75,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def storable(text: str) -> str:
+    """Half of a character pair, which SQLite refuses, becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def version_of(connection: sqlite3.Connection) -> int:
     """0 if nothing was written yet."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl.model import PagePair, SegmentPair, Verdict, Verdicts, pair_key, segment_key
-from bitrawl.store.side_database import Layout, reading, writing
+from bitrawl.store.side_database import Layout, reading, storable, writing
 
 VERDICTS = "verdicts.sqlite"
 """Its name in a job folder. Starting the job over leaves it there."""
@@ -89,7 +89,8 @@ class VerdictHistory:
             ).fetchone()
             if found == (verdict, by):
                 return
-            texts = [_storable(text) for text in (subject.url_a, subject.url_b, subject.text_a, subject.text_b)]
+            # The key has them as they are.
+            texts = [storable(text) for text in (subject.url_a, subject.url_b, subject.text_a, subject.text_b)]
             database.execute(
                 f"INSERT INTO said ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)",
                 (subject.kind, subject.key, *texts, verdict, by, at),
@@ -98,7 +99,7 @@ class VerdictHistory:
 
     def undo(self, kind: Kind, key: str, by: str, at: float) -> Saying | None:
         """Take back the last verdict about that thing, whoever said it: the one before stands again. None if none stands."""
-        return self._undo("kind = ? AND key = ?", (kind, key), by, at)
+        return self._undo("kind = ? AND key = ?", (kind, storable(key)), by, at)
 
     def undo_last(self, by: str, at: float) -> Saying | None:
         """Take back the last verdict of that person that is not undone yet, and say which it was."""
@@ -170,11 +171,6 @@ def _stand(database: sqlite3.Connection, kind: str, key: str) -> None:
         " WHERE kind = ? AND key = ? AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
         (kind, key),
     )
-
-
-def _storable(text: str) -> str:
-    """Half of a character pair, which SQLite refuses, becomes a question mark. The key has it as it was."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _saying(row: tuple[str, str, str, str, str, str, str, str, float, str | None, float | None]) -> Saying:

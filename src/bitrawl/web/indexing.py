@@ -29,7 +29,7 @@ class Indexing:
         key = folder.path.name
         if key not in self._refreshing:
             try:
-                if not await asyncio.to_thread(is_due, folder):
+                if not await asyncio.to_thread(is_due, folder.path):
                     return True
             except BitrawlError:  # there is no ledger yet
                 return True
