@@ -41,13 +41,13 @@ def main() -> None:
     given = asked.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = JobFolder(Path(place))
-        _make(folder, given.pairs, given.segments, given.sites)
-        _refresh(folder, "refresh of all")
-        _refresh(folder, "refresh of nothing")
+        make(folder, given.pairs, given.segments, given.sites)
+        refresh(folder, "refresh of all")
+        refresh(folder, "refresh of nothing")
         _read(folder)
 
 
-def _make(folder: JobFolder, pairs: int, segments: int, sites: int) -> None:
+def make(folder: JobFolder, pairs: int, segments: int, sites: int) -> None:
     chance = random.Random(1)
     ledger = Ledger(folder.ledger)
     findings = Findings(ledger)
@@ -85,7 +85,7 @@ def _segment(chance: random.Random, a: Url, b: Url, other: Language) -> SegmentP
     return SegmentPair(a, b, Segment(words, 0, 0), Segment(text, 0, 0), round(chance.random(), 4))
 
 
-def _refresh(folder: JobFolder, what: str) -> None:
+def refresh(folder: JobFolder, what: str) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-m", "bitrawl.jobs.reading_index", str(folder.path)], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

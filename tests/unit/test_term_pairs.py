@@ -5,6 +5,7 @@ import io
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 from bitrawl.corpus.term_files import COLUMNS, TermExample, TermFormat, TermPair, write
@@ -56,11 +57,7 @@ def found(second: str, column: int) -> tuple[dict[tuple[str, str], FoundPair], l
         for language, at in zip(languages, (0, column), strict=True)
     ]
     pairs = find_pairs(*(Keyness(side, general_rates(side.texts.language)) for side in sides))
-    forms = [
-        side.forms(side.numbered(set(numbers)))
-        for side, numbers in zip(sides, zip(*[p[:2] for p in pairs], strict=True), strict=True)
-    ]
-    return {(forms[0][one.a], forms[1][one.b]): one for one in pairs}, sides
+    return {(one.term_a, one.term_b): one for one in pairs}, sides
 
 
 def test_terms_of_several_words_are_found_in_both_languages_by_their_usual_form():
@@ -84,6 +81,17 @@ def test_scores_are_shares_and_counts_agree(language: str, column: int):
         assert 0 < one.weight <= 1
         assert one.together == len(both) <= min(one.count_a, one.count_b)
     assert len({one.a for one in pairs.values()}) == len({one.b for one in pairs.values()}) == len(pairs)
+
+
+def test_numbers_are_no_terms():
+    texts = [f"Four: bees, {place[0]}" for place in PLACES], [f"Quatre : abeilles, {place[1]}" for place in PLACES]
+    sides = [
+        Keyness(Phrases(Texts(Language(code), side)), lambda stems, _: np.full(len(stems), 1.0))
+        for code, side in zip(("en", "fr"), texts, strict=True)
+    ]
+    terms = {one.term_a.casefold() for one in find_pairs(*sides)}
+    assert "four" not in terms
+    assert "bees" in terms
 
 
 def test_no_segments_have_no_terms():

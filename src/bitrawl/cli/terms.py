@@ -58,4 +58,5 @@ def terms(
     else:
         with replacing(target) as file:
             file.write(content)
-    err.print(f"{len(found):,} pairs of terms{f': {target}' if target else ''}", markup=False)
+    pairs = "1 pair" if len(found) == 1 else f"{len(found):,} pairs"
+    err.print(f"{pairs} of terms{f': {target}' if target else ''}", markup=False)

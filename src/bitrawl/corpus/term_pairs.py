@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.model import Language
 from bitrawl.text.keyness import Keyness, unnested
 from bitrawl.text.lexicon import Lexicon, WordBags
+from bitrawl.text.numbers import values
 from bitrawl.text.phrases import Floats, Ints, Phrases
 
 MIN_TOGETHER = 3  # segments that have both terms; judgement: in two, chance has a say
@@ -19,13 +21,15 @@ MOST_CANDIDATES = 10_000  # of either language, the most telling; judgement
 MOST_LEARNED = 12_000  # segments that the lexicon learns from: about 200 MB; judgement
 LONGEST = 50  # different words and terms of such a segment; judgement: a word of a longer one has too many neighbours
 _OF_EACH = 10  # segments of each candidate that the lexicon learns from before it takes any others; judgement
-_BLOCK = 5_000  # segments whose pairs of terms are counted at once: about 30 MB
+_BLOCK = 10_000  # segments whose pairs of terms are counted at once: about 50 MB
 
 
 class FoundPair(NamedTuple):
-    """Two phrases by their numbers, and what speaks for them."""
+    """Two terms as they are mostly written, and what speaks for them."""
 
-    a: int
+    term_a: str
+    term_b: str
+    a: int  # the numbers of the phrases
     b: int
     score: float  # how surely they translate each other, from 0 to 1
     weight: float  # how much more frequent they are than in general, from 0 to 1
@@ -33,42 +37,62 @@ class FoundPair(NamedTuple):
     count_b: int
     together: int
 
-    @property
-    def rank(self) -> float:
-        return self.score * self.weight
-
 
 def find_pairs(a: Keyness, b: Keyness) -> list[FoundPair]:
     """Pairs of terms, the most telling first; a term of either language is in one pair at most.
 
     The texts of both are segments that are translations of each other, in the same order. A score is the geometric mean
     of two shares: the segments with either term that have both (Dice), and the words of the terms that a lexicon
-    links.
+    links. The order is by score times weight.
     """
     sides = _Side(a), _Side(b)
-    first, second, together = _together(*sides)
+    kept = _without_parts(_one_to_one(_linked(*sides)), a.phrases, b.phrases)
+    forms_a = a.phrases.forms(a.phrases.numbered({one.a for one in kept}))
+    forms_b = b.phrases.forms(b.phrases.numbered({one.b for one in kept}))
+    found = [_found(one, forms_a[one.a], forms_b[one.b], *sides) for one in kept]
+    languages = a.phrases.texts.language, b.phrases.texts.language
+    terms = [one for one in found if not _are_numbers(one, languages)]
+    return sorted(terms, key=lambda one: (-one.score * one.weight, one.a))
+
+
+class _Linked(NamedTuple):
+    """Two candidates by their numbers."""
+
+    a: int
+    b: int
+    score: float
+    together: int
+
+
+def _linked(a: "_Side", b: "_Side") -> list[_Linked]:
+    first, second, together = _together(a, b)
     if not len(first):
         return []
     # Half a segment is subtracted: three of three are less certain than thirty of thirty.
-    dice = 2 * (together - 0.5) / (sides[0].count[first] + sides[1].count[second])
+    dice = 2 * (together - 0.5) / (a.count[first] + b.count[second])
     good = np.flatnonzero((together >= MIN_TOGETHER) & (dice >= MIN_SHARE))
-    links = _Links(*sides)
-    found = [
-        FoundPair(
-            x,
-            y,
-            (share * links.between(x, y)) ** 0.5,
-            _weight(*sides, x, y),
-            int(sides[0].count[x]),
-            int(sides[1].count[y]),
-            count,
-        )
-        for x, y, count, share in zip(
-            *(column[good].tolist() for column in (first, second, together, dice)), strict=True
-        )
+    links = _Links(a, b)
+    columns = (column[good].tolist() for column in (first, second, together, dice))
+    return [
+        _Linked(x, y, (share * links.between(x, y)) ** 0.5, count) for x, y, count, share in zip(*columns, strict=True)
     ]
-    kept = _without_parts(_one_to_one(found), a.phrases, b.phrases)
-    return sorted(kept, key=lambda one: (-one.rank, one.a))
+
+
+def _found(one: _Linked, term_a: str, term_b: str, a: "_Side", b: "_Side") -> FoundPair:
+    weight: float = float(a.strength[one.a] * b.strength[one.b]) ** 0.5
+    if term_a.casefold() == term_b.casefold():
+        weight *= SAME
+    return FoundPair(
+        *(term_a, term_b, one.a, one.b, one.score, weight),
+        *(int(a.count[one.a]), int(b.count[one.b]), one.together),
+    )
+
+
+def _are_numbers(one: FoundPair, languages: tuple[Language, Language]) -> bool:
+    """As "four" and "quatre" are: one word, and the same value."""
+    return " " not in one.term_a and bool(
+        values(one.term_a, languages[0]).keys() & values(one.term_b, languages[1]).keys()
+    )
 
 
 def segments_with(found: Sequence[FoundPair], a: Phrases, b: Phrases) -> Iterator[Ints]:
@@ -119,17 +143,13 @@ class _Side:
 def _together(a: _Side, b: _Side) -> tuple[Ints, Ints, Ints]:
     """Every pair of candidates that some segment has, and how many segments do."""
     width = len(b.phrases)
-    keys, counts = [], []
+    keys, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
     for low in range(0, len(a.phrases.texts), _BLOCK):
-        block = _cells(*(_within(side, low, low + _BLOCK) for side in (a, b)))
-        found, times = np.unique(block[0] * width + block[1], return_counts=True)
-        keys.append(found)
-        counts.append(times)
-    if not keys:
-        return (np.zeros(0, np.int64),) * 3
-    every, which = np.unique(np.concatenate(keys), return_inverse=True)
-    total = np.bincount(which, np.concatenate(counts)).astype(np.int64)
-    return every // width, every % width, total
+        first, second = _cells(_within(a, low, low + _BLOCK), _within(b, low, low + _BLOCK))
+        found, times = np.unique(first * width + second, return_counts=True)
+        every, which = np.unique(np.append(keys, found), return_inverse=True)
+        keys, counts = every, np.bincount(which, np.append(counts, times)).astype(np.int64)
+    return keys // width, keys % width, counts
 
 
 def _within(side: _Side, low: int, high: int) -> tuple[Ints, Ints]:
@@ -145,12 +165,6 @@ def _cells(a: tuple[Ints, Ints], b: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
     row = np.repeat(np.arange(len(a[0])), of_row)
     column = np.arange(len(row)) - np.repeat(np.cumsum(of_row) - of_row - begins[a[0]], of_row)
     return a[1][row], b[1][column]
-
-
-def _weight(a: _Side, b: _Side, x: int, y: int) -> float:
-    """The mean of both languages."""
-    weight: float = float(a.strength[x] * b.strength[y]) ** 0.5
-    return weight * SAME if a.phrases.units_of(x) == b.phrases.units_of(y) else weight
 
 
 class _Links:
@@ -222,7 +236,7 @@ def _renumbered(bags: WordBags) -> tuple[dict[str, int], WordBags]:
     return {str(phrase): at for at, phrase in enumerate(different.tolist())}, WordBags(number, bags.begin)
 
 
-def _one_to_one(found: Sequence[FoundPair]) -> Iterator[FoundPair]:
+def _one_to_one(found: Sequence[_Linked]) -> Iterator[_Linked]:
     """Competitive linking (Melamed 2000): the best pair first, and each term once."""
     used_a: set[int] = set()
     used_b: set[int] = set()
@@ -233,7 +247,7 @@ def _one_to_one(found: Sequence[FoundPair]) -> Iterator[FoundPair]:
             yield one
 
 
-def _without_parts(found: Iterator[FoundPair], a: Phrases, b: Phrases) -> list[FoundPair]:
+def _without_parts(found: Iterator[_Linked], a: Phrases, b: Phrases) -> list[_Linked]:
     """Without "floating" where it is mostly "floating selection", in both languages."""
     pairs = {(one.a, one.b): one for one in found}
     inside: dict[tuple[int, int], int] = {}

@@ -134,15 +134,14 @@ def _segments(where: JobFolder, languages: Languages, tell: Tell) -> Iterator[_S
 
 
 def _described(found: Sequence[FoundPair], segments: _Segments, a: Phrases, b: Phrases) -> list[TermPair]:
-    forms_a, forms_b = a.forms(a.numbered({one.a for one in found})), b.forms(b.numbered({one.b for one in found}))
     lengths = np.array(segments.lengths)
     lang_a, lang_b = segments.languages
     return [
         TermPair(
             lang_a,
             lang_b,
-            forms_a[one.a],
-            forms_b[one.b],
+            one.term_a,
+            one.term_b,
             round(one.score, 3),
             max(1.0, round(100 * one.weight)),
             one.count_a,

@@ -23,7 +23,7 @@ MIN_PHRASE_COUNT = 2  # of two words, which hold together by themselves; judgeme
 MAX_WORDS, MAX_CHARACTERS = 4, 6  # of a phrase, in scripts with and without spaces; judgement
 _JOINERS = frozenset(" -'’‐\u00ad")  # what may stand between the words of a phrase
 _LONGEST_GAP = 2
-_FORMS = 200  # occurrences of a phrase that its usual form is taken from; judgement
+_FORMS = 100  # occurrences of a phrase that its usual form is taken from; judgement
 
 
 class Texts:

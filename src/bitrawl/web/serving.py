@@ -87,6 +87,7 @@ def _listening(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, kind, protocol)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
+        listening.listen()  # Whoever asks before the server is ready waits a moment, and is not refused.
     except OSError as error:
         raise ConfigError(f"cannot listen on {host}, port {port}: {error.strerror}; choose another --port") from error
     return listening
