@@ -31,9 +31,15 @@ def gathered() -> Catalog:
 def written(catalogue: Catalog) -> bytes:
     """Without dates and lines, so that only messages change the file."""
     content = BytesIO()
-    write_po(content, catalogue, width=110, sort_output=True, include_lineno=False, ignore_obsolete=True, omit_header=False)
+    write_po(
+        content, catalogue, width=110, sort_output=True, include_lineno=False, ignore_obsolete=True, omit_header=False
+    )
     lines = content.getvalue().splitlines(keepends=True)
-    return b"".join(line for line in lines if not line.startswith((b'"POT-Creation', b'"PO-Revision', b'"Generated-By', b'"Last-Tr')))
+    return b"".join(
+        line
+        for line in lines
+        if not line.startswith((b'"POT-Creation', b'"PO-Revision', b'"Generated-By', b'"Last-Tr'))
+    )
 
 
 def translated(path: Path, template: Catalog) -> Catalog:
@@ -44,12 +50,18 @@ def translated(path: Path, template: Catalog) -> Catalog:
 
 
 def missing(catalogue: Catalog) -> list[str]:
-    return [str(one.id) for one in catalogue if one.id and not (all(one.string) if isinstance(one.string, tuple) else one.string)]
+    return [
+        str(one.id)
+        for one in catalogue
+        if one.id and not (all(one.string) if isinstance(one.string, tuple) else one.string)
+    ]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Gather the messages of the web app.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if something is missing or out of date")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if something is missing or out of date"
+    )
     checking = parser.parse_args().check
     template = gathered()
     files = {CATALOGUES / "messages.pot": template}
