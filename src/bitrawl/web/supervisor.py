@@ -18,7 +18,7 @@ from bitrawl import config
 from bitrawl.errors import BitrawlError, ConfigError, RefusedError, StoreError
 from bitrawl.web.intent import AGAIN, Command, Intent, Prepared, Verb, Wish
 from bitrawl.web.processes import Processes
-from bitrawl.web.said import Said, said
+from bitrawl.web.said import Said, quoted, said
 from bitrawl.web.settings import Settings, User
 from bitrawl.web.shelf import Shelf, ShelvedJob
 from bitrawl.web.state import SIMULATED, JobState, State, is_done, last_words, state_of
@@ -83,7 +83,7 @@ class Supervisor:
 
     def state(self, job: ShelvedJob) -> JobState:
         if job.fault:
-            return JobState(State.FAILED, Said("{said}", {"said": job.fault}))
+            return JobState(State.FAILED, quoted(job.fault))
         return state_of(job.folder, job.intent, alive=self._is_alive(job.intent), waits=self._waits.get(job.id))
 
     def pause(self, job: ShelvedJob) -> None:
