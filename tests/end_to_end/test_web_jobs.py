@@ -135,6 +135,12 @@ async def test_a_job_paused_by_one_server_and_resumed_by_another_fetches_nothing
     assert len(server.web.visits) > paused, "it was done before it was paused"
     assert not asked & {visit.url for visit in server.web.visits[paused:]}
     assert units(server.job(job_id)) == undisturbed
+    visits = len(server.web.visits)
+    server.supervisor.run_again(server.job(job_id), allowed.export_again({"formats": "moses"}, server.settings))
+    await server.until_state(job_id, State.RUNNING)
+    await server.until_state(job_id, State.ENDED)
+    assert (server.job(job_id).folder.corpus / "en-fr.fr").exists()
+    assert len(server.web.visits) == visits
     live = Sampler().sample(server.job(job_id).folder)
     assert live.pages == 42
     assert live.segments

@@ -314,6 +314,14 @@ def test_a_job_that_found_nothing_has_ended_and_not_failed(server: Server):
     assert server.said(job_id) == "no page was found"
 
 
+def test_braces_in_what_a_job_says_are_no_fields(server: Server):
+    job_id = server.add()
+    server.tick()
+    server.end(job_id, 1, ended="no page was found: the seed http://a.example/{x} is gone")
+    server.tick()
+    assert server.said(job_id) == "no page was found: the seed http://a.example/{x} is gone"
+
+
 def test_limits_of_all_and_of_one_user(server: Server):
     annas = [server.add(f"a{n}.example") for n in range(3)]
     bens = [server.add(f"b{n}.example", BEN) for n in range(2)]

@@ -5,9 +5,7 @@ Whatever is not in the list is refused by name. Users give the content of files,
 
 import difflib
 import re
-from collections.abc import Callable, Mapping
-from enum import StrEnum
-from math import isfinite
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,29 +13,22 @@ import msgspec
 
 from bitrawl import config, files
 from bitrawl.assemble.crawling import check
-from bitrawl.config import Format, Job, PolitenessSection, Reach, Strategy, Walk, fitting
-from bitrawl.crawl.fetch import user_agent
-from bitrawl.crawl.scope import folder_path
+from bitrawl.config import Job, Reach, Strategy, Walk, fitting
 from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.jobs import bootstrap
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.settings import SETTINGS, listed
-from bitrawl.languages import parse_language
-from bitrawl.url import Url
+from bitrawl.jobs.settings import SETTINGS
+from bitrawl.web import fields
+from bitrawl.web.fields import Field, Fields
 from bitrawl.web.intent import Command, Prepared, Verb
-from bitrawl.web.language_input import typed_languages
-from bitrawl.web.said import Said, said
+from bitrawl.web.said import Said, quoted, said
 from bitrawl.web.settings import Settings
 from bitrawl.web.supervisor import sites_of
 
 GIVEN = "given"
 """The folder for what a user uploaded, in the job's own."""
 
-MOST_SEEDS = 10_000  # judgement: more is an attack or a mistake
-MOST_PREFIXES = 100  # each is tried on every link; judgement
-LONGEST = 2000  # characters of a URL, a path or a name; judgement
 _TERM_SUFFIXES = (".csv", ".tsv", ".tab", ".tbx", ".xml")
-_TRUE, _FALSE = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
 
 
 class Upload(NamedTuple):
@@ -77,7 +68,7 @@ class AskedJob(NamedTuple):
             check(job)
         except ConfigError as error:
             about = "terms" if GIVEN in str(error) else ""
-            raise FieldError({about: Said("{said}", {"said": _without_path(str(error), folder)})}) from error
+            raise FieldError({about: quoted(_without_path(str(error), folder))}) from error
         config.write(job, folder / "job.toml")
         return Prepared(Command(self.verb), sites_of(job))
 
@@ -188,8 +179,8 @@ def handed_over(folder: JobFolder) -> dict[str, str]:
     return {"seeds": "\n".join(seeds), "languages": ", ".join(folder.job().langs)}
 
 
-def _asked(verb: Verb, given: Mapping[str, object], settings: Settings, uploads: Uploads, fields: "Fields") -> AskedJob:
-    read = _Reading(given, fields, settings)
+def _asked(verb: Verb, given: Mapping[str, object], settings: Settings, uploads: Uploads, known: Fields) -> AskedJob:
+    read = _Reading(given, known, settings)
     values = read.values
     if uploads.seeds is not None:
         read.seeds_from(uploads.seeds)
@@ -236,69 +227,51 @@ def _check_together(verb: Verb, read: "_Reading", uploads: Uploads) -> None:
         )
 
 
-class _Wrong(Exception):  # noqa: N818 - never leaves this module
-    """What was typed into one field cannot be used."""
-
-    def __init__(self, text: str, **values: object) -> None:
-        super().__init__(text)
-        self.said = said(text, **values)
-
-
-class Field(NamedTuple):
-    """What a user may give, and where it goes."""
-
-    key: str  # of the job file, or of what it becomes
-    read: Callable[[Any, Settings], Any]
-
-
-Fields = Mapping[str, Field]
-
-
 class _Reading:
     """The values of the fields that were given and are right, by key; the mistakes, by field."""
 
-    def __init__(self, given: Mapping[str, object], fields: Fields, settings: Settings) -> None:
+    def __init__(self, given: Mapping[str, object], known: Fields, settings: Settings) -> None:
         self.values: dict[str, Any] = {}
         self.mistakes: dict[str, Said] = {}
         self._settings = settings
         for name, value in given.items():
-            if name not in fields:
-                self.mistakes[name] = _refusal(name, fields)
+            if name not in known:
+                self.mistakes[name] = _refusal(name, known)
             elif value not in ("", None, []):
-                self._read(name, fields[name], value)
+                self._read(name, known[name], value)
 
     def _read(self, name: str, field: Field, value: object) -> None:
         try:
             self.values[field.key] = field.read(value, self._settings)
-        except _Wrong as wrong:
+        except fields.Wrong as wrong:
             self.mistakes[name] = wrong.said
         except (ConfigError, UrlError) as error:
-            self.mistakes[name] = Said("{said}", {"said": str(error)})
+            self.mistakes[name] = quoted(str(error))
 
     def seeds_from(self, upload: Upload) -> None:
         """More seeds, from a file."""
         try:
-            found = _urls(config.seeds_from(upload.content, "the file"), self._settings)
+            found = fields.urls(config.seeds_from(upload.content, "the file"), self._settings)
             self.values["seeds"] = list(dict.fromkeys([*self.values.get("seeds", ()), *found]))
-        except _Wrong as wrong:
+        except fields.Wrong as wrong:
             self.mistakes["seeds"] = wrong.said
         except ConfigError as error:
-            self.mistakes["seeds"] = Said("{said}", {"said": str(error)})
+            self.mistakes["seeds"] = quoted(str(error))
 
     def check(self) -> None:
         if self.mistakes:
             raise FieldError(self.mistakes)
 
 
-def _refusal(name: str, fields: Fields) -> Said:
+def _refusal(name: str, known: Fields) -> Said:
     """Of a key that users may not give."""
     keys = {setting.key for setting in SETTINGS.values()} | {key.rpartition(".")[2] for key in _schema()}
     if name in SETTINGS or name in keys or name in _schema():
         return said("only the operator of this server can set {name}", name=name)
-    near = difflib.get_close_matches(name, fields, 1)
+    near = difflib.get_close_matches(name, known, 1)
     if near:
-        return said("there is no setting {name}; did you mean {near}?", name=name[:LONGEST], near=near[0])
-    return said("there is no setting {name}", name=name[:LONGEST])
+        return said("there is no setting {name}; did you mean {near}?", name=name[: fields.LONGEST], near=near[0])
+    return said("there is no setting {name}", name=name[: fields.LONGEST])
 
 
 def _schema() -> set[str]:
@@ -331,227 +304,53 @@ def _with_budget(values: Mapping[str, Any], settings: Settings) -> dict[str, Any
     return {**largest, **values}
 
 
-# Readers: from what a form or an API gives to a value of a job file
-
-
-def _text(value: object, _settings: Settings) -> str:
-    if not isinstance(value, str):
-        raise _Wrong("give a text")
-    text = " ".join(value.split())
-    if len(text) > LONGEST or not text.isprintable():
-        raise _Wrong("give a shorter text, without control characters")
-    return text
-
-
-def _content(value: object, _settings: Settings) -> str:
-    if not isinstance(value, str):
-        raise _Wrong("give a text")
-    return value
-
-
-def _contents(value: object, _settings: Settings) -> list[str]:
-    texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise _Wrong("give a text, or a list of texts")
-    return [text for text in texts if text.strip()]
-
-
-def _contact(value: object, settings: Settings) -> str:
-    contact = _text(value, settings)
-    try:
-        user_agent(contact)
-    except ConfigError as error:
-        raise _Wrong("give an e-mail address or the address of a page") from error
-    return contact
-
-
-def _lines(value: object) -> list[str]:
-    items = value.splitlines() if isinstance(value, str) else value
-    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise _Wrong("give one per line, or a list of texts")
-    return [item.strip() for item in items if item.strip()]
-
-
-def _urls(value: object, _settings: Settings) -> list[str]:
-    """Addresses as people type them: without a scheme they are https."""
-    typed = [one for line in _lines(value) for one in line.split()]
-    if len(typed) > MOST_SEEDS:
-        raise _Wrong("give at most {most} addresses", most=MOST_SEEDS)
-    return [_url(one) for one in typed]
-
-
-def _url(typed: str) -> str:
-    if len(typed) > LONGEST:
-        raise _Wrong("{address} is too long", address=typed[:80] + "…")
-    scheme, mark, _ = typed.partition("://")
-    if mark and scheme.lower() not in ("http", "https"):
-        raise _Wrong("{address} is no web address; write it as in https://www.example.org/", address=typed)
-    try:
-        (url,) = Job(seeds=[typed if mark else f"https://{typed}"]).seed_urls()
-    except ConfigError as error:
-        raise _Wrong("{address} is no web address; write it as in https://www.example.org/", address=typed) from error
-    return str(url)
-
-
-def _languages(value: object, _settings: Settings) -> list[str]:
-    text = value if isinstance(value, str) else ",".join(_lines(value))
-    if len(text) > LONGEST:
-        raise _Wrong("give fewer languages")
-    return [str(code) for code in typed_languages(text)]
-
-
-def _flag(value: object, _settings: Settings) -> bool:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str) and value.lower() in (*_TRUE, *_FALSE):
-        return value.lower() in _TRUE
-    raise _Wrong("say yes or no")
-
-
-def _number(value: object, *, whole: bool = False) -> float:
-    try:
-        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
-    except (ValueError, OverflowError):
-        number = None
-    if number is None or not isfinite(number) or (whole and number != int(number)):
-        raise _Wrong("give a whole number") if whole else _Wrong("give a number")
-    return int(number) if whole else number
-
-
-def _between(least: float, most: float, *, whole: bool = False) -> Callable[[Any, Settings], float]:
-    def read(value: object, _settings: Settings) -> float:
-        number = _number(value, whole=whole)
-        if not least <= number <= most:
-            raise _Wrong("give a number between {least} and {most}", least=f"{least:g}", most=f"{most:g}")
-        return number
-
-    return read
-
-
-_share = _between(0, 1)
-
-
-def _budget(name: str, *, whole: bool = False) -> Callable[[Any, Settings], float]:
-    def read(value: object, settings: Settings) -> float:
-        number, most = _number(value, whole=whole), getattr(settings.limits, name)
-        if number <= 0:
-            raise _Wrong("give a number greater than 0")
-        if number > most:
-            raise _Wrong("this server allows at most {most}", most=f"{most:g}")
-        return number
-
-    return read
-
-
-def _delay(value: object, settings: Settings) -> float:
-    number = _number(value)
-    least = settings.job.get("politeness", {}).get("delay", PolitenessSection().delay)
-    if not least <= number <= 3600:
-        raise _Wrong("give a number between {least} and {most}", least=f"{least:g}", most="3600")
-    return number
-
-
-def _one_of(names: type[StrEnum]) -> Callable[[Any, Settings], str]:
-    def read(value: object, _settings: Settings) -> str:
-        if not isinstance(value, str) or value not in set(names):
-            raise _Wrong("choose one of {names}", names=", ".join(names))
-        return value
-
-    return read
-
-
-def _formats(value: object, _settings: Settings) -> list[str]:
-    names = [name.lower() for name in listed(value if isinstance(value, str) else _lines(value))]
-    if any(name not in set(Format) for name in names):
-        raise _Wrong("choose from {names}", names=", ".join(Format))
-    return names
-
-
-def _paths(value: object, _settings: Settings) -> list[str]:
-    paths = _few(_lines(value))
-    try:
-        return [folder_path(path) for path in paths]
-    except (ConfigError, UrlError) as error:
-        raise _Wrong("write a path from the root of the site, as in /docs/") from error
-
-
-def _prefixes(value: object, _settings: Settings) -> list[str]:
-    return [_pattern(one) for one in _few(_lines(value))]
-
-
-def _few(items: list[str]) -> list[str]:
-    if len(items) > MOST_PREFIXES or any(len(item) > LONGEST for item in items):
-        raise _Wrong("give at most {most}", most=MOST_PREFIXES)
-    return items
-
-
-def _pattern(prefix: str) -> str:
-    """A pattern that matches addresses which begin so, and nothing else: "/news/" on any host, or a whole address."""
-    try:
-        if prefix.startswith("/") and not prefix.startswith("//"):
-            return r"^https?://[^/]+" + re.escape(Url.parse(f"http://host{prefix}").removeprefix("http://host"))
-        if prefix.lower().startswith(("http://", "https://")):
-            return "^" + re.escape(Url.parse(prefix))
-    except UrlError as error:
-        raise _Wrong("{prefix} is no beginning of an address", prefix=prefix) from error
-    raise _Wrong("begin {prefix} with / or with https://", prefix=prefix)
-
-
-def _wiki(value: object, settings: Settings) -> str:
-    """An edition of Wikipedia, by its language: no address of a server, which might be inside the operator's network."""
-    (code, *more) = _languages(value, settings) or [""]
-    if more:
-        raise _Wrong("name one language")
-    return str(parse_language(code))
-
-
 def _without_path(message: str, folder: Path) -> str:
     return re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{GIVEN}/)?", "", message)
 
 
 _JOB: Fields = {
-    "name": Field("name", _text),
-    "seeds": Field("seeds", _urls),
-    "languages": Field("langs", _languages),
-    "contact": Field("fetch.contact", _contact),
-    "terms": Field("terms", _content),
-    "texts": Field("texts", _contents),
-    "like": Field("topic.like", _urls),
-    "hub": Field("topic.hub", _flag),
-    "topic_threshold": Field("topic.threshold", _share),
-    "pages": Field("budget.pages", _budget("pages", whole=True)),
-    "megabytes": Field("budget.megabytes", _budget("megabytes")),
-    "minutes": Field("budget.minutes", _budget("minutes")),
-    "delay": Field("politeness.delay", _delay),
+    "name": Field("name", fields.text),
+    "seeds": Field("seeds", fields.urls),
+    "languages": Field("langs", fields.languages),
+    "contact": Field("fetch.contact", fields.contact),
+    "terms": Field("terms", fields.content),
+    "texts": Field("texts", fields.contents),
+    "like": Field("topic.like", fields.urls),
+    "hub": Field("topic.hub", fields.flag),
+    "topic_threshold": Field("topic.threshold", fields.share),
+    "pages": Field("budget.pages", fields.budget("pages", whole=True)),
+    "megabytes": Field("budget.megabytes", fields.budget("megabytes")),
+    "minutes": Field("budget.minutes", fields.budget("minutes")),
+    "delay": Field("politeness.delay", fields.delay),
 }
 _MINING: Fields = {
-    "strategy": Field("strategy", _one_of(Strategy)),
-    "exhaustive": Field("exhaustive", _flag),
-    "scope": Field("scope.reach", _one_of(Reach)),
-    "same_host": Field("scope.same_host", _flag),
-    "under": Field("scope.under", _paths),
-    "include": Field("scope.include", _prefixes),
-    "exclude": Field("scope.exclude", _prefixes),
-    "depth": Field("scope.depth", _between(0, 1000, whole=True)),
-    "formats": Field("export.formats", _formats),
-    "min_score": Field("judge.score", _share),
-    "min_coverage": Field("judge.coverage", _share),
-    "min_length_ratio": Field("judge.length_ratio", _share),
-    "min_language": Field("judge.language", _share),
-    "min_words": Field("judge.words", _between(0, 1000, whole=True)),
+    "strategy": Field("strategy", fields.one_of(Strategy)),
+    "exhaustive": Field("exhaustive", fields.flag),
+    "scope": Field("scope.reach", fields.one_of(Reach)),
+    "same_host": Field("scope.same_host", fields.flag),
+    "under": Field("scope.under", fields.paths),
+    "include": Field("scope.include", fields.prefixes),
+    "exclude": Field("scope.exclude", fields.prefixes),
+    "depth": Field("scope.depth", fields.between(0, 1000, whole=True)),
+    "formats": Field("export.formats", fields.formats),
+    "min_score": Field("judge.score", fields.share),
+    "min_coverage": Field("judge.coverage", fields.share),
+    "min_length_ratio": Field("judge.length_ratio", fields.share),
+    "min_language": Field("judge.language", fields.share),
+    "min_words": Field("judge.words", fields.between(0, 1000, whole=True)),
 }
 _DISCOVERY: Fields = {
-    "strategy": Field("discovery.walk", _one_of(Walk)),
-    "downloads": Field("discovery.downloads", _between(1, 1_000_000, whole=True)),
+    "strategy": Field("discovery.walk", fields.one_of(Walk)),
+    "downloads": Field("discovery.downloads", fields.between(1, 1_000_000, whole=True)),
 }
 _BOOTSTRAP: Fields = {
-    "name": Field("name", _text),
-    "category": Field("category", _text),
-    "languages": Field("langs", _languages),
-    "wiki": Field("wiki", _wiki),
-    "contact": Field("fetch.contact", _contact),
-    "depth": Field("depth", _between(0, 5, whole=True)),
-    "articles": Field("articles", _between(1, 20_000, whole=True)),
-    "sites": Field("sites", _between(1, 500, whole=True)),
-    "check_sites": Field("check_sites", _flag),
+    "name": Field("name", fields.text),
+    "category": Field("category", fields.text),
+    "languages": Field("langs", fields.languages),
+    "wiki": Field("wiki", fields.wiki),
+    "contact": Field("fetch.contact", fields.contact),
+    "depth": Field("depth", fields.between(0, 5, whole=True)),
+    "articles": Field("articles", fields.between(1, 20_000, whole=True)),
+    "sites": Field("sites", fields.between(1, 500, whole=True)),
+    "check_sites": Field("check_sites", fields.flag),
 }

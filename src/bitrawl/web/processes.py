@@ -70,8 +70,9 @@ class SystemProcesses:
 
     def is_alive(self, process: Process) -> bool:
         """As `Processes.is_alive`."""
+        alive = process.boot == boot_id() and _start_time(process.pid) == process.started
         self._reap()
-        return process.boot == boot_id() and _start_time(process.pid) == process.started
+        return alive
 
     def signal(self, process: Process, number: signal.Signals) -> None:
         """As `Processes.signal`: the descriptor stays with one process, so no other can take its place meanwhile."""

@@ -16,3 +16,8 @@ class Said(NamedTuple):
 def said(text: str, **values: object) -> Said:
     """The sentence with these values. A catalogue's tool finds the text in calls of this function."""
     return Said(text, {name: str(value) for name, value in values.items()})
+
+
+def quoted(text: str) -> Said:
+    """What somebody else said, as it is: the ending of a job, the message of an error. It may have braces."""
+    return Said("{said}", {"said": text}) if text else Said("")

@@ -11,7 +11,7 @@ from bitrawl.jobs.bootstrap import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.web.intent import Intent, Verb, Wish
 from bitrawl.web.processes import last_lines
-from bitrawl.web.said import Said, said
+from bitrawl.web.said import Said, quoted, said
 
 
 class State(StrEnum):
@@ -72,22 +72,56 @@ def last_words(folder: JobFolder) -> LastWords:
     return LastWords(ended, mining, verb or "mine")
 
 
-def state_of(folder: JobFolder, intent: Intent | None, *, alive: bool, waits: Said | None = None) -> JobState:
-    """The state of a job; `alive` tells whether the app's own process is there, `waits` what a waiting job waits for."""
-    words = last_words(folder)
-    if alive or folder.is_running:
+class IdleWords:
+    """`last_words` of many jobs, most of them idle: their ledgers are read again only when they have changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[tuple[int, ...], LastWords]] = {}
+
+    def of(self, folder: JobFolder) -> LastWords:
+        if folder.is_running:  # it may write twice within one tick of the file system's clock
+            return last_words(folder)
+        stamp = (*_stamp(folder.ledger), *_stamp(folder.path / "job.sqlite-wal"))
+        known = self._known.get(str(folder.path))
+        if known is None or known[0] != stamp:
+            known = self._known[str(folder.path)] = (stamp, last_words(folder))
+        return known[1]
+
+    def forget(self, folder: JobFolder) -> None:
+        """A job that is deleted."""
+        self._known.pop(str(folder.path), None)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def state_of(
+    folder: JobFolder, intent: Intent | None, words: LastWords, *, alive: bool, locked: bool, waits: Said | None = None
+) -> JobState:
+    """The state of a job.
+
+    `alive` tells whether the app's own process is there, `locked` whether any process works in the folder: look at both
+    before you read the last words, or a job that ends meanwhile seems to be interrupted. `waits` is what a waiting job
+    waits for.
+    """
+    if alive or locked:
         wish = intent.intent if intent is not None and alive else Wish.RUNNING
         state = {Wish.PAUSED: State.PAUSING, Wish.STOPPED: State.STOPPING}.get(wish, State.RUNNING)
         return JobState(state, doing=words.mining)
     if intent is None:
-        return JobState(State.ENDED if words.complete else State.INTERRUPTED, Said(words.ended))
+        return JobState(State.ENDED if words.complete else State.INTERRUPTED, quoted(words.ended))
     if intent.intent is Wish.WAITING:
         return JobState(State.WAITING, waits or said("starts in a moment"))
     if intent.intent is Wish.PAUSED:
         done = words.complete and not words.ended.startswith(STOPPED_BY_YOU)
-        return JobState(State.ENDED if done else State.PAUSED, Said(words.ended if done else ""))
+        return JobState(State.ENDED if done else State.PAUSED, quoted(words.ended) if done else Said(""))
     if intent.intent is Wish.STOPPED:
-        return JobState(State.ENDED, Said(words.ended) if words.ended else said("stopped by you"))
+        return JobState(State.ENDED, quoted(words.ended) if words.ended else said("stopped by you"))
     return _after_running(folder, intent, words)
 
 
@@ -95,9 +129,9 @@ def _after_running(folder: JobFolder, intent: Intent, words: LastWords) -> JobSt
     """Nobody asked it to end: it came to its end, could not be run, or was killed."""
     code = intent.exit
     if code == 0 or (code is None and is_done(folder, intent, words)) or (code in (1, 130) and words.complete):
-        return JobState(State.ENDED, Said(words.ended))
+        return JobState(State.ENDED, quoted(words.ended))
     if code in (1, 2):
-        return JobState(State.FAILED, Said("{said}", {"said": _last_said(folder)}))
+        return JobState(State.FAILED, quoted(_last_said(folder)))
     return JobState(State.INTERRUPTED, said("the job was interrupted; nothing is lost"), words.mining)
 
 

@@ -18,10 +18,10 @@ from bitrawl import config
 from bitrawl.errors import BitrawlError, ConfigError, RefusedError, StoreError
 from bitrawl.web.intent import AGAIN, Command, Intent, Prepared, Verb, Wish
 from bitrawl.web.processes import Processes
-from bitrawl.web.said import Said, said
+from bitrawl.web.said import Said, quoted, said
 from bitrawl.web.settings import Settings, User
 from bitrawl.web.shelf import Shelf, ShelvedJob
-from bitrawl.web.state import SIMULATED, JobState, State, is_done, last_words, state_of
+from bitrawl.web.state import SIMULATED, IdleWords, JobState, State, is_done, last_words, state_of
 
 _log = logging.getLogger(__name__)
 
@@ -53,6 +53,7 @@ class Supervisor:
         self._now = now
         self._in_background = in_background
         self._waits: dict[str, Said] = {}  # by id, what a waiting job waits for
+        self._words = IdleWords()
         self._disk = (-DISK_SECONDS, 0)  # when it was measured last, and the bytes
         self._described: dict[str, tuple[int, tuple[str, ...]]] = {}  # of command-line jobs: version of job.toml, sites
 
@@ -83,8 +84,10 @@ class Supervisor:
 
     def state(self, job: ShelvedJob) -> JobState:
         if job.fault:
-            return JobState(State.FAILED, Said("{said}", {"said": job.fault}))
-        return state_of(job.folder, job.intent, alive=self._is_alive(job.intent), waits=self._waits.get(job.id))
+            return JobState(State.FAILED, quoted(job.fault))
+        alive, locked = self._is_alive(job.intent), job.folder.is_running
+        words = self._words.of(job.folder)
+        return state_of(job.folder, job.intent, words, alive=alive, locked=locked, waits=self._waits.get(job.id))
 
     def pause(self, job: ShelvedJob) -> None:
         """Finish what is in flight, and mine nothing: a resume fetches nothing twice."""
@@ -326,6 +329,7 @@ class Supervisor:
     def _take_down(self, job: ShelvedJob) -> None:
         self.shelf.take_down(job.id)
         self._waits.pop(job.id, None)
+        self._words.forget(job.folder)
         self._in_background(self.shelf.sweep)
 
     def _check_idle(self, job: ShelvedJob) -> None:
