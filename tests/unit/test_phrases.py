@@ -37,6 +37,14 @@ def test_forms_are_the_usual_ones_with_what_stands_between_words():
     assert phrases.forms(phrases.numbered({number})) == {number: "acid rain"}
 
 
+def test_what_a_hyphen_ties_to_another_word_is_a_part():
+    phrases = Phrases(Texts(EN, ["an x-ray machine", "the x-ray", "x is a ray"]))
+    tied = phrases.tied()
+    found = named(phrases)
+    assert tied[found["ray"]] == pytest.approx(2 / 3)
+    assert tied[found["x ray"]] == 0
+
+
 def test_texts_of_a_phrase_are_counted_once():
     phrases = Phrases(Texts(EN, ["rain, rain, rain", "snow", "rain"]))
     wanted = phrases.numbered({named(phrases)["rain"]})

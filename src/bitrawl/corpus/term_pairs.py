@@ -16,6 +16,7 @@ from bitrawl.text.phrases import Floats, Ints, Phrases
 MIN_TOGETHER = 3  # segments that have both terms; judgement: in two, chance has a say
 MIN_SHARE = 0.1  # of the segments with one of the terms, those that must have both; less cannot reach a useful score
 SAME = 0.5  # The weight of a term that is written alike in both languages, as product names are; judgement.
+TIED_SHARE = 0.5  # A candidate that a hyphen ties to another word in this share of its places is a part; judgement.
 PART_SHARE = 0.6  # A pair that is a part of a longer one in this share of its segments is left out; judgement.
 MOST_CANDIDATES = 10_000  # of either language, the most telling; judgement
 MOST_LEARNED = 12_000  # segments that the lexicon learns from: about 200 MB; judgement
@@ -115,7 +116,8 @@ class _Side:
     def __init__(self, keyness: Keyness) -> None:
         self.phrases, self.keyness = keyness.phrases, keyness
         spread = self.phrases.spread(keyness.key)
-        best = np.flatnonzero(unnested(self.phrases, keyness.key & (spread >= MIN_TOGETHER)))
+        whole = self.phrases.tied() < TIED_SHARE
+        best = np.flatnonzero(unnested(self.phrases, keyness.key & (spread >= MIN_TOGETHER)) & whole)
         best = best[np.argsort(-keyness.likelihoods[best], kind="stable")][:MOST_CANDIDATES]
         self.wanted = np.zeros(len(self.phrases), np.bool_)
         self.wanted[best] = True

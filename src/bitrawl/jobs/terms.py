@@ -23,7 +23,8 @@ from bitrawl.text.phrases import Ints, Phrases, Texts
 __all__ = ["MIN_SCORE", "MOST_TERMS", "TermExample", "TermFormat", "TermPair", "bilingual_terms", "write"]
 
 MOST_TERMS = 500  # as many as a person will look through; judgement
-# Judgement, from reading: on three site packs (2026-11), what scores less is mostly a wrong or a loose translation.
+# Judgement, from reading lilypond en-fr and gimp-help en-de (2026-11): of 39 pairs from 0.5 to 0.6 about 31 are right, of 55
+# from 0.3 to 0.5 about 35.
 MIN_SCORE = 0.5
 MOST_SEGMENTS = 200_000  # that are read, evenly from all
 TELL_EVERY = 50_000  # segments

@@ -22,6 +22,7 @@ BREAK = -1
 MIN_PHRASE_COUNT = 2  # of two words, which hold together by themselves; judgement
 MAX_WORDS, MAX_CHARACTERS = 4, 6  # of a phrase, in scripts with and without spaces; judgement
 _JOINERS = frozenset(" -'’‐\u00ad")  # what may stand between the words of a phrase
+_HYPHENS = frozenset("-‐")
 _LONGEST_GAP = 2
 _FORMS = 100  # occurrences of a phrase that its usual form is taken from; judgement
 
@@ -77,6 +78,12 @@ class Texts:
     def begins(self) -> Ints:
         """Where each text begins in `numbers`."""
         return np.array(self._begins, np.int64)
+
+    @property
+    def hyphenated(self) -> NDArray[np.bool_]:
+        """Whether a hyphen ties each unit to the one before it."""
+        hyphens = np.array([bool(_HYPHENS.intersection(gap)) for gap in self._gaps])
+        return hyphens[np.array(self._before, np.int8)]
 
     def form(self, place: int, length: int) -> str:
         """Some units in a row as they are written."""
@@ -202,6 +209,15 @@ class Phrases:
             np.maximum.at(inside, self.begin[phrases], counts)
             np.maximum.at(inside, self.end[phrases], counts)
         return inside
+
+    def tied(self) -> Floats:
+        """In which share of its places a hyphen ties a phrase to a word outside: 1 for the "ray" of "x-ray"."""
+        before = self.texts.hyphenated
+        count = np.zeros(len(self))
+        for length, here in enumerate(self.at, 1):
+            after = np.append(before, np.zeros(length, np.bool_))[length:]
+            count += np.bincount(here[(before | after) & (here != BREAK)], minlength=len(self))
+        return count / np.maximum(self.count, 1)
 
     def numbered(self, phrases: Collection[int]) -> NDArray[np.bool_]:
         """Whether each phrase is one of these."""
