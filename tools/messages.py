@@ -17,7 +17,7 @@ from babel.messages.pofile import read_po, write_po
 SOURCE = Path(__file__).parents[1] / "src" / "bitrawl" / "web"
 CATALOGUES = SOURCE / "catalogues"
 METHODS = [("**.py", "python"), ("templates/**.html", "jinja2")]
-KEYWORDS = {"_": None, "say": None, "said": None, "marked": None, "_Wrong": None, "counted": (1, 2), "count": (1, 2)}
+KEYWORDS = {"_": None, "say": None, "said": None, "marked": None, "Wrong": None, "counted": (1, 2), "count": (1, 2)}
 OPTIONS = {"templates/**.html": {"trimmed": "true", "silent": "false"}}
 
 

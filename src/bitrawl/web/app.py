@@ -13,11 +13,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.errors import BitrawlError, ConfigError, FieldError
+from bitrawl.errors import BitrawlError, ConfigError, FieldError, UrlError
 from bitrawl.report.style import STYLE
 from bitrawl.web.api import routes as api
 from bitrawl.web.api.routes import json_answer
 from bitrawl.web.api.shapes import ApiError
+from bitrawl.web.errands import ErrandError
 from bitrawl.web.pages import compare, downloads, finding, home, job, reading, terms, tools
 from bitrawl.web.rendering import LANGUAGE_COOKIE, rendered, words_of
 from bitrawl.web.security import Guard, posted, set_cookie
@@ -156,7 +157,8 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _faulty(request: Request, error: Exception) -> Response:
     """Mistakes of the asker are 422; what cannot be done now is 409."""
     fields = {name: str(said) for name, said in error.fields.items()} if isinstance(error, FieldError) else {}
-    return _told(request, 422 if isinstance(error, ConfigError) else 409, str(error), fields)
+    mistaken = isinstance(error, ConfigError | UrlError | ErrandError)
+    return _told(request, 422 if mistaken else 409, str(error), fields)
 
 
 async def _broken(request: Request, _error: Exception) -> Response:
