@@ -14,7 +14,7 @@ from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.web import allowed
 from bitrawl.web.allowed import Upload, Uploads
-from bitrawl.web.pages.shown import answer_part, find, shown_jobs
+from bitrawl.web.pages.shown import ShownJob, answer_part, find, shown_jobs
 from bitrawl.web.rendering import fragment, rendered, words_of
 from bitrawl.web.security import MEGABYTE, posted
 from bitrawl.web.server import server_of
@@ -109,9 +109,21 @@ async def _repeated(request: Request, job_id: str) -> Mapping[str, Any]:
             "exhaustive": "true" if described.exhaustive else "",
             "same_host": "true" if described.scope.same_host else "",
             "like": "\n".join(described.topic.like),
+            "terms": await asyncio.to_thread(_terms, job, described.topic.terms),
             "name": job.name,
         }
     )
+
+
+def _terms(job: ShownJob, path: str) -> str:
+    """The term list that was given to the job, if it is a text that a form can hold."""
+    terms = Path(path)
+    if not path or terms.suffix != ".txt" or not terms.is_relative_to(job.folder.path.resolve()):
+        return ""
+    try:
+        return terms.read_text("utf-8")
+    except (OSError, ValueError):
+        return ""
 
 
 def _split(fields: Mapping[str, str]) -> dict[str, str]:

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl import report
 from bitrawl.errors import BitrawlError, RefusedError
+from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
 from bitrawl.jobs.reading import Reading
 from bitrawl.report.job.diagnosis import Diagnosis, diagnose
 from bitrawl.report.markup import Html
@@ -34,6 +36,8 @@ EXPLAIN_AFTER = 30  # fetches without a pair; judgement
 EXPLAIN_AGAIN = 60.0  # seconds; explaining reads the whole ledger
 MOST_EXPLAINED = 20_000  # fetches of a running job that is explained; reading more takes seconds
 MESSAGES = 30  # lines
+FOUND = {"discover": ("sites.txt", "sites.tsv", "sites.jsonl"), "topic": (TERMS, TOPIC, SEEDS, SITES)}
+"""Files of a search, and of a topic, that can be taken away; the first is there when something was found."""
 
 
 _FLAG = re.compile(r"; --[a-z-]+ visits? \w+$")  # advice for the command line; here there is a button
@@ -143,6 +147,7 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
         "tiles": _tiles(words, job, figures),
         "why": why,
         "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),
+        "found_files": await asyncio.to_thread(found_files, job),
         "charts": await asyncio.to_thread(_charts, words, job, figures),
         "languages": _bars({words.language(code): n for code, n in figures.languages.items()}, figures.pages),
         "skips": _bars(figures.skips, 0),
@@ -204,6 +209,18 @@ def _charts(words: Words, job: ShownJob, figures: Live) -> list[Html]:
     return charts
 
 
+def found_files(job: ShownJob) -> list[str]:
+    """What a search, or the gathering of a topic, has written for people and for mining."""
+    return [name for name in FOUND.get(job.kind, ()) if (job.folder.path / name).is_file()]
+
+
+async def found_file(request: Request) -> Response:
+    job, name = await find(request), request.path_params["name"]
+    if name not in found_files(job):
+        raise HTTPException(404)
+    return FileResponse(job.folder.path / name, filename=name, media_type="text/plain; charset=utf-8")
+
+
 def found_sites(job: ShownJob) -> list[FoundSite]:
     """What a search has found so far, bilingual sites first."""
     found: list[FoundSite] = []
@@ -249,5 +266,6 @@ async def _why(job: ShownJob, state: JobState, figures: Live) -> Diagnosis | Non
 ROUTES: list[BaseRoute] = [
     Route("/jobs/{id}", show),
     Route("/jobs/{id}/live", live),
+    Route("/jobs/{id}/found/{name}", found_file),
     Route("/jobs/{id}/{action}", act, methods=["POST"]),
 ]
