@@ -69,7 +69,7 @@ def serve(  # noqa: PLR0913 - flags
     serving = Serving(jobs, host, port, token, tuple(name or ()), settings, messages)
     run(
         serving,
-        ready=lambda address: err.print(f"bitrawl is at {address}  (Ctrl-C stops it; jobs go on)", markup=False),
+        ready=lambda address: err.print(f"Open {address} (Ctrl-C stops the server; jobs go on)", markup=False),
     )
 
 

@@ -38,9 +38,7 @@ class KeptFiles:
         place = self._place(folder, question)
         if place.exists():
             return place
-        if place not in self._making:
-            await asyncio.to_thread(self._forget_old)
-            self._making[place] = asyncio.ensure_future(self._make(place, make))
+        self.begin(folder, question, make)
         making = self._making[place]
         try:
             return await asyncio.shield(making)
@@ -60,6 +58,7 @@ class KeptFiles:
 
     async def _make(self, place: Path, make: Make) -> Path:
         draft = place.with_suffix(".draft")
+        await asyncio.to_thread(self._forget_old)
         try:
             draft.mkdir(parents=True, exist_ok=True, mode=0o700)
             await make(draft)

@@ -46,8 +46,7 @@ class Users:
 
     def by_session(self, cookie: str) -> User | None:
         issued, _, signature = cookie.rpartition(".")
-        name, _, rest = issued.partition(".")
-        at = rest.partition(".")[0]
+        name, at, _ = (*issued.rsplit(".", 2), "", "")[:3]  # a name may have dots
         if name not in self._users or not at.isdecimal():
             return None
         if not hmac.compare_digest(signature.encode(), self._signed(issued, name).encode()):
