@@ -233,6 +233,7 @@ class ExportSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     formats: list[Format] = []  # jsonl, tmx and tsv when none is given; for one language text and jsonl
     compress: bool = False
+    accepted_only: bool = False  # only what a person accepted: segments, and the good segments of page pairs
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -284,11 +285,16 @@ def resolve(described: Mapping[str, Any], *, where: str = "") -> Job:
         raise ConfigError(f"{where}: {error}") from error
 
 
-def _resolved(described: Mapping[str, Any]) -> Job:
+def typed(described: Mapping[str, Any]) -> Job:
+    """Known keys with values of the right types, and nothing checked beyond that; raises `ConfigError`."""
     try:
-        job = msgspec.convert(described, Job)
+        return msgspec.convert(described, Job)
     except msgspec.ValidationError as error:
         raise ConfigError(_explain(str(error))) from error
+
+
+def _resolved(described: Mapping[str, Any]) -> Job:
+    job = typed(described)
     for pattern in (*job.scope.include, *job.scope.exclude):
         _check_pattern(pattern)
     if not job.langs:
@@ -328,16 +334,16 @@ def _resolved(described: Mapping[str, Any]) -> Job:
     )
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path, *, what: str = "job file") -> dict[str, Any]:
     """A job file's content, not yet checked."""
     try:
         return tomllib.loads(path.read_text("utf-8-sig"))
     except FileNotFoundError as error:
-        raise ConfigError(f"there is no job file {path}") from error
+        raise ConfigError(f"there is no {what} {path}") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not a text file in UTF-8; a job file is TOML") from error
+        raise ConfigError(f"{path} is not a text file in UTF-8; a {what} is TOML") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is no TOML: {error}") from error
 

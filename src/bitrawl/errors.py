@@ -3,6 +3,8 @@
 BitrawlError
 ├── UrlError            a text is not an http(s) URL
 ├── ConfigError         a job cannot be run as described; the message names the fix
+│   └── FieldError      what a person typed into a form of the web app, field by field
+├── RefusedError        the web app does not do this now; the message says why
 ├── StoreError          the job folder cannot be read or written
 │   └── DiskFullError   no space is left; free some and run the same command again
 ├── ArchiveError        a WARC file cannot be read
@@ -12,6 +14,8 @@ BitrawlError
 
 A page that cannot be fetched or analysed is not an error: it is a `Skip`.
 """
+
+from collections.abc import Mapping
 
 
 class BitrawlError(Exception):
@@ -24,6 +28,18 @@ class UrlError(BitrawlError, ValueError):
 
 class ConfigError(BitrawlError):
     """A job cannot be run as described. The message names the fix."""
+
+
+class FieldError(ConfigError):
+    """Mistakes in what a person typed, by the name of the field; "" is for those that belong to no field."""
+
+    def __init__(self, fields: Mapping[str, object]) -> None:
+        super().__init__("; ".join(f"{name}: {said}" if name else str(said) for name, said in fields.items()))
+        self.fields = dict(fields)
+
+
+class RefusedError(BitrawlError):
+    """The web app does not do this now: because of what the job is doing, or because of a limit."""
 
 
 class StoreError(BitrawlError):

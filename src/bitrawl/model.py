@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from hashlib import blake2b
 from typing import Any, Generic, NewType, TypeVar
 
 import msgspec
@@ -459,6 +460,45 @@ class TranslationUnit(msgspec.Struct, frozen=True):
     def alone(cls, pair: SegmentPair) -> "TranslationUnit":
         """A unit for a pair that was found once."""
         return cls(pair, (UnitSource.of(pair),))
+
+
+class Verdict(StrEnum):
+    """What a person says about a page pair or a segment pair."""
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+
+
+class Verdicts(msgspec.Struct, frozen=True):
+    """What people say now about page pairs and segment pairs, by their keys."""
+
+    pairs: dict[str, Verdict] = {}
+    segments: dict[str, Verdict] = {}
+
+    def of_pair(self, pair: PagePair | SegmentPair) -> Verdict | None:
+        """About its two pages."""
+        return self.pairs.get(pair_key(pair.url_a, pair.url_b)) if self.pairs else None
+
+    def of_segment(self, pair: SegmentPair) -> Verdict | None:
+        """About its two texts, wherever they were found."""
+        return self.segments.get(segment_key(pair.a.text, pair.b.text)) if self.segments else None
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs or self.segments)
+
+
+def pair_key(url_a: str, url_b: str) -> str:
+    """What a page pair is known by, however often it is mined: 16 hexadecimal digits."""
+    return _key(url_a, url_b)
+
+
+def segment_key(text_a: str, text_b: str) -> str:
+    """What two texts are known by, wherever they were found: 16 hexadecimal digits. Kinds of spaces do not count."""
+    return _key(" ".join(text_a.split()), " ".join(text_b.split()))
+
+
+def _key(a: str, b: str) -> str:
+    return blake2b(f"{a}\0{b}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 class Lease(msgspec.Struct, frozen=True):

@@ -39,6 +39,7 @@ OTHERS = {
     "--table",
     "--draw",
     "--models",
+    "--pairs",
 }  # flags of benchmarks, in the running text
 
 _BLOCK = re.compile(

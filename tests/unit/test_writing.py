@@ -10,7 +10,8 @@ from kept_findings import Aligned, keep_findings
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.jobs.export import write_corpus
+from bitrawl.jobs.export import corpus_units, write_corpus
+from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import (
     Language,
     Lease,
@@ -24,10 +25,12 @@ from bitrawl.model import (
     SegmentPair,
     Skip,
     Stage,
+    Verdict,
     Visit,
 )
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
+from bitrawl.store.verdicts import Subject, VerdictHistory
 from bitrawl.url import Url
 
 EN, FR, DE = map(Language, ("en", "fr", "de"))
@@ -88,6 +91,16 @@ class Mined:
         config.write(asked, self.folder / "job.toml")
         write_corpus(asked, self.folder)
         return json.loads((self.corpus / "summary.json").read_text())
+
+    def said(self, verdict: Verdict, one: PagePair | SegmentPair) -> "Mined":
+        subject = Subject.of_pair(one) if isinstance(one, PagePair) else Subject.of_segment(one)
+        VerdictHistory(self.folder / "verdicts.sqlite").say(subject, verdict, "anna", 1e9)
+        return self
+
+    def texts(self) -> list[str]:
+        """Of the units that were written."""
+        lines = (self.corpus / "en-fr.sentences.jsonl").read_text().splitlines()
+        return [json.loads(line)["text_a"] for line in lines]
 
     def card(self) -> str:
         return (self.corpus / "card.md").read_text()
@@ -203,3 +216,103 @@ def test_the_card_does_not_say_who_made_it_and_where(mined, tmp_path):
     mined.found(good(EN, FR)).written(job(fetch=fetch, pair={"dictionary": str(words)}))
     assert not any(told in mined.card() for told in ("me@", "secret", "proxy.test", "10.0.0.1", str(tmp_path)))
     assert 'dictionary = "words.tsv"' in mined.card()
+
+
+TEA, MILK, BREAD = ("Tea time", "L'heure du thé", 0.9), ("Cold milk", "Lait froid", 0.8), ("Bread", "Pain", 0.1)
+ONLY = {"export": {"formats": ["jsonl", "tmx", "xces"], "accepted_only": True}}
+
+
+def reviewed(mined: Mined) -> tuple[Aligned, Aligned]:
+    """Two page pairs; tea is on both, bread is below the threshold."""
+    one, two = paired(EN, FR, 0, TEA, BREAD), paired(EN, FR, 1, TEA, MILK)
+    mined.visited(*(page(language, number) for language in (EN, FR) for number in (0, 1))).found(one, two)
+    return one, two
+
+
+def test_a_rejected_page_pair_stays_out_with_its_segments_and_is_counted(mined):
+    _, two = reviewed(mined)
+    figures = mined.said(Verdict.REJECT, two.pair).written(job("en,fr", "jsonl", "xces"))["en-fr"]
+    assert mined.texts() == ["Tea time"]
+    assert (figures["pairs"], figures["occurrences"]) == (1, 1)
+    assert figures["refused"] == {"rejected by a person": 2, "score": 1}
+    assert figures["refused_pairs"] == {"rejected by a person": 1}
+    assert "/1" not in (mined.corpus / "en-fr.documents.jsonl").read_text()
+    assert len(list((mined.corpus / "xces/en-fr").iterdir())) == 3  # two pages and their alignment
+    assert "| rejected by a person | 2 |" in mined.card()
+    assert "| rejected by a person | 1 |" in mined.card()
+    assert "rejected by a person 2" in (mined.folder / "report.html").read_text()
+
+
+def test_a_rejected_segment_stays_out_wherever_it_occurs(mined):
+    one, _ = reviewed(mined)
+    figures = mined.said(Verdict.REJECT, one.segments[0]).written(job())["en-fr"]
+    assert mined.texts() == ["Cold milk"]
+    assert figures["refused"] == {"rejected by a person": 2, "score": 1}
+    assert figures["pairs"] == 2
+    assert "Tea time" not in (mined.folder / "report.html").read_text()
+
+
+def test_an_accepted_segment_gets_in_below_the_thresholds_but_not_from_a_rejected_page_pair(mined):
+    one, _ = reviewed(mined)
+    assert mined.said(Verdict.ACCEPT, one.segments[1]).written(job())["en-fr"]["refused"] == {}
+    assert mined.texts() == ["Tea time", "Bread", "Cold milk"]
+    mined.said(Verdict.REJECT, one.pair).written(job())
+    assert mined.texts() == ["Tea time", "Cold milk"]
+
+
+def test_an_accepted_segment_without_text_stays_out(mined):
+    empty = paired(EN, FR, 0, (" ", "Pain", 0.9))
+    figures = mined.found(empty).said(Verdict.ACCEPT, empty.segments[0]).written(job())["en-fr"]
+    assert figures["refused"] == {"empty": 1}
+
+
+def test_an_accepted_segment_represents_what_is_nearly_equal(mined):
+    one = paired(EN, FR, 0, ("TEA TIME!", "L'heure du thé !", 0.9), ("Tea time", "L'heure du thé", 0.2))
+    mined.found(one).said(Verdict.ACCEPT, one.segments[1]).written(job())
+    assert mined.texts() == ["Tea time"]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "texts", "pairs", "refused"),
+    [
+        ([], [], 0, {"not accepted by a person": 3, "score": 1}),
+        ([(1, None)], ["Tea time", "Cold milk"], 1, {"not accepted by a person": 1, "score": 1}),
+        ([(0, None)], ["Tea time"], 1, {"not accepted by a person": 2, "score": 1}),
+        ([(0, 1)], ["Bread"], 1, {"not accepted by a person": 3}),
+        ([(0, 0)], ["Tea time"], 2, {"not accepted by a person": 1, "score": 1}),
+    ],
+)
+def test_accepted_only_writes_what_people_accepted_and_the_sums_add_up(mined, verdicts, texts, pairs, refused):
+    both = reviewed(mined)
+    for number, place in verdicts:
+        mined.said(Verdict.ACCEPT, both[number].pair if place is None else both[number].segments[place])
+    figures = mined.written(job(**ONLY))["en-fr"]
+    assert mined.texts() == texts
+    assert figures["refused"] == refused
+    assert figures["pairs"] + sum(figures.get("refused_pairs", {}).values()) == 2
+    assert figures["pairs"] == pairs
+    assert figures["occurrences"] + sum(refused.values()) == 4
+    assert [unit.pair.a.text for _, unit in corpus_units(job(**ONLY), mined.folder)] == texts
+    assert "| accepted_only | true |" in mined.card()
+
+
+def test_a_rejected_segment_of_an_accepted_page_pair_stays_out(mined):
+    _, two = reviewed(mined)
+    mined.said(Verdict.ACCEPT, two.pair).said(Verdict.REJECT, two.segments[1]).written(job(**ONLY))
+    assert mined.texts() == ["Tea time"]
+
+
+def test_without_verdicts_there_is_no_file_of_them(mined):
+    reviewed(mined)
+    mined.written(job())
+    assert not list(mined.folder.glob("verdicts*"))
+
+
+def test_starting_over_keeps_what_people_said(mined, tmp_path):
+    one, _ = reviewed(mined)
+    mined.said(Verdict.REJECT, one.pair)
+    mined.ledger.close()
+    JobFolder(tmp_path).start_over()
+    assert not (tmp_path / "job.sqlite").exists()
+    assert len(VerdictHistory(JobFolder(tmp_path).verdicts).standing().pairs) == 1
+    mined.ledger = Ledger(tmp_path / "job.sqlite")

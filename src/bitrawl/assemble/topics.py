@@ -15,7 +15,7 @@ from bitrawl.page.fingerprints import structure
 from bitrawl.protocols import (
     RelevanceModel,
 )
-from bitrawl.text.frequencies import known, rate
+from bitrawl.text.keyness import general_rates
 from bitrawl.text.ngrams.arpa import read_arpa
 from bitrawl.text.ngrams.kneser_ney import train
 from bitrawl.text.ngrams.model import NgramModel
@@ -98,7 +98,7 @@ def _terms(job: Job, shown: Examples) -> TermRelevance | None:
 
 def learned_terms(texts: Sequence[str], language: Language, against: Sequence[str] = ()) -> TermList:
     """What tells the texts from general language, where its frequencies are known."""
-    return learn_terms(texts, language, background=rate if known(language) else None, against=against)
+    return learn_terms(texts, language, background=general_rates(language), against=against)
 
 
 def _language_models(job: Job, shown: Examples) -> dict[Language, NgramModel]:

@@ -27,6 +27,7 @@ VERBS = {
     "align": Verb("align", "Align the sentences of two texts, or those of a job again."),
     "export": Verb("export", "Write the corpus of a job again, in more formats or with other thresholds."),
     "sample": Verb("sample", "Print some units of a corpus, to read."),
+    "terms": Verb("terms", "List the terms of a corpus with their translations, and examples of both."),
     "report": Verb("report", "Draw the report of a job: one HTML file that opens offline."),
     "status": Verb("status", "Show how far a job is."),
     "log": Verb("log", "List the fetches of a job in the order in which they were made."),
@@ -37,6 +38,7 @@ VERBS = {
     "tune": Verb("tune", "Move the boundaries of a crawl by perplexity, also while it runs."),
     "topic": Verb("topic", "Make a term list from texts, explain what it says of a page, or translate it."),
     "urls": Verb("urls", "Tell the language of pages, and which are translations, from their URLs alone."),
+    "serve": Verb("serve", "Open the web app: start jobs, watch them, read, judge and download what they find."),
     "demo": Verb("demo", "Mine a small web that the package carries, and show what came of it."),
     "train": Verb("train", "Train a model of the package again, from data that you have."),
 }

@@ -1,5 +1,6 @@
 """`bitrawl export`: write the corpus of a job again."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.status import tell
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import export as write_again
+from bitrawl.jobs.mining import export_copy
 from bitrawl.jobs.settings import Group, described
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
@@ -22,6 +24,14 @@ def export(
     only: Annotated[
         bool, typer.Option("--only", help="Delete the files of all other formats.", rich_help_panel=Group.CORPUS)
     ] = False,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write into this folder and leave the job as it is; it may be running.",
+            metavar="DIR",
+            rich_help_panel=Group.CORPUS,
+        ),
+    ] = None,
     **settings: Any,
 ) -> None:
     """Write the corpus of a job again, in more formats or with other thresholds.
@@ -31,5 +41,8 @@ def export(
     Nothing is fetched or aligned. Formats that are there already are kept and written again.
     """
     where = JobFolder(folder)
+    if to is not None:
+        export_copy(where.changed(described(settings, [Group.CORPUS])), where, to)
+        return
     write_again(where.changed(described(settings, [Group.CORPUS])), where, only=only)
     tell(where)

@@ -49,11 +49,12 @@ def _annotation(name: str) -> Any:
     setting, value = SETTINGS[name], value_of(name)
     kind: Any = list[value.kind] if value.several else value.kind  # type: ignore[name-defined]
     flag = f"--{name.replace('_', '-')}"
-    switch = kind is bool and value.default is True and name != "ignore_opt_outs"  # on unless it is switched off
+    on = kind is bool and value.default is True and name != "ignore_opt_outs"  # unless it is switched off
+    switch = on or setting.reversible
     option = typer.Option(
         f"{flag}/--no-{flag.removeprefix('--')}" if switch else flag,
         help=setting.help,
-        show_default=("on" if switch else _default(name)) or False,
+        show_default=("on" if on else "off" if switch else _default(name)) or False,
         metavar=setting.metavar or None,
         min=value.least,
         max=value.most,

@@ -19,10 +19,10 @@ from bitrawl.jobs.topics import main_text, segment_texts, topic_pages
 from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
 from bitrawl.protocols import RelevanceModel
-from bitrawl.text import frequencies
+from bitrawl.text.keyness import general_rates
 from bitrawl.text.ngrams.kneser_ney import train
 from bitrawl.text.ngrams.sequences import sequences
-from bitrawl.topic.keyness import MOST_TERMS, Rates, learn_terms
+from bitrawl.topic.keyness import MOST_TERMS, learn_terms
 from bitrawl.topic.learned import LearnedRelevance
 from bitrawl.topic.perplexity import PerplexityRelevance
 from bitrawl.topic.term_list import TermList, line, read_terms
@@ -41,11 +41,6 @@ app = typer.Typer(
 
 Out = Annotated[Path | None, typer.Option("-o", "--out", help="Write to this file.", metavar="FILE")]
 Private = Annotated[bool, typer.Option("--allow-private", help="Visit private and loopback addresses.")]
-
-
-def _background(language: Language) -> Rates | None:
-    """How frequent words are in general. None where that is not known: then their spread over the texts decides."""
-    return frequencies.rate if frequencies.known(language) else None
 
 
 def _models_of_texts(texts: Sequence[str], language: Language) -> dict[str, RelevanceModel]:
@@ -91,7 +86,7 @@ def learn(
     terms = learn_terms(
         _texts_in(language, pages),
         language,
-        background=_background(language),
+        background=general_rates(language),
         against=[main_text(page) for page in others if same_language(page.language, language)],
         size=size,
     )
@@ -140,7 +135,7 @@ def show(
     if topic is not None:
         terms = read_terms(topic, [parse_language(lang)] if lang else None)
     else:
-        terms = learn_terms(sample_texts, language, background=_background(language))
+        terms = learn_terms(sample_texts, language, background=general_rates(language))
     if asyncio.run(_show(sources, terms, models, allow_private=allow_private)):
         raise typer.Exit(1)
 

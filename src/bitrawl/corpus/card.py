@@ -132,7 +132,12 @@ def _evidence(corpus: CorpusFacts) -> str:
 
 
 def _kept_out(corpus: CorpusFacts) -> str:
-    return "Segment pairs, by threshold:\n\n" + _counts(("by", "pairs"), corpus.rejected) if corpus.rejected else ""
+    tables = {"Segment pairs": corpus.rejected, "Page pairs": corpus.rejected_pairs}
+    return "\n\n".join(
+        f"{what}, by threshold or verdict:\n\n{_counts(('by', 'pairs'), counts)}"
+        for what, counts in tables.items()
+        if counts
+    )
 
 
 def _sources(facts: CardFacts) -> str:

@@ -35,7 +35,8 @@ class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
     near_duplicates: int = 0  # texts that were merged with a nearly equal one
     methods: Mapping[str, int] = {}  # page pairs by the method that found them
     flags: Mapping[str, int] = {}  # units by flag
-    rejected: Mapping[str, int] = {}  # segment pairs by the threshold that kept them out
+    rejected: Mapping[str, int] = {}  # segment pairs by what kept them out: a threshold, or a person
+    rejected_pairs: Mapping[str, int] = {}  # page pairs by the same
     files: tuple[FileFacts, ...] = ()
 
 

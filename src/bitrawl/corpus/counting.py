@@ -53,9 +53,13 @@ class CorpusCounter:
         self._words[side] += len(words(text, self._header.languages[side]))
         self._characters[side] += len(text)
 
-    def facts(self, rejections: Mapping[Rejection, int], files: Sequence[FileFacts] = ()) -> CorpusFacts:
+    def facts(
+        self,
+        rejections: Mapping[Rejection, int],
+        files: Sequence[FileFacts] = (),
+        rejected_pairs: Mapping[Rejection, int] | None = None,
+    ) -> CorpusFacts:
         """What was counted, what was kept out, and the files of the corpus."""
-        ordered = sorted(rejections.items(), key=lambda item: (-item[1], item[0]))
         return CorpusFacts(
             name=self._header.name,
             sides=tuple(
@@ -68,9 +72,14 @@ class CorpusCounter:
             near_duplicates=self._near_duplicates,
             methods=self._methods,
             flags=self._flags,
-            rejected={str(reason): count for reason, count in ordered},
+            rejected=_ordered(rejections),
+            rejected_pairs=_ordered(rejected_pairs or {}),
             files=tuple(files),
         )
+
+
+def _ordered(rejections: Mapping[Rejection, int]) -> dict[str, int]:
+    return {str(reason): n for reason, n in sorted(rejections.items(), key=lambda item: (-item[1], item[0]))}
 
 
 def summary(facts: CorpusFacts) -> dict[str, object]:
@@ -84,4 +93,5 @@ def summary(facts: CorpusFacts) -> dict[str, object]:
         "pairs": facts.document_pairs,
         "refused": dict(facts.rejected),
         "near_duplicates": facts.near_duplicates,
+        **({"refused_pairs": dict(facts.rejected_pairs)} if facts.rejected_pairs else {}),
     }

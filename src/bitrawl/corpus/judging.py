@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import groupby
 from math import inf
@@ -16,12 +16,15 @@ from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.segment_features import Measured
 from bitrawl.corpus.segment_score import SegmentScore, bundled
 from bitrawl.languages import same_language
-from bitrawl.model import UNDETERMINED, Language, SegmentPair
+from bitrawl.model import UNDETERMINED, Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.protocols import LanguageIdentifier
 from bitrawl.text.numbers import agreement
 from bitrawl.text.weight import weight
 from bitrawl.text.words import words
+from bitrawl.url import Url
 
+PageUrls = tuple[Url, Url]
+"""The two pages of a pair."""
 MEASURES = ("length_ratio", "language_a", "language_b", "coverage_a", "coverage_b", "words_a", "words_b", "alignment")
 """The names of all that a judge measures; coverage only where there is a lexicon."""
 
@@ -85,6 +88,8 @@ class Rejection(StrEnum):
     WORDS = "words"
     TYPE = "type"
     FLAG = "flag"
+    PERSON = "rejected by a person"  # itself or its page pair
+    NOT_ACCEPTED = "not accepted by a person"  # where only what people accepted is wanted
 
 
 class Judge:
@@ -170,19 +175,54 @@ def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
 
 
 class ThresholdFilter:
-    """Lets through the pairs that are good enough, and counts the others by the reason that keeps them out."""
+    """Lets through what is good enough, and counts the rest by the reason that keeps it out.
 
-    def __init__(self, thresholds: Thresholds) -> None:
+    What people say counts more than thresholds. A rejected page pair stays out with all of its segments, and a rejected
+    segment wherever it occurs. An accepted segment gets in however low it scores, unless its page pair is rejected.
+    With `accepted_only` nothing else gets in but the good segments of accepted page pairs.
+    """
+
+    def __init__(
+        self, thresholds: Thresholds, verdicts: Verdicts | None = None, *, accepted_only: bool = False
+    ) -> None:
         self._thresholds = thresholds
+        self._verdicts = verdicts or Verdicts()
+        self._accepted_only = accepted_only
         self.rejections: Counter[Rejection] = Counter()
+        self.rejected_pairs: Counter[Rejection] = Counter()  # of pages
 
     def accepted(self, pairs: Iterable[SegmentPair]) -> Iterator[SegmentPair]:
         """Their texts are as they stand in the corpus: what is equal there is equal from here on."""
         for pair in pairs:
-            if (reason := rejection(pair, self._thresholds)) is None:
+            if (reason := self.rejection(pair)) is None:
                 yield _as_written(pair)
             else:
                 self.rejections[reason] += 1
+
+    def accepted_pairs(self, pairs: Iterable[PagePair], needed: Container[PageUrls] = ()) -> Iterator[PagePair]:
+        """Page pairs that belong into the corpus; `needed` are those that hold an accepted segment."""
+        for pair in pairs:
+            verdict = self._verdicts.of_pair(pair)
+            if verdict is Verdict.REJECT:
+                self.rejected_pairs[Rejection.PERSON] += 1
+            elif self._accepted_only and verdict is None and (pair.url_a, pair.url_b) not in needed:
+                self.rejected_pairs[Rejection.NOT_ACCEPTED] += 1
+            else:
+                yield pair
+
+    def rejection(self, pair: SegmentPair) -> Rejection | None:
+        """Why that judged pair stays out; None when it gets in."""
+        measured = rejection(pair, self._thresholds)
+        if measured is Rejection.EMPTY or not (self._verdicts or self._accepted_only):
+            return measured
+        of_pages, verdict = self._verdicts.of_pair(pair), self._verdicts.of_segment(pair)
+        if Verdict.REJECT in (of_pages, verdict):
+            return Rejection.PERSON
+        if verdict is Verdict.ACCEPT:
+            return None
+        if self._accepted_only and of_pages is None:
+            return measured or Rejection.NOT_ACCEPTED
+        return measured
 
 
 def length_ratio(a: str, b: str) -> float:

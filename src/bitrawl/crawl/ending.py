@@ -9,6 +9,9 @@ from bitrawl.crawl.loop import MAX_REDIRECTS
 from bitrawl.model import NO_ANSWER, Reason, Skip
 from bitrawl.url import Url
 
+STOPPED_BY_YOU = "stopped by you"
+"""How the sentence begins that says so."""
+
 
 class Ending(Enum):
     """How a run came to its end."""
@@ -49,7 +52,7 @@ def ending(facts: Facts) -> tuple[Ending, str]:
     """The kind, and a sentence for the user."""
     queued = f"; {_counted(facts.queued, 'link')} still queued" if facts.queued else ""
     if facts.stopped:
-        return Ending.STOPPED, f"stopped by you{queued}; resume with the same command"
+        return Ending.STOPPED, f"{STOPPED_BY_YOU}{queued}; resume with the same command"
     used_up = f"budget of {facts.budget} used up" if facts.budget else ""
     if not facts.pages or facts.relevant == 0:
         off_topic = f"none of {_counted(facts.pages, 'page')} is about the topic"

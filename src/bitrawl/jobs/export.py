@@ -17,46 +17,54 @@ from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin
 from bitrawl.corpus.checksums import file_facts
 from bitrawl.corpus.counting import CorpusCounter, summary
 from bitrawl.corpus.export import Item, exporting, file_names
-from bitrawl.corpus.judging import ThresholdFilter
+from bitrawl.corpus.judging import PageUrls, ThresholdFilter
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.languages import same_language
-from bitrawl.model import Language, Page, Reason, TranslationUnit
+from bitrawl.model import Language, Page, Reason, SegmentPair, TranslationUnit, Verdict, Verdicts
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.statistics import FetchTimes, fetch_times
 from bitrawl.store.summary import summarise
 from bitrawl.store.unit_merger import merged
+from bitrawl.store.verdicts import VERDICTS, VerdictHistory
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.version import __version__
 
 
-def write_corpus(job: Job, folder: Path) -> None:
+def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     """All that was found, in the formats asked for, and its card; each file is replaced when it is complete.
 
     Each pair of the job's languages has its files, also when nothing was found: what an earlier run found is not there.
+    With `to` the corpus goes into that folder, and nothing in the job's folder changes.
     """
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     try:
-        mined = _Mined(job, ledger, Findings(ledger))
-        corpus, now = folder / "corpus", time.time()
+        mined = _Mined(job, ledger, Findings(ledger), VerdictHistory(folder / VERDICTS).standing())
+        corpus, now = to or folder / "corpus", time.time()
         written = [_write(mined, corpus, header) for header in corpus_headers(job.languages(), now)]
         figures = {one.facts.name: summary(one.facts) for one in written}
         files.write(corpus / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
         files.write(corpus / "card.md", card(_facts(mined, written, now)))
     finally:
         ledger.close()
-    report.write(folder)
+    if to is None:
+        report.write(folder)
 
 
-def corpus_units(job: Job, folder: Path) -> Iterator[tuple[CorpusHeader, TranslationUnit]]:
-    """The units that the corpora of a job hold, by the thresholds of that job; one in memory at a time."""
+def corpus_units(
+    job: Job, folder: Path, languages: Sequence[Language] = ()
+) -> Iterator[tuple[CorpusHeader, TranslationUnit]]:
+    """The units that the corpora of a job hold, by the thresholds of that job; one in memory at a time.
+
+    With `languages`, in any order, only those of that pair.
+    """
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     try:
-        findings = Findings(ledger)
+        mined = _Mined(job, ledger, Findings(ledger), VerdictHistory(folder / VERDICTS).standing())
         for header in corpus_headers(job.languages(), 0.0):
-            if len(header.languages) == 2:
-                for unit in _units(job, findings, header.languages, ThresholdFilter(job.judge)):
+            if len(header.languages) == 2 and (not languages or set(header.languages) == set(languages)):
+                for unit in _units(mined, header.languages, mined.filter()):
                     yield header, unit
     finally:
         ledger.close()
@@ -68,6 +76,15 @@ class _Mined(NamedTuple):
     job: Job
     ledger: Ledger
     findings: Findings
+    verdicts: Verdicts
+
+    def filter(self) -> ThresholdFilter:
+        """What gets into one corpus."""
+        return ThresholdFilter(self.job.judge, self.verdicts, accepted_only=self.job.export.accepted_only)
+
+    def is_accepted(self, segment: SegmentPair) -> bool:
+        """By a person."""
+        return self.verdicts.of_segment(segment) is Verdict.ACCEPT
 
 
 class _Written(NamedTuple):
@@ -80,19 +97,19 @@ class _Written(NamedTuple):
 def _write(mined: _Mined, corpus: Path, header: CorpusHeader) -> _Written:
     """One corpus, of two languages or of one."""
     asked = mined.job.export
-    counter, good_enough = CorpusCounter(header), ThresholdFilter(mined.job.judge)
+    counter, good_enough = CorpusCounter(header), mined.filter()
     with exporting(corpus, header, asked.formats, compress=asked.compress) as write:
         for item in _items(mined, header.languages, good_enough):
             counter.count(item)
             write(item)
     names = file_names(header, asked.formats, compress=asked.compress)
-    facts = counter.facts(good_enough.rejections, file_facts(corpus, names))
+    facts = counter.facts(good_enough.rejections, file_facts(corpus, names), good_enough.rejected_pairs)
     return _Written(facts, set().union(*counter.urls))
 
 
 def _items(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdFilter) -> Iterator[Item]:
     """Pairs, then pages where a format wants them, then units."""
-    job, ledger, findings = mined
+    ledger, findings = mined.ledger, mined.findings
     if len(languages) == 1:
         repeated = findings.duplicates()
         for page in _pages(ledger):
@@ -101,19 +118,26 @@ def _items(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdF
         return
     lang_a, lang_b = languages
     spoken: dict[Url, Language] = {}
-    for pair in findings.pairs(lang_a, lang_b):
+    for pair in good_enough.accepted_pairs(findings.pairs(lang_a, lang_b), _needed(mined, languages)):
         spoken |= {pair.url_a: lang_a, pair.url_b: lang_b}
         yield pair
-    if Format.XCES in job.export.formats:
+    if Format.XCES in mined.job.export.formats:
         yield from (_in_language(page, spoken[page.url]) for page in _pages(ledger) if page.url in spoken)
-    yield from _units(job, findings, languages, good_enough)
+    yield from _units(mined, languages, good_enough)
 
 
-def _units(
-    job: Job, findings: Findings, languages: Sequence[Language], good_enough: ThresholdFilter
-) -> Iterator[TranslationUnit]:
-    good = good_enough.accepted(findings.segments(languages[0], languages[1]))
-    yield from merged(good, keep_duplicates=job.judge.duplicates)
+def _needed(mined: _Mined, languages: Sequence[Language]) -> set[PageUrls]:
+    """Page pairs that nobody accepted, but that hold an accepted segment. Only asked where all others stay out."""
+    if not mined.job.export.accepted_only or not mined.verdicts.segments:
+        return set()
+    found = mined.findings.segments(languages[0], languages[1])
+    return {(one.url_a, one.url_b) for one in mined.filter().accepted(found) if mined.is_accepted(one)}
+
+
+def _units(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdFilter) -> Iterator[TranslationUnit]:
+    good = good_enough.accepted(mined.findings.segments(languages[0], languages[1]))
+    preferred = mined.is_accepted if mined.verdicts.segments else None
+    yield from merged(good, keep_duplicates=mined.job.judge.duplicates, preferred=preferred)
 
 
 def _pages(ledger: Ledger) -> Iterator[Page]:
@@ -127,7 +151,7 @@ def _in_language(page: Page, language: Language) -> Page:
 
 
 def _facts(mined: _Mined, written: Sequence[_Written], now: float) -> CardFacts:
-    job, ledger, findings = mined
+    job, ledger, findings, _ = mined
     skips, times = summarise(ledger), fetch_times(ledger)
     origin = Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL
     if origin is not Origin.CRAWL:
@@ -140,7 +164,7 @@ def _facts(mined: _Mined, written: Sequence[_Written], now: float) -> CardFacts:
         first_fetch=times.first,
         last_fetch=times.last,
         sites=Counter(url.site for url in set().union(*(one.urls for one in written))),
-        thresholds=msgspec.to_builtins(job.judge),
+        thresholds=msgspec.to_builtins(job.judge) | ({"accepted_only": True} if job.export.accepted_only else {}),
         licences=findings.licences(),
         opt_outs=skips.skipped_for(Reason.OPT_OUT),
         robots=skips.skipped_for(Reason.ROBOTS),

@@ -12,10 +12,13 @@ from bitrawl.config import Job
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.store.database import is_locked, locked
 from bitrawl.store.ledger import Ledger
+from bitrawl.store.reading_index import INDEX
+from bitrawl.store.verdicts import VERDICTS
 
 _WRITTEN = (
     *("job.toml", "job.sqlite", "job.sqlite-wal", "job.sqlite-shm", "report.html", "warc", "rejected", "corpus"),
     *("sites.jsonl", "sites.tsv", "sites.txt", "discovery.json", "mined"),
+    *(f"{INDEX}{ending}" for ending in ("", "-wal", "-shm")),
 )
 
 
@@ -41,6 +44,16 @@ class JobFolder(NamedTuple):
     @property
     def report(self) -> Path:
         return self.path / "report.html"
+
+    @property
+    def verdicts(self) -> Path:
+        """What people say about what was found; a job that starts over keeps it."""
+        return self.path / VERDICTS
+
+    @property
+    def reading_index(self) -> Path:
+        """What a reader lists and searches, derived from the ledger."""
+        return self.path / INDEX
 
     @property
     def is_running(self) -> bool:

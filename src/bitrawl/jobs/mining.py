@@ -102,6 +102,17 @@ def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
         config.write(job, folder.description)
 
 
+def export_copy(job: Job, folder: JobFolder, to: Path) -> None:
+    """Write the corpus as it is now into another folder, with the thresholds of this job; the job may be running."""
+    _check(job)
+    ledger = folder.reading()
+    try:
+        _check_mined(folder, ledger)
+    finally:
+        ledger.close()
+    write_corpus(job, folder.path, to)
+
+
 def _workers(job: Job) -> int:
     return job.mining.workers or min(os.cpu_count() or 1, MOST_WORKERS)
 

@@ -42,6 +42,7 @@ class Setting(NamedTuple):
     read: Callable[[Any], Any] = lambda value: value  # from what the user gave to what the job file has
     default: str = ""  # as the help shows it, where that says more than the key's own default
     metavar: str = ""
+    reversible: bool = False  # has a --no- form although it is off by default, because the job file keeps it
 
 
 def listed(given: str | Sequence[str]) -> list[str]:
@@ -275,6 +276,12 @@ SETTINGS: dict[str, Setting] = {
     "compress": Setting("export.compress", Group.CORPUS, "Compress the files with gzip."),
     "min_score": Setting(
         "judge.score", Group.CORPUS, "Export only segments that score at least this.", metavar="SCORE"
+    ),
+    "accepted_only": Setting(
+        "export.accepted_only",
+        Group.CORPUS,
+        "Export only page pairs and segments that a person accepted.",
+        reversible=True,
     ),
 }
 

@@ -68,13 +68,13 @@ def counts_of(folder: JobFolder) -> dict[str, CorpusCount]:
 
 
 def _corpora(folder: JobFolder, ledger: Ledger) -> dict[str, CorpusCount]:
-    units = _units(folder)
+    units = written_units(folder)
     counts = Findings(ledger).counts().items()
     return {name: CorpusCount(pairs, segments, units.get(name, 0)) for name, (pairs, segments) in counts}
 
 
-def _units(folder: JobFolder) -> dict[str, int]:
-    """By corpus, as `summary.json` says; nothing where none was written."""
+def written_units(folder: JobFolder) -> dict[str, int]:
+    """In the corpus as it was written last, by languages; nothing where none was written."""
     try:
         written = msgspec.json.decode((folder.corpus / "summary.json").read_bytes(), type=dict[str, dict[str, object]])
     except (OSError, msgspec.MsgspecError):

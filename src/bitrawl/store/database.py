@@ -56,7 +56,7 @@ class Database:
                 self._connection.commit()
         except sqlite3.Error as error:
             self._undo()
-            raise _fault(self.path, error) from error
+            raise fault(self.path, error) from error
         except BaseException:
             self._undo()
             raise
@@ -118,7 +118,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         _check_version(path, connection)
         complete = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (LAST_TABLE,)).fetchone()
     except sqlite3.Error as error:
-        raise _fault(path, error) from error
+        raise fault(path, error) from error
     if not complete:
         connection.close()
         raise StoreError(
@@ -144,7 +144,7 @@ def _opened_for_writing(path: Path) -> sqlite3.Connection:
             f" UPDATE links SET state = {QUEUED} WHERE state = {LEASED}; COMMIT;"
         )
     except sqlite3.Error as error:
-        raise _fault(path, error) from error
+        raise fault(path, error) from error
     return connection
 
 
@@ -159,7 +159,8 @@ def _check_version(path: Path, connection: sqlite3.Connection) -> None:
         )
 
 
-def _fault(path: Path, error: sqlite3.Error) -> StoreError:
+def fault(path: Path, error: sqlite3.Error) -> StoreError:
+    """The error to raise if that database cannot be read or written."""
     if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", "SQLITE_IOERR_WRITE"):
         return DiskFullError(f"no space left for {path}: free some and run the same command again; nothing is lost")
     return StoreError(f"{path} cannot be used: {error}")

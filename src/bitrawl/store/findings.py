@@ -136,6 +136,11 @@ class Findings:
         for (blob,) in rows:
             yield from self._segments(self._decompress(blob))
 
+    def segments_of(self, key: AlignmentKey) -> tuple[SegmentPair, ...]:
+        """The segments under that key, in the order of the text; none if they were replaced meanwhile."""
+        row = self._query("SELECT segments FROM alignments WHERE key = ?", (key,)).fetchone()
+        return self._segments(self._decompress(row[0])) if row else ()
+
     def counts(self) -> dict[str, tuple[int, int]]:
         """The number of page pairs and of segment pairs, by languages ("en-fr")."""
         rows = self._query(

@@ -64,6 +64,7 @@ CREATE TABLE IF NOT EXISTS alignments (
     id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, site TEXT NOT NULL, count INTEGER NOT NULL, segments BLOB NOT NULL
 );
 CREATE INDEX IF NOT EXISTS alignment_sites ON alignments (site);
+CREATE INDEX IF NOT EXISTS alignment_counts ON alignments (count);
 CREATE TABLE IF NOT EXISTS faults (
     id INTEGER PRIMARY KEY, site TEXT NOT NULL,
     url TEXT NOT NULL, stage TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL

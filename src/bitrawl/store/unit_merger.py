@@ -1,7 +1,7 @@
 """Merges segment pairs into translation units: each text once, with every place where it was found."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from hashlib import blake2b
 
@@ -13,8 +13,15 @@ from bitrawl.text.bare import bare
 DUPLICATE, NEAR_DUPLICATE = "duplicate", "near-duplicate"  # flags, with ILSP-FC's names
 
 
-def merged(pairs: Iterable[SegmentPair], *, keep_duplicates: bool = False) -> Iterator[TranslationUnit]:
+def merged(
+    pairs: Iterable[SegmentPair],
+    *,
+    keep_duplicates: bool = False,
+    preferred: Callable[[SegmentPair], bool] | None = None,
+) -> Iterator[TranslationUnit]:
     """Units in the order in which they were first found. The best scored of equal pairs represents all of them.
+
+    A preferred pair, such as one that a person accepted, is better than any score.
 
     Equal means the same texts. Nearly equal means the same letters, digits and symbols: case, punctuation and spaces do
     not count. The best scored of nearly equal pairs represents all of them too. Its unit has the places of all. With
@@ -24,7 +31,7 @@ def merged(pairs: Iterable[SegmentPair], *, keep_duplicates: bool = False) -> It
     Memory stays bounded: the pairs are in a temporary SQLite database, which spills to disk and is deleted at the end.
     """
     with closing(sqlite3.connect("", isolation_level=None)) as database:
-        _gather(database, pairs)
+        _gather(database, pairs, preferred)
         unpack: Unpacker[SegmentPair] = Unpacker(SegmentPair)
         for seq, data, near, best, best_near, first, count in database.execute(_IN_ORDER):
             if keep_duplicates:
@@ -45,12 +52,22 @@ _GROUPED = (  # by the exact texts, then by the nearly equal ones
 )
 
 
-def _gather(database: sqlite3.Connection, pairs: Iterable[SegmentPair]) -> None:
+def _gather(
+    database: sqlite3.Connection, pairs: Iterable[SegmentPair], preferred: Callable[[SegmentPair], bool] | None
+) -> None:
     database.execute("PRAGMA journal_mode = OFF")
     database.execute("PRAGMA cache_size = -65536")  # 64 MB (judgement); the rest goes to the temporary file
     database.execute("CREATE TABLE found (seq INTEGER PRIMARY KEY, exact INT, near INT, score REAL, pair BLOB)")
     database.execute("BEGIN")
-    rows = ((_key(p.a.text, p.b.text), _key(bare(p.a.text), bare(p.b.text)), p.score, pack(p)) for p in pairs)
+    rows = (
+        (
+            _key(p.a.text, p.b.text),
+            _key(bare(p.a.text), bare(p.b.text)),
+            p.score + (preferred is not None and preferred(p)),
+            pack(p),
+        )
+        for p in pairs
+    )
     database.executemany("INSERT INTO found (exact, near, score, pair) VALUES (?, ?, ?, ?)", rows)
     for name in ("exact", "near"):
         database.execute(f"CREATE INDEX by_{name} ON found ({name}, score DESC, seq)")

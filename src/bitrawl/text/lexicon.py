@@ -115,6 +115,14 @@ class Lexicon:
         pairs = zip(self.links.a[found].tolist(), self.links.backward[found].tolist(), strict=True)
         return sorted(((self.names_a[a], p) for a, p in pairs), key=lambda entry: -entry[1])
 
+    def mutual(self, word: str) -> dict[str, float]:
+        """How probably a word of the first language and each of its translations translate each other, both ways."""
+        if (number := self.ids_a.get(word)) is None:
+            return {}
+        low, high = np.searchsorted(self.links.a, [number, number + 1])
+        both = np.sqrt(self.links.forward[low:high] * self.links.backward[low:high])
+        return {self.names_b[b]: p for b, p in zip(self.links.b[low:high].tolist(), both.tolist(), strict=True)}
+
     def coverage(self, tokens_a: Tokens, tokens_b: Tokens) -> tuple[float, float]:
         """Which share of each text has its translation in the other. An identical word is its own translation."""
         set_a, set_b = set(tokens_a), set(tokens_b)

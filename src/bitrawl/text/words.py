@@ -55,7 +55,7 @@ def written_words(text: str) -> list[str]:
 
 def word_places(text: str) -> list[tuple[int, int]]:
     """Where each written word begins and ends, in a text that is in NFKC and in its own case."""
-    return [found.span() for found in _pattern().finditer(text)]
+    return [found.span() for found in (_pattern() if is_elaborate(text) else _PLAIN).finditer(text)]
 
 
 def is_elaborate(text: str) -> bool:
@@ -94,6 +94,11 @@ def stems_of(language: Language) -> StemsOfWords:
 def is_unspaced(character: str) -> bool:
     """Whether its script puts no spaces between words."""
     return character >= "\u0e00" and _unspaced().match(character) is not None
+
+
+def unspaced_count(text: str) -> int:
+    """How many of its characters belong to scripts that put no spaces between words."""
+    return 0 if text.isascii() else len(_unspaced().findall(text))
 
 
 def plain_words(text: str) -> list[str]:

@@ -140,23 +140,32 @@ def _parsed_line(written: str, place: str) -> Term:
 
 
 def _table(text: str, path: Path) -> Iterator[_Entry]:
-    """Columns in any order, named in the first line; others are ignored."""
+    """Columns in any order, named in the first line; others are ignored. A table of `bitrawl terms` has two terms a row."""
     first = text.partition("\n")[0]
     delimiter = "\t" if path.suffix.lower() != ".csv" else max(",;\t", key=first.count)
     reader = csv.reader(text.splitlines(), delimiter=delimiter)
     try:
         names = [name.strip().lower() for name in next(reader, [])]
-        column = {key: next((names.index(one) for one in known if one in names), -1) for key, known in _COLUMNS.items()}
-        if column["term"] < 0:
+        columns = [_columns(names, side) for side in (("_a", "_b") if "term_a" in names else ("",))]
+        if any(column["term"] < 0 for column in columns):
             raise ConfigError(
                 f"{path}, line 1: no column is called term; name the columns: term, weight, class, language"
             )
         for row in reader:
             if any(cell.strip() for cell in row) and not row[0].startswith("#"):
-                cells = {key: row[at].strip() if 0 <= at < len(row) else "" for key, at in column.items()}
-                yield _Entry(reader.line_num, _parsed_row(cells, f"{path}, line {reader.line_num}"))
+                for column in columns:
+                    cells = {key: row[at].strip() if 0 <= at < len(row) else "" for key, at in column.items()}
+                    yield _Entry(reader.line_num, _parsed_row(cells, f"{path}, line {reader.line_num}"))
     except csv.Error as error:
         raise ConfigError(f"{path}, line {reader.line_num}: {error}; save the table as plain CSV in UTF-8") from error
+
+
+def _columns(names: Sequence[str], side: str) -> dict[str, int]:
+    """Where each column is, or -1; those of one language, `term_a` and `lang_a`, or of all."""
+    return {
+        key: next((names.index(name) for one in known for name in (f"{one}{side}", one) if name in names), -1)
+        for key, known in _COLUMNS.items()
+    }
 
 
 def _parsed_row(cells: dict[str, str], place: str) -> Term:

@@ -125,9 +125,8 @@ class _Spans:
         telling = [stem for stem in stems if stem not in self._common] or list(stems)
         links: dict[str, float] = {}
         for stem in telling:
-            for word, forward in self._lexicon.translations(stem):
-                backward = dict(self._lexicon.sources(word)).get(stem, 0.0)
-                links[word] = max(links.get(word, 0.0), (forward * backward) ** 0.5)
+            for word, probability in self._lexicon.mutual(stem).items():
+                links[word] = max(links.get(word, 0.0), probability)
         return links
 
     def best(self, text: str, links: dict[str, float]) -> tuple[tuple[str, ...], str]:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.config import Thresholds, TopicSection
-from bitrawl.corpus.judging import rejection
+from bitrawl.config import ExportSection, Thresholds, TopicSection
+from bitrawl.corpus.judging import ThresholdFilter
 from bitrawl.errors import StoreError
 from bitrawl.languages import same_language
-from bitrawl.model import Language, PagePair, SegmentPair
+from bitrawl.model import Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.report.job.counting import BINS, Bins, Histogram, Points, Reservoir, SpreadSample, Steps
 from bitrawl.report.job.topic_facts import TopicFacts, TopicOfJob, gather_topic
 from bitrawl.store import statistics
@@ -20,6 +20,7 @@ from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.statistics import FetchOrder, RefusalCount, SkipCount
 from bitrawl.store.summary import HostSummary, Summary, summarise
+from bitrawl.store.verdicts import VERDICTS, VerdictHistory
 
 PAIR_SAMPLES = 4  # per language pair; judgement
 SEGMENT_SAMPLES = 30  # of the whole corpus: enough to see a fault that one in ten has
@@ -37,6 +38,7 @@ class Asked(msgspec.Struct, frozen=True):
     warc: list[str] = []
     budget: dict[str, float] = {}
     judge: Thresholds = Thresholds()
+    export: ExportSection = ExportSection()
     topic: TopicSection = TopicSection()
 
 
@@ -142,7 +144,7 @@ class CorpusCount(msgspec.Struct, frozen=True):
 
     units: int = 0
     occurrences: int = 0  # how many occurrences the units represent
-    refused: dict[str, int] = {}  # segment pairs by the threshold that kept them out
+    refused: dict[str, int] = {}  # segment pairs by what kept them out: a threshold, or a person
     documents: int = 0
     paragraphs: int = 0
     words: int = 0
@@ -197,7 +199,7 @@ def gather(folder: Path) -> Facts:
     try:
         with ledger.snapshot():
             crawled = _crawled(ledger)
-            mined = _mined(ledger, asked.judge, crawled.summary.fetches)
+            mined = _mined(ledger, asked, VerdictHistory(folder / VERDICTS).standing(), crawled.summary.fetches)
             job = TopicOfJob(asked.topic, asked.strategy, tuple(asked.langs), tuple(asked.seeds))
             topic = gather_topic(ledger, job, crawled.summary.fetches)
     finally:
@@ -266,8 +268,9 @@ def _growth(ledger: Ledger, summary: Summary) -> tuple[Curve, ...]:
 class _Pairs:
     """Counts pairs as they are read."""
 
-    def __init__(self, order: FetchOrder, steps: Steps) -> None:
+    def __init__(self, order: FetchOrder, steps: Steps, verdicts: Verdicts) -> None:
         self._order = order
+        self._verdicts = verdicts
         self.steps = steps
         self.scores = Bins()
         self.methods: Counter[str] = Counter()
@@ -279,7 +282,8 @@ class _Pairs:
         total = 0
         for pair in pairs:
             total += 1
-            sample.offer(pair)
+            if self._verdicts.of_pair(pair) is not Verdict.REJECT:
+                sample.offer(pair)
             self.scores.add(pair.score)
             self.methods.update(pair.evidence.keys())
             if len(pair.evidence) == 1:
@@ -294,8 +298,8 @@ class _Pairs:
 class _Segments:
     """Counts segment pairs as they are read."""
 
-    def __init__(self, thresholds: Thresholds) -> None:
-        self._thresholds = thresholds
+    def __init__(self, chosen: ThresholdFilter) -> None:
+        self._chosen = chosen
         self.scores: dict[str, Bins] = {"score": Bins()}
         self.flags: Counter[str] = Counter()
         self.types: Counter[str] = Counter()
@@ -310,7 +314,7 @@ class _Segments:
             self.flagged += bool(segment.flags)
             self.types[segment.type] += 1
             self._measure(segment)
-            if rejection(segment, self._thresholds) is None:
+            if self._chosen.rejection(segment) is None:
                 sample = SegmentSample(*languages, segment)
                 self.samples.offer(sample, (languages, segment.url_a.site), segment.score)
         return total
@@ -325,11 +329,12 @@ class _Segments:
             self.scores.setdefault("coverage", Bins()).add(coverage)
 
 
-def _mined(ledger: Ledger, thresholds: Thresholds, fetches: int) -> MiningFacts:
+def _mined(ledger: Ledger, asked: Asked, verdicts: Verdicts, fetches: int) -> MiningFacts:
     findings = Findings(ledger)
     if not findings.begun():
         return MiningFacts()
-    pairs, segments = _Pairs(FetchOrder(ledger, fetches), Steps(fetches)), _Segments(thresholds)
+    chosen = ThresholdFilter(asked.judge, verdicts, accepted_only=asked.export.accepted_only)
+    pairs, segments = _Pairs(FetchOrder(ledger, fetches), Steps(fetches), verdicts), _Segments(chosen)
     found = []
     for languages in findings.language_pairs():
         count = pairs.count(languages, findings.pairs(*languages))

@@ -137,9 +137,9 @@ def _counts(written: Mapping[str, CorpusCount]) -> Html:
     )
     return fill(
         '<p>{text}</p><div class="card"><table><thead><tr><th>corpus</th><th class="n">units</th>'
-        '<th class="n">duplicates merged</th><th class="n">refused</th><th>by threshold</th></tr></thead>'
+        '<th class="n">duplicates merged</th><th class="n">refused</th><th>by threshold or verdict</th></tr></thead>'
         "<tbody>{rows}</tbody></table></div>",
-        text="The corpus holds the segment pairs that reach the thresholds of the job file. Equal pairs are merged into one"
+        text="The corpus holds the segment pairs that reach the thresholds of the job file, unless a person said otherwise. Equal pairs are merged into one"
         " unit, which keeps all of its sources. To write the corpus with other thresholds, run: bitrawl export DIR",
         rows=rows,
     )

@@ -1,0 +1,80 @@
+"""`bitrawl serve`: the web app."""
+
+import secrets
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bitrawl.cli.console import err, out
+from bitrawl.cli.help import HelpfulCommand
+from bitrawl.errors import ConfigError
+
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
+
+NEEDED = ("starlette", "jinja2", "uvicorn", "multipart", "babel")
+
+
+@app.command(cls=HelpfulCommand)
+def serve(  # noqa: PLR0913 - flags
+    *,
+    jobs: Annotated[
+        Path,
+        typer.Option("--jobs", help="Keep the jobs in this folder; what is there already is shown.", metavar="DIR"),
+    ] = Path("jobs"),
+    host: Annotated[
+        str, typer.Option(help="Listen on this address. Any address but loopback needs a token.", metavar="ADDRESS")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port.", metavar="N")] = 8000,
+    token: Annotated[
+        str,
+        typer.Option(
+            help="Ask for this token. Better in the environment, where other users of the machine do not see it.",
+            envvar="BITRAWL_TOKEN",
+            show_envvar=True,
+            metavar="TEXT",
+            show_default=False,
+        ),
+    ] = "",
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Answer to this host name too, as behind a reverse proxy. Can be given several times.", metavar="HOST"
+        ),
+    ] = None,
+    settings: Annotated[
+        Path | None, typer.Option(help="Read users, limits and settings of all jobs from this file.", metavar="TOML")
+    ] = None,
+    messages: Annotated[
+        Path | None, typer.Option(help="Offer the languages of the .po files in this folder too.", metavar="DIR")
+    ] = None,
+    new_token: Annotated[
+        bool, typer.Option("--new-token", help="Print a token and its hash for the settings file, and end.")
+    ] = False,
+) -> None:
+    """Open the web app: start jobs, watch them, read, judge and download what they find.
+
+    Example: [bold]bitrawl serve --jobs jobs[/], then open http://127.0.0.1:8000/
+
+    The server can be stopped at any time: jobs go on without it. It shows jobs of the command line too.
+    """
+    if new_token:
+        _print_token()
+        return
+    if missing := [module for module in NEEDED if find_spec(module) is None]:
+        raise ConfigError(f"the web app needs {', '.join(missing)}. Run: pip install 'bitrawl[web]'")
+    from bitrawl.web.serving import Serving, run  # noqa: PLC0415 - needs the extra
+
+    serving = Serving(jobs, host, port, token, tuple(name or ()), settings, messages)
+    run(
+        serving,
+        ready=lambda address: err.print(f"Open {address} (Ctrl-C stops the server; jobs go on)", markup=False),
+    )
+
+
+def _print_token() -> None:
+    from bitrawl.web.users import hashed  # noqa: PLC0415 - as above
+
+    token = secrets.token_urlsafe(24)
+    out.print(f"token        {token}\ntoken_sha256 {hashed(token)}", markup=False)

@@ -1,0 +1,179 @@
+"""What people say about page pairs and segment pairs. It is kept by what it judges, so that mining again loses nothing."""
+
+import sqlite3
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from bitrawl.model import PagePair, SegmentPair, Verdict, Verdicts, pair_key, segment_key
+from bitrawl.store.side_database import Layout, reading, storable, writing
+
+VERDICTS = "verdicts.sqlite"
+"""Its name in a job folder. Starting the job over leaves it there."""
+_LAYOUT = Layout(
+    """
+CREATE TABLE said (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
+    url_a TEXT NOT NULL, url_b TEXT NOT NULL, text_a TEXT NOT NULL, text_b TEXT NOT NULL,
+    undone_by TEXT, undone_at REAL
+);
+CREATE INDEX said_of ON said (kind, key, id);
+CREATE INDEX said_by ON said (by, id);
+CREATE TABLE standing (
+    kind TEXT NOT NULL, key TEXT NOT NULL, verdict TEXT NOT NULL, by TEXT NOT NULL, at REAL NOT NULL,
+    PRIMARY KEY (kind, key)
+) WITHOUT ROWID
+""",
+    1,
+)
+_FIELDS = "kind, key, url_a, url_b, text_a, text_b, verdict, by, at, undone_by, undone_at"
+
+
+class Kind(StrEnum):
+    """What a verdict is about."""
+
+    PAIR = "pair"  # of pages
+    SEGMENT = "segment"  # a pair of texts, wherever they occur
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """What a verdict is about, readable without the ledger."""
+
+    kind: Kind
+    key: str
+    url_a: str
+    url_b: str
+    text_a: str = ""
+    text_b: str = ""
+
+    @classmethod
+    def of_pair(cls, pair: PagePair) -> "Subject":
+        return cls(Kind.PAIR, pair_key(pair.url_a, pair.url_b), str(pair.url_a), str(pair.url_b))
+
+    @classmethod
+    def of_segment(cls, pair: SegmentPair) -> "Subject":
+        """The URLs say where the person read it."""
+        a, b = pair.a.text, pair.b.text
+        return cls(Kind.SEGMENT, segment_key(a, b), str(pair.url_a), str(pair.url_b), a, b)
+
+
+class Saying(msgspec.Struct, frozen=True):
+    """One verdict of one person."""
+
+    subject: Subject
+    verdict: Verdict
+    by: str
+    at: float  # seconds since the epoch
+    undone_by: str | None = None
+    undone_at: float | None = None
+
+
+class VerdictHistory:
+    """All that people have said in a job. Nothing is deleted: a verdict that was undone is marked.
+
+    The last verdict about a thing that is not undone stands. Any number of threads and processes may use the same file:
+    each call opens it and closes it. The first verdict creates it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def say(self, subject: Subject, verdict: Verdict, by: str, at: float) -> None:
+        """The same again by the same person, as a double click says it, changes nothing."""
+        with writing(self._path, _LAYOUT) as database:
+            found = database.execute(
+                "SELECT verdict, by FROM standing WHERE kind = ? AND key = ?", (subject.kind, subject.key)
+            ).fetchone()
+            if found == (verdict, by):
+                return
+            # The key has them as they are.
+            texts = [storable(text) for text in (subject.url_a, subject.url_b, subject.text_a, subject.text_b)]
+            database.execute(
+                f"INSERT INTO said ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)",
+                (subject.kind, subject.key, *texts, verdict, by, at),
+            )
+            _stand(database, subject.kind, subject.key)
+
+    def undo(self, kind: Kind, key: str, by: str, at: float) -> Saying | None:
+        """Take back the last verdict about that thing, whoever said it: the one before stands again. None if none stands."""
+        return self._undo("kind = ? AND key = ?", (kind, storable(key)), by, at)
+
+    def undo_last(self, by: str, at: float) -> Saying | None:
+        """Take back the last verdict of that person that is not undone yet, and say which it was."""
+        return self._undo("by = ?", (by,), by, at)
+
+    def _undo(self, condition: str, values: tuple[str, ...], by: str, at: float) -> Saying | None:
+        if not self._path.exists():
+            return None
+        with writing(self._path, _LAYOUT) as database:
+            row = database.execute(
+                f"SELECT id, {_FIELDS} FROM said WHERE {condition} AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
+                values,
+            ).fetchone()
+            if row is None:
+                return None
+            database.execute("UPDATE said SET undone_by = ?, undone_at = ? WHERE id = ?", (by, at, row[0]))
+            saying = msgspec.structs.replace(_saying(row[1:]), undone_by=by, undone_at=at)
+            _stand(database, saying.subject.kind, saying.subject.key)
+            return saying
+
+    def standing(self) -> Verdicts:
+        """Every verdict that stands. Without a file this costs one look at the folder."""
+        said: dict[str, dict[str, Verdict]] = {Kind.PAIR: {}, Kind.SEGMENT: {}}
+        with reading(self._path, _LAYOUT) as database:
+            if database is not None:
+                for kind, key, verdict in database.execute("SELECT kind, key, verdict FROM standing"):
+                    said[kind][key] = Verdict(verdict)
+        return Verdicts(said[Kind.PAIR], said[Kind.SEGMENT])
+
+    def of(self, kind: Kind, keys: Iterable[str]) -> dict[str, Verdict]:
+        """The verdicts that stand about those things; what nobody has judged is not included."""
+        with reading(self._path, _LAYOUT) as database:
+            if database is None:
+                return {}
+            rows = database.execute(
+                "SELECT key, verdict FROM standing WHERE kind = ? AND key IN (SELECT value FROM json_each(?))",
+                (kind, msgspec.json.encode(list(keys)).decode()),
+            )
+            return {key: Verdict(verdict) for key, verdict in rows}
+
+    def keys(self, kind: Kind, verdict: Verdict) -> list[str]:
+        """The things of which that verdict stands, such as the rejected page pairs, the last judged first."""
+        with reading(self._path, _LAYOUT) as database:
+            if database is None:
+                return []
+            rows = database.execute(
+                "SELECT key FROM standing WHERE kind = ? AND verdict = ? ORDER BY at DESC, key", (kind, verdict)
+            )
+            return [key for (key,) in rows]
+
+    def history(self, most: int, *, kind: Kind | None = None, key: str | None = None) -> list[Saying]:
+        """What was said, undone or not, the latest first; of all things, or of one."""
+        with reading(self._path, _LAYOUT) as database:
+            if database is None:
+                return []
+            rows = database.execute(
+                f"SELECT {_FIELDS} FROM said WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR key = ?2)"
+                " ORDER BY id DESC LIMIT ?3",
+                (kind, key, most),
+            )
+            return [_saying(row) for row in rows]
+
+
+def _stand(database: sqlite3.Connection, kind: str, key: str) -> None:
+    """The last verdict that is not undone stands."""
+    database.execute("DELETE FROM standing WHERE kind = ? AND key = ?", (kind, key))
+    database.execute(
+        "INSERT INTO standing SELECT kind, key, verdict, by, at FROM said"
+        " WHERE kind = ? AND key = ? AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
+        (kind, key),
+    )
+
+
+def _saying(row: tuple[str, str, str, str, str, str, str, str, float, str | None, float | None]) -> Saying:
+    kind, key, url_a, url_b, text_a, text_b, verdict, by, at, undone_by, undone_at = row
+    subject = Subject(Kind(kind), key, url_a, url_b, text_a, text_b)
+    return Saying(subject, Verdict(verdict), by, at, undone_by, undone_at)

@@ -1,0 +1,1 @@
+"""The web app: other people's jobs, as processes in folders like any other."""

@@ -1,0 +1,166 @@
+"""What the API takes and gives."""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from bitrawl.config import Reach, Strategy, Walk
+from bitrawl.jobs.reading import Hit, ListedPair
+from bitrawl.web.live import Live
+from bitrawl.web.state import State
+
+Texts = list[str] | str
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class NewCrawl(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the two kinds of crawls share."""
+
+    languages: Texts  # codes or names: ["en", "fr"]
+    seeds: Texts = []
+    name: str = ""
+    contact: str = ""  # an e-mail address or a page, for webmasters
+    terms: str = ""  # the content of a term list
+    texts: Texts = []  # texts about the topic
+    like: Texts = []  # addresses of pages about the topic
+    hub: bool = False  # the seeds only link to the topic
+    topic_threshold: Share | None = None
+    pages: int | None = None  # at most
+    megabytes: float | None = None
+    minutes: float | None = None
+    delay: float | None = None  # seconds between two visits to a host
+
+
+class NewJob(NewCrawl, frozen=True, kw_only=True, omit_defaults=True):
+    """A corpus to be mined."""
+
+    strategy: Strategy | None = None
+    exhaustive: bool = False
+    scope: Reach | None = None
+    same_host: bool = False
+    under: Texts = []  # paths: only what is below them
+    include: Texts = []  # beginnings of addresses, no patterns
+    exclude: Texts = []
+    depth: int | None = None
+    formats: Texts = []
+    min_score: Share | None = None
+    min_coverage: Share | None = None
+    min_length_ratio: Share | None = None
+    min_language: Share | None = None
+    min_words: int | None = None
+
+
+class NewSearch(NewCrawl, frozen=True, kw_only=True, omit_defaults=True):
+    """A search for bilingual sites."""
+
+    strategy: Walk | None = None
+    downloads: int | None = None  # at most
+
+
+class NewTopic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Terms and sites from a category of Wikipedia."""
+
+    category: str
+    languages: Texts
+    name: str = ""
+    wiki: str = ""  # the language of an edition
+    contact: str = ""
+    depth: int | None = None  # levels of subcategories
+    articles: int | None = None  # at most
+    sites: int | None = None  # that are checked, at most
+    check_sites: bool | None = None
+
+
+class ApiJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A job."""
+
+    id: str
+    name: str
+    kind: str  # mine, discover or topic
+    state: State
+    said: str  # about the state
+    created: float = 0.0  # seconds since the epoch; 0 for a job of the command line
+    doing: str = ""  # what is being mined now
+
+
+class ApiJobFigures(ApiJob, frozen=True, kw_only=True):
+    """A job with its figures now."""
+
+    figures: Live
+
+
+class ApiPairs(msgspec.Struct, frozen=True):
+    """Some of the pairs of pages."""
+
+    pairs: tuple[ListedPair, ...]
+    total: int
+
+
+class ApiHits(msgspec.Struct, frozen=True):
+    """Some of the places where a phrase stands."""
+
+    hits: tuple[Hit, ...]
+    total: int
+    more: bool  # there may be more than `total`
+
+
+class ApiVerdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person says about a pair of pages, or about a segment."""
+
+    kind: str  # pair or segment
+    key: str
+    verdict: str  # accept, reject or undo
+    within: str = ""  # the key of the pair that has the segment
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which strategies to compare on the job's own archive."""
+
+    strategies: list[str] = []
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """How soon each strategy completes the pairs, by site."""
+
+    running: bool
+    rows: list[dict[str, str]]
+
+
+class TwoTexts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Two texts that translate each other."""
+
+    language_a: str
+    language_b: str
+    text_a: str
+    text_b: str
+
+
+class PageToClean(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The address of a page, or its HTML."""
+
+    url: str = ""
+    html: str = ""
+
+
+class Addresses(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Addresses whose languages are asked for."""
+
+    urls: list[str]
+    langs: str = ""  # choose among these only: "en,fr"
+
+
+class ToolResult(msgspec.Struct, frozen=True):
+    """Rows of a table, or a text."""
+
+    rows: list[tuple[str, ...]] = []
+    text: str = ""
+
+
+class ApiError(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What went wrong."""
+
+    error: str
+    fields: dict[str, str] = {}  # mistakes by key
+
+
+Given = dict[str, Any]

@@ -1,0 +1,49 @@
+"""Keeps the reading index of a job up to date while somebody reads there, in a process of its own."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from bitrawl.errors import BitrawlError
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.reading_index import is_due
+from bitrawl.web.errands import Errands
+
+REST = 5.0  # seconds after a refresh before the next one of the same job; judgement
+SECONDS = 3600.0  # for one refresh of a large job
+PATIENCE = 2.0  # seconds that a page waits for a refresh: enough for most jobs
+
+
+class Indexing:
+    """One refresh at a time for each job."""
+
+    def __init__(self, errands: Errands, now: Callable[[], float] = time.monotonic) -> None:
+        self._errands = errands
+        self._now = now
+        self._refreshing: dict[str, asyncio.Task[None]] = {}
+        self._rested: dict[str, float] = {}
+
+    async def is_fresh(self, folder: JobFolder, *, wait: float = PATIENCE) -> bool:
+        """Whether the index has all that was mined. If not, a refresh begins, and is waited for a little."""
+        key = folder.path.name
+        if key not in self._refreshing:
+            try:
+                if not await asyncio.to_thread(is_due, folder.path):
+                    return True
+            except BitrawlError:  # there is no ledger yet
+                return True
+            if self._now() < self._rested.get(key, 0.0):
+                return False
+            self._refreshing[key] = asyncio.ensure_future(self._refresh(folder))
+        if wait:
+            await asyncio.wait([self._refreshing[key]], timeout=wait) if key in self._refreshing else None
+        return key not in self._refreshing
+
+    async def _refresh(self, folder: JobFolder) -> None:
+        try:
+            with suppress(BitrawlError):
+                await self._errands.run([str(folder.path)], module="bitrawl.jobs.reading_index", seconds=SECONDS)
+        finally:
+            self._rested[folder.path.name] = self._now() + REST
+            self._refreshing.pop(folder.path.name, None)

@@ -1,0 +1,120 @@
+"""Strategies compared on a job's own archive."""
+
+import asyncio
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from bitrawl.config import UNFOCUSED, Strategy
+from bitrawl.report.markup import Html
+from bitrawl.report.plots import Series, lines
+from bitrawl.web.intent import Command, Verb
+from bitrawl.web.pages.shown import ShownJob, answer_part, found_mining, looked_at
+from bitrawl.web.processes import last_lines
+from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.security import posted
+from bitrawl.web.server import Server, server_of
+from bitrawl.web.state import SIMULATED, State
+from bitrawl.web.words import Words
+
+USUAL = ("breadth-first", "adaptive")
+MOST_SITES = 10  # that are drawn; judgement
+MOST_POINTS = 200  # of a line
+
+
+async def show(request: Request) -> Response:
+    job = await found_mining(request)
+    values = await _values(request, job)
+    if request.query_params.get("part"):
+        if not values["running"]:
+            return Response(status_code=404)  # The script loads the whole page then.
+        return answer_part(request, fragment(request, "comparing.html", job=job, **values))
+    return rendered(request, "compare.html", job=job, tab="/compare", problem="", **values)
+
+
+async def start(request: Request) -> Response:
+    form = await posted(request)
+    job = await found_mining(request)
+    await compare(server_of(request), job, [str(one) for one in form.getlist("strategies")])
+    return RedirectResponse(f"/jobs/{job.id}/compare", 303)
+
+
+async def compare(server: Server, job: ShownJob, strategies: Iterable[str]) -> None:
+    """Begin to compare them. Raises `RefusedError` while the job runs."""
+    chosen = [name for name in UNFOCUSED if name in set(strategies)] or [Strategy(name) for name in USUAL]
+    command = Command(Verb.SIMULATE, (f"--strategies={','.join(chosen)}",))
+    if len(await asyncio.to_thread(lambda: job.folder.job().langs)) < 2:
+        raise HTTPException(422, "Strategies are compared by the pairs that they find; this job has one language.")
+    await server.supervised(server.supervisor.run_again, job.shelved, command)
+
+
+async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
+    state, _ = await looked_at(request, job)
+    intent = job.shelved.intent
+    comparing = intent is not None and intent.current.verb is Verb.SIMULATE
+    running = comparing and (state.is_active or state.state is State.WAITING)
+    folder = job.folder.path / SIMULATED
+    charts, heads, rows = ([], (), []) if running else await asyncio.to_thread(drawn, words_of(request), folder)
+    return {
+        "running": running,
+        "messages": "\n".join(last_lines(job.folder.path, 5)),
+        "strategies": UNFOCUSED,
+        "chosen": USUAL,
+        "charts": charts,
+        "heads": heads,
+        "rows": rows,
+    }
+
+
+def drawn(words: Words, folder: Path) -> tuple[list[Html], tuple[str, ...], list[tuple[str, ...]]]:
+    """The curves of each site, and a table."""
+    curves: dict[str, dict[str, list[tuple[int, int]]]] = {}
+    for row in _table(folder / "curves.csv"):
+        points = curves.setdefault(row["site"], {}).setdefault(row["strategy"], [(0, 0)])
+        points.append((int(row["fetches"]), int(row["pairs"])))
+    charts = [
+        lines(
+            words.say("Pairs on {site}", site=site),
+            [Series(name, tuple(_thinned(points))) for name, points in found.items()],
+            x=words.say("visits"),
+            y=words.say("pairs"),
+        )
+        for site, found in list(curves.items())[:MOST_SITES]
+    ]
+    heads = (
+        words.say("Strategy"),
+        words.say("Site"),
+        words.say("Pairs"),
+        words.say("Area under the curve"),
+        words.say("Visits until 95 % of the pairs"),
+    )
+    rows: list[tuple[str, ...]] = [
+        (row["strategy"], row["site"], row["pairs"], row["area"][:5], row["until_95"] or "–")
+        for row in _table(folder / "simulate.csv")
+    ]
+    return charts, heads, rows
+
+
+def _thinned(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    step = max(1, len(points) // MOST_POINTS)
+    return [*points[:-1:step], points[-1]]
+
+
+def _table(path: Path) -> list[dict[str, str]]:
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    except OSError:
+        return []
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/jobs/{id}/compare", show),
+    Route("/jobs/{id}/compare", start, methods=["POST"]),
+]

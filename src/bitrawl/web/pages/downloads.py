@@ -1,0 +1,158 @@
+"""What can be taken away: the corpus in any format, the files as they were written, the report, the job file."""
+
+import asyncio
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from bitrawl import config
+from bitrawl.config import Format, fitting
+from bitrawl.corpus.naming import CorpusHeader, corpus_headers
+from bitrawl.errors import ConfigError
+from bitrawl.report.wording import size
+from bitrawl.web.pages.shown import ShownJob, found_mining
+from bitrawl.web.rendering import rendered, words_of
+from bitrawl.web.security import REPORT_POLICY
+from bitrawl.web.server import Server, server_of
+from bitrawl.web.words import Words
+
+SECONDS = 900.0  # for writing an export; judgement
+TYPES = {".tmx": "application/x-tmx+xml", ".jsonl": "application/jsonl", ".tsv": "text/tab-separated-values"}
+SHOWN = ("card.md",)
+"""Files that a browser may show; the others are downloads."""
+
+
+async def show(request: Request) -> Response:
+    job = await found_mining(request)
+    words = words_of(request)
+    langs = await asyncio.to_thread(lambda: job.folder.job().languages())
+    corpus = job.folder.corpus
+    return rendered(
+        request,
+        "download.html",
+        job=job,
+        tab="/download",
+        language_choices=language_choices(words, corpus_headers(langs, 0.0)),
+        formats=[(str(name), str(name).upper()) for name in fitting(len(langs))],
+        values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
+        files=[(name, size(n)) for name, n in await asyncio.to_thread(_files, corpus)],
+        has_report=job.folder.report.exists(),
+        has_card=(corpus / "card.md").exists(),
+    )
+
+
+def language_choices(words: Words, headers: Iterable[CorpusHeader]) -> list[tuple[str, str]]:
+    return [(header.name, " – ".join(words.language(code) for code in header.languages)) for header in headers]
+
+
+def _files(corpus: Path) -> list[tuple[str, int]]:
+    try:
+        return sorted((path.name, path.stat().st_size) for path in corpus.iterdir() if path.is_file())
+    except OSError:
+        return []
+
+
+async def export(request: Request) -> Response:
+    """One corpus in one format, with the thresholds asked for, as it is now."""
+    job = await found_mining(request)
+    asked = request.query_params
+    langs = await asyncio.to_thread(lambda: job.folder.job().languages())
+    header = next((one for one in corpus_headers(langs, 0.0) if one.name == asked.get("languages")), None)
+    header = header or next(iter(corpus_headers(langs, 0.0)))
+    try:
+        name = Format(asked.get("format", "tmx"))
+        score = float(asked["min_score"]) if asked.get("min_score") else None
+    except ValueError as error:
+        raise HTTPException(422, f"{error}.") from error
+    if score is not None and not 0 <= score <= 1:
+        raise HTTPException(422, "min_score is a number from 0 to 1.")
+    if name not in fitting(len(langs)):
+        raise HTTPException(422, f"There is no {name} for these languages.")
+    chosen = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
+    chosen += ["--accepted-only"] if asked.get("accepted_only") in ("true", "on", "1") else []
+    path = await _written(server_of(request), job, chosen, header.name)
+    return FileResponse(path, filename=f"{_safe(job.name)}.{path.name}", media_type=_type(path))
+
+
+async def _written(server: Server, job: ShownJob, arguments: list[str], corpus: str) -> Path:
+    """Made once for the same question about the same state, so that parts of a download belong together."""
+
+    async def make(draft: Path) -> None:
+        await server.errands.run(["export", str(job.folder.path), "--to", str(draft), *arguments], seconds=SECONDS)
+
+    return await asyncio.to_thread(_one_file, await server.kept.made(job.folder, ["export", *arguments], make), corpus)
+
+
+def _one_file(folder: Path, corpus: str) -> Path:
+    """The file of that corpus, or a zip file of its files."""
+    found = [path for path in sorted(folder.iterdir()) if path.name.startswith(f"{corpus}.") and path.suffix != ".zip"]
+    deep = folder / "xces" / corpus
+    inside = sorted(path for path in deep.rglob("*") if path.is_file()) if deep.exists() else []
+    if len(found) == 1 and not inside:
+        return found[0]
+    packed = folder / f"{corpus}.zip"
+    if not packed.exists():
+        draft = packed.with_suffix(".draft")
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in [*found, *inside]:
+                archive.write(path, path.relative_to(folder))
+        draft.rename(packed)
+    return packed
+
+
+async def file(request: Request) -> Response:
+    """A file of corpus/, as the job wrote it last."""
+    job = await found_mining(request)
+    name = request.path_params["name"]
+    if name not in {known for known, _ in await asyncio.to_thread(_files, job.folder.corpus)}:
+        raise HTTPException(404)
+    path = job.folder.corpus / name
+    if name in SHOWN:
+        return FileResponse(path, media_type="text/plain; charset=utf-8")
+    return FileResponse(path, filename=f"{_safe(job.name)}.{name}", media_type=_type(path))
+
+
+async def job_file(request: Request) -> Response:
+    """The job's description, without what is a secret of its operator."""
+    job = await found_mining(request)
+    try:
+        text = config.public_text_of(await asyncio.to_thread(job.folder.job))
+    except ConfigError as error:
+        raise HTTPException(404, str(error)) from error
+    headers = {"Content-Disposition": 'attachment; filename="job.toml"'}
+    return Response(text, headers=headers, media_type="application/toml")
+
+
+async def report(request: Request) -> Response:
+    """Text from the web is in it: it may run nothing, send nothing and read nothing of this app."""
+    job = await found_mining(request)
+    if not job.folder.report.exists():
+        raise HTTPException(404, "There is no report yet. It is written with the corpus.")
+    return FileResponse(
+        job.folder.report, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_POLICY}
+    )
+
+
+def _type(path: Path) -> str:
+    return TYPES.get(path.suffix, "application/octet-stream")
+
+
+def _safe(name: str) -> str:
+    """As part of a file name."""
+    return (
+        "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)[:60].strip("._") or "corpus"
+    )
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/jobs/{id}/download", show),
+    Route("/jobs/{id}/export", export),
+    Route("/jobs/{id}/files/{name}", file),
+    Route("/jobs/{id}/job.toml", job_file),
+    Route("/jobs/{id}/report", report),
+]

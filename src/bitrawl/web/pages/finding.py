@@ -1,0 +1,60 @@
+"""The forms that search for bilingual sites, and for a topic. What they find goes into the form of a mining job."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from bitrawl.errors import FieldError
+from bitrawl.web import allowed
+from bitrawl.web.pages.home import received, typed
+from bitrawl.web.rendering import rendered
+from bitrawl.web.security import posted
+from bitrawl.web.server import server_of
+
+
+async def show_sites(request: Request) -> Response:
+    return _page(request, "discover.html", {}, {})
+
+
+async def find_sites(request: Request) -> Response:
+    form, server = await posted(request), server_of(request)
+    try:
+        uploads = await received(request, form)
+        asked = await asyncio.to_thread(allowed.discovery, typed(form), server.settings, uploads)
+        job_id = await server.supervised(server.supervisor.create, request.state.user, asked.prepare, name=asked.name)
+    except FieldError as error:
+        return _page(request, "discover.html", dict(form), error.fields, 422)
+    return RedirectResponse(f"/jobs/{job_id}", 303)
+
+
+async def show_topic(request: Request) -> Response:
+    return _page(request, "topic.html", {}, {})
+
+
+async def find_topic(request: Request) -> Response:
+    form, server = await posted(request), server_of(request)
+    try:
+        asked = await asyncio.to_thread(allowed.bootstrapping, typed(form), server.settings)
+        name = asked.name or str(form.get("category", ""))
+        job_id = await server.supervised(server.supervisor.create, request.state.user, asked.prepare, name=name)
+    except FieldError as error:
+        return _page(request, "topic.html", dict(form), error.fields, 422)
+    return RedirectResponse(f"/jobs/{job_id}", 303)
+
+
+def _page(
+    request: Request, template: str, values: Mapping[str, Any], errors: Mapping[str, Any], status: int = 200
+) -> Response:
+    return rendered(request, template, status, values=values, errors=errors)
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/discover", show_sites),
+    Route("/discover", find_sites, methods=["POST"]),
+    Route("/topic", show_topic),
+    Route("/topic", find_topic, methods=["POST"]),
+]

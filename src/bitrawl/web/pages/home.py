@@ -1,0 +1,159 @@
+"""The first page: the form that starts a job, and the list of jobs."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from bitrawl.config import UNFOCUSED, Strategy
+from bitrawl.errors import ConfigError, FieldError
+from bitrawl.web import allowed
+from bitrawl.web.allowed import Upload, Uploads
+from bitrawl.web.pages.shown import ShownJob, answer_part, find, shown_jobs
+from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.security import MEGABYTE, posted
+from bitrawl.web.server import server_of
+
+CHUNK = 1 << 20
+MOST_TEXT = 20 * MEGABYTE  # of an uploaded list or text; judgement
+_LANGUAGES = ("language_a", "language_b", "further")
+_FILES = ("seeds_file", "terms_file", "texts", "warc")
+
+
+async def show(request: Request) -> Response:
+    values: Mapping[str, Any] = {}
+    if repeated := request.query_params.get("repeat"):
+        values = await _repeated(request, repeated)
+    return await _page(request, values, {})
+
+
+async def start(request: Request) -> Response:
+    """A new job from the form, or the form again with its mistakes."""
+    form, server = await posted(request), server_of(request)
+    given = typed(form)
+    uploads = await received(request, form)
+    try:
+        asked = await asyncio.to_thread(allowed.mining, given, server.settings, uploads)
+        job_id = await server.supervised(server.supervisor.create, request.state.user, asked.prepare, name=asked.name)
+    except FieldError as error:
+        return await _page(request, {name: form.get(name, "") for name in form}, error.fields, 422)
+    finally:
+        if uploads.warc is not None:
+            uploads.warc.unlink(missing_ok=True)
+    return RedirectResponse(f"/jobs/{job_id}", 303)
+
+
+def typed(form: FormData) -> dict[str, object]:
+    """The fields of a form as `allowed` names them: languages together, and without what is no setting."""
+    given: dict[str, object] = {
+        name: value
+        for name, value in form.items()
+        if isinstance(value, str) and name not in ("csrf", *_LANGUAGES, *_FILES)
+    }
+    languages = [str(form.get(name, "")).strip() for name in _LANGUAGES]
+    given["languages"] = ", ".join(filter(None, languages))
+    if isinstance(under := given.get("under"), str):
+        given["under"] = "\n".join(under.split())
+    return given
+
+
+async def received(request: Request, form: FormData) -> Uploads:
+    """What was uploaded. An archive goes to the disk, the rest is small."""
+    texts = [upload for upload in [await _read(one) for one in form.getlist("texts")] if upload]
+    warc = form.get("warc")
+    return Uploads(
+        seeds=await _read(form.get("seeds_file")),
+        terms=await _read(form.get("terms_file")),
+        texts=tuple(texts),
+        warc=await _written(request, warc) if isinstance(warc, UploadFile) and warc.size else None,
+    )
+
+
+async def _read(field: object) -> Upload | None:
+    if not isinstance(field, UploadFile) or not field.size:
+        return None
+    return Upload(field.filename or "", await field.read(MOST_TEXT))
+
+
+async def _written(request: Request, upload: UploadFile) -> Path:
+    path = server_of(request).shelf.upload_path()
+    with path.open("wb") as file:
+        while chunk := await upload.read(CHUNK):
+            await asyncio.to_thread(file.write, chunk)
+    return path
+
+
+async def _repeated(request: Request, job_id: str) -> Mapping[str, Any]:
+    """The fields of the form as an earlier job had them, or as a search has filled them."""
+    job = await find(request, job_id)
+    try:
+        if job.kind != "mine":
+            return _split(await asyncio.to_thread(allowed.handed_over, job.folder))
+        described = await asyncio.to_thread(job.folder.job)
+    except ConfigError:
+        return {}
+    return _split(
+        {
+            "seeds": "\n".join(described.seeds),
+            "languages": ", ".join(described.langs),
+            "contact": described.fetch.contact,
+            "pages": str(described.budget.pages or ""),
+            "strategy": described.strategy,
+            "scope": described.scope.reach,
+            "under": " ".join(described.scope.under),
+            "exhaustive": "true" if described.exhaustive else "",
+            "same_host": "true" if described.scope.same_host else "",
+            "like": "\n".join(described.topic.like),
+            "terms": await asyncio.to_thread(_terms, job, described.topic.terms),
+            "name": job.name,
+        }
+    )
+
+
+def _terms(job: ShownJob, path: str) -> str:
+    """The term list that was given to the job, if it is a text that a form can hold."""
+    terms = Path(path)
+    if not path or terms.suffix != ".txt" or not terms.is_relative_to(job.folder.path.resolve()):
+        return ""
+    try:
+        return terms.read_text("utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
+def _split(fields: Mapping[str, str]) -> dict[str, str]:
+    first, second, *more = [*fields.get("languages", "").split(", "), "", ""]
+    return {**fields, "language_a": first, "language_b": second, "further": ", ".join(filter(None, more))}
+
+
+async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str, Any], status: int = 200) -> Response:
+    limits = server_of(request).settings.limits
+    names = [Strategy.ADAPTIVE, *(one for one in Strategy if one is not Strategy.ADAPTIVE)]
+    say = words_of(request).say
+    strategies = [
+        (str(one), str(one) if one in UNFOCUSED else say("{name} (needs a topic)", name=one)) for one in names
+    ]
+    return rendered(
+        request,
+        "home.html",
+        status,
+        values=values,
+        errors=errors,
+        opened=bool(set(errors) - {"seeds", "languages", "contact", ""}) or "name" in values,
+        limits=limits,
+        strategies=strategies,
+        jobs=await shown_jobs(request),
+    )
+
+
+async def live(request: Request) -> Response:
+    """The list again."""
+    return answer_part(request, fragment(request, "job_list.html", jobs=await shown_jobs(request)))
+
+
+ROUTES: list[BaseRoute] = [Route("/", show), Route("/jobs", start, methods=["POST"]), Route("/live", live)]

@@ -1,0 +1,271 @@
+"""The page of one job: what it is doing, what it has found, and what can be asked of it."""
+
+import asyncio
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from bitrawl import report
+from bitrawl.errors import BitrawlError, RefusedError
+from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
+from bitrawl.jobs.reading import Reading
+from bitrawl.report.job.diagnosis import Diagnosis, diagnose
+from bitrawl.report.markup import Html
+from bitrawl.report.plots import COLOURS, Bar, Series, bars, lines
+from bitrawl.report.wording import size
+from bitrawl.web import allowed
+from bitrawl.web.live import Live
+from bitrawl.web.pages.shown import STATES, ShownJob, answer_part, find, looked_at
+from bitrawl.web.processes import last_lines
+from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.security import posted
+from bitrawl.web.server import Server, server_of
+from bitrawl.web.state import JobState, State
+from bitrawl.web.words import Words, marked
+
+MOST_BARS = 8  # judgement
+MOST_SITES = 100  # of a search that are listed
+EXPLAIN_AFTER = 30  # fetches without a pair; judgement
+EXPLAIN_AGAIN = 60.0  # seconds; explaining reads the whole ledger
+MOST_EXPLAINED = 20_000  # fetches of a running job that is explained; reading more takes seconds
+MESSAGES = 30  # lines
+FOUND = {"discover": ("sites.txt", "sites.tsv", "sites.jsonl"), "topic": (TERMS, TOPIC, SEEDS, SITES)}
+"""Files of a search, and of a topic, that can be taken away; the first is there when something was found."""
+
+
+_FLAG = re.compile(r"; --[a-z-]+ visits? \w+$")  # advice for the command line; here there is a button
+
+
+class Action(NamedTuple):
+    """A button."""
+
+    name: str
+    label: str
+    kind: str = ""  # a class of the style
+    ask: str = ""  # what is asked before it is done
+
+
+_PAUSE = Action("pause", marked("Pause"))
+_STOP = Action("stop", marked("Stop and finish with what is there"))
+_STOP_NOW = Action("stop-now", marked("Stop now"))
+_RESUME = Action("resume", marked("Go on"), "main")
+_RETRY = Action("resume", marked("Try again"), "main")
+_ALL = Action("exhaustive", marked("Go on, and visit all of the site"))
+_DELETE = Action("delete", marked("Delete"), "danger", marked("Delete this job and everything that it has found?"))
+
+_ACTIONS: Mapping[State, Sequence[Action]] = {
+    State.WAITING: (_STOP, _DELETE),
+    State.RUNNING: (_PAUSE, _STOP, _STOP_NOW),
+    State.PAUSING: (_STOP_NOW,),
+    State.STOPPING: (_STOP_NOW,),
+    State.PAUSED: (_RESUME, _STOP, _DELETE),
+    State.ENDED: (_ALL, _DELETE),
+    State.INTERRUPTED: (_RESUME, _DELETE),
+    State.FAILED: (_RETRY, _DELETE),
+}
+
+
+class Told(NamedTuple):
+    """The state in words."""
+
+    code: State
+    said: str
+    detail: str = ""
+    note: str = ""  # in English, from the program
+
+
+class FoundSite(msgspec.Struct, frozen=True):
+    """A row of sites.jsonl."""
+
+    site: str = ""
+    verdict: str = ""
+    probability: float = 0.0
+    evidence: Any = ""
+
+
+async def show(request: Request) -> Response:
+    job = await find(request)
+    return rendered(request, "job.html", job=job, tab="", **await _values(request, job))
+
+
+async def live(request: Request) -> Response:
+    """What changes on that page."""
+    job = await find(request)
+    return answer_part(request, fragment(request, "live.html", job=job, **await _values(request, job)))
+
+
+async def act(request: Request) -> Response:
+    """One of the buttons."""
+    await posted(request)
+    job = await find(request)
+    await carry_out(server_of(request), job, request.path_params["action"])
+    deleted = request.path_params["action"] == "delete"
+    return RedirectResponse("/" if deleted else f"/jobs/{job.id}", 303)
+
+
+async def carry_out(server: Server, job: ShownJob, action: str) -> None:
+    """What a button, or the API, asks for. Raises `RefusedError` if it cannot be done now."""
+    supervisor, shelved = server.supervisor, job.shelved
+    match action:
+        case "pause":
+            await server.supervised(supervisor.pause, shelved)
+        case "stop":
+            await server.supervised(supervisor.stop, shelved)
+        case "stop-now":
+            await server.supervised(supervisor.stop_now, shelved)
+        case "resume":
+            await server.supervised(supervisor.resume, shelved)
+        case "exhaustive":
+            changed = allowed.going_on({"exhaustive": True}, server.settings)
+            await server.supervised(supervisor.go_on, shelved, changed)
+        case "delete":
+            await server.supervised(supervisor.delete, shelved, stop=True)
+            server.sampler.forget(job.folder)
+            server.kept.forget(job.folder)
+        case _:
+            raise RefusedError(f"there is no action {action!r}")
+
+
+async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
+    words = words_of(request)
+    state, figures = await looked_at(request, job)
+    why = await _why(job, state, figures)
+    if job.kind == "mine":
+        await server_of(request).indexing.is_fresh(job.folder, wait=0)
+    return {
+        "live": figures,
+        "state": _told(words, state, figures),
+        "active": state.is_active or state.state is State.WAITING,
+        "actions": _actions(words, job, state),
+        "tiles": _tiles(words, job, figures),
+        "why": why,
+        "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),
+        "found_files": await asyncio.to_thread(found_files, job),
+        "charts": await asyncio.to_thread(_charts, words, job, figures),
+        "languages": _bars({words.language(code): n for code, n in figures.languages.items()}, figures.pages),
+        "skips": _bars(figures.skips, 0),
+        "messages": "\n".join(last_lines(job.folder.path, MESSAGES)),
+    }
+
+
+def _told(words: Words, state: JobState, figures: Live) -> Told:
+    text = _FLAG.sub("", state.said.text)
+    detail = words.say(text, **state.said.values) if text else ""
+    note = ""
+    if state.state is State.RUNNING and not state.doing and not figures.ended:
+        detail = words.say("visiting pages, {rate} a minute", rate=words.number(round(figures.rate)))
+    elif state.doing:
+        note = state.doing
+    return Told(state.state, words.say(STATES[state.state]), detail, note)
+
+
+def _actions(words: Words, job: ShownJob, state: JobState) -> list[Action]:
+    if job.shelved.intent is None:
+        return []
+    shown = [one for one in _ACTIONS[state.state] if one is not _ALL or job.kind == "mine"]
+    return [one._replace(label=words.say(one.label), ask=words.say(one.ask) if one.ask else "") for one in shown]
+
+
+def _tiles(words: Words, job: ShownJob, figures: Live) -> list[tuple[str, str]]:
+    shown = [
+        (words.number(figures.pages), words.say("pages")),
+        (words.number(figures.fetched), words.say("visits")),
+        (size(figures.bytes), words.say("read")),
+    ]
+    if job.kind == "mine":
+        found = [
+            (words.number(sum(figures.pairs.values())), words.say("page pairs")),
+            (words.number(figures.segments), words.say("aligned segments")),
+            (words.number(sum(figures.units.values())), words.say("in the corpus")),
+        ]
+        shown = [shown[0], *found, *shown[1:]]
+    return shown
+
+
+def _bars(counts: Mapping[str, int], total: int) -> Html | None:
+    rows = [Bar(name, count) for name, count in counts.items()]
+    return bars(rows, total=total, most=MOST_BARS) if rows else None
+
+
+def _charts(words: Words, job: ShownJob, figures: Live) -> list[Html]:
+    charts = []
+    if job.kind == "mine" and (points := Reading(job.folder).harvest(None)):
+        series = [Series(words.say("page pairs"), ((0, 0), *((one.fetches, one.pairs) for one in points)))]
+        charts.append(lines(words.say("Complete page pairs"), series, x=words.say("visits"), y=words.say("pairs")))
+    if len(figures.harvest) > 1:
+        names = list(figures.languages)[:COLOURS]
+        series = [
+            Series(words.language(code), ((0, 0), *((p.fetches, p.pages.get(code, 0)) for p in figures.harvest)))
+            for code in names
+        ]
+        charts.append(lines(words.say("Pages by language"), series, x=words.say("visits"), y=words.say("pages")))
+    return charts
+
+
+def found_files(job: ShownJob) -> list[str]:
+    """What a search, or the gathering of a topic, has written for people and for mining."""
+    return [name for name in FOUND.get(job.kind, ()) if (job.folder.path / name).is_file()]
+
+
+async def found_file(request: Request) -> Response:
+    job, name = await find(request), request.path_params["name"]
+    if name not in found_files(job):
+        raise HTTPException(404)
+    return FileResponse(job.folder.path / name, filename=name, media_type="text/plain; charset=utf-8")
+
+
+def found_sites(job: ShownJob) -> list[FoundSite]:
+    """What a search has found so far, bilingual sites first."""
+    found: list[FoundSite] = []
+    try:
+        with (job.folder.path / "sites.jsonl").open("rb") as file:
+            found.extend(msgspec.json.decode(line, type=FoundSite) for line in file)
+    except (OSError, msgspec.MsgspecError):  # not there yet, or being written
+        pass
+    best = sorted(found, key=lambda one: (one.verdict != "bilingual", one.verdict != "thin", -one.probability))
+    return [msgspec.structs.replace(one, evidence=_plain(one.evidence)) for one in best[:MOST_SITES]]
+
+
+def _plain(evidence: Any) -> str:
+    if isinstance(evidence, Mapping):
+        return ", ".join(f"{name} {value}" for name, value in evidence.items())
+    return ", ".join(map(str, evidence)) if isinstance(evidence, list) else str(evidence)
+
+
+_explained: dict[str, tuple[tuple[str, int], float, Diagnosis | None]] = {}
+
+
+async def _why(job: ShownJob, state: JobState, figures: Live) -> Diagnosis | None:
+    """Why little comes, if little comes; what was explained a moment ago is not explained again."""
+    if figures.fetched == 0 or any(figures.pairs.values()) or job.kind != "mine":
+        return None
+    if state.is_active and not EXPLAIN_AFTER <= figures.fetched <= MOST_EXPLAINED:
+        return None
+    seen = (state.state, figures.fetched)
+    known = _explained.get(job.id)
+    now = time.monotonic()
+    if known is not None and (known[0] == seen or (state.is_active and now - known[1] < EXPLAIN_AGAIN)):
+        return known[2]
+    try:
+        why = await asyncio.to_thread(lambda: diagnose(report.gather(job.folder.path)))
+    except BitrawlError:  # the ledger is being made
+        why = None
+    if len(_explained) > 100:
+        _explained.clear()
+    _explained[job.id] = (seen, now, why)
+    return why
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/jobs/{id}", show),
+    Route("/jobs/{id}/live", live),
+    Route("/jobs/{id}/found/{name}", found_file),
+    Route("/jobs/{id}/{action}", act, methods=["POST"]),
+]

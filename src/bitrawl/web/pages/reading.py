@@ -1,0 +1,314 @@
+"""Reading what was found: the pairs of pages, two pages side by side, verdicts, and a phrase in context."""
+
+import asyncio
+import time
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from bitrawl.config import Thresholds
+from bitrawl.errors import BitrawlError
+from bitrawl.jobs.reading import Hit, ListedPair, Mark, PairFilter, Reading, ReadPair, ReadSegment, VerdictState
+from bitrawl.languages import parse_language
+from bitrawl.model import Verdict
+from bitrawl.report.markup import escaped
+from bitrawl.report.wording import METHODS
+from bitrawl.store.reading_index import Languages, Order, Side
+from bitrawl.store.verdicts import Kind
+from bitrawl.web.pages.shown import ShownJob, found_mining
+from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.security import posted
+from bitrawl.web.server import server_of
+from bitrawl.web.words import Words, marked
+
+PAIRS = 50  # on one page of the list
+SEGMENTS = 200  # on one page of two texts: more makes a browser slow
+HITS = 20
+
+VERDICTS = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected")}
+STATES = {"none": VerdictState.NONE, "accept": VerdictState.ACCEPTED, "reject": VerdictState.REJECTED}
+SORTS = {
+    "score": (Order.SCORE, False, marked("surest first")),
+    "doubtful": (Order.SCORE, True, marked("most doubtful first")),
+    "segments": (Order.SEGMENTS, False, marked("longest first")),
+    "mean": (Order.MEAN_SCORE, True, marked("worst segments first")),
+    "completed": (Order.COMPLETED, False, marked("newest first")),
+}
+
+
+class Fresh(NamedTuple):
+    """Whether the list has all that was mined."""
+
+    ready: bool
+
+
+class ShownPair(NamedTuple):
+    key: str
+    lang_a: str
+    lang_b: str
+    url_a: str
+    url_b: str
+    title_a: str
+    title_b: str
+    score: float
+    segments: int
+    methods: str
+    verdict: str
+
+    @classmethod
+    def of(cls, one: ListedPair) -> "ShownPair":
+        row = one.row
+        texts = (row.key, row.lang_a, row.lang_b, row.url_a, row.url_b, row.title_a, row.title_b)
+        return cls(*texts, row.score, row.segments, row.methods, str(one.verdict or ""))
+
+
+class ShownSegment(NamedTuple):
+    key: str
+    text_a: str
+    text_b: str
+    score: float
+    type: str
+    flags: tuple[str, ...]
+    verdict: str
+    below: bool  # the thresholds keep it out of the corpus, unless somebody accepts it
+
+    @classmethod
+    def of(cls, one: ReadSegment, thresholds: Thresholds) -> "ShownSegment":
+        refused = any(flag.startswith(tuple(thresholds.refuse)) for flag in one.flags)
+        below = one.score < thresholds.score or refused
+        return cls(one.key, one.text_a, one.text_b, one.score, one.type, one.flags, str(one.verdict or ""), below)
+
+
+class ShownHit(NamedTuple):
+    pair: str
+    key: str
+    score: float
+    lang_a: str
+    lang_b: str
+    marked_a: Markup
+    marked_b: Markup
+    before_a: str
+    before_b: str
+    after_a: str
+    after_b: str
+
+    @classmethod
+    def of(cls, hit: Hit) -> "ShownHit":
+        row, segment, before, after = hit.pair.row, hit.segment, hit.previous, hit.following
+        return cls(
+            row.key,
+            segment.key,
+            segment.score,
+            row.lang_a,
+            row.lang_b,
+            _marked(segment.text_a, hit.marks_a),
+            _marked(segment.text_b, hit.marks_b),
+            before.text_a if before else "",
+            before.text_b if before else "",
+            after.text_a if after else "",
+            after.text_b if after else "",
+        )
+
+
+def _marked(text: str, marks: tuple[Mark, ...]) -> Markup:
+    parts, at = [], 0
+    for mark in marks:
+        if mark.start < at:
+            continue
+        parts += [escaped(text[at : mark.start]), "<mark>", escaped(text[mark.start : mark.end]), "</mark>"]
+        at = mark.end
+    return Markup("".join([*parts, escaped(text[at:])]))  # noqa: S704 - each part is escaped
+
+
+async def pairs(request: Request) -> Response:
+    job = await found_mining(request)
+    ready = await server_of(request).indexing.is_fresh(job.folder)
+    values, words = dict(request.query_params), words_of(request)
+    offset = number_in(values, "offset")
+    wanted = wanted_pairs(values, offset, PAIRS)
+    reading = Reading(job.folder)
+    found = await asyncio.to_thread(reading.pairs, wanted)
+    return rendered(
+        request,
+        "pairs.html",
+        job=job,
+        tab="/pairs",
+        index=Fresh(ready),
+        values=values,
+        language_choices=await _choices(words, reading, all_of_them=True),
+        methods=[("", words.say("any")), *((letter, name) for letter, (name, _) in METHODS.items())],
+        method_names={letter: name for letter, (name, _) in METHODS.items()},
+        verdict_names={verdict: words.say(name) for verdict, name in VERDICTS.items()},
+        sorts=[(name, words.say(said)) for name, (_, _, said) in SORTS.items()],
+        pairs=[ShownPair.of(one) for one in found.pairs],
+        total=found.total,
+        offset=offset,
+        size=PAIRS,
+        base=_base(request, values),
+    )
+
+
+def wanted_pairs(values: dict[str, str], offset: int, limit: int) -> PairFilter:
+    """From the fields of a form, or of the API; what is wrong is left out."""
+    order, ascending, _ = SORTS.get(values.get("sort", ""), SORTS["score"])
+    return PairFilter(
+        languages=two_languages(values.get("languages", "")),
+        site=values.get("site", ""),
+        text=values.get("text", ""),
+        method=values.get("method", "")[:1],
+        verdict=STATES.get(values.get("verdict", "")),
+        order=order,
+        ascending=ascending,
+        offset=offset,
+        limit=limit,
+    )
+
+
+def two_languages(name: str) -> Languages | None:
+    """From "en-fr", "zh-Hant-en"; None for all."""
+    parts = name.split("-")
+    for cut in range(1, len(parts)):
+        try:
+            return Languages(parse_language("-".join(parts[:cut])), parse_language("-".join(parts[cut:])))
+        except BitrawlError:
+            continue
+    return None
+
+
+def number_in(values: dict[str, str], name: str) -> int:
+    given = values.pop(name, "")
+    return min(int(given), 10_000_000) if given.isdecimal() else 0
+
+
+def _base(request: Request, values: dict[str, str]) -> str:
+    return f"{request.url.path}?{urlencode(values)}"
+
+
+async def _choices(words: Words, reading: Reading, *, all_of_them: bool) -> list[tuple[str, str]]:
+    found = (await asyncio.to_thread(reading.choices)).languages
+    shown = []
+    for one in found:
+        both = two_languages(one.name)
+        shown.append((one.name, " – ".join(words.language(code) for code in both) if both else one.name))
+    return [("", words.say("all")), *shown] if all_of_them and len(shown) != 1 else shown
+
+
+async def pair(request: Request) -> Response:
+    job = await found_mining(request)
+    await server_of(request).indexing.is_fresh(job.folder)
+    found = await _pair(job, request.path_params["key"])
+    values = dict(request.query_params)
+    offset = number_in(values, "offset")
+    shown = ShownPair.of(found.pair)
+    thresholds = await asyncio.to_thread(lambda: job.folder.job().judge)
+    some = found.segments[offset : offset + SEGMENTS]
+    return rendered(
+        request,
+        "pair.html",
+        job=job,
+        tab="/pairs",
+        pair=shown,
+        evidence=[
+            (METHODS[one][0] if one in METHODS else one, f"{n:.2f}") for one, n in found.pair.row.evidence.items()
+        ],
+        segments=[ShownSegment.of(one, thresholds) for one in some],
+        total=len(found.segments),
+        offset=offset,
+        size=SEGMENTS,
+        base=_base(request, values),
+    )
+
+
+async def _pair(job: ShownJob, key: str) -> ReadPair:
+    found = await asyncio.to_thread(Reading(job.folder).pair, key)
+    if found is None:
+        raise HTTPException(404, "There is no such pair of pages any more.")
+    return found
+
+
+async def judge(request: Request) -> Response:
+    """A verdict by click or key: the part of the page that it changes, or the page again."""
+    form = await posted(request)
+    job = await found_mining(request)
+    kind, key, within = (str(form.get(name, "")) for name in ("kind", "key", "within"))
+    await give_verdict(job, kind, key, within, str(form.get("verdict", "")), request.state.user.name)
+    anchor = f"#s-{key}" if kind == Kind.SEGMENT else ""
+    if not request.headers.get("x-part"):
+        return RedirectResponse(f"/jobs/{job.id}/pairs/{within}{anchor}", 303)
+    found = await _pair(job, within)
+    values: dict[str, Any] = {"job": job, "pair": ShownPair.of(found.pair)}
+    if kind == Kind.PAIR:
+        html = fragment(request, "pair_verdict.html", **values)
+        return HTMLResponse(f'<div class="sticky judged" data-whole>{html}</div>')
+    thresholds = await asyncio.to_thread(lambda: job.folder.job().judge)
+    segment = next(one for one in found.segments if one.key == key)
+    return HTMLResponse(fragment(request, "segment.html", segment=ShownSegment.of(segment, thresholds), **values))
+
+
+async def give_verdict(job: ShownJob, kind: str, key: str, within: str, verdict: str, by: str) -> None:
+    """Accept, reject or undo. Raises `HTTPException` for what is not there."""
+    reading, now = Reading(job.folder), time.time()
+    if kind not in set(Kind) or verdict not in {*Verdict, "undo"}:
+        raise HTTPException(422, "A verdict has a kind (pair, segment), a key, and is accept, reject or undo.")
+    if verdict == "undo":
+        await asyncio.to_thread(reading.undo, Kind(kind), key, by, now)
+        return
+    if kind == Kind.PAIR:
+        done = await asyncio.to_thread(reading.judge_pair, key, Verdict(verdict), by, now)
+    else:
+        done = await asyncio.to_thread(reading.judge_segment, within, key, Verdict(verdict), by, now)
+    if not done:
+        raise HTTPException(404, "That is not there any more: the site was mined again. Open the page again.")
+
+
+async def search(request: Request) -> Response:
+    job = await found_mining(request)
+    ready = await server_of(request).indexing.is_fresh(job.folder)
+    values, words = dict(request.query_params), words_of(request)
+    offset = number_in(values, "offset")
+    values.setdefault("q", "")
+    reading = Reading(job.folder)
+    side = Side(values["side"]) if values.get("side") in set(Side) else Side.BOTH
+    both = two_languages(values.get("languages", ""))
+    found = await asyncio.to_thread(lambda: reading.search(values["q"], side, both, offset=offset, limit=HITS))
+    return rendered(
+        request,
+        "search.html",
+        job=job,
+        tab="/search",
+        index=Fresh(ready),
+        values=values,
+        language_choices=await _choices(words, reading, all_of_them=True),
+        side_choices=[
+            ("both", words.say("both languages")),
+            ("a", words.say("first language")),
+            ("b", words.say("second language")),
+        ],
+        hits=[ShownHit.of(one) for one in found.hits],
+        total=found.total,
+        is_cut=found.is_cut,
+        offset=offset,
+        size=HITS,
+        base=_base(request, values),
+    )
+
+
+async def index_part(request: Request) -> Response:
+    """Tells the script to load the page again when the index is ready."""
+    job = await found_mining(request)
+    ready = await server_of(request).indexing.is_fresh(job.folder, wait=0)
+    return Response(status_code=404 if ready else 304)
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/jobs/{id}/pairs", pairs),
+    Route("/jobs/{id}/pairs/{key}", pair),
+    Route("/jobs/{id}/verdicts", judge, methods=["POST"]),
+    Route("/jobs/{id}/search", search),
+    Route("/jobs/{id}/index", index_part),
+]

@@ -1,0 +1,160 @@
+"""What a job is doing, read from its folder: the lock, the last words of its ledger, and what the app wants of it."""
+
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from bitrawl.crawl.ending import STOPPED_BY_YOU
+from bitrawl.errors import StoreError
+from bitrawl.jobs.bootstrap import DESCRIPTION as BOOTSTRAPPED
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.web.intent import Intent, Verb, Wish
+from bitrawl.web.processes import last_lines
+from bitrawl.web.said import Said, quoted, said
+
+
+class State(StrEnum):
+    """What the app says that a job is doing."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    PAUSING = "pausing"  # it finishes what is in flight
+    PAUSED = "paused"
+    STOPPING = "stopping"  # it mines what is there
+    ENDED = "ended"
+    INTERRUPTED = "interrupted"  # killed: it goes on when somebody asks for it
+    FAILED = "failed"  # it could not be run
+
+
+SIMULATED = "simulated"
+"""The folder that a comparison of strategies writes, in the job's own."""
+_RESULTS = {Verb.EXPORT: "corpus/summary.json", Verb.SIMULATE: f"{SIMULATED}/simulate.html"}  # what each writes last
+
+ACTIVE = frozenset((State.RUNNING, State.PAUSING, State.STOPPING))
+"""States in which a process works in the folder."""
+
+
+class LastWords(msgspec.Struct, frozen=True):
+    """What the ledger says about the last run, or about this one."""
+
+    ended: str = ""  # how the crawl ended; empty while it goes on, and if it was killed
+    mining: str = ""  # what is being mined; empty if nothing is
+    verb: str = ""  # that was run last; empty where there is no ledger yet
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.ended) and not self.mining
+
+
+class JobState(msgspec.Struct, frozen=True):
+    """A state, with what there is to say about it."""
+
+    state: State
+    said: Said = Said("")
+    doing: str = ""  # what is being mined now
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in ACTIVE
+
+
+def last_words(folder: JobFolder) -> LastWords:
+    """Nothing where there is no ledger yet, or none that can be read."""
+    try:
+        ledger = folder.reading()
+    except StoreError:
+        return LastWords()
+    try:
+        ended, mining, verb = (str(ledger.recall(key) or "") for key in ("ended", "mining", "verb"))
+    finally:
+        ledger.close()
+    return LastWords(ended, mining, verb or "mine")
+
+
+class IdleWords:
+    """`last_words` of many jobs, most of them idle: their ledgers are read again only when they have changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[tuple[int, ...], LastWords]] = {}
+
+    def of(self, folder: JobFolder) -> LastWords:
+        if folder.is_running:  # it may write twice within one tick of the file system's clock
+            return last_words(folder)
+        stamp = (*_stamp(folder.ledger), *_stamp(folder.path / "job.sqlite-wal"))
+        known = self._known.get(str(folder.path))
+        if known is None or known[0] != stamp:
+            known = self._known[str(folder.path)] = (stamp, last_words(folder))
+        return known[1]
+
+    def forget(self, folder: JobFolder) -> None:
+        """A job that is deleted."""
+        self._known.pop(str(folder.path), None)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def state_of(
+    folder: JobFolder, intent: Intent | None, words: LastWords, *, alive: bool, locked: bool, waits: Said | None = None
+) -> JobState:
+    """The state of a job.
+
+    `alive` tells whether the app's own process is there, `locked` whether any process works in the folder: look at both
+    before you read the last words, or a job that ends meanwhile seems to be interrupted. `waits` is what a waiting job
+    waits for.
+    """
+    if alive or locked:
+        wish = intent.intent if intent is not None and alive else Wish.RUNNING
+        state = {Wish.PAUSED: State.PAUSING, Wish.STOPPED: State.STOPPING}.get(wish, State.RUNNING)
+        return JobState(state, doing=words.mining)
+    if intent is None:
+        return JobState(State.ENDED if words.complete else State.INTERRUPTED, quoted(words.ended))
+    if intent.intent is Wish.WAITING:
+        return JobState(State.WAITING, waits or said("starts in a moment"))
+    if intent.intent is Wish.PAUSED:
+        done = words.complete and not words.ended.startswith(STOPPED_BY_YOU)
+        return JobState(State.ENDED if done else State.PAUSED, quoted(words.ended) if done else Said(""))
+    if intent.intent is Wish.STOPPED:
+        return JobState(State.ENDED, quoted(words.ended) if words.ended else said("stopped by you"))
+    return _after_running(folder, intent, words)
+
+
+def _after_running(folder: JobFolder, intent: Intent, words: LastWords) -> JobState:
+    """Nobody asked it to end: it came to its end, could not be run, or was killed."""
+    code = intent.exit
+    if code == 0 or (code is None and is_done(folder, intent, words)) or (code in (1, 130) and words.complete):
+        return JobState(State.ENDED, quoted(words.ended))
+    if code in (1, 2):
+        return JobState(State.FAILED, quoted(_last_said(folder)))
+    return JobState(State.INTERRUPTED, said("the job was interrupted; nothing is lost"), words.mining)
+
+
+def is_done(folder: JobFolder, intent: Intent, words: LastWords) -> bool:
+    """Whether the folder itself shows that the current command has come to its end."""
+    verb = intent.current.verb
+    if verb in _RESULTS:
+        return _written_since(folder.path / _RESULTS[verb], intent.since)
+    if verb is Verb.BOOTSTRAP:
+        return (folder.path / BOOTSTRAPPED).exists()
+    return words.complete
+
+
+def _written_since(path: Path, since: float) -> bool:
+    try:
+        return path.stat().st_mtime >= since
+    except OSError:
+        return False
+
+
+def _last_said(folder: JobFolder) -> str:
+    """The message that the command ended with, without the place of the folder, which is the operator's business."""
+    lines = last_lines(folder.path)
+    complaints = [number for number, line in enumerate(lines) if line.startswith("bitrawl:")]
+    told = " ".join(lines[complaints[-1] if complaints else -1 :]).removeprefix("bitrawl:").strip()
+    return told.replace(f"{folder.path}/", "").replace(str(folder.path), "the job's folder")[:500]

@@ -1,0 +1,85 @@
+// Keeps the parts of a page that are marked with data-live up to date, sends verdicts without a reload, and moves by key.
+// Everything works without it: forms are forms, and a reload shows the state.
+"use strict";
+
+const EVERY = 1500, HIDDEN = 10000, LOST = 2000; // milliseconds
+
+function watch(part) {
+  let tag = "";
+  const lost = document.getElementById("lost");
+  async function look() {
+    let next = document.hidden ? HIDDEN : EVERY;
+    try {
+      const answer = await fetch(part.dataset.live, {
+        headers: tag ? { "If-None-Match": tag } : {}, cache: "no-store", signal: AbortSignal.timeout(8000),
+      });
+      if (answer.status === 200) {
+        tag = answer.headers.get("ETag") || "";
+        const text = await answer.text();
+        const open = new Set([...part.querySelectorAll("details[open]")].map((one) => one.id));
+        part.innerHTML = text;
+        for (const one of part.querySelectorAll("details")) if (open.has(one.id)) one.open = true;
+        const title = part.querySelector("[data-title]");
+        if (title) document.title = title.dataset.title;
+      } else if (answer.status === 401 || answer.status === 404 || answer.redirected) {
+        location.reload();
+        return;
+      } else if (answer.status !== 304) throw new Error(answer.statusText);
+      if (lost) lost.hidden = true;
+      if (part.querySelector("[data-ended]")) next = HIDDEN;
+    } catch {
+      if (lost) lost.hidden = false;
+      next = LOST;
+    }
+    setTimeout(look, next);
+  }
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) tag = ""; });
+  setTimeout(look, EVERY);
+}
+for (const part of document.querySelectorAll("[data-live]")) watch(part);
+
+// A form with data-part replaces that part of the page with the answer.
+async function send(form, button) {
+  const body = new FormData(form, button);
+  const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(body), headers: { "X-Part": "1" } });
+  if (!answer.ok) { form.dataset.part = ""; form.requestSubmit(button); return; }
+  const part = form.closest(".judged");
+  const holder = document.createElement("template");
+  holder.innerHTML = await answer.text();
+  const fresh = holder.content.querySelector(".judged") || holder.content.firstElementChild;
+  if (part && fresh) { part.replaceWith(fresh); if (fresh.matches("[tabindex]")) fresh.focus({ preventScroll: true }); }
+}
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.dataset.part) {
+    if (form.dataset.ask && !confirm(form.dataset.ask)) event.preventDefault();
+    return;
+  }
+  event.preventDefault();
+  send(form, event.submitter);
+});
+
+// Reading: j and k (or the arrows) move, a accepts, r rejects, u takes it back, x does so for the whole pair of pages.
+function judged() { return [...document.querySelectorAll("[data-row]")]; }
+function press(within, verdict) {
+  const button = within && within.querySelector(`button[value="${verdict}"]`);
+  if (button) button.click();
+}
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+  const rows = judged();
+  if (!rows.length) return;
+  const at = rows.indexOf(document.activeElement.closest("[data-row]"));
+  const here = rows[at];
+  switch (event.key) {
+    case "j": case "ArrowDown": (rows[at + 1] || rows[rows.length - 1]).focus(); break;
+    case "k": case "ArrowUp": (rows[Math.max(at - 1, 0)]).focus(); break;
+    case "a": press(here, "accept"); break;
+    case "r": press(here, "reject"); break;
+    case "u": press(here, "undo"); break;
+    case "A": press(document.querySelector("[data-whole]"), "accept"); break;
+    case "R": press(document.querySelector("[data-whole]"), "reject"); break;
+    default: return;
+  }
+  event.preventDefault();
+});

@@ -1,0 +1,176 @@
+"""Jobs of the web app as real processes on the bundled web: paused, killed, taken over, deleted."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from msgspec import json
+
+from bitrawl import demo
+from bitrawl.demo import Served
+from bitrawl.store.summary import log
+from bitrawl.web import allowed
+from bitrawl.web.live import Sampler
+from bitrawl.web.processes import SystemProcesses
+from bitrawl.web.settings import LimitsSection, Settings
+from bitrawl.web.shelf import Shelf, ShelvedJob
+from bitrawl.web.state import State
+from bitrawl.web.supervisor import Supervisor
+
+RULES = ("/robots.txt", "/.well-known/tdmrep.json")
+SEEDS = "http://www.town-library.test/ http://www.beekeepers.test/"
+MOMENTS = 60_000  # of a millisecond or more; each state is reached much sooner
+
+
+class Server:
+    """As much of a server as jobs need."""
+
+    def __init__(self, path: Path, web: Served) -> None:
+        self.web = web
+        operator = {
+            "fetch": {"allow_private": True, "connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}},
+            "politeness": {"delay": 0.0},
+        }
+        self.settings = Settings(limits=LimitsSection(free_megabytes=1e-3), job=operator)
+        self.user = self.settings.single_user()
+        self.shelf = Shelf(path)
+        self.machines: list[SystemProcesses] = []
+        self.restart()
+
+    def restart(self) -> None:
+        """As after `kill -9` of the server: nothing is known but what the folders say."""
+        self.machines.append(SystemProcesses())
+        self.supervisor = Supervisor(Shelf(self.shelf.path), self.settings, self.machines[-1])
+        self.supervisor.recover()
+
+    def add(self) -> str:
+        asked = allowed.mining({"seeds": SEEDS, "languages": "English, français", "exhaustive": "on"}, self.settings)
+        return self.supervisor.create(self.user, asked.prepare)
+
+    def job(self, job_id: str) -> ShelvedJob:
+        return self.shelf.find(job_id, self.user)
+
+    def state(self, job_id: str) -> State:
+        return self.supervisor.state(self.job(job_id)).state
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        for _ in range(MOMENTS):
+            self.supervisor.tick()
+            if condition():
+                return
+            await asyncio.sleep(0.001)
+        raise AssertionError("it never came to that")
+
+    async def until_visits(self, count: int) -> None:
+        await self.until(lambda: len(self.web.visits) >= count)
+
+    async def until_state(self, job_id: str, state: State) -> None:
+        await self.until(lambda: self.state(job_id) is state)
+
+    def kill_all(self) -> None:
+        for job in self.shelf.jobs():
+            if job.intent is not None and job.intent.process is not None:
+                self.machines[-1].signal(job.intent.process, signal.SIGKILL)
+        for machine in self.machines:
+            for child in machine._children.values():
+                child.wait()
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    async with demo.serve() as web:
+        made = Server(tmp_path / "jobs", web)
+        yield made
+        made.kill_all()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, str]]:
+    """The units of a job that nobody disturbs."""
+
+    async def run(path: Path) -> set[tuple[str, str]]:
+        async with demo.serve() as web:
+            server = Server(path, web)
+            job_id = server.add()
+            await server.until_state(job_id, State.ENDED)
+            return units(server.job(job_id))
+
+    found = asyncio.run(run(tmp_path_factory.mktemp("undisturbed")))
+    assert found
+    return found
+
+
+def units(job: ShelvedJob) -> set[tuple[str, str]]:
+    lines = (job.folder.corpus / "en-fr.sentences.jsonl").read_bytes().splitlines()
+    return {(unit["text_a"], unit["text_b"]) for unit in map(json.decode, lines)}
+
+
+def concluded(job: ShelvedJob) -> set[str]:
+    ledger = job.folder.reading()
+    urls = {line.url for line in log(ledger)}
+    ledger.close()
+    return urls
+
+
+async def test_a_job_paused_by_one_server_and_resumed_by_another_fetches_nothing_twice_and_finds_the_same(
+    server: Server, undisturbed: set[tuple[str, str]]
+):
+    job_id = server.add()
+    await server.until_visits(20)
+    server.restart()
+    assert server.state(job_id) is State.RUNNING, "the job outlives the server"
+    server.supervisor.pause(server.job(job_id))
+    await server.until_state(job_id, State.PAUSED)
+    asked = {visit.url for visit in server.web.visits if not visit.url.endswith(RULES)}
+    assert asked <= concluded(server.job(job_id)), "what was in flight was not finished"
+    paused = len(server.web.visits)
+    server.restart()
+    server.supervisor.tick()
+    assert server.state(job_id) is State.PAUSED
+    server.supervisor.resume(server.job(job_id))
+    await server.until_state(job_id, State.ENDED)
+    assert len(server.web.visits) > paused, "it was done before it was paused"
+    assert not asked & {visit.url for visit in server.web.visits[paused:]}
+    assert units(server.job(job_id)) == undisturbed
+    visits = len(server.web.visits)
+    server.supervisor.run_again(server.job(job_id), allowed.export_again({"formats": "moses"}, server.settings))
+    await server.until_state(job_id, State.RUNNING)
+    await server.until_state(job_id, State.ENDED)
+    assert (server.job(job_id).folder.corpus / "en-fr.fr").exists()
+    assert len(server.web.visits) == visits
+    live = Sampler().sample(server.job(job_id).folder)
+    assert live.pages == 42
+    assert live.segments
+    assert not live.fault
+
+
+async def test_a_killed_job_is_interrupted_and_a_resume_ends_with_the_same_units(
+    server: Server, undisturbed: set[tuple[str, str]]
+):
+    job_id = server.add()
+    await server.until_visits(20)
+    os.kill(server.job(job_id).intent.process.pid, signal.SIGKILL)
+    await server.until_state(job_id, State.INTERRUPTED)
+    server.supervisor.resume(server.job(job_id))
+    await server.until_state(job_id, State.ENDED)
+    assert units(server.job(job_id)) == undisturbed
+
+
+async def test_a_job_that_cannot_be_run_says_why(server: Server):
+    job_id = server.add()
+    description = server.job(job_id).folder.description
+    description.write_text(description.read_text().replace('strategy = "adaptive"', 'strategy = "none"'))
+    await server.until_state(job_id, State.FAILED)
+    assert "there is no strategy 'none'" in str(server.supervisor.state(server.job(job_id)).said)
+
+
+async def test_a_running_job_is_deleted_and_no_process_is_left(server: Server):
+    job_id = server.add()
+    await server.until_visits(10)
+    process = server.job(job_id).intent.process
+    server.supervisor.delete(server.job(job_id), stop=True)
+    await server.until(lambda: not list(server.shelf.path.iterdir()))
+    assert not SystemProcesses().is_alive(process)
