@@ -8,7 +8,7 @@ page pairs is held out, chosen by a hash of their URLs before anything is mined;
 From what is left three corpora are made, alike in everything but the page pairs:
 
     known   the pairs of truth.tsv
-    ours    the pairs that bitrawl finds
+    ours    the pairs that bitrawl finds, and the pages of which it finds a part translated
     rules   pages whose URLs are the same without their language identifiers (WMT16's rule)
 
 The same aligner, the same judge with its default thresholds and the same merging make segments of each. `rules, all` is
@@ -119,6 +119,7 @@ def miner(site: SiteCopy) -> Miner:
 
 def mined_pairs(site: SiteCopy) -> list[UrlPair]:
     pages = partial(iter, list(site.pages.values()))
+    """With the pages that are translated in part, which count for their segments only."""
     found = miner(site).pair(site.name, pages, site.sitemaps, page_of=site.pages.get).found
     return [(pair.url_a, pair.url_b) for pair in found.pairs]
 

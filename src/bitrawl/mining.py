@@ -112,11 +112,11 @@ class Miner:
         if known is None:
             again = None if page_of is None else lambda url: _relabelled(page_of(url), template)
             result = self._pairing.pairs(clean, self._languages, sitemaps, page_of=again)
-            pairs, refusals = result.pairs, [RefusedPair(no.url_a, no.url_b, no.reason) for no in result.refusals]
+            pairs = [*result.pairs, *result.partial]
+            reasons = {(no.url_a, no.url_b): no.reason for no in result.refusals}
             # Half in domain is not enough.
-            refusals += [
-                RefusedPair(*_urls(pair), RefusalReason.OFF_TOPIC) for pair in pairs if off_topic & {*_urls(pair)}
-            ]
+            reasons |= {_urls(pair): RefusalReason.OFF_TOPIC for pair in pairs if off_topic & {*_urls(pair)}}
+            refusals = [RefusedPair(*urls, reason) for urls, reason in reasons.items()]
             pairs = [pair for pair in pairs if not off_topic & {*_urls(pair)}]
         else:
             pairs, refusals = list(known), []
@@ -131,7 +131,7 @@ class Miner:
             tuple(refusals),
             {str(url): str(first) for url, first in repeated.items()},
             licences,
-            _patterns(pairs),
+            _patterns([pair for pair in pairs if not pair.partial]),
         )
         return PairedSite(found, template)
 

@@ -402,6 +402,9 @@ class PagePair(msgspec.Struct, frozen=True):
     lang_b: Language
     score: float  # calibrated, 0–1
     evidence: dict[str, float] = {}  # by the letter of its `Method`
+    partial: bool = (
+        False  # only a part of the text is translated: good for segments, and not counted as a pair of pages
+    )
 
 
 class Bead(msgspec.Struct, frozen=True, gc=False):

@@ -9,9 +9,23 @@ import pytest
 from small_site import EN, FR, articles
 
 from bitrawl.mining import Miner
-from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Reason, Skip, Stage, Visit
+from bitrawl.model import (
+    Language,
+    Lease,
+    Link,
+    LinkKind,
+    Page,
+    PagePair,
+    Reason,
+    Segment,
+    SegmentPair,
+    Skip,
+    Stage,
+    Visit,
+)
 from bitrawl.pair.pairing import PairingResult
 from bitrawl.report import gather, render
+from bitrawl.store import statistics
 from bitrawl.store.findings import Findings, RefusedPair, SiteFindings
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.language import NgramLanguageIdentifier
@@ -50,6 +64,20 @@ def test_findings_of_a_site_are_read_back_as_they_were_stored(ledger: Ledger):
     assert list(findings.licences().items()) == [("CC BY", 9), ("CC0", 5)]
     assert findings.recorded("never.test") == ([], [])
     assert findings.counts() == {"en-fr": (2, 0)}
+
+
+def test_partial_pairs_give_segments_and_are_not_counted_as_pairs_of_pages(ledger: Ledger):
+    findings = Findings(ledger)
+    half = msgspec.structs.replace(pair("http://s.test/en/2", "http://s.test/fr/2"), partial=True)
+    segments = [SegmentPair(one.url_a, one.url_b, Segment("a"), Segment("b"), 0.9) for one in (PAIR, half)]
+    for key, segment in zip((b"1", b"2"), segments, strict=True):
+        findings.aligned("s.test", key, [segment])
+    findings.replace(site("s.test", pairs=(PAIR, half)), [b"1", b"2"])
+    assert list(findings.pairs(EN, FR)) == [PAIR]
+    assert list(findings.segments(EN, FR)) == segments
+    assert findings.counts() == {"en-fr": (1, 2)}
+    assert [(one.site, one.pairs) for one in statistics.site_counts(ledger, 9)] == [("s.test", 1)]
+    assert findings.recorded("s.test")[0] == [PAIR, half]
 
 
 def test_new_findings_of_a_site_take_the_place_of_the_old_and_of_no_others(ledger: Ledger):

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 from hostile_readers import dying_service
 from prose_site import keep
@@ -11,6 +12,7 @@ from small_site import articles
 
 from bitrawl import config
 from bitrawl.child import Failure, FailureKind
+from bitrawl.corpus.judging import Flag
 from bitrawl.jobs import site_mining
 from bitrawl.jobs.site_mining import MinedSite, SiteMiner
 from bitrawl.jobs.worker import MiningWorkers
@@ -118,6 +120,13 @@ async def test_a_site_whose_worker_died_once_is_mined(site: Site):
     site.workers.pairing = lambda: failures.pop() if failures else None
     await site.mine()
     assert (site.segments(), Findings(site.ledger).faults()) == (9, [])
+
+
+async def test_segments_of_partly_translated_pages_bear_a_flag(site: Site):
+    site.pairs[3] = msgspec.structs.replace(site.pairs[3], partial=True)
+    await site.mine()
+    flagged = [one.url_a for one in Findings(site.ledger).segments(EN, FR) if one.flags == (Flag.PARTIAL,)]
+    assert flagged == [site.pairs[3].url_a]
 
 
 async def test_what_is_aligned_is_not_aligned_again(site: Site):

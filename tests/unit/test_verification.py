@@ -2,6 +2,8 @@ import pytest
 from small_site import EN, FR, alternate, articles, page
 
 from bitrawl.pair.copies import copies
+from bitrawl.pair.evidence import Evidence
+from bitrawl.pair.matching import match
 from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.pair.site import condense, language_of
 from bitrawl.pair.verification import RefusalReason, UntranslatedText, shared_text
@@ -30,6 +32,48 @@ def test_an_untranslated_copy_is_refused():
     assert reasons(one, page("http://s.test/fr/x", EN, TEXT)) == ([RefusalReason.UNTRANSLATED], [])
     mostly = page("http://s.test/fr/x", FR, [*TEXT, "Et un peu de français."])
     assert reasons(one, mostly) == ([RefusalReason.UNTRANSLATED], [])
+
+
+ENGLISH_REST = ["In the evening the fishermen come home and sell.", "The market closes when the night begins."]
+
+
+def half_translated(count):
+    """A site of pairs, and two pages in two languages that have half of their text in common."""
+    pages, pairs = articles(count, "http://s.test/en/{}", "http://s.test/fr/{}")
+    one = page("http://s.test/en/half", EN, [*TEXT, *ENGLISH_REST])
+    two = page("http://s.test/fr/half", FR, [*TEXT, *OTHER])
+    return pages, pairs, one, two
+
+
+def test_half_translated_pages_are_no_pair_and_still_a_source_of_segments():
+    pages, pairs, one, two = half_translated(6)
+    result = Pairing().pairs([*pages, one, two], [EN, FR])
+    assert len(result.pairs) == len(pairs)
+    assert not any(pair.partial for pair in result.pairs)
+    [half] = result.partial
+    assert (half.url_a, half.url_b, half.partial) == (one.url, two.url, True)
+    assert [(no.url_a, no.url_b, no.reason) for no in result.refusals] == [(one.url, two.url, RefusalReason.PARTIAL)]
+
+
+def test_a_page_that_is_hardly_translated_is_not_even_a_source_of_segments():
+    pages, _, one, _ = half_translated(6)
+    copy = page("http://s.test/fr/half", FR, [*TEXT, *ENGLISH_REST, "Le port ouvre."])
+    result = Pairing().pairs([*pages, one, copy], [EN, FR])
+    assert result.partial == []
+    assert [no.reason for no in result.refusals] == [RefusalReason.UNTRANSLATED]
+
+
+def test_half_translated_pages_need_declarations_or_urls_that_pair_them():
+    pages, _, one, _ = half_translated(6)
+    elsewhere = page("http://s.test/fr/autre", FR, [*TEXT, *OTHER])
+    assert Pairing().pairs([*pages, one, elsewhere], [EN, FR]).partial == []
+
+
+def test_a_page_with_a_partner_is_in_no_partial_pair():
+    site = condense([page(f"http://s.test/{n}", language, TEXT) for n, language in enumerate((EN, FR, FR))], [EN, FR])
+    half = Evidence.of({(0, 2): 0.9})
+    assert match(site, half, 0.5) == {(0, 2): 0.9}
+    assert match(site, half, 0.5, before=[(0, 1)]) == {}
 
 
 def test_a_page_declared_the_translation_of_two_others_is_paired_once_at_most():

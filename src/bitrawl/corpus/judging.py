@@ -63,6 +63,7 @@ class Flag(StrEnum):
     MAIL = "e-mail address"
     ADDRESS = "url"
     CODE = "code"  # ours
+    PARTIAL = "partly translated page"  # ours: the rest of the page is the same on both sides
 
 
 class Lexicon(Protocol):
@@ -156,6 +157,12 @@ class Judge:
 
 def _judged(one: Measured, score: float) -> SegmentPair:
     return msgspec.structs.replace(one.pair, score=round(score, 4), scores=one.scores, flags=_flags(one))
+
+
+def from_partial_pages(segments: Iterable[SegmentPair]) -> tuple[SegmentPair, ...]:
+    """The same judged segments, with the flag by which they can be kept out of a corpus."""
+    flag = str(Flag.PARTIAL)
+    return tuple(msgspec.structs.replace(one, flags=(*one.flags, flag)) for one in segments)
 
 
 def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:

@@ -13,6 +13,7 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.child import Failure, FailureKind
+from bitrawl.corpus.judging import from_partial_pages
 from bitrawl.errors import StoreError
 from bitrawl.jobs.worker import Languages, MiningWorkers
 from bitrawl.mining import AlignedPair, Doing, PairedSite, Step
@@ -102,7 +103,8 @@ class SiteMiner:
 
         async def batch(some: Sequence[PagePair]) -> None:
             for pair, aligned in await self._batch(some, work, faults):
-                self._findings.aligned(site, keys[pair.url_a, pair.url_b], aligned.segments)
+                segments = from_partial_pages(aligned.segments) if pair.partial else aligned.segments
+                self._findings.aligned(site, keys[pair.url_a, pair.url_b], segments)
                 said = [Skip(pair.url_a, Stage.JUDGE, Reason.MINING_ERROR, fault) for fault in aligned.faults]
                 faults.extend(said)
             progress.add(len(some))
@@ -168,7 +170,7 @@ class SiteMiner:
     def _key(self, pair: PagePair, work: "_Work | None") -> AlignmentKey:
         texts = [self._ledger.digest(url).encode() for url in (pair.url_a, pair.url_b)]
         urls = [pair.url_a.encode(), pair.url_b.encode()]
-        return _hash(*urls, *texts, work.context if work else b"")
+        return _hash(*urls, *texts, b"partial" if pair.partial else b"", work.context if work else b"")
 
 
 class _Work(NamedTuple):

@@ -5,14 +5,15 @@ lexicon, the links of paired pages), scores them and matches them one to one. Th
 what the next one learns from.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.pair.content import Lexicons
-from bitrawl.pair.copies import copies
+from bitrawl.pair.copies import SAME, copies
 from bitrawl.pair.declared import DeclaredDetector, claims
 from bitrawl.pair.evidence import ALL, METHODS_OF, Evidence, Floats, Known, PageNumbers, pair_key
 from bitrawl.pair.features import COLUMN, NAMES, Candidates, Surveyor
@@ -35,6 +36,9 @@ THRESHOLD = 0.5
 LEAST = 0.01  # Score below which a candidate is forgotten.
 CERTAIN = 0.9  # Score from which on a pair is learned from.
 BOTH = 0.5  # What images and digits each have to say for the method that asks for both.
+# What declarations or URLs have to say of two pages of which only a part is translated: a declaration of one of them says
+# that much.
+SAID = 0.5
 HALF = 0.5  # Ratio of lengths below which a refused page is called a placeholder or an abstract.
 
 
@@ -54,6 +58,7 @@ class PairingResult:
     """The pairs, what was refused and why, and what was learned of the site's URLs."""
 
     pairs: list[PagePair] = field(default_factory=list)
+    partial: list[PagePair] = field(default_factory=list)  # refused, but a part of their text is translated
     refusals: list[Refusal] = field(default_factory=list)
     patterns: dict[tuple[Language, Language], dict[Pattern, float]] = field(default_factory=dict)
 
@@ -149,13 +154,31 @@ class Rounds:
     def result(self, scores: Evidence, languages: Sequence[Language]) -> PairingResult:
         """What the last round leaves."""
         matched = match(self.site, scores, self._settings.threshold)
+        partial = self._partial(matched)
         order = {language: place for place, language in enumerate(languages)}
-        keys = np.fromiter(map(pair_key, matched), np.int64)
+        return PairingResult(
+            self._page_pairs(matched, order),
+            [msgspec.structs.replace(pair, partial=True) for pair in self._page_pairs(partial, order)],
+            self._refusals(matched, partial.keys(), scores, order),
+            self._url.patterns,
+        )
+
+    def _partial(self, matched: Mapping[PageNumbers, float]) -> dict[PageNumbers, float]:
+        """Of the pages without a partner, those that are translated in part. Declarations or URLs must pair them.
+
+        What these say is the score: the model has learned to refuse such pages.
+        """
+        said = np.maximum(self.candidates.column("declared"), self.candidates.column("url"))
+        shared = self.candidates.column("shared")
+        half = (shared >= MAX_SHARED) & (shared < SAME) & (said >= SAID)
+        return match(self.site, Evidence(self.candidates.keys[half], said[half]), SAID, before=matched)
+
+    def _page_pairs(self, matched: Mapping[PageNumbers, float], order: Mapping[Language, int]) -> list[PagePair]:
+        keys = np.fromiter(map(pair_key, matched), np.int64, len(matched))
         rows = places_in(self.candidates.keys, keys).tolist()
-        pairs = [
+        return [
             self._page_pair(pair, score, row, order) for (pair, score), row in zip(matched.items(), rows, strict=True)
         ]
-        return PairingResult(pairs, self._refusals(matched, scores, order), self._url.patterns)
 
     def _page_pair(self, pair: PageNumbers, score: float, row: int, order: Mapping[Language, int]) -> PagePair:
         a, b = sorted((self.site.summaries[number] for number in pair), key=lambda summary: order[summary.language])
@@ -163,11 +186,15 @@ class Rounds:
         return PagePair(a.url, b.url, a.language, b.language, round(score, 4), evidence)
 
     def _refusals(
-        self, matched: Mapping[PageNumbers, float], scores: Evidence, order: Mapping[Language, int]
+        self,
+        matched: Mapping[PageNumbers, float],
+        partial: Collection[PageNumbers],
+        scores: Evidence,
+        order: Mapping[Language, int],
     ) -> list[Refusal]:
         """Of what pages declare and of what URLs say, all that did not become a pair."""
         site, methods = self.site, self._settings.methods
-        proposed: set[PageNumbers] = set()
+        proposed = set(partial)
         if Method.DECLARED in methods:
             proposed |= DeclaredDetector().propose(site, Known()).keys() | claims(site)
         if Method.URL in methods:
@@ -178,7 +205,8 @@ class Rounds:
                 (site.summaries[n] for n in pair), key=lambda summary: (order[summary.language], summary.number)
             )
             score = scores.get(pair, 0.0)
-            refused.append(Refusal(a.url, b.url, a.language, b.language, self._reason(pair, score), score))
+            reason = RefusalReason.PARTIAL if pair in partial else self._reason(pair, score)
+            refused.append(Refusal(a.url, b.url, a.language, b.language, reason, score))
         return refused
 
     def _reason(self, pair: PageNumbers, score: float) -> RefusalReason:

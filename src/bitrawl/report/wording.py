@@ -120,6 +120,7 @@ ADVICE: dict[str, str] = {
 REFUSALS = {
     "wrong-language": "Both pages are in the same language. One claims to be in another.",
     "untranslated": "Both pages have mostly the same text: the original, not translated.",
+    "partial": "Only a part of one page is translated. Its translated segments are in the corpus.",
     "short": "One page has hardly any text of its own.",
     "length": "One page has too little text to be a translation of the other.",
     "conflict": "One of the pages has a better partner.",

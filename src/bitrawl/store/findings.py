@@ -23,7 +23,7 @@ class SiteFindings(msgspec.Struct, frozen=True):
 
     site: str
     pages: int  # how many pages it was mined from
-    pairs: tuple[PagePair, ...] = ()
+    pairs: tuple[PagePair, ...] = ()  # partial ones too: these are among the refusals as well
     refusals: tuple[RefusedPair, ...] = ()
     duplicates: dict[str, str] = {}  # from the copy to the page that it repeats
     licences: dict[str, int] = {}  # the number of pages of the corpus that state each licence
@@ -83,10 +83,10 @@ class Findings:
             self._query("DELETE FROM faults WHERE site = ? AND stage != ?", (site, Stage.STRATEGY))
             keys = alignments or [b""] * len(found.pairs)
             rows = [
-                (site, pair.lang_a, pair.lang_b, pair.score, pack(pair), key)
+                (site, pair.lang_a, pair.lang_b, pair.score, pack(pair), key, pair.partial)
                 for pair, key in zip(found.pairs, keys, strict=True)
             ]
-            self._query_many("INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?, ?)", rows)
+            self._query_many("INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", rows)
             kept = "SELECT alignment FROM pairs WHERE site = ?"
             self._query(f"DELETE FROM alignments WHERE site = ? AND key NOT IN ({kept})", (site, site))
             refused = [(site, pair.url_a, pair.url_b, pair.reason) for pair in found.refusals]
@@ -121,13 +121,15 @@ class Findings:
         return [(Language(a), Language(b)) for a, b in rows]
 
     def pairs(self, lang_a: Language, lang_b: Language) -> Iterator[PagePair]:
-        """One pair in memory at a time, site by site."""
-        rows = self._query("SELECT pair FROM pairs WHERE lang_a = ? AND lang_b = ? ORDER BY site, id", (lang_a, lang_b))
+        """One pair in memory at a time, site by site; without the partial ones."""
+        rows = self._query(
+            "SELECT pair FROM pairs WHERE lang_a = ? AND lang_b = ? AND NOT partial ORDER BY site, id", (lang_a, lang_b)
+        )
         for (blob,) in rows:
             yield self._pair(blob)
 
     def segments(self, lang_a: Language, lang_b: Language) -> Iterator[SegmentPair]:
-        """In the order of the pairs and of their pages' text."""
+        """In the order of the pairs, partial ones included, and of their pages' text."""
         rows = self._query(
             "SELECT segments FROM pairs JOIN alignments ON alignments.key = pairs.alignment"
             " WHERE lang_a = ? AND lang_b = ? ORDER BY pairs.site, pairs.id",
@@ -142,9 +144,9 @@ class Findings:
         return self._segments(self._decompress(row[0])) if row else ()
 
     def counts(self) -> dict[str, tuple[int, int]]:
-        """The number of page pairs and of segment pairs, by languages ("en-fr")."""
+        """The number of page pairs, without partial ones, and of all segment pairs, by languages ("en-fr")."""
         rows = self._query(
-            "SELECT lang_a || '-' || lang_b, count(*), coalesce(sum(count), 0) FROM pairs"
+            "SELECT lang_a || '-' || lang_b, sum(NOT partial), coalesce(sum(count), 0) FROM pairs"
             " LEFT JOIN alignments ON alignments.key = pairs.alignment GROUP BY 1 ORDER BY 1"
         )
         return {languages: (pairs, segments) for languages, pairs, segments in rows}
@@ -167,7 +169,7 @@ class Findings:
         return dict(rows.fetchall())
 
     def recorded(self, site: str) -> tuple[list[PagePair], list[RefusedPair]]:
-        """The page pairs of a site, and those that were refused."""
+        """The page pairs of a site, partial ones too, and those that were refused."""
         pairs = self._query("SELECT pair FROM pairs WHERE site = ? ORDER BY id", (site,))
         refusals = self._query("SELECT url_a, url_b, reason FROM refusals WHERE site = ?", (site,))
         return (

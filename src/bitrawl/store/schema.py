@@ -2,7 +2,7 @@
 
 from bitrawl.model import OWN_REQUESTS
 
-VERSION = 4
+VERSION = 5
 """The version of the format. A ledger of another version is refused with advice, never converted."""
 
 # The state of a link. Each URL has one row, and each row ends as a page or as a skip with its reason.
@@ -56,7 +56,7 @@ _FINDINGS = """
 CREATE TABLE IF NOT EXISTS pairs (
     id INTEGER PRIMARY KEY,
     site TEXT NOT NULL, lang_a TEXT NOT NULL, lang_b TEXT NOT NULL, score REAL NOT NULL, pair BLOB NOT NULL,
-    alignment BLOB NOT NULL
+    alignment BLOB NOT NULL, partial INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS pair_sites ON pairs (site);
 CREATE INDEX IF NOT EXISTS pair_languages ON pairs (lang_a, lang_b, site, id);

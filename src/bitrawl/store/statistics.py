@@ -237,7 +237,7 @@ def site_counts(ledger: Ledger, most: int) -> list[SiteCount]:
 
 
 _SITES = """
-SELECT site, (SELECT count(*) FROM pages WHERE pages.site = mined.site), count(pairs.id)
+SELECT site, (SELECT count(*) FROM pages WHERE pages.site = mined.site), coalesce(sum(NOT partial), 0)
 FROM mined LEFT JOIN pairs USING (site) GROUP BY site ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?
 """
 
