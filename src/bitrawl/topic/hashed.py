@@ -1,13 +1,15 @@
 """A text as hashed counts: the form in which topics are learned and pages judged."""
 
-from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language
-from bitrawl.text.frequencies import keys_of, rate_of_keys
+from bitrawl.text.frequencies import key_of, rate_of_keys
+from bitrawl.text.words import is_unspaced, stems_of, written_words
 
 Keys = NDArray[np.int32]
 Floats = NDArray[np.float32]
@@ -21,6 +23,7 @@ RARITY_POWER = 3
 LINEAR_RARITY_POWER = 2  # the same for the linear model, which learns weights of its own; judgement
 PAIR_WEIGHT = 0.5  # of a pair of stems beside a single one; judgement
 LOWEST_RATE = 0.25
+REMEMBERED, LONGEST_REMEMBERED = 50_000, 50  # words of a language, letters of a word: at most 10 MB; judgement
 
 
 class Document(NamedTuple):
@@ -44,13 +47,10 @@ class Document(NamedTuple):
         return self.keys & np.int32(FEATURES - 1)
 
 
-def document(texts: Sequence[Sequence[str]], language: Language) -> Document:
-    """Of the stems of texts in a row. Numbers and single letters are left out, because they are about nothing."""
-    stems = [stem for text in texts for stem in text if meaningful(stem)]
-    distinct = {stem: number for number, stem in enumerate(dict.fromkeys(stems))}
-    keys = keys_of(list(distinct))
-    order = np.array([distinct[stem] for stem in stems], np.int64)
-    return counted(keys[order], language)
+def document(text: str, language: Language) -> Document:
+    """Of the stems of a text. Numbers and single letters are left out, because they are about nothing."""
+    keys = _keys_of_words(language)
+    return counted(np.fromiter(chain.from_iterable(map(keys.__getitem__, written_words(text))), np.int32), language)
 
 
 def counted(row: Keys, language: Language) -> Document:
@@ -76,6 +76,26 @@ def rarity(rates: Floats, power: int) -> Floats:
 def meaningful(stem: str) -> bool:
     """No number, and no single letter of the alphabet."""
     return not stem[0].isdecimal() and (len(stem) > 1 or not stem.isascii())
+
+
+class _KeysOfWords(dict[str, tuple[int, ...]]):
+    """The keys of the stems of written words, made when they are asked for."""
+
+    def __init__(self, language: Language) -> None:
+        self._stems = stems_of(language)
+
+    def __missing__(self, written: str) -> tuple[int, ...]:
+        keys = tuple(map(key_of, filter(meaningful, self._stems[written])))
+        if len(written) <= LONGEST_REMEMBERED and not is_unspaced(written[0]):
+            if len(self) >= REMEMBERED:
+                self.clear()
+            self[written] = keys
+        return keys
+
+
+@lru_cache(maxsize=8)  # a job has two or three languages
+def _keys_of_words(language: Language) -> _KeysOfWords:
+    return _KeysOfWords(language)
 
 
 def _unit(values: Floats) -> Floats:

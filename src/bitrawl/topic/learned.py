@@ -187,11 +187,11 @@ def _texts(page: Page) -> list[str]:
 
 def read_page(page: Page) -> Document:
     """The beginning of its main text, with title, description and keywords."""
-    return document([words(text, page.language) for text in _texts(page)], page.language)
+    return document("\n".join(_texts(page)), page.language)
 
 
 def _text(text: str, language: Language) -> Document:
-    return document([words(text[:MOST_CHARACTERS], language)], language)
+    return document(text[:MOST_CHARACTERS], language)
 
 
 def _parts(text: str) -> list[str]:
