@@ -1,15 +1,13 @@
 """A text as hashed counts: the form in which topics are learned and pages judged."""
 
-from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language
-from bitrawl.text.frequencies import key_of, rate_of_keys
-from bitrawl.text.words import is_unspaced, stems_of, written_words
+from bitrawl.text.frequencies import rate_of_keys
+from bitrawl.text.word_keys import word_keys
 
 Keys = NDArray[np.int32]
 Floats = NDArray[np.float32]
@@ -23,7 +21,6 @@ RARITY_POWER = 3
 LINEAR_RARITY_POWER = 2  # the same for the linear model, which learns weights of its own; judgement
 PAIR_WEIGHT = 0.5  # of a pair of stems beside a single one; judgement
 LOWEST_RATE = 0.25
-REMEMBERED, LONGEST_REMEMBERED = 50_000, 50  # words of a language, letters of a word: at most 10 MB; judgement
 
 
 class Document(NamedTuple):
@@ -49,8 +46,7 @@ class Document(NamedTuple):
 
 def document(text: str, language: Language) -> Document:
     """Of the stems of a text. Numbers and single letters are left out, because they are about nothing."""
-    keys = _keys_of_words(language)
-    return counted(np.fromiter(chain.from_iterable(map(keys.__getitem__, written_words(text))), np.int32), language)
+    return counted(word_keys(text, language), language)
 
 
 def counted(row: Keys, language: Language) -> Document:
@@ -71,31 +67,6 @@ def rarity(rates: Floats, power: int) -> Floats:
     """0 for a word that is every second one, 1 for one that general language hardly has."""
     steps = np.log(1e6 / np.maximum(rates, LOWEST_RATE)) / np.log(1e6 / LOWEST_RATE)
     return np.asarray(np.clip(steps, 0, 1) ** power, np.float32)
-
-
-def meaningful(stem: str) -> bool:
-    """No number, and no single letter of the alphabet."""
-    return not stem[0].isdecimal() and (len(stem) > 1 or not stem.isascii())
-
-
-class _KeysOfWords(dict[str, tuple[int, ...]]):
-    """The keys of the stems of written words, made when they are asked for."""
-
-    def __init__(self, language: Language) -> None:
-        self._stems = stems_of(language)
-
-    def __missing__(self, written: str) -> tuple[int, ...]:
-        keys = tuple(map(key_of, filter(meaningful, self._stems[written])))
-        if len(written) <= LONGEST_REMEMBERED and not is_unspaced(written[0]):
-            if len(self) >= REMEMBERED:
-                self.clear()
-            self[written] = keys
-        return keys
-
-
-@lru_cache(maxsize=8)  # a job has two or three languages
-def _keys_of_words(language: Language) -> _KeysOfWords:
-    return _KeysOfWords(language)
 
 
 def _unit(values: Floats) -> Floats:

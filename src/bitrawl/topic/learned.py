@@ -22,8 +22,9 @@ from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, Relevance
 from bitrawl.protocols import RelevanceModel
 from bitrawl.text.frequencies import keys_of
+from bitrawl.text.word_keys import meaningful
 from bitrawl.text.words import words
-from bitrawl.topic.hashed import Document, document, meaningful
+from bitrawl.topic.hashed import Document, document
 from bitrawl.topic.subject import Subject
 from bitrawl.url import Url
 
