@@ -127,11 +127,11 @@ def test_a_crawl_that_is_all_about_the_subject_is_no_background():
 def test_a_fit_that_forgets_the_examples_is_dropped():
     subject = Subject(EN)
     for i in range(9):
-        subject.learn(document([text(WINE, EN, i).split()], EN), relevant=True)
-    wine = document([text(WINE, EN, 50).split()], EN)
+        subject.learn(document(text(WINE, EN, i), EN), relevant=True)
+    wine = document(text(WINE, EN, 50), EN)
     before = subject.logit(wine)
     for i in range(20):  # the user's counter-examples are about the subject themselves
-        subject.learn(document([text(WINE, EN, i).split()], EN), relevant=False)
+        subject.learn(document(text(WINE, EN, i), EN), relevant=False)
     assert subject.logit(wine) == before
 
 

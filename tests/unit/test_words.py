@@ -101,6 +101,15 @@ def test_what_is_remembered_of_a_language_is_bounded():
     assert not any(len(word) > 100 for word in stems)
 
 
+@given(
+    st.lists(st.sampled_from(["Straße 1 234", "北墙上 3.5", "स्थिति", "e\u0301t\u00e9", "\u0301 x", "", "12 345"])).map(
+        "\n".join
+    )
+)
+def test_lines_are_read_as_they_are_in_one_text(text: str):
+    assert written_words(text) == _pattern().findall(unicodedata.normalize("NFKC", text).casefold())
+
+
 def test_a_text_that_is_not_elaborate_does_not_become_so():
     plain = (chr(code) for code in range(0x110000) if not is_elaborate(chr(code)) and not 0xD800 <= code < 0xE000)
     assert not any(is_unspaced(piece) for text in plain for word in written_words(text) for piece in word)

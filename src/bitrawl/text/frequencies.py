@@ -59,10 +59,12 @@ def known(language: Language) -> bool:
 
 def keys_of(stems: Iterable[str]) -> NDArray[np.int32]:
     """What a table knows the stems by. All numbers with the same number of digits have the same key."""
-    crc = zlib.crc32
-    return np.array(
-        [crc((_shape(stem) if stem[:1].isdecimal() else stem).encode()) for stem in stems], np.int64
-    ).astype(np.int32) & np.int32(KEY_MASK)
+    return np.array([key_of(stem) for stem in stems], np.int32)
+
+
+def key_of(stem: str) -> int:
+    """`keys_of` one stem, for those that remember it."""
+    return zlib.crc32((_shape(stem) if stem[:1].isdecimal() else stem).encode()) & KEY_MASK
 
 
 class Table(NamedTuple):

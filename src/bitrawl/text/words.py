@@ -50,7 +50,10 @@ def words(text: str, language: Language) -> list[str]:
 def written_words(text: str) -> list[str]:
     """Casefolded words as they are written, numbers as they are grouped, and runs of a script without spaces."""
     text = unicodedata.normalize("NFKC", text).casefold()
-    return (_pattern() if is_elaborate(text) else _PLAIN).findall(text)
+    if not is_elaborate(text):
+        return _PLAIN.findall(text)
+    # Line by line, because a foreign name would otherwise slow down a whole article. No word goes over the end of a line.
+    return [word for line in text.split("\n") for word in (_pattern() if is_elaborate(line) else _PLAIN).findall(line)]
 
 
 def word_places(text: str) -> list[tuple[int, int]]:

@@ -1,13 +1,13 @@
 """A text as hashed counts: the form in which topics are learned and pages judged."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language
-from bitrawl.text.frequencies import keys_of, rate_of_keys
+from bitrawl.text.frequencies import rate_of_keys
+from bitrawl.text.word_keys import word_keys
 
 Keys = NDArray[np.int32]
 Floats = NDArray[np.float32]
@@ -44,13 +44,9 @@ class Document(NamedTuple):
         return self.keys & np.int32(FEATURES - 1)
 
 
-def document(texts: Sequence[Sequence[str]], language: Language) -> Document:
-    """Of the stems of texts in a row. Numbers and single letters are left out, because they are about nothing."""
-    stems = [stem for text in texts for stem in text if meaningful(stem)]
-    distinct = {stem: number for number, stem in enumerate(dict.fromkeys(stems))}
-    keys = keys_of(list(distinct))
-    order = np.array([distinct[stem] for stem in stems], np.int64)
-    return counted(keys[order], language)
+def document(text: str, language: Language) -> Document:
+    """Of the stems of a text. Numbers and single letters are left out, because they are about nothing."""
+    return counted(word_keys(text, language), language)
 
 
 def counted(row: Keys, language: Language) -> Document:
@@ -71,11 +67,6 @@ def rarity(rates: Floats, power: int) -> Floats:
     """0 for a word that is every second one, 1 for one that general language hardly has."""
     steps = np.log(1e6 / np.maximum(rates, LOWEST_RATE)) / np.log(1e6 / LOWEST_RATE)
     return np.asarray(np.clip(steps, 0, 1) ** power, np.float32)
-
-
-def meaningful(stem: str) -> bool:
-    """No number, and no single letter of the alphabet."""
-    return not stem[0].isdecimal() and (len(stem) > 1 or not stem.isascii())
 
 
 def _unit(values: Floats) -> Floats:

@@ -22,8 +22,9 @@ from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, Relevance
 from bitrawl.protocols import RelevanceModel
 from bitrawl.text.frequencies import keys_of
+from bitrawl.text.word_keys import meaningful
 from bitrawl.text.words import words
-from bitrawl.topic.hashed import Document, document, meaningful
+from bitrawl.topic.hashed import Document, document
 from bitrawl.topic.subject import Subject
 from bitrawl.url import Url
 
@@ -187,11 +188,11 @@ def _texts(page: Page) -> list[str]:
 
 def read_page(page: Page) -> Document:
     """The beginning of its main text, with title, description and keywords."""
-    return document([words(text, page.language) for text in _texts(page)], page.language)
+    return document("\n".join(_texts(page)), page.language)
 
 
 def _text(text: str, language: Language) -> Document:
-    return document([words(text[:MOST_CHARACTERS], language)], language)
+    return document(text[:MOST_CHARACTERS], language)
 
 
 def _parts(text: str) -> list[str]:

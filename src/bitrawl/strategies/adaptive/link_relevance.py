@@ -1,8 +1,8 @@
 """The chance that a link leads to a page about the topic, for all links of a job.
 
 A row a link: what its sources are about, what its own words say, how far the last relevant page is, and what links of the
-same directory and of the same page have brought so far. A small logistic model weighs them. It begins with weights that
-were trained on other webs, and each visit corrects them a little.
+same directory, of the same page and with the same words have brought so far. A small logistic model weighs them. It begins
+with weights that were trained on other webs, and each visit corrects them a little.
 """
 
 import re
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bitrawl.model import Language, Link, Page
 from bitrawl.protocols import RelevanceModel
+from bitrawl.strategies.adaptive.link_words import LinkWords
 from bitrawl.strategies.adaptive.rates import Rates
 from bitrawl.url import Url
 
@@ -33,6 +34,7 @@ MOST_WEIGHED = 20_000  # texts of links that are remembered, then forgotten all 
 SHIFT_AFTER, SHIFT_EVERY, SHIFT_WINDOW = 20, 10, 1000  # pages
 SHIFT_TO, MOST_SHIFT = 1.0, 3.0  # log-odds
 STEP = 0.02  # of one visit, on the weights; judgement
+WORD_STEP = 0.3  # of one visit, on the weights of the link's words; judgement
 PULL = 0.002  # of one visit, back to the trained weights; judgement
 
 
@@ -91,6 +93,7 @@ class LinkRelevance:
         self._rows: dict[Url, int] = {}
         self._urls: list[Url] = []
         self._rates = Rates(PRIOR)
+        self._words = LinkWords(WORD_STEP)
         self._facts = np.zeros((FIRST_ROWS, len(Column)), np.float32)
         self._groups = np.zeros((FIRST_ROWS, 2), np.int32)  # place, source
         self._visited = np.zeros(FIRST_ROWS, bool)
@@ -139,6 +142,8 @@ class LinkRelevance:
         contexts = self._weigh([link.context for link in links], page.language)
         for column, weights in ((Column.ANCHOR, anchors), (Column.CONTEXT, contexts)):
             facts[rows, column] = np.where(first, weights, np.maximum(weights, facts[rows, column]))
+        for link, row in zip(links, rows.tolist(), strict=True):
+            self._words.add(row, link.anchor or link.image_alt, page.language)
         facts[rows, Column.SILENT] = [not (link.anchor or link.image_alt) for link in links]
 
     def chance(self, rows: Rows) -> Floats:
@@ -146,7 +151,7 @@ class LinkRelevance:
         if not len(rows):
             return np.zeros(0, np.float32)
         # No matrix product of BLAS: its threads wait for each other on a busy machine.
-        odds = np.einsum("ij,j->i", self.features(rows), self.weights)
+        odds = np.einsum("ij,j->i", self.features(rows), self.weights) + self._words.odds(rows)
         chance: Floats = 1 / (1 + np.exp(-np.clip(odds, -20, 20)))
         return chance
 
@@ -194,7 +199,9 @@ class LinkRelevance:
     def _correct(self, row: int, gain: float) -> None:
         """One step of logistic regression, and a pull back to the trained weights."""
         features = self.features(np.array([row]))[0]
-        chance = 1 / (1 + np.exp(-float(np.clip(features @ self.weights, -20, 20))))
+        odds = float(features @ self.weights + self._words.odds(np.array([row]))[0])
+        chance = 1 / (1 + np.exp(-np.clip(odds, -20, 20)))
+        self._words.correct(row, gain - chance)
         self.weights += STEP * np.float32(gain - chance) * features / np.float32(1 + np.linalg.norm(features) / 4)
         self.weights += np.float32(PULL) * (self._trained - self.weights)
 
@@ -228,6 +235,7 @@ class LinkRelevance:
                 self._grow()
             self._facts[row, Column.BIAS] = 1.0
             self._facts[row, Column.ADDRESS] = _cut(weight)
+            self._words.add(row, _words(url), language)
             self._groups[row, 0] = self._rates.group(("place", url.host, *_folders(url)))
         return np.array([self._rows[link.url] for link in links], np.int64)
 
