@@ -156,7 +156,7 @@ class _FoundSites:
         walk, path = self._walk, self._folder.path
         if walk is None:
             raise AssertionError("the search has not begun")
-        verdicts = ranked(walk.verdicts)
+        verdicts = ranked(walk.standing)
         files.write(path / SITES_JSON, json_lines(verdicts))
         files.write(path / SITES_TABLE, table(verdicts))
         files.write(path / SEEDS, seed_list(verdicts))
