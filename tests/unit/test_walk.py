@@ -12,6 +12,7 @@ from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.discover.graph.host_languages import HostLanguages
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.discover.walk.back_and_forth import BackAndForth
 from bitrawl.discover.walk.bayes import NaiveBayes
@@ -270,6 +271,22 @@ def test_cocitation_finds_sites_before_the_others_do():
     }
     assert found[Strategy.COCITATION] >= 9
     assert found[Strategy.COCITATION] > 2 * found[Strategy.OBFC]
+
+
+def test_hosts_with_pages_in_both_languages_by_an_index_are_visited_first():
+    """One hub cites all, so nothing else tells the sites apart."""
+    pages = small_web()
+    cited = [f"http://{kind}{number}.org/" for number in range(12) for kind in ("bad", "good")]
+    source = LinkTable([("http://all.org/", url) for url in cited])
+    counts = {f"good{number}.org": (9, 5, 14) for number in range(12)} | {
+        f"bad{number}.org": (9, 0, 9) for number in range(12)
+    }
+    found = {}
+    for counted in (None, HostLanguages([EN, FR], counts)):
+        walk = new_walk(Strategy.COCITATION, [EN, FR], source, MarkedCheck, counted)
+        asyncio.run(crawl_of(walk, PagesOfWords(pages), ["http://good0.org/"], 14).run())
+        found[counted is not None] = walk.sites
+    assert found[True] == 6 > found[False]
 
 
 def test_a_graph_that_does_not_know_what_hubs_cite_has_them_read():

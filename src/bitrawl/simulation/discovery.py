@@ -19,6 +19,7 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.discover.graph.host_languages import HostLanguages
 from bitrawl.discover.walk.walk import Found, NewCheck
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.protocols import Analyser, BacklinkSource
@@ -45,6 +46,7 @@ class Search(msgspec.Struct, frozen=True):
     downloads: int = MOST_DOWNLOADS
     check: NewCheck | None = None  # replaces the check that a live search uses
     analyser: Analyser | None = None  # replaces the one of the replay
+    counted: HostLanguages | None = None  # which languages hosts have, by an index
 
 
 class WalkTrial(msgspec.Struct, frozen=True):
@@ -77,8 +79,8 @@ async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
     clock, sites = ReplayClock(), Sites()
     ledger = ReplayLedger(sites.of)
     robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), clock, pause=0.0)
-    check = search.check or new_site_check(search.languages, robots.sitemaps)
-    walked = walk(name, search.languages, search.source, check)
+    check = search.check or new_site_check(search.languages, robots.sitemaps, search.counted)
+    walked = walk(name, search.languages, search.source, check, search.counted)
     budget = Budget(downloads=search.downloads)
     crawl = Crawl(
         Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0.0), budget=budget, ranked=True),

@@ -77,7 +77,8 @@ class Neighbourhood:
 
     def read(self, page: Url, links: Sequence[Link]) -> list[Candidate]:
         """A page was read: it cites the hosts that its links lead to. Returns the candidates to check: new ones, and those
-        that failed at a made-up address and are linked at another one."""
+        that failed at a made-up address and are linked at another one.
+        """
         outside = [link for link in out_of_site(links, page) if link.kind is LinkKind.PAGE]
         known = {
             host: self.candidates[host].may_try_again
