@@ -27,6 +27,7 @@ from bitrawl.report.plots import Series
 from bitrawl.report.simulation import harvest
 from bitrawl.simulation.replay import Replay, ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 
 WALKS = (Walk.FC, Walk.OBFC, Walk.COBFC, Walk.COCITATION)
@@ -47,6 +48,9 @@ class Search(msgspec.Struct, frozen=True):
     check: NewCheck | None = None  # replaces the check that a live search uses
     analyser: Analyser | None = None  # replaces the one of the replay
     counted: HostLanguages | None = None  # which languages hosts have, by an index
+    new_judge: Callable[[], TopicJudge] | None = (
+        None  # of the topic, for the walk that needs one; it learns, so each has its own
+    )
 
 
 class WalkTrial(msgspec.Struct, frozen=True):
@@ -92,6 +96,9 @@ async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
         clock=clock,
         settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False, site_hosts=_ANY_HOSTS),
     )
+    if name is Walk.FOCUSED and search.new_judge is not None:
+        judge = search.new_judge()
+        crawl.judge, crawl.redirected = judge, judge.redirected
     crawl.seed([Link(url, LinkKind.SEED) for url in search.seeds])
     await crawl.run()
     held = tuple(one.site for one in walked.found)
