@@ -2,13 +2,15 @@
 
     python -m benchmarks.discovery                               # en-fr, all configurations, ten sets of seeds, both webs
     python -m benchmarks.discovery --strategies cocitation,obfc --sets 3 --langs en,es
+    python -m benchmarks.discovery --counts                      # and ours with a simulated index of languages
     python -m benchmarks.discovery --check truth                 # sites are judged by the truth, which costs as much
     python -m benchmarks.discovery --svg curves.svg              # figure 3 of Barbosa et al. as curves
 
 Each set of seeds has four bilingual sites, eight sites of any kind and eight citing pages, as ../shared/discovery/seeds.txt. All
 configurations get the same graph and the same links. Every request counts as a download, also redirects, errors and what the check
 of a site asks for. Sites of the seeds are not counted. A second web has the same hubs, which cite at random: the targets of the
-generated hubs are drawn anew. false: sites held to be bilingual that are not, without thin and unknown ones.
+generated hubs are drawn anew. The topic of focused is what the bilingual seeds are about. The index of languages is simulated: it
+counts half of the web's pages, drawn at random, by their language. false: sites held to be bilingual that are not, without thin and unknown ones.
 """
 
 import argparse
@@ -30,10 +32,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.assemble.discovery import new_site_check
+from bitrawl.assemble.topics import Examples, topic_judge
+from bitrawl.config import Job, TopicSection
 from bitrawl.config import Walk as Strategy
+from bitrawl.discover.graph.host_languages import HostLanguages
 from bitrawl.discover.verdict import Answer, SiteVerdict
-from bitrawl.discover.walk.walk import NewCheck
 from bitrawl.discover.walk.words import without_www
 from bitrawl.errors import UrlError
 from bitrawl.jobs.graphs import open_backlinks
@@ -42,6 +45,7 @@ from bitrawl.protocols import Analyser, BacklinkSource
 from bitrawl.report.simulation.harvest import curve
 from bitrawl.simulation.discovery import WALKS, Search, WalkTrial, picture, run_walk
 from bitrawl.simulation.replay import Replay, opened_replay
+from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 
 WEB = Path(__file__).parents[2] / "shared" / "discovery"
@@ -76,6 +80,14 @@ class Web(NamedTuple):
     source: BacklinkSource
 
 
+class Configuration(NamedTuple):
+    """A row of the table."""
+
+    name: str
+    strategy: Strategy
+    counted: HostLanguages | None = None
+
+
 class Trial(NamedTuple):
     """One walk."""
 
@@ -93,7 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--langs", default="en,fr")
-    parser.add_argument("--strategies", default=",".join(WALKS))
+    parser.add_argument("--strategies", default=",".join((Strategy.FC, Strategy.FOCUSED, *WALKS[1:])))
+    parser.add_argument("--counts", action="store_true", help="ours with a simulated index of languages too")
     parser.add_argument("--sets", type=int, default=10, help="sets of seeds")
     parser.add_argument("--downloads", type=int, default=max(MARKS))
     parser.add_argument("--check", choices=("site", "truth"), default="site")
@@ -106,26 +119,30 @@ async def _compare(asked: argparse.Namespace) -> None:
     languages = [Language(code) for code in asked.langs.split(",")]
     truth, rows = _truth(languages), _rows()
     async with opened_replay([WEB / "web.warc.gz"], cache=CACHE) as replay:
+        tried = [Configuration(name, Strategy(name)) for name in asked.strategies.split(",")]
+        if asked.counts:
+            counted = _simulated_counts(await replay.pages(), languages)
+            tried.append(Configuration("with counts", Strategy.COCITATION, counted))
         for name in asked.webs.split(","):
             async with _web(name, rows, replay.analyser) as web:
-                await _table_of(replay, web, truth, languages, asked)
+                await _table_of(replay, web, truth, tried, asked)
 
 
 async def _table_of(
-    replay: Replay, web: Web, truth: Truth, languages: Sequence[Language], asked: argparse.Namespace
+    replay: Replay, web: Web, truth: Truth, tried: Sequence[Configuration], asked: argparse.Namespace
 ) -> None:
-    by_walk = {}
-    print(f"{'-'.join(languages)}, hubs cite {'as they do' if web.name == 'real' else 'at random'}")
+    by_name = {}
+    print(f"{asked.langs}, hubs cite {'as they do' if web.name == 'real' else 'at random'}")
     print(f"{'':12}" + "".join(f"{f'at {mark}':>16}" for mark in MARKS) + f"{'false':>8}{'s each':>8}")
-    for strategy in map(Strategy, asked.strategies.split(",")):
-        trials = [await _trial(replay, web, truth, languages, strategy, number, asked) for number in range(asked.sets)]
-        by_walk[strategy] = trials
-        _print(strategy, trials)
+    for one in tried:
+        trials = [await _trial(replay, web, truth, one, number, asked) for number in range(asked.sets)]
+        by_name[one.name] = trials
+        _print(one.name, trials)
     if asked.svg is not None:
-        _draw(asked.svg.with_stem(f"{asked.svg.stem}-{web.name}"), by_walk, asked.downloads)
+        _draw(asked.svg.with_stem(f"{asked.svg.stem}-{web.name}"), by_name, asked.downloads)
 
 
-def _print(strategy: Strategy, trials: Sequence[Trial]) -> None:
+def _print(name: str, trials: Sequence[Trial]) -> None:
     cells = []
     for mark in MARKS:
         found = [trial.walked.sites_at(mark) for trial in trials]
@@ -133,42 +150,59 @@ def _print(strategy: Strategy, trials: Sequence[Trial]) -> None:
         cells.append(f"{mean(found):.1f}{spread}")
     false = sum(trial.false for trial in trials) / max(1, sum(len(trial.walked.held) for trial in trials))
     print(
-        f"{strategy:12}"
-        + "".join(f"{cell:>16}" for cell in cells)
-        + f"{false:8.3f}{mean(t.seconds for t in trials):8.1f}"
+        f"{name:12}" + "".join(f"{cell:>16}" for cell in cells) + f"{false:8.3f}{mean(t.seconds for t in trials):8.1f}"
     )
     sys.stdout.flush()
 
 
-async def _trial(  # noqa: PLR0913, PLR0917 - what a trial needs
+async def _trial(
     replay: Replay,
     web: Web,
     truth: Truth,
-    languages: Sequence[Language],
-    strategy: Strategy,
+    tried: Configuration,
     number: int,
     asked: argparse.Namespace,
 ) -> Trial:
     started = time.process_time()
+    languages = [Language(code) for code in asked.langs.split(",")]
+    seeds = _seeds(truth, web.rows, number)
     search = Search(
         languages,
-        _seeds(truth, web.rows, number),
+        seeds,
         web.source,
         downloads=asked.downloads,
-        check=_new_check(asked.check, truth, languages),
+        check=partial(TruthfulCheck, truth=truth) if asked.check == "truth" else None,
         analyser=web.analyser,
+        counted=tried.counted,
+        new_judge=partial(_topic, languages, seeds, truth),
     )
-    walked = await run_walk(replay, search, strategy)
+    walked = await run_walk(replay, search, tried.strategy)
     if walked.faults:
-        print(f"  {strategy} {number}: {walked.faults} faults", file=sys.stderr)
+        print(f"  {tried.name} {number}: {walked.faults} faults", file=sys.stderr)
     wrong = [
         host for host in map(without_www, walked.held) if host not in truth.bilingual and host not in truth.left_out
     ]
     return Trial(walked, len(wrong), time.process_time() - started)
 
 
-def _new_check(kind: str, truth: Truth, languages: Sequence[Language]) -> NewCheck:
-    return partial(TruthfulCheck, truth=truth) if kind == "truth" else new_site_check(languages)
+def _topic(languages: Sequence[Language], seeds: Sequence[Url], truth: Truth) -> TopicJudge:
+    like = [str(url) for url in seeds if without_www(url.host) in truth.bilingual]
+    others = [str(url) for url in seeds]
+    topic = TopicSection(like=like, hub=True)
+    return topic_judge(Job(langs=list(languages), seeds=others, topic=topic), Examples())
+
+
+def _simulated_counts(pages: Iterable[Page], languages: Sequence[Language]) -> HostLanguages:
+    """As Common Crawl's columnar index would have them, had it seen half of the pages."""
+    chosen = random.Random(12)
+    counts: dict[str, list[int]] = defaultdict(lambda: [0] * (len(languages) + 1))
+    for page in pages:
+        if chosen.random() < 0.5:
+            row = counts[without_www(page.url.host)]
+            row[-1] += 1
+            for place, language in enumerate(languages):
+                row[place] += page.language == language
+    return HostLanguages(languages, counts)
 
 
 class TruthfulCheck:
@@ -273,10 +307,10 @@ def _table(name: str, keep: Callable[[dict[str, str]], bool] = lambda _row: True
         return [row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE) if keep(row)]
 
 
-def _draw(path: Path, by_walk: dict[Strategy, list[Trial]], downloads: int) -> None:
+def _draw(path: Path, by_name: dict[str, list[Trial]], downloads: int) -> None:
     """The mean over the sets of seeds, rounded, a line for each configuration."""
     curves = []
-    for name, trials in by_walk.items():
+    for name, trials in by_name.items():
         means = [round(mean(one.walked.sites_at(at) for one in trials)) for at in range(1, downloads + 1)]
         curves.append(curve(name, means))
     path.write_text(picture(curves), encoding="utf-8")

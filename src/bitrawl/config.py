@@ -125,6 +125,9 @@ class DiscoverySection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
     walk: Walk | None = None  # which site is visited next; without it the job searches for no sites
     backlinks: list[str] = []  # link graphs: who cites whom
+    host_languages: str = (
+        ""  # Common Crawl's columnar index, a Parquet file or a folder of them: which languages hosts have
+    )
     downloads: Count | None = None  # where to stop: requests, whatever they bring
 
     @property
@@ -327,7 +330,11 @@ def _resolved(described: Mapping[str, Any]) -> Job:
         url_language_model=_model(job.url_language_model),
         url_pair_model=_model(job.url_pair_model),
         topic=_resolved_topic(job),
-        discovery=msgspec.structs.replace(job.discovery, backlinks=[_place(raw) for raw in job.discovery.backlinks]),
+        discovery=msgspec.structs.replace(
+            job.discovery,
+            backlinks=[_place(raw) for raw in job.discovery.backlinks],
+            host_languages=str(Path(job.discovery.host_languages).resolve()) if job.discovery.host_languages else "",
+        ),
         pair=msgspec.structs.replace(
             job.pair, dictionary=str(Path(job.pair.dictionary).resolve()) if job.pair.dictionary else ""
         ),
@@ -368,7 +375,11 @@ def public_text_of(job: Job) -> str:
             fetch=replace(job.fetch, contact="", proxy="", connect_to={}),
             pair=replace(job.pair, dictionary=Path(job.pair.dictionary).name),
             topic=_public_topic(job.topic),
-            discovery=replace(job.discovery, backlinks=[Path(name).name for name in job.discovery.backlinks]),
+            discovery=replace(
+                job.discovery,
+                backlinks=[Path(name).name for name in job.discovery.backlinks],
+                host_languages=Path(job.discovery.host_languages).name,
+            ),
         )
     )
 
@@ -458,7 +469,7 @@ def _check_topic(job: Job) -> None:
 def _check_discovery(job: Job) -> None:
     """What a search for bilingual sites needs."""
     if not job.discovery.is_set:
-        if job.discovery.backlinks or job.discovery.downloads:
+        if job.discovery.backlinks or job.discovery.host_languages or job.discovery.downloads:
             raise ConfigError('[discovery] has no walk; name one, as in walk = "cocitation", or run bitrawl discover')
         return
     if len(job.languages()) < 2:
@@ -470,6 +481,9 @@ def _check_discovery(job: Job) -> None:
     for name in job.discovery.backlinks:
         if "://" not in name and not Path(name).exists():
             raise ConfigError(f"--backlinks: there is no file or folder {name}")
+    index = job.discovery.host_languages
+    if index and not Path(index).exists():
+        raise ConfigError(f"--host-languages: there is no file or folder {index}")
 
 
 def _place(raw: str) -> str:

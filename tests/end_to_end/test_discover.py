@@ -130,6 +130,7 @@ async def test_a_search_that_finds_nothing_says_why(tmp_path: Path):
         (("--langs", "en"), b"two languages"),
         (("--strategy", "focused"), b"needs a topic"),
         (("--backlinks", "no-such-file"), b"no-such-file"),
+        (("--host-languages", "no-such-index"), b"no-such-index"),
     ):
         process = await start(None, tmp_path / "c", *flags)
         _, err = await process.communicate()

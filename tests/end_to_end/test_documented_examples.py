@@ -33,6 +33,7 @@ OTHERS = {
     "--kilobytes",
     "--mine",
     "--sets",
+    "--counts",
     "--small",
     "--splits",
     "--edges",

@@ -46,6 +46,8 @@ def files_below(folder: Path) -> set[str]:
         ("mine https://me:geheim@a.org/ --langs en,fr --out OUT", 2, "write it without"),
         ("mine --job BINARY --out OUT", 2, "is not a text file in UTF-8"),
         ("mine --seeds-file BINARY --langs en,fr --out OUT", 2, "is not a text file in UTF-8"),
+        ("mine --sites BINARY --langs en,fr --out OUT", 2, "is not a text file in UTF-8"),
+        ("mine --sites EMPTY/sites.tsv --langs en,fr --out OUT", 2, "sites.tsv: No such file or directory"),
         ("mine --replay BINARY --langs en,fr --out OUT", 1, "is no WARC file"),
         ("mine --warc BINARY --langs en,fr --out OUT", 1, "is no WARC file"),
         ("mine --warc EMPTY --langs en,fr --out OUT", 1, "contains no WARC files"),
@@ -94,6 +96,20 @@ def test_a_seeds_file_may_begin_with_a_mark_and_languages_may_have_spaces(
     status = json.loads(bitrawl("status", tmp_path / "job", "--format", "json")[1])
     assert status["pages"] > 5
     assert [host["host"] for host in status["hosts"]] == ["www.beekeepers.test"]
+
+
+def test_the_bilingual_sites_of_a_search_are_mined_and_the_others_are_counted(
+    bitrawl: Bitrawl, mined: Path, tmp_path: Path
+):
+    rows = ["www.beekeepers.test\tbilingual", "www.orchard.test\tno", "www.town-library.test\tunknown"]
+    (tmp_path / "sites.tsv").write_text("\n".join(["site\tverdict", *rows]) + "\n", encoding="utf-8")
+    sites = ("--sites", tmp_path / "sites.tsv", "--replay", mined / "warc", "--langs", "en,fr")
+    code, _, err = bitrawl("mine", *sites, "--out", tmp_path / "job")
+    assert code == 0
+    assert "1 site; 2 rows that are not bilingual are left out" in " ".join(err.split())
+    status = json.loads(bitrawl("status", tmp_path / "job", "--format", "json")[1])
+    assert [host["host"] for host in status["hosts"]] == ["www.beekeepers.test"]
+    assert (tmp_path / "job/corpus/en-fr.sentences.jsonl").stat().st_size > 0
 
 
 def test_a_dry_run_of_an_archive_shows_each_home_page_and_writes_nothing(bitrawl: Bitrawl, mined: Path, tmp_path: Path):

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bitrawl.cli.discover_graph import app
-from bitrawl.discover.graph.host_languages import language_counts
+from bitrawl.discover.graph.host_languages import HostLanguages
 from bitrawl.discover.graph.names import look_reversed, reversed_host, spellings
 from bitrawl.discover.graph.rows import LinkRows
 from bitrawl.discover.graph.service import BacklinkService
@@ -17,7 +17,7 @@ from bitrawl.discover.graph.table import read_table
 from bitrawl.errors import BitrawlError, ConfigError, GraphError
 from bitrawl.jobs import graphs
 from bitrawl.jobs.graphs import build, open_backlinks, recognised
-from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage
+from bitrawl.model import Capture, Language, Link, LinkKind, Reason, Skip, Stage
 from bitrawl.url import Url
 
 TABLE = "source\ttarget\tanchor\nhttp://hub.org/l\thttp://a.com/\tA\n"
@@ -229,20 +229,38 @@ def test_languages_are_counted_by_host_and_by_the_main_language_of_each_page(tmp
     rows = [("www.a.com", "eng"), ("a.com", "fra,eng"), ("a.com", "fra"), ("a.com", None), ("b.com", "deu")]
     write_parquet(tmp_path / "1.parquet", rows)
     write_parquet(tmp_path / "2.parquet", [("a.com", "eng,fra"), ("c.com", "spa")])
-    assert language_counts(tmp_path, ["www.a.com", "https://c.com/", "unknown.org"]) == {
-        "www.a.com": {"en": 2, "fr": 2, "und": 1},
-        "https://c.com/": {"es": 1},
-    }
+    counted = HostLanguages.read(tmp_path, [Language("en"), Language("fr-CA"), Language("es")])
+    assert len(counted) == 3
+    assert counted.counts("www.a.com") == counted.counts("a.com") == (2, 2, 0, 5)
+    assert counted.counts("https://c.com/") == (0, 0, 1, 1)
+    assert counted.counts("unknown.org") == ()
+
+
+def test_an_index_larger_than_what_is_held_counts_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("bitrawl.discover.graph.host_languages._COUNTED", 1)
+    for number in range(3):
+        write_parquet(tmp_path / f"{number}.parquet", [("a.com", "eng"), ("a.com", "fra")])
+    assert HostLanguages.read(tmp_path, [Language("en"), Language("fr")]).counts("a.com") == (3, 3, 6)
+
+
+def test_the_rarer_of_two_languages_decides_and_many_pages_say_more_than_one():
+    hosts = {"both.org": (50, 40, 100), "one.org": (100, 0, 100), "small.org": (1, 0, 1), "other.org": (0, 0, 50)}
+    counted = HostLanguages([Language("en"), Language("fr")], hosts)
+    assert counted.evidence("both.org") > 1
+    assert counted.evidence("one.org") < counted.evidence("small.org") < 0 == counted.evidence("unknown.org")
+    assert counted.evidence("other.org") < -1
+    assert counted.odds("one.org")[Language("en")] > 2
+    assert counted.odds("unknown.org") == {}
 
 
 def test_parquet_without_the_columns_is_an_error(tmp_path: Path):
     pq.write_table(pa.table({"url": ["x"]}), tmp_path / "x.parquet")
     with pytest.raises(GraphError, match="no column url_host_name and no column content_languages"):
-        language_counts(tmp_path / "x.parquet", ["a.com"])
+        HostLanguages.read(tmp_path / "x.parquet", [])
     with pytest.raises(GraphError, match="cannot be read as Parquet"):
-        language_counts(file(tmp_path / "y.parquet", "no"), ["a.com"])
+        HostLanguages.read(file(tmp_path / "y.parquet", "no"), [])
     with pytest.raises(GraphError, match="has no Parquet files"):
-        language_counts(tmp_path / "none", ["a.com"])
+        HostLanguages.read(tmp_path / "none", [])
 
 
 def test_names_of_hosts():

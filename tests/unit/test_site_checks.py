@@ -105,6 +105,15 @@ def test_a_site_that_promises_nothing_costs_its_entry_page():
     assert (verdict.verdict, asked) == (Answer.NO, [HOME])
 
 
+@pytest.mark.parametrize(("odds", "asked"), [(0.0, 3), (-1.0, 2), (-4.0, 1)])
+def test_what_is_known_of_the_languages_before_a_visit_moves_what_is_worth_a_download(odds: float, asked: int):
+    """Two addresses are guessed: /fr/ for the page's own, and one for those that it links to."""
+    pages = [page(f"{HOME}en/", EN, to="/en/a /en/b /en/c")]
+    entry = Link(Url.parse(f"{HOME}en/"), LinkKind.SEED)
+    check = DeclaredSiteCheck(entry, (EN, FR), SiteJudges(lambda _a, _b: 1.0), odds={FR: odds})
+    assert len(run(check, list(pages))[1]) == asked
+
+
 def test_a_language_that_is_not_asked_for_is_no_reason_to_download():
     _, asked = judged([page(HOME, EN, hreflang="de /de/")])
     assert asked == [HOME]

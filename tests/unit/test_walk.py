@@ -12,6 +12,7 @@ from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.discover.graph.host_languages import HostLanguages
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.discover.walk.back_and_forth import BackAndForth
 from bitrawl.discover.walk.bayes import NaiveBayes
@@ -272,6 +273,22 @@ def test_cocitation_finds_sites_before_the_others_do():
     assert found[Strategy.COCITATION] > 2 * found[Strategy.OBFC]
 
 
+def test_hosts_with_pages_in_both_languages_by_an_index_are_visited_first():
+    """One hub cites all, so nothing else tells the sites apart."""
+    pages = small_web()
+    cited = [f"http://{kind}{number}.org/" for number in range(12) for kind in ("bad", "good")]
+    source = LinkTable([("http://all.org/", url) for url in cited])
+    counts = {f"good{number}.org": (9, 5, 14) for number in range(12)} | {
+        f"bad{number}.org": (9, 0, 9) for number in range(12)
+    }
+    found = {}
+    for counted in (None, HostLanguages([EN, FR], counts)):
+        walk = new_walk(Strategy.COCITATION, [EN, FR], source, MarkedCheck, counted)
+        asyncio.run(crawl_of(walk, PagesOfWords(pages), ["http://good0.org/"], 14).run())
+        found[counted is not None] = walk.sites
+    assert found[True] == 6 > found[False]
+
+
 def test_a_graph_that_does_not_know_what_hubs_cite_has_them_read():
     pages = small_web()
     source = LinkTable(links_of(pages), knows_hubs=False)
@@ -387,3 +404,41 @@ def test_a_name_that_only_a_graph_knows_is_tried_with_www_too():
     table = LinkTable([("http://hub.org/", "http://good0.org/"), ("http://hub.org/", "http://a.org/")])
     walk, _ = walked(Strategy.COCITATION, pages, ["http://good0.org/"], source=table)
     assert "www.a.org" in {one.site for one in walk.found}
+
+
+def failed_guess(linked: str, *, late: bool) -> tuple[Walk, PagesOfWords]:
+    """A graph names a.org, whose home page is not there. A page links to another address, read before or after that is known."""
+    links = [linked, "http://a.org/two"]
+    pages: dict[str, tuple[str, list[str]] | Skip] = {
+        "http://good0.org/": ("bilingual", []),
+        "http://good1.org/": ("bilingual", [] if late else links),
+        "http://good2.org/": ("bilingual", links if late else []),
+        "http://good3.org/": ("bilingual", ["http://a.org/three"]),
+        "http://a.org/start": ("bilingual", []),
+        **{f"http://{host}.org/fr": ("français", []) for host in ("good0", "good1", "good2", "good3", "a")},
+    }
+    table = [("http://hub.org/", f"http://{host}/") for host in ("good0.org", "good1.org", "a.org")]
+    table += [(f"http://hub{at}.org/", f"http://good{at + step}.org/") for at in (1, 2) for step in (0, 1)]
+    return walked(Strategy.COCITATION, pages, ["http://good0.org/"], source=LinkTable(table))
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_host_that_failed_at_a_made_up_address_is_tried_where_a_page_links_to_it(late: bool):  # noqa: FBT001
+    walk, web = failed_guess("http://a.org/start", late=late)
+    assert [one.verdict for one in walk.verdicts if one.site == "a.org"] == [Answer.UNKNOWN] * late + [Answer.BILINGUAL]
+    assert [one.verdict for one in walk.standing if one.site == "a.org"] == [Answer.BILINGUAL]
+    assert gather(walk, "cocitation", ("en", "fr")).answers == {"bilingual": 5}
+    citations = walk.near.citations
+    assert citations.bilingual["hub.org"] == citations.judged["hub.org"] == 3
+    assert walk.sites == 4
+    asked = [raw for raw in web.asked if raw.startswith("http://a.org/")]
+    assert asked[:3] == ["http://a.org/", "http://a.org/start", "http://a.org/fr"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_host_is_tried_once_more_and_not_again(late: bool):  # noqa: FBT001
+    walk, web = failed_guess("http://a.org/gone", late=late)
+    asked = [raw for raw in web.asked if raw.startswith("http://a.org/")]
+    assert asked[:2] == ["http://a.org/", "http://a.org/gone"]
+    assert [one.verdict for one in walk.verdicts if one.site == "a.org"] == [Answer.UNKNOWN] * (1 + late)
+    assert [one.verdict for one in walk.standing if one.site == "a.org"] == [Answer.UNKNOWN]

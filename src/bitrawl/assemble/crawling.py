@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.assemble.discovery import new_site_check, walk
+from bitrawl.assemble.discovery import host_languages, new_site_check, walk
 from bitrawl.assemble.fetching import MEGABYTE, SystemClock, fetch_settings, loose_analyser, seeds_of
 from bitrawl.assemble.fetching import web as open_web
 from bitrawl.assemble.strategies import STATELESS, Topic, scorer
@@ -76,8 +76,9 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
     topic = Topic(judge.model, job.topic, sites.of) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:
-        check = new_site_check(job.languages(), robots.sitemaps)
-        site_walk = walk(job.discovery.walk, job.languages(), backlinks, check)
+        counted = host_languages(job)
+        check = new_site_check(job.languages(), robots.sitemaps, counted)
+        site_walk = walk(job.discovery.walk, job.languages(), backlinks, check, counted)
     whole, strategy_asked = bool(job.warc), site_walk or scorer(job, topic)
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock),

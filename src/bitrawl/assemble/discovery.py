@@ -1,10 +1,12 @@
 """The check of one site, and the walk that looks for more of them."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 
-from bitrawl.config import Walk
+from bitrawl.config import Job, Walk
+from bitrawl.discover.graph.host_languages import HostLanguages
 from bitrawl.discover.predictor import LinkPredictor
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
 from bitrawl.discover.suggestions import SiteJudges
@@ -27,13 +29,19 @@ from bitrawl.url import Url
 from bitrawl.urls.language.model import LinearUrlLanguageModel
 
 
-def walk(name: Walk, languages: Sequence[Language], source: BacklinkSource | None, new_check: NewCheck) -> SiteWalk:
-    """A new walk that knows nothing yet. The source is None without a link graph."""
+def walk(
+    name: Walk,
+    languages: Sequence[Language],
+    source: BacklinkSource | None,
+    new_check: NewCheck,
+    counted: HostLanguages | None = None,
+) -> SiteWalk:
+    """A new walk that knows nothing yet. The source is None without a link graph, `counted` without an index of languages."""
     near = Neighbourhood(LinkWords(languages), source)
     plan: Plan
     match name:
         case Walk.COCITATION:
-            plan = Cocitation(near)
+            plan = Cocitation(near, counted.evidence if counted else None)
         case Walk.OBFC | Walk.COBFC:
             plan = BackAndForth(near, classifiers=name is Walk.COBFC)
         case Walk.FC | Walk.FOCUSED:
@@ -41,12 +49,24 @@ def walk(name: Walk, languages: Sequence[Language], source: BacklinkSource | Non
     return SiteWalk(near, plan, new_check)
 
 
+def host_languages(job: Job) -> HostLanguages | None:
+    """Read from the index that the job names, if it names one."""
+    path = job.discovery.host_languages
+    return HostLanguages.read(Path(path), job.languages()) if path else None
+
+
 def new_site_check(
-    languages: Sequence[Language], sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()
+    languages: Sequence[Language],
+    sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: (),
+    counted: HostLanguages | None = None,
 ) -> NewCheck:
     """Begins the check of a site at its entry page."""
     judges = site_judges(sitemaps_of)
-    return lambda entry: site_check(entry, languages, judges)
+
+    def begin(entry: Link) -> SiteCheck:
+        return DeclaredSiteCheck(entry, languages, judges, odds=counted.odds(entry.url.host) if counted else None)
+
+    return begin
 
 
 def site_judges(sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()) -> SiteJudges:

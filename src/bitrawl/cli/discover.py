@@ -89,7 +89,7 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
 
     Example: [bold]bitrawl discover https://www.example.org/ --langs en,fr --backlinks graph/ --out found[/]
 
-    The list grows while the search runs: sites.jsonl, sites.tsv, and sites.txt for [bold]bitrawl mine --seeds-file[/]. The same
+    The list grows while the search runs: sites.jsonl, sites.tsv, and sites.txt for [bold]bitrawl mine --sites[/]. The same
     command resumes.
     """
     where = JobFolder(out)
@@ -155,7 +155,7 @@ def _show(discovered: Discovered, folder: JobFolder) -> None:
     if discovered.sites:
         langs = ",".join(facts.languages)
         err.print(
-            f"Mine them: bitrawl mine --seeds-file {folder.path / SEEDS} --langs {langs} --out {folder.path / MINED}",
+            f"Mine them: bitrawl mine --sites {folder.path / SEEDS} --langs {langs} --out {folder.path / MINED}",
             markup=False,
         )
 

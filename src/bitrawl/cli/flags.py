@@ -24,6 +24,15 @@ SeedsFile = Annotated[
         rich_help_panel=Group.JOB,
     ),
 ]
+SitesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--sites",
+        help="Mine the sites of this list: hosts or URLs, one per line, or a table, JSON lines or Parquet with a column site.",
+        metavar="FILE",
+        rich_help_panel=Group.JOB,
+    ),
+]
 
 
 def with_settings(groups: Iterable[Group]) -> Callable[[Command], Command]:

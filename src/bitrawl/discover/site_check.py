@@ -5,9 +5,9 @@ declares, links to and is called suggests pages, each with the chance that it is
 best, sees what comes, and stops when it is sure, or when no suggestion is worth a download.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from math import prod
+from math import exp, prod
 
 import msgspec
 
@@ -55,6 +55,7 @@ UNRELATED_SCORE = 0.95  # of two pages that nothing names as each other's transl
 # another guess was wrong, or a page was there and in another language.
 AFTER_MISSING, AFTER_GUESS, AFTER_OTHER_LANGUAGE = 0.3, 0.7, 0.6
 MIN_TEXT = 150  # characters on a page that shows that a site is translated: buttons in five languages do not
+BELIEVED = 0.5  # of what is known of a site's languages before a visit: an index has few pages of most sites
 MAX_REDIRECTS = 5
 THIN_LINKS = 10  # that a page has at least, before the links of its translation say anything
 THIN_PROBABILITY = 0.2  # that a site with one translated page has more of them
@@ -66,13 +67,21 @@ class DeclaredSiteCheck:
     """The default `SiteCheck`."""
 
     def __init__(
-        self, entry: Link, languages: Sequence[Language], judges: SiteJudges, settings: CheckSettings | None = None
+        self,
+        entry: Link,
+        languages: Sequence[Language],
+        judges: SiteJudges,
+        settings: CheckSettings | None = None,
+        *,
+        odds: Mapping[Language, float] | None = None,
     ) -> None:
+        """`odds` say how far something known before any visit speaks for each language, as logarithms."""
         self.verdict: SiteVerdict | None = None
         self._entry = entry
         self._languages = tuple(languages)
         self._judges = judges
         self._settings = settings or CheckSettings()
+        self._odds = odds or {}
         self._suggester = Suggester(languages, judges)
         self._suggestions: dict[tuple[Url, Language], Suggestion] = {}
         self._asked: dict[Url, Suggestion | None] = {entry.url: None}  # None: the entry page, and where it sends us
@@ -244,7 +253,9 @@ class DeclaredSiteCheck:
         return url not in self._asked and url not in self._pages
 
     def _chance(self, suggestion: Suggestion) -> float:
-        return suggestion.chance * self._left.get((suggestion.language, suggestion.method in GUESSES), 1.0)
+        chance = suggestion.chance * self._left.get((suggestion.language, suggestion.method in GUESSES), 1.0)
+        told = exp(BELIEVED * self._odds.get(suggestion.language, 0.0))
+        return chance * told / (1 - chance + chance * told)
 
     def _ask_for_sitemap(self) -> bool:
         if not self._settings.sitemaps or not self._pages or self._downloads >= self._settings.max_downloads:

@@ -36,7 +36,7 @@ def table(verdicts: Sequence[SiteVerdict]) -> str:
 
 
 def seed_list(verdicts: Sequence[SiteVerdict]) -> str:
-    """For `bitrawl mine --seeds-file`: the pages that were compared, so that mining begins in both languages."""
+    """For `bitrawl mine --sites`: the pages that were compared, so that mining begins in both languages."""
     return "".join(_seed_lines(one) for one in verdicts if one.verdict is Answer.BILINGUAL)
 
 

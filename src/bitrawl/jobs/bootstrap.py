@@ -16,7 +16,8 @@ from bitrawl.assemble import fetching
 from bitrawl.crawl.fetch import user_agent
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.jobs.site_check import CheckedSite, SiteChecker
+from bitrawl.jobs.cited_sites import CheckedSite, CitedSites
+from bitrawl.jobs.site_checks import SiteChecks
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
 from bitrawl.topic.wiki.answers import KeptAnswers
@@ -205,14 +206,10 @@ async def _from(wiki: Wiki, asked: Asked, wanted: Wanted) -> Material:
 async def _checked(sites: Sequence[CitedSite], asked: Asked, folder: Path, manners: Manners) -> list[CheckedSite]:
     live, polite = fetching.loose_web(allow_private=manners.allow_private, contact=manners.contact, pause=manners.delay)
     async with live, fetching.loose_analyser() as analyser:
-        checker = SiteChecker(
-            polite(live),
-            analyser,
-            fetching.SystemClock(),
-            KeptAnswers(folder / CACHE / "sites"),
-            Politeness(delay=manners.delay),
-        )
-        return await checker.check(sites, list(asked.languages()))
+        robots = polite(live)
+        politeness = Politeness(delay=manners.delay)
+        checks = SiteChecks(robots, analyser, fetching.SystemClock(), politeness=politeness, delay_of=robots.delay)
+        return await CitedSites(checks, KeptAnswers(folder / CACHE / "sites")).check(sites, list(asked.languages()))
 
 
 def _written(asked: Asked, folder: Path, material: Material, checked: Sequence[CheckedSite]) -> Summary:

@@ -55,6 +55,8 @@ async def discover(  # noqa: PLR0913 - listeners
     sites = _FoundSites(job, folder, found)
     async with AsyncExitStack() as stack:
         source = await _source(job, folder, stack, tell, fresh=fresh)
+        if job.discovery.host_languages:
+            tell(f"Reading the languages of hosts in {job.discovery.host_languages} …")
         parts = await stack.enter_async_context(
             opened(job, folder, sites.observing(observe), verb="discover", fresh=fresh, backlinks=source)
         )
@@ -156,7 +158,7 @@ class _FoundSites:
         walk, path = self._walk, self._folder.path
         if walk is None:
             raise AssertionError("the search has not begun")
-        verdicts = ranked(walk.verdicts)
+        verdicts = ranked(walk.standing)
         files.write(path / SITES_JSON, json_lines(verdicts))
         files.write(path / SITES_TABLE, table(verdicts))
         files.write(path / SEEDS, seed_list(verdicts))

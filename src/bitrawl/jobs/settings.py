@@ -272,6 +272,14 @@ SETTINGS: dict[str, Setting] = {
         _paths,
         metavar="PATH",
     ),
+    "host_languages": Setting(
+        "discovery.host_languages",
+        Group.DISCOVERY,
+        "Prefer hosts that have pages in your languages by this index: a Parquet file of Common Crawl's columnar index, or a"
+        " folder of them (extra parquet).",
+        str,
+        metavar="PATH",
+    ),
     "max_downloads": Setting("discovery.downloads", Group.DISCOVERY, "Stop after this many downloads.", metavar="N"),
     "compress": Setting("export.compress", Group.CORPUS, "Compress the files with gzip."),
     "min_score": Setting(

@@ -72,14 +72,19 @@ class SiteChecks:
                 break
             for link in links:
                 if asked:
-                    await self._clock.sleep(self._politeness.rest(0.0, asked=self._delay_of(link.url.host)))
+                    await self.rest(link.url)
                 asked = True
-                check.saw(await self._visit(link))
+                check.saw(await self.visit(link))
                 if check.verdict is not None:
                     break
         return check.verdict or SiteVerdict("", Answer.UNKNOWN, detail="the check ended without a verdict")
 
-    async def _visit(self, link: Link) -> Visit:
+    async def rest(self, url: Url) -> None:
+        """Before another request to that host."""
+        await self._clock.sleep(self._politeness.rest(0.0, asked=self._delay_of(url.host)))
+
+    async def visit(self, link: Link) -> Visit:
+        """One request. A redirect is a skip that names its target."""
         answer = await self._fetcher.fetch(link)
         outcome = answer if isinstance(answer, Skip) else await self._read(link, answer)
         return Visit(Lease(link, 1.0), outcome, answer.status)

@@ -19,6 +19,7 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.discover.graph.host_languages import HostLanguages
 from bitrawl.discover.walk.walk import Found, NewCheck
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.protocols import Analyser, BacklinkSource
@@ -26,6 +27,7 @@ from bitrawl.report.plots import Series
 from bitrawl.report.simulation import harvest
 from bitrawl.simulation.replay import Replay, ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 
 WALKS = (Walk.FC, Walk.OBFC, Walk.COBFC, Walk.COCITATION)
@@ -45,6 +47,10 @@ class Search(msgspec.Struct, frozen=True):
     downloads: int = MOST_DOWNLOADS
     check: NewCheck | None = None  # replaces the check that a live search uses
     analyser: Analyser | None = None  # replaces the one of the replay
+    counted: HostLanguages | None = None  # which languages hosts have, by an index
+    new_judge: Callable[[], TopicJudge] | None = (
+        None  # of the topic, for the walk that needs one; it learns, so each has its own
+    )
 
 
 class WalkTrial(msgspec.Struct, frozen=True):
@@ -77,8 +83,8 @@ async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
     clock, sites = ReplayClock(), Sites()
     ledger = ReplayLedger(sites.of)
     robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), clock, pause=0.0)
-    check = search.check or new_site_check(search.languages, robots.sitemaps)
-    walked = walk(name, search.languages, search.source, check)
+    check = search.check or new_site_check(search.languages, robots.sitemaps, search.counted)
+    walked = walk(name, search.languages, search.source, check, search.counted)
     budget = Budget(downloads=search.downloads)
     crawl = Crawl(
         Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0.0), budget=budget, ranked=True),
@@ -90,6 +96,9 @@ async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
         clock=clock,
         settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False, site_hosts=_ANY_HOSTS),
     )
+    if name is Walk.FOCUSED and search.new_judge is not None:
+        judge = search.new_judge()
+        crawl.judge, crawl.redirected = judge, judge.redirected
     crawl.seed([Link(url, LinkKind.SEED) for url in search.seeds])
     await crawl.run()
     held = tuple(one.site for one in walked.found)

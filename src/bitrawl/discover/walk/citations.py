@@ -38,11 +38,14 @@ class Citations:
         return new
 
     def judge(self, host: str, *, bilingual: bool) -> None:
-        if host in self._answers:
-            return
+        """A host that is judged again counts once, by its last verdict."""
+        before = self._answers.get(host)
         self._answers[host] = bilingual
         for hub in self.cited_by.get(host, ()):
-            self._count(hub, bilingual=bilingual)
+            if before is None:
+                self._count(hub, bilingual=bilingual)
+            else:
+                self.bilingual[hub] += bilingual - before
 
     def neighbours(self, host: str) -> set[str]:
         """All that is cited together with it."""

@@ -1,6 +1,6 @@
 """The default plan: candidates by who cites them with whom, hubs by what a download of them is expected to bring."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -23,11 +23,12 @@ PROOF = 2  # downloads of a bilingual site: its entry page and one more
 class Cocitation:
     """Updated after each verdict. What a graph says of a hub's links needs no download; other hubs are read when it pays."""
 
-    def __init__(self, near: Neighbourhood) -> None:
+    def __init__(self, near: Neighbourhood, language_evidence: Callable[[str], float] | None = None) -> None:
+        """`language_evidence` says of a host how far an index of languages speaks for it."""
         self.notes: list[str] = []
         self._near = near
         self._words, self._hub_words = NaiveBayes(), NaiveBayes()
-        self._value = CandidateValue(near.citations, self._words)
+        self._value = CandidateValue(near.citations, self._words, language_evidence)
         self._open: dict[str, Candidate] = {}  # not queued yet
         self._chances: dict[str, float] = {}  # by host
         self._hubs: dict[Url, Link] = {}  # pages to read

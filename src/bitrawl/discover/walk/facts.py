@@ -67,7 +67,7 @@ def gather(walk: Walk, strategy: str, languages: tuple[str, ...]) -> WalkFacts:
         candidates=len(near.candidates),
         seeds=len(walk.seeds),
         bilingual_seeds=sum(one.is_bilingual for one in seeds.values()),
-        answers=dict(Counter(one.verdict.value for one in walk.verdicts)),
+        answers=dict(Counter(one.verdict.value for one in walk.standing)),
         found=walk.sites,
         curve=_curve(walk),
         hubs=tuple(_hubs(walk)),
@@ -99,7 +99,7 @@ def _hubs(walk: Walk) -> Iterator[HubFacts]:
 
 def _reasons(walk: Walk) -> dict[str, int]:
     """The details of verdicts that are none, the most frequent first; names and numbers in them are left out."""
-    said = (one.detail.partition(" (")[0].partition(": ")[0] for one in walk.verdicts if one.verdict is Answer.UNKNOWN)
+    said = (one.detail.partition(" (")[0].partition(": ")[0] for one in walk.standing if one.verdict is Answer.UNKNOWN)
     return dict(Counter(detail or "no reason given" for detail in said).most_common(12))
 
 

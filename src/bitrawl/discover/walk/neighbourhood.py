@@ -25,12 +25,20 @@ class Candidate:
     entry: Link
     words: frozenset[str]
     guessed: bool = False  # The address of the entry page is made up from the host's name.
+    has_www: bool = False  # The guess was tried with www. too.
+    linked: Link | None = None  # to another address, found while the guess was tried
     looked_up: bool = False
     is_seed: bool = False
     is_queued: bool = False
     check: SiteCheck | None = None
     waiting: set[Url] = field(default_factory=set)  # for these pages
     verdict: SiteVerdict | None = None
+    failed: SiteVerdict | None = None  # the verdict at an address that was made up, and that did not answer
+
+    @property
+    def may_try_again(self) -> bool:
+        """Whether a link to another address is worth a second check. There is no third."""
+        return self.failed is not None and self.verdict is self.failed
 
     @property
     def is_bilingual(self) -> bool:
@@ -59,16 +67,27 @@ class Neighbourhood:
         elif found.guessed and not found.is_queued:
             found.entry, found.guessed = link, False
             found.words |= self.words.of(link)
+        elif found.guessed and found.verdict is None:
+            found.linked = found.linked or link
+        elif found.may_try_again and link.url not in self.visited:
+            found.entry, found.guessed = link, False
+            found.words |= self.words.of(link)
+            found.verdict, found.is_queued = None, False
         return found
 
     def read(self, page: Url, links: Sequence[Link]) -> list[Candidate]:
-        """A page was read: it cites the hosts that its links lead to. Returns the candidates that are new."""
+        """A page was read: it cites the hosts that its links lead to. Returns the candidates to check: new ones, and those
+        that failed at a made-up address and are linked at another one.
+        """
         outside = [link for link in out_of_site(links, page) if link.kind is LinkKind.PAGE]
-        known = len(self.candidates)
-        found = {one.host: one for one in map(self.candidate, outside)}
-        self.citations.add(page, found)
-        new = len(self.candidates) - known
-        return list(self.candidates.values())[-new:] if new else []
+        known = {
+            host: self.candidates[host].may_try_again
+            for link in outside
+            if (host := without_www(link.url.host)) in self.candidates
+        }
+        found = {without_www(link.url.host): self.candidate(link) for link in outside}
+        self.citations.add(page, {one.host: None for one in found.values()})
+        return [one for host, one in found.items() if host not in known or (known[host] and not one.may_try_again)]
 
     def referrers(self, host: str) -> list[Link]:
         """Links to that site, by the source."""

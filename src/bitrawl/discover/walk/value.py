@@ -1,6 +1,6 @@
 """How probably a candidate is bilingual: by who cites it with whom and by its words, weighed by what has come true so far."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import log, log1p, log2, sqrt
 from typing import NamedTuple
 
@@ -20,11 +20,12 @@ FEATURES = (
     "yield of its hubs",
     "words",
     "its address is a guess",
+    "languages of its pages, by an index",
 )
 # What is believed before anything is seen, as weights of the features; the walk replaces them by what it learns. Judgement.
-PRIOR = np.array([-2.5, 0.3, 0.8, 0.5, 0.5, 0.0])
+PRIOR = np.array([-2.5, 0.3, 0.8, 0.5, 0.5, 0.0, 1.0])
 # How firmly each is believed, as in ridge regression: that of all candidates together moves easily. Judgement.
-STRENGTH = np.array([1.0, 5.0, 5.0, 5.0, 5.0, 2.0])
+STRENGTH = np.array([1.0, 5.0, 5.0, 5.0, 5.0, 2.0, 5.0])
 PRIOR_HUB = 2.0  # candidates that a hub counts as having yielded what the average hub does; judgement
 MOST_ODDS = 4.0  # of one feature; judgement
 ROUNDS = 6  # of Newton's method; judgement
@@ -42,7 +43,10 @@ class Weight(NamedTuple):
 class CandidateValue:
     """A logistic model over few features, fitted again and again to the candidates judged so far."""
 
-    def __init__(self, citations: Citations, words: NaiveBayes) -> None:
+    def __init__(
+        self, citations: Citations, words: NaiveBayes, language_evidence: Callable[[str], float] | None = None
+    ) -> None:
+        self._language_evidence = language_evidence
         self._citations = citations
         self._words = words
         self._weights = PRIOR.copy()
@@ -94,7 +98,9 @@ class CandidateValue:
         base = self.base_rate
         yields = sum(log(max(self.hub_yield(hub, own=own), 1e-3) / base) for hub in hubs) / sqrt(1 + len(hubs))
         words = self._words.odds(candidate.words, own=own) / sqrt(1 + len(candidate.words))
-        return 1.0, log1p(len(hubs)), log1p(together), _bounded(yields), _bounded(words), float(candidate.guessed)
+        counted = self._language_evidence(candidate.host) if self._language_evidence else 0.0
+        told = (_bounded(yields), _bounded(words), float(candidate.guessed), _bounded(counted))
+        return 1.0, log1p(len(hubs)), log1p(together), *told
 
 
 def _bounded(odds: float) -> float:

@@ -49,7 +49,8 @@ class Walk:
         self.near = near
         self.plan = plan
         self._new_check = new_check
-        self.verdicts: list[SiteVerdict] = []
+        self.verdicts: list[SiteVerdict] = []  # in the order in which they were reached
+        self._overruled: set[int] = set()  # places in the list of verdicts: a second check came later
         self.seeds: set[str] = set()  # hosts
         self.downloads = 0
         self.sites = 0
@@ -99,8 +100,13 @@ class Walk:
     @property
     def found(self) -> list[SiteVerdict]:
         """The bilingual sites, the surest first, then the largest."""
-        sites = [one for one in self.verdicts if one.verdict is Answer.BILINGUAL]
+        sites = [one for one in self.standing if one.verdict is Answer.BILINGUAL]
         return sorted(sites, key=lambda one: (-one.probability, -one.pages, one.site))
+
+    @property
+    def standing(self) -> list[SiteVerdict]:
+        """One verdict for each site: the last one."""
+        return [one for place, one in enumerate(self.verdicts) if place not in self._overruled]
 
     def _score(self, link: Link) -> float:
         if link.kind is LinkKind.SEED:
@@ -176,19 +182,26 @@ class Walk:
         if check.verdict is None and candidate.waiting:
             return
         verdict = check.verdict or _unknown(host, "the pages that may be fetched of one site did not tell")
-        if self._has_another_name(candidate, outcome, verdict):
+        failed = candidate.guessed and isinstance(outcome, Skip) and verdict.verdict is Answer.UNKNOWN
+        if failed and (entry := self._another_entry(candidate, outcome)) is not None:
+            candidate.check = None
+            candidate.waiting.clear()
+            self._begin(candidate, entry)
             return
         self._conclude(candidate, verdict)
+        candidate.failed = candidate.verdict if failed else None
 
-    def _has_another_name(self, candidate: Candidate, outcome: object, verdict: SiteVerdict) -> bool:
-        """A graph that strips www. names hosts that do not exist: such a candidate is tried once more, with it."""
+    def _another_entry(self, candidate: Candidate, outcome: object) -> Link | None:
+        """For a candidate whose made-up address failed: with www., which some graphs strip, then where a page links to it."""
         silent = isinstance(outcome, Skip) and outcome.reason in NO_ANSWER
-        if not (silent and candidate.guessed and verdict.verdict is Answer.UNKNOWN):
-            return False
-        candidate.guessed, candidate.check = False, None
-        candidate.waiting.clear()
-        self._begin(candidate, Link(Url.parse(f"https://www.{candidate.host}/"), LinkKind.PAGE))
-        return True
+        if silent and not candidate.has_www:
+            candidate.has_www = True
+            return Link(Url.parse(f"https://www.{candidate.host}/"), LinkKind.PAGE)
+        linked = candidate.linked
+        if linked is None or linked.url in self.near.visited:
+            return None
+        candidate.guessed = False
+        return linked
 
     def _conclude(self, candidate: Candidate, verdict: SiteVerdict) -> None:
         host = candidate.host
@@ -198,6 +211,9 @@ class Walk:
         )
         candidate.check = None  # with the pages that it holds
         candidate.waiting.clear()
+        if candidate.failed is not None:
+            self._overruled.add(self.verdicts.index(candidate.failed))
+            candidate.failed = None
         self.verdicts.append(candidate.verdict)
         self.near.citations.judge(host, bilingual=candidate.is_bilingual)
         self.sites += candidate.is_bilingual and not candidate.is_seed

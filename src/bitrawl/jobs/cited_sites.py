@@ -5,31 +5,13 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 
 import msgspec
 
-from bitrawl.crawl.fetch import redirect_target
-from bitrawl.crawl.frontier import Politeness
-from bitrawl.crawl.loop import MAX_REDIRECTS, objection
-from bitrawl.crawl.robots import RobotsFetcher
-from bitrawl.errors import UrlError
+from bitrawl.crawl.loop import MAX_REDIRECTS
+from bitrawl.jobs.site_checks import PARALLEL, SiteChecks
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.model import (
-    TRANSIENT,
-    UNDETERMINED,
-    Capture,
-    Language,
-    Link,
-    LinkKind,
-    Page,
-    Reason,
-    Sitemap,
-    Skip,
-    Stage,
-)
-from bitrawl.protocols import Analyser, Clock
+from bitrawl.model import TRANSIENT, UNDETERMINED, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
 from bitrawl.topic.wiki.answers import KeptAnswers
 from bitrawl.topic.wiki.citations import CitedSite
 from bitrawl.url import Url
-
-PARALLEL = 16  # sites at once; as many pages as a crawl visits by default
 
 
 class CheckedSite(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -50,17 +32,12 @@ class CheckedSite(msgspec.Struct, frozen=True, omit_defaults=True):
         return bool(self.announced) and len(bases) > 1 and len(matched) >= min(2, len(wanted))
 
 
-class SiteChecker:
-    """Asks many sites at once, each of them as politely as a crawl. What was learned is kept."""
+class CitedSites:
+    """Asks many sites at once, by `SiteChecks`. What was learned is kept."""
 
-    def __init__(
-        self, fetcher: RobotsFetcher, analyser: Analyser, clock: Clock, kept: KeptAnswers, politeness: Politeness
-    ) -> None:
-        self._fetcher = fetcher
-        self._analyser = analyser
-        self._clock = clock
+    def __init__(self, checks: SiteChecks, kept: KeptAnswers) -> None:
+        self._checks = checks
         self._kept = kept
-        self._politeness = politeness
 
     async def check(self, sites: Sequence[CitedSite], wanted: Sequence[Language]) -> list[CheckedSite]:
         """In the order of the sites."""
@@ -103,32 +80,19 @@ class SiteChecker:
         yield first
         home = _home(first.url)
         if home not in (cited, first.url):
-            await self._rest(home)
+            await self._checks.rest(home)
             yield await self._page(Link(home, LinkKind.SEED))
 
     async def _page(self, link: Link) -> Page | Skip:
         for _ in range(1 + MAX_REDIRECTS):
-            answer = await self._fetcher.fetch(link)
-            if isinstance(answer, Skip):
-                return answer
-            if not 300 <= answer.status < 400:
-                return await self._read(answer)
-            try:
-                link = Link(redirect_target(answer), LinkKind.REDIRECT)
-            except UrlError as error:
-                return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status)
-            await self._rest(link.url)
+            outcome = (await self._checks.visit(link)).outcome
+            if isinstance(outcome, Sitemap):
+                return Skip(link.url, Stage.ANALYSE, Reason.SITEMAP)
+            if isinstance(outcome, Page) or outcome.reason is not Reason.REDIRECT:
+                return outcome
+            link = Link(Url.known(outcome.detail), LinkKind.REDIRECT)
+            await self._checks.rest(link.url)
         return Skip(link.url, Stage.FETCH, Reason.TOO_MANY_REDIRECTS)
-
-    async def _read(self, answer: Capture) -> Page | Skip:
-        outcome = await self._analyser.analyse(answer)
-        if isinstance(outcome, Sitemap):
-            return Skip(answer.url, Stage.ANALYSE, Reason.SITEMAP)
-        # A site that does not want to be mined is no candidate for mining.
-        return outcome if isinstance(outcome, Skip) else objection(outcome, opt_outs=True) or outcome
-
-    async def _rest(self, url: Url) -> None:
-        await self._clock.sleep(self._politeness.rest(0.0, asked=self._fetcher.delay(url.host)))
 
 
 def _home(url: Url) -> Url:

@@ -6,7 +6,8 @@ import pytest
 
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.jobs.site_check import CheckedSite, SiteChecker
+from bitrawl.jobs.cited_sites import CheckedSite, CitedSites
+from bitrawl.jobs.site_checks import SiteChecks
 from bitrawl.model import Capture, Language, Reason, Skip, Stage
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import InlineAnalyser
@@ -31,8 +32,8 @@ def analyser() -> InlineAnalyser:
 async def checked(web: FakeWeb, analyser: InlineAnalyser, folder: Path, *wanted: Language) -> CheckedSite:
     clock = FakeClock()
     fetcher = RobotsFetcher(web, InMemoryRobots(), clock)
-    checker = SiteChecker(fetcher, analyser, clock, KeptAnswers(folder), Politeness())
-    (found,) = await checker.check([SITE], wanted or (EN, DE))
+    checks = SiteChecks(fetcher, analyser, clock, politeness=Politeness(), delay_of=fetcher.delay)
+    (found,) = await CitedSites(checks, KeptAnswers(folder)).check([SITE], wanted or (EN, DE))
     return found
 
 
