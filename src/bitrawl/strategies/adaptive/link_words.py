@@ -1,7 +1,7 @@
 """What the words of links have brought so far: a weight for each word of their texts and addresses, learned from visits.
 
 The judge of pages knows the words that texts about the topic have. Links have words of their own ("lesson", "clinic", "vin-rouge"):
-which of them lead to the topic, only visits can tell (Chakrabarti et al. 2002, "Accelerated focused crawling", section 3).
+which of them lead to the topic, only visits can tell (Chakrabarti et al. 2002, "Accelerated focused crawling").
 """
 
 import numpy as np
