@@ -22,11 +22,10 @@ from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.jobs import bootstrap
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.settings import SETTINGS, listed
-from bitrawl.languages import parse_language
 from bitrawl.url import Url
 from bitrawl.web.intent import Command, Prepared, Verb
 from bitrawl.web.language_input import typed_languages
-from bitrawl.web.said import Said, said
+from bitrawl.web.said import Said, error_said, quoted, said
 from bitrawl.web.settings import Settings
 from bitrawl.web.supervisor import sites_of
 
@@ -77,7 +76,7 @@ class AskedJob(NamedTuple):
             check(job)
         except ConfigError as error:
             about = "terms" if GIVEN in str(error) else ""
-            raise FieldError({about: Said("{said}", {"said": _without_path(str(error), folder)})}) from error
+            raise FieldError({about: quoted(_without_path(str(error), folder))}) from error
         config.write(job, folder / "job.toml")
         return Prepared(Command(self.verb), sites_of(job))
 
@@ -273,7 +272,7 @@ class _Reading:
         except _Wrong as wrong:
             self.mistakes[name] = wrong.said
         except (ConfigError, UrlError) as error:
-            self.mistakes[name] = Said("{said}", {"said": str(error)})
+            self.mistakes[name] = error_said(error)
 
     def seeds_from(self, upload: Upload) -> None:
         """More seeds, from a file."""
@@ -283,7 +282,7 @@ class _Reading:
         except _Wrong as wrong:
             self.mistakes["seeds"] = wrong.said
         except ConfigError as error:
-            self.mistakes["seeds"] = Said("{said}", {"said": str(error)})
+            self.mistakes["seeds"] = quoted(str(error))
 
     def check(self) -> None:
         if self.mistakes:
@@ -499,10 +498,10 @@ def _pattern(prefix: str) -> str:
 
 def _wiki(value: object, settings: Settings) -> str:
     """An edition of Wikipedia, by its language: no address of a server, which might be inside the operator's network."""
-    (code, *more) = _languages(value, settings) or [""]
-    if more:
+    codes = _languages(value, settings)
+    if len(codes) != 1:
         raise _Wrong("name one language")
-    return str(parse_language(code))
+    return codes[0]
 
 
 def _without_path(message: str, folder: Path) -> str:

@@ -2,6 +2,10 @@
 
 from typing import NamedTuple
 
+from starlette.exceptions import HTTPException
+
+_QUOTED = "{said}"
+
 
 class Said(NamedTuple):
     """`text` is the message in the catalogue, with names in braces; `values` are data, and never translated."""
@@ -12,7 +16,31 @@ class Said(NamedTuple):
     def __str__(self) -> str:
         return self.text.format_map(self.values)
 
+    @property
+    def is_quoted(self) -> bool:
+        """Whether the program said it, not the app: it is English in every language of the interface."""
+        return self.text == _QUOTED
+
 
 def said(text: str, **values: object) -> Said:
     """The sentence with these values. A catalogue's tool finds the text in calls of this function."""
     return Said(text, {name: str(value) for name, value in values.items()})
+
+
+def quoted(text: str) -> Said:
+    """What the program said, word for word."""
+    return Said(_QUOTED, {"said": text}) if text else Said("")
+
+
+def error_said(error: Exception) -> Said:
+    """What an error says: a sentence of the app, or one of the program."""
+    first = error.args[0] if error.args else ""
+    return first if isinstance(first, Said) else quoted(str(error))
+
+
+class RequestError(HTTPException):
+    """A request that is refused, with a sentence that can be translated."""
+
+    def __init__(self, status: int, told: Said) -> None:
+        super().__init__(status, str(told))
+        self.said = told

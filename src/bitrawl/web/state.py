@@ -11,7 +11,7 @@ from bitrawl.jobs.bootstrap import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.web.intent import Intent, Verb, Wish
 from bitrawl.web.processes import last_lines
-from bitrawl.web.said import Said, said
+from bitrawl.web.said import Said, quoted, said
 
 
 class State(StrEnum):
@@ -80,14 +80,14 @@ def state_of(folder: JobFolder, intent: Intent | None, *, alive: bool, waits: Sa
         state = {Wish.PAUSED: State.PAUSING, Wish.STOPPED: State.STOPPING}.get(wish, State.RUNNING)
         return JobState(state, doing=words.mining)
     if intent is None:
-        return JobState(State.ENDED if words.complete else State.INTERRUPTED, Said(words.ended))
+        return JobState(State.ENDED if words.complete else State.INTERRUPTED, quoted(words.ended))
     if intent.intent is Wish.WAITING:
         return JobState(State.WAITING, waits or said("starts in a moment"))
     if intent.intent is Wish.PAUSED:
         done = words.complete and not words.ended.startswith(STOPPED_BY_YOU)
-        return JobState(State.ENDED if done else State.PAUSED, Said(words.ended if done else ""))
+        return JobState(State.ENDED if done else State.PAUSED, quoted(words.ended if done else ""))
     if intent.intent is Wish.STOPPED:
-        return JobState(State.ENDED, Said(words.ended) if words.ended else said("stopped by you"))
+        return JobState(State.ENDED, quoted(words.ended) if words.ended else said("stopped by you"))
     return _after_running(folder, intent, words)
 
 
@@ -95,9 +95,9 @@ def _after_running(folder: JobFolder, intent: Intent, words: LastWords) -> JobSt
     """Nobody asked it to end: it came to its end, could not be run, or was killed."""
     code = intent.exit
     if code == 0 or (code is None and is_done(folder, intent, words)) or (code in (1, 130) and words.complete):
-        return JobState(State.ENDED, Said(words.ended))
+        return JobState(State.ENDED, quoted(words.ended))
     if code in (1, 2):
-        return JobState(State.FAILED, Said("{said}", {"said": _last_said(folder)}))
+        return JobState(State.FAILED, quoted(_last_said(folder)))
     return JobState(State.INTERRUPTED, said("the job was interrupted; nothing is lost"), words.mining)
 
 
