@@ -25,7 +25,7 @@ connect_to = {{ "*.test" = "127.0.0.1:{port}" }}
 [job.politeness]
 delay = 0.0
 """
-DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 375, "height": 740}
+DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 320, "height": 740}
 
 
 @contextmanager
@@ -90,13 +90,14 @@ def draw_all(browser: Browser, pages: dict[str, str], folder: Path) -> None:
         "phone": {"viewport": PHONE},
         "dark": {"viewport": DESKTOP, "color_scheme": "dark"},
         **{code: {"viewport": DESKTOP, "locale": code} for code in ("fr", "es", "zh")},
+        **{f"phone-{code}": {"viewport": PHONE, "locale": code} for code in ("fr", "es", "zh")},
     }
     for look, options in looks.items():
         context = browser.new_context(**options)
         page = context.new_page()
         for name, address in pages.items():
             page.goto(address)
-            page.screenshot(path=folder / f"web-{name}-{look}.png", full_page=look == "phone")
+            page.screenshot(path=folder / f"web-{name}-{look}.png", full_page=look.startswith("phone"))
         context.close()
 
 
