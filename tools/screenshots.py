@@ -71,7 +71,7 @@ def draw(browser: Browser, base: str, folder: Path, *, every: bool) -> None:
     expect(page.locator(".state.ended")).to_be_visible(timeout=600_000)
     pages = {"overview": job, "read": f"{job}/pairs", "search": f"{job}/search?q=museum", "download": f"{job}/download"}
     page.goto(f"{job}/pairs")
-    expect(page.locator(".pairs tbody tr").first).to_be_visible()
+    expect(page.locator(".pairs tbody tr").first).to_be_visible(timeout=60_000)
     pages["pair"] = base + str(page.locator(".pairs tbody a").first.get_attribute("href"))
     page.goto(f"{job}/terms")
     with suppress(AssertionError):

@@ -89,8 +89,9 @@ def _called(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
-TEXT = re.compile(r">([^<>{}=]*[A-Za-z]{3}[^<>{}=]*)<|\b(?:title|placeholder|aria-label|alt)=\"[^\"{]*[A-Za-z]{3}[^\"{]*\"")
-    r">([^<>{}]*[A-Za-z]{3}[^<>{}]*)<|\b(?:title|placeholder|aria-label|alt)=\"[^\"{]*[A-Za-z]{3}[^\"{]*\""
+TEXT = re.compile(
+    r">([^<>{}=]*[A-Za-z]{3}[^<>{}=]*)<"
+    r"|\b(?:title|placeholder|aria-label|alt)=\"[^\"{]*[A-Za-z]{3}[^\"{]*\""
 )
 SAME = {"bitrawl", "openapi.json"}
 """Names, which are the same in every language."""

@@ -119,10 +119,8 @@ def direction(code: str) -> str:
 def catalogues(folder: Path | None = None) -> dict[str, Words]:
     """Those of the package, and those of a folder of .po files; a file there wins over one of ours."""
     found = {SOURCE: Words(SOURCE)}
-    inside = [
-        entry for entry in (resources.files("bitrawl.web") / "catalogues").iterdir() if entry.name.endswith(".po")
-    ]
-    for entry in inside:
+    ours = (resources.files("bitrawl.web") / "catalogues").iterdir()
+    for entry in sorted((one for one in ours if one.name.endswith(".po")), key=lambda one: one.name):
         with resources.as_file(entry) as path:
             words = _read(path)
         found[words.code] = words
@@ -161,7 +159,7 @@ def _check_names(path: Path, message: Message) -> None:
     known = {name for source in sources for name in names_in(source)}
     for text in texts:
         try:
-            strange = set(names_in(text)) - known
+            strange = set(names_in(str(text or ""))) - known
         except ValueError as error:
             raise ConfigError(f"{path}: the translation of {sources[0]!r} is wrong: {error}") from error
         if strange:
