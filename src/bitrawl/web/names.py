@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from bitrawl.config import Strategy
 from bitrawl.corpus.judging import Flag
+from bitrawl.discover.site_check import TRANSLATIONS
 from bitrawl.discover.verdict import Answer
 from bitrawl.model import Method, Reason
 from bitrawl.web.words import marked
@@ -26,6 +27,9 @@ METHODS: Mapping[str, str] = {
     Method.BRIDGE: marked("third language"),
 }
 """Evidence that two pages are a pair, by letter."""
+
+SITE_EVIDENCE: Mapping[str, str] = {**METHODS, TRANSLATIONS: marked("words that translate each other")}
+"""Evidence that a site is bilingual."""
 
 REASONS: Mapping[str, str] = {
     Reason.OFF_SITE: marked("on another site"),

@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
 
-_QUOTED = "{said}"
-
 
 class Said(NamedTuple):
     """`text` is the message in the catalogue, with names in braces; `values` are data, and never translated."""
@@ -19,7 +17,7 @@ class Said(NamedTuple):
     @property
     def is_quoted(self) -> bool:
         """Whether the program said it, not the app: it is English in every language of the interface."""
-        return self.text == _QUOTED
+        return self.text == "{said}"
 
 
 def said(text: str, **values: object) -> Said:
@@ -28,8 +26,8 @@ def said(text: str, **values: object) -> Said:
 
 
 def quoted(text: str) -> Said:
-    """What the program said, word for word."""
-    return Said(_QUOTED, {"said": text}) if text else Said("")
+    """What somebody else said, as it is: the ending of a job, the message of an error. It may have braces."""
+    return Said("{said}", {"said": text}) if text else Said("")
 
 
 def error_said(error: Exception) -> Said:

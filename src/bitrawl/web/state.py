@@ -85,7 +85,7 @@ def state_of(folder: JobFolder, intent: Intent | None, *, alive: bool, waits: Sa
         return JobState(State.WAITING, waits or said("starts in a moment"))
     if intent.intent is Wish.PAUSED:
         done = words.complete and not words.ended.startswith(STOPPED_BY_YOU)
-        return JobState(State.ENDED if done else State.PAUSED, quoted(words.ended if done else ""))
+        return JobState(State.ENDED if done else State.PAUSED, quoted(words.ended) if done else Said(""))
     if intent.intent is Wish.STOPPED:
         return JobState(State.ENDED, quoted(words.ended) if words.ended else said("stopped by you"))
     return _after_running(folder, intent, words)
