@@ -22,6 +22,7 @@ from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.jobs import bootstrap
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.settings import SETTINGS, listed
+from bitrawl.languages import parse_language
 from bitrawl.url import Url
 from bitrawl.web.intent import Command, Prepared, Verb
 from bitrawl.web.language_input import typed_languages
@@ -498,10 +499,10 @@ def _pattern(prefix: str) -> str:
 
 def _wiki(value: object, settings: Settings) -> str:
     """An edition of Wikipedia, by its language: no address of a server, which might be inside the operator's network."""
-    codes = _languages(value, settings)
-    if len(codes) != 1:
+    (code, *more) = _languages(value, settings) or [""]
+    if more:
         raise _Wrong("name one language")
-    return codes[0]
+    return str(parse_language(code))
 
 
 def _without_path(message: str, folder: Path) -> str:
