@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from bitrawl.config import Strategy
 from bitrawl.corpus.judging import Flag
+from bitrawl.crawl.ending import Facts, ending
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
 from bitrawl.mining import Doing, Step
@@ -19,10 +20,12 @@ from bitrawl.report.plots import Bar, bars
 from bitrawl.web import names
 from bitrawl.web.app import application
 from bitrawl.web.language_input import typed_languages
-from bitrawl.web.pages.job import STEPS, _step
+from bitrawl.web.live import Live
+from bitrawl.web.pages.job import STEPS, _step, _told
 from bitrawl.web.pages.shown import written
 from bitrawl.web.said import error_said, quoted, said
 from bitrawl.web.serving import Serving, server_of
+from bitrawl.web.state import JobState, State
 from bitrawl.web.words import SOURCE, Words, catalogues, names_in, preferred
 
 ROOT = Path(__file__).parents[2]
@@ -283,3 +286,21 @@ def test_a_language_has_its_own_plural(n: int, shown: str):
 def test_what_is_being_mined_is_told_in_the_language_of_the_page(doing: Doing, shown: str):
     assert _step(OURS["es"], str(doing)) == shown
     assert _step(OURS["es"], "something new") == ""
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        Facts(pages=3, left={"a.org": "why"}, queued=2),
+        Facts(pages=3, parked={"a.org": "why"}),
+        Facts(stopped=True),
+        Facts(queued=1),
+        Facts(pages=3),
+    ],
+)
+def test_how_a_job_ended_is_called_english_and_advises_no_command(facts: Facts):
+    told = _told(OURS["fr"], JobState(State.ENDED, quoted(ending(facts)[1])), Live())
+    assert told.detail
+    assert told.quoted
+    assert "command" not in told.detail
+    assert "--" not in told.detail

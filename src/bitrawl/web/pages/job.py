@@ -38,7 +38,8 @@ MOST_EXPLAINED = 20_000  # fetches of a running job that is explained; reading m
 MESSAGES = 30  # lines
 
 
-_FLAG = re.compile(r"; --[a-z-]+ visits? \w+$")  # advice for the command line; here there is a button
+# Advice for the command line; here there is a button.
+_ADVICE = re.compile(r"; (?:--[a-z-]+ visits? \w+|resume with the same command|the same command tries again)$")
 _DOING = re.compile(rf"({'|'.join(Step)})(?: ([^ (]+))?(?: \((?:(\d+) of )?(\d+) .*)?")  # as `mining.Doing` writes it
 STEPS = {
     Step.PAIRING: marked("pairing pages"),
@@ -167,7 +168,7 @@ def _told(words: Words, state: JobState, figures: Live) -> Told:
         return Told(state.state, name, words.say("visiting pages, {rate} a minute", rate=rate))
     if state.doing and (step := _step(words, state.doing)):
         return Told(state.state, name, step)
-    detail = _FLAG.sub("", words.tell(state.said))
+    detail = _ADVICE.sub("", words.tell(state.said))
     return Told(state.state, name, detail, state.said.is_quoted, state.doing)
 
 
