@@ -66,9 +66,12 @@ def _typed_language(text: str) -> Language:
 
 
 def _unknown(text: str) -> Said:
-    near = difflib.get_close_matches(spaced(text), _codes(), 1) if len(text) > _SHORTEST else []
+    """Names that most people use come first: with those of all languages, almost any word is near one."""
+    usual = {name: one for one in _names() for name in (spaced(one.name), one.endonym) if name}
+    near = difflib.get_close_matches(spaced(text), usual, 1) if len(text) > _SHORTEST else []
     if near:
-        return said("{typed} is no known language; did you mean {near}?", typed=text, near=near[0])
+        name = f"{usual[near[0]].name} ({usual[near[0]].code})"
+        return said("{typed} is no known language; did you mean {near}?", typed=text, near=name)
     return said("{typed} is no known language; type its name, or its code", typed=text)
 
 
