@@ -21,6 +21,20 @@ KEYWORDS = {"_": None, "say": None, "said": None, "marked": None, "Wrong": None,
 OPTIONS = {"templates/**.html": {"trimmed": "true", "silent": "false"}}
 
 
+_DROPPED = tuple(
+    f'"{name}'.encode()
+    for name in (
+        "POT-Creation",
+        "PO-Revision",
+        "Generated-By",
+        "Last-Tr",
+        "Project-Id",
+        "Report-Msgid",
+        "Language-Team",
+    )
+)
+
+
 def gathered() -> Catalog:
     template = Catalog(project="bitrawl", charset="utf-8", header_comment="# Messages of bitrawl's web app.")
     for name, _line, message, comments, context in extract_from_dir(SOURCE, METHODS, OPTIONS, KEYWORDS):
@@ -29,17 +43,13 @@ def gathered() -> Catalog:
 
 
 def written(catalogue: Catalog) -> bytes:
-    """Without dates and lines, so that only messages change the file."""
+    """Without dates, lines and empty headers, so that only messages change the file."""
     content = BytesIO()
     write_po(
         content, catalogue, width=110, sort_output=True, include_lineno=False, ignore_obsolete=True, omit_header=False
     )
     lines = content.getvalue().splitlines(keepends=True)
-    return b"".join(
-        line
-        for line in lines
-        if not line.startswith((b'"POT-Creation', b'"PO-Revision', b'"Generated-By', b'"Last-Tr'))
-    )
+    return b"".join(line for line in lines if not line.startswith(_DROPPED))
 
 
 def translated(path: Path, template: Catalog) -> Catalog:

@@ -25,7 +25,7 @@ connect_to = {{ "*.test" = "127.0.0.1:{port}" }}
 [job.politeness]
 delay = 0.0
 """
-DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 375, "height": 740}
+DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 320, "height": 740}
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def draw(browser: Browser, base: str, folder: Path, *, every: bool) -> None:
     expect(page.locator(".state.ended")).to_be_visible(timeout=600_000)
     pages = {"overview": job, "read": f"{job}/pairs", "search": f"{job}/search?q=museum", "download": f"{job}/download"}
     page.goto(f"{job}/pairs")
-    expect(page.locator(".pairs tbody tr").first).to_be_visible()
+    expect(page.locator(".pairs tbody tr").first).to_be_visible(timeout=60_000)
     pages["pair"] = base + str(page.locator(".pairs tbody a").first.get_attribute("href"))
     page.goto(f"{job}/terms")
     with suppress(AssertionError):
@@ -90,13 +90,14 @@ def draw_all(browser: Browser, pages: dict[str, str], folder: Path) -> None:
         "phone": {"viewport": PHONE},
         "dark": {"viewport": DESKTOP, "color_scheme": "dark"},
         **{code: {"viewport": DESKTOP, "locale": code} for code in ("fr", "es", "zh")},
+        **{f"phone-{code}": {"viewport": PHONE, "locale": code} for code in ("fr", "es", "zh")},
     }
     for look, options in looks.items():
         context = browser.new_context(**options)
         page = context.new_page()
         for name, address in pages.items():
             page.goto(address)
-            page.screenshot(path=folder / f"web-{name}-{look}.png", full_page=look == "phone")
+            page.screenshot(path=folder / f"web-{name}-{look}.png", full_page=look.startswith("phone"))
         context.close()
 
 

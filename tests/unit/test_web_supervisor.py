@@ -327,9 +327,9 @@ def test_limits_of_all_and_of_one_user(server: Server):
     bens = [server.add(f"b{n}.example", BEN) for n in range(2)]
     server.tick()
     assert [server.state(one) for one in annas] == [State.RUNNING, State.RUNNING, State.WAITING]
-    assert server.said(annas[2]) == "waits for your other jobs: 2 are running"
+    assert server.said(annas[2]) == "waits for your other jobs; running jobs: 2"
     assert [server.state(one) for one in bens] == [State.RUNNING, State.WAITING]
-    assert server.said(bens[1]) == "waits for a free place: 3 jobs are running"
+    assert server.said(bens[1]) == "waits for a free place; running jobs: 3"
     server.end(annas[0])
     server.tick()
     assert server.state(annas[2]) is State.RUNNING

@@ -3,8 +3,9 @@
 The page's style sets the colours. Point at a value to see its number.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil, floor, log10
+from typing import NamedTuple
 
 import msgspec
 
@@ -41,7 +42,18 @@ class Bar(msgspec.Struct, frozen=True):
     part: int | None = None  # the part of the value that is drawn solid; the rest is pale
 
 
-def lines(title: str, series: Sequence[Series], *, x: str, y: str) -> Html:
+class Written(NamedTuple):
+    """How a chart writes numbers; another language writes them otherwise."""
+
+    number: Callable[[float], str] = number
+    share: Callable[[float, float], str] = share
+    others: Callable[[int], str] = "{} others".format
+
+
+ENGLISH = Written()
+
+
+def lines(title: str, series: Sequence[Series], *, x: str, y: str, written: Written = ENGLISH) -> Html:
     """Lines from the origin, with a legend. `x` and `y` say what the axes count. A ring marks where a line stops."""
     drawn = series[:COLOURS]
     right = max((point[0] for one in drawn for point in one.points), default=0)
@@ -49,8 +61,8 @@ def lines(title: str, series: Sequence[Series], *, x: str, y: str) -> Html:
     frame = _Frame(right or 1, ticks(top)[-1] or 1)
     along = [value for value in ticks(right) if value <= right]
     body = joined(
-        [_axes(frame, along, ticks(top), x, y)]
-        + [_line(frame, one, place, f"{x}, {y}") for place, one in enumerate(drawn)]
+        [_axes(frame, along, ticks(top), x, y, written)]
+        + [_line(frame, one, place, (x, y), written) for place, one in enumerate(drawn)]
     )
     return _figure(title, body, _legend(drawn) if len(drawn) > 1 else Html())
 
@@ -116,19 +128,19 @@ def _mark(frame: "_Frame", value: float) -> Html:
     )  # fmt: skip
 
 
-def bars(rows: Sequence[Bar], *, total: int = 0, most: int = MOST_BARS) -> Html:
+def bars(rows: Sequence[Bar], *, total: int = 0, most: int = MOST_BARS, written: Written = ENGLISH) -> Html:
     """A table of horizontal bars.
 
     If there are more than `most`, the last ones are summed up. Shares are of `total`, if it is given.
     """
     if len(rows) > most:
         rest = rows[most - 1 :]
-        rows = [*rows[: most - 1], Bar(f"{len(rest)} others", sum(row.value for row in rest))]
+        rows = [*rows[: most - 1], Bar(written.others(len(rest)), sum(row.value for row in rest))]
     longest = max((row.value for row in rows), default=0) or 1
-    return fill('<table class="bars">{rows}</table>', rows=joined(_bar(row, longest, total) for row in rows))
+    return fill('<table class="bars">{rows}</table>', rows=joined(_bar(row, longest, total, written) for row in rows))
 
 
-def _bar(row: Bar, longest: int, total: int) -> Html:
+def _bar(row: Bar, longest: int, total: int, written: Written) -> Html:
     part = Html()
     if row.part:
         part = fill('<rect class="c0" width="{w}%" height="100%" rx="2"/>', w=_short(100 * row.part / longest))
@@ -138,11 +150,11 @@ def _bar(row: Bar, longest: int, total: int) -> Html:
         ' rx="2"/>{part}</svg></td><td class="n">{value}</td><td class="n quiet">{share}</td></tr>',
         label=row.label,
         note=fill("<small>{note}</small>", note=row.note) if row.note else "",
-        value=number(row.value),
+        value=written.number(row.value),
         w=_short(100 * row.value / longest),
         pale="" if row.part is None else " pale",
         part=part,
-        share=share(row.value, total) if total else "",
+        share=written.share(row.value, total) if total else "",
     )
 
 
@@ -171,14 +183,14 @@ def _figure(title: str, body: Html, after: Html = Html()) -> Html:  # noqa: B008
     )
 
 
-def _axes(frame: _Frame, xs: Sequence[float], ys: Sequence[float], x: str, y: str) -> Html:
+def _axes(frame: _Frame, xs: Sequence[float], ys: Sequence[float], x: str, y: str, written: Written = ENGLISH) -> Html:
     low, left = frame.y(0), frame.x(0)
     across = [
         fill(
             '<line class="grid" x1="{left}" x2="{right}" y1="{at}" y2="{at}"/>'
             '<text x="{before}" y="{below}" text-anchor="end">{value}</text>',
             left=left, right=WIDTH - RIGHT, at=_short(frame.y(value)), before=left - 6,
-            below=_short(frame.y(value) + 4), value=_tick(value),
+            below=_short(frame.y(value) + 4), value=_tick(value, written),
         )
         for value in ys
     ]  # fmt: skip
@@ -187,7 +199,7 @@ def _axes(frame: _Frame, xs: Sequence[float], ys: Sequence[float], x: str, y: st
             '<text x="{at}" y="{below}" text-anchor="middle">{value}</text>',
             at=_short(frame.x(value)),
             below=low + 16,
-            value=_tick(value),
+            value=_tick(value, written),
         )
         for value in xs
     ]
@@ -199,7 +211,7 @@ def _axes(frame: _Frame, xs: Sequence[float], ys: Sequence[float], x: str, y: st
     return joined([*across, *along, named])
 
 
-def _line(frame: _Frame, series: Series, place: int, axes: str) -> Html:
+def _line(frame: _Frame, series: Series, place: int, axes: tuple[str, str], written: Written) -> Html:
     at = [(_short(frame.x(x)), _short(frame.y(y))) for x, y in series.points]
     dots = joined(
         fill(
@@ -207,7 +219,7 @@ def _line(frame: _Frame, series: Series, place: int, axes: str) -> Html:
             place=place,
             x=x,
             y=y,
-            title=f"{series.name}: {number(count)} at {number(fetched)} ({axes})",
+            title=f"{series.name}: {axes[1]} {written.number(count)}, {axes[0]} {written.number(fetched)}",
         )
         for (x, y), (fetched, count) in zip(at, series.points, strict=True)
     )
@@ -244,8 +256,8 @@ def ticks(top: float, most: int = 5) -> list[float]:
     return [step * place for place in range(ceil(top / step) + 1)]
 
 
-def _tick(value: float) -> str:
-    return number(value) if value == int(value) else f"{value:.1f}"
+def _tick(value: float, written: Written) -> str:
+    return written.number(value) if value == int(value) else f"{value:.1f}"
 
 
 def _short(value: float) -> str:

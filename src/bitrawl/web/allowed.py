@@ -21,7 +21,7 @@ from bitrawl.jobs.settings import SETTINGS
 from bitrawl.web import fields
 from bitrawl.web.fields import Field, Fields
 from bitrawl.web.intent import Command, Prepared, Verb
-from bitrawl.web.said import Said, quoted, said
+from bitrawl.web.said import Said, error_said, quoted, said
 from bitrawl.web.settings import Settings
 from bitrawl.web.supervisor import sites_of
 
@@ -246,7 +246,7 @@ class _Reading:
         except fields.Wrong as wrong:
             self.mistakes[name] = wrong.said
         except (ConfigError, UrlError) as error:
-            self.mistakes[name] = quoted(str(error))
+            self.mistakes[name] = error_said(error)
 
     def seeds_from(self, upload: Upload) -> None:
         """More seeds, from a file."""

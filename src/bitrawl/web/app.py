@@ -21,6 +21,7 @@ from bitrawl.web.api.shapes import ApiError
 from bitrawl.web.errands import ErrandError
 from bitrawl.web.pages import compare, downloads, finding, home, job, reading, terms, tools
 from bitrawl.web.rendering import LANGUAGE_COOKIE, rendered, words_of
+from bitrawl.web.said import RequestError, Said, error_said, quoted, said
 from bitrawl.web.security import Guard, posted, set_cookie
 from bitrawl.web.server import Server
 from bitrawl.web.users import Users
@@ -147,26 +148,29 @@ _TITLES = {
     404: marked("There is no such page"),
     409: marked("That cannot be done now"),
     413: marked("That is too large"),
+    422: marked("That cannot be used as it is"),
 }
+_UNTITLED = marked("Something went wrong")
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    return _told(request, getattr(error, "status_code", 500), getattr(error, "detail", ""))
+    told = error.said if isinstance(error, RequestError) else quoted(getattr(error, "detail", ""))
+    return _told(request, getattr(error, "status_code", 500), told)
 
 
 async def _faulty(request: Request, error: Exception) -> Response:
     """Mistakes of the asker are 422; what cannot be done now is 409."""
     fields = {name: str(said) for name, said in error.fields.items()} if isinstance(error, FieldError) else {}
     mistaken = isinstance(error, ConfigError | UrlError | ErrandError)
-    return _told(request, 422 if mistaken else 409, str(error), fields)
+    return _told(request, 422 if mistaken else 409, error_said(error), fields)
 
 
 async def _broken(request: Request, _error: Exception) -> Response:
-    return _told(request, 500, "The server has written down what happened.")
+    return _told(request, 500, said("The server has written down what happened."))
 
 
-def _told(request: Request, status: int, detail: str, fields: Mapping[str, str] | None = None) -> Response:
+def _told(request: Request, status: int, told: Said, fields: Mapping[str, str] | None = None) -> Response:
     if request.url.path.startswith("/api/"):
-        return json_answer(ApiError(detail, dict(fields or {})), status)
-    title = words_of(request).say(_TITLES.get(status, marked("Something went wrong")))
-    return rendered(request, "error.html", status, title=title, detail="" if detail == "Not Found" else detail)
+        return json_answer(ApiError(str(told), dict(fields or {})), status)
+    title = words_of(request).say(_TITLES.get(status, _UNTITLED))
+    return rendered(request, "error.html", status, title=title, detail=told if str(told) != "Not Found" else Said(""))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from bitrawl.errors import BitrawlError
+from bitrawl.web.said import Said, quoted, said
 
 SECONDS = 60.0  # for one errand; judgement
 AT_ONCE = 2
@@ -39,7 +40,7 @@ class Errands:
             try:
                 out, err = await asyncio.wait_for(process.communicate(given), seconds)
             except TimeoutError:
-                raise ErrandError("That took too long. Try with less.") from None
+                raise ErrandError(said("That took too long. Try with less.")) from None
             finally:
                 if process.returncode is None:
                     with suppress(ProcessLookupError):
@@ -50,6 +51,6 @@ class Errands:
         return out[:MOST_OUTPUT].decode("utf-8", "replace")
 
 
-def _last_words(err: bytes) -> str:
+def _last_words(err: bytes) -> Said:
     lines = [line.strip() for line in err.decode("utf-8", "replace").splitlines() if line.strip()]
-    return lines[-1] if lines else "That could not be done."
+    return quoted(lines[-1]) if lines else said("That could not be done.")

@@ -1,5 +1,6 @@
 """Languages as people type them into a form: codes, English names, endonyms, and names in other languages."""
 
+import difflib
 import re
 from functools import lru_cache
 from typing import NamedTuple
@@ -8,8 +9,10 @@ from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
 from bitrawl.text.language_names import language_table, spaced
+from bitrawl.web.said import Said, said
 
 _BETWEEN = re.compile(r"[,;/+&|\n]+|\s+(?:and|et|y|und)\s+")
+_SHORTEST, _LONGEST = 3, 40  # characters that a name has more than, and at most; judgement
 SUGGESTED = 8  # fits below a field; judgement
 
 
@@ -58,8 +61,18 @@ def _typed_language(text: str) -> Language:
     except ConfigError:
         code = _codes().get(spaced(text))
         if code is None:
-            raise
+            raise ConfigError(_unknown(text[:_LONGEST])) from None
         return parse_language(code)
+
+
+def _unknown(text: str) -> Said:
+    """Names that most people use come first: with those of all languages, almost any word is near one."""
+    usual = {name: one for one in _names() for name in (spaced(one.name), one.endonym) if name}
+    near = difflib.get_close_matches(spaced(text), usual, 1) if len(text) > _SHORTEST else []
+    if near:
+        name = f"{usual[near[0]].name} ({usual[near[0]].code})"
+        return said("{typed} is no known language; did you mean {near}?", typed=text, near=name)
+    return said("{typed} is no known language; type its name, or its code", typed=text)
 
 
 @lru_cache(maxsize=1)

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 from bitrawl.report.markup import Html, escaped
 from bitrawl.version import __version__
 from bitrawl.web import words
+from bitrawl.web.names import ANSWERS, FLAGS, METHODS, REASONS, SITE_EVIDENCE
 from bitrawl.web.security import csrf_of
 from bitrawl.web.words import Words
 
@@ -41,7 +42,8 @@ def fragment(request: Request, template: str, /, **values: Any) -> str:
             _=spoken.say,
             counted=spoken.count,
             number=spoken.number,
-            percent=spoken.percent,
+            score=spoken.score,
+            tell=spoken.tell,
             language=spoken.language,
             words=spoken,
             interfaces=request.app.state.server.catalogues.values(),
@@ -66,6 +68,8 @@ def _environment() -> jinja2.Environment:
         finalize=_markup,
     )
     environment.globals |= {"version": __version__, "direction": words.direction, "endonyms": words.endonyms()}
+    environment.globals |= {"method_names": METHODS, "reason_names": REASONS, "flag_names": FLAGS}
+    environment.globals |= {"site_evidence": SITE_EVIDENCE, "answers": ANSWERS}
     environment.filters |= {"text": _text}
     return environment
 

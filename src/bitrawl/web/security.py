@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import FormData, Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bitrawl.web.said import RequestError, said
 from bitrawl.web.settings import User
 from bitrawl.web.users import SESSION_DAYS, RateLimit, Users
 
@@ -135,7 +135,7 @@ async def posted(request: Request) -> FormData:
     users: Users = request.app.state.server.users
     # Compared as text: a wrong one costs a try, and there are 2^160 of them.
     if not cookie or given != users.csrf_of(cookie):
-        raise HTTPException(403, "This form is out of date. Open the page again, then send it again.")
+        raise RequestError(403, said("This form is out of date. Open the page again, then send it again."))
     return form
 
 
@@ -188,7 +188,7 @@ def _bounded(receive: Receive, most: int) -> Receive:
         message = await receive()
         read += len(message.get("body", b""))
         if read > most:
-            raise HTTPException(413, f"That is more than {most // MEGABYTE} MB.")
+            raise RequestError(413, said("That is more than {most} MB.", most=most // MEGABYTE))
         return message
 
     return bounded

@@ -62,7 +62,8 @@ class Supervisor:
     def create(self, user: User, prepare: Callable[[Path], Prepared], *, name: str = "") -> str:
         """A new job, which waits for its turn; its id. What `prepare` raises leaves no folder behind."""
         if len(self._own(user.name)) >= self._limits.user_jobs:
-            raise RefusedError(f"you have {self._limits.user_jobs} jobs, which is the limit; delete one first")
+            most = self._limits.user_jobs
+            raise RefusedError(said("you have {most} jobs, which is the limit; delete one first", most=most))
         job_id, folder = self.shelf.add()
         try:
             prepared = prepare(folder)
@@ -125,18 +126,18 @@ class Supervisor:
         intent = _ours(job)
         self._check_idle(job)
         if intent.command.verb is Verb.BOOTSTRAP:
-            raise RefusedError("this has no settings to go on with")
+            raise RefusedError(said("this has no settings to go on with"))
         config.write(job.folder.changed(changed), job.folder.description)
         self._wait(job, replace(intent, again=None))
 
     def run_again(self, job: ShelvedJob, command: Command) -> None:
         """Pair, align, export or simulate what the job has; the flags must be checked already."""
         if command.verb not in AGAIN:
-            raise RefusedError(f"{command.verb} is not for a job that has been crawled")
+            raise RefusedError(quoted(f"{command.verb} is not for a job that has been crawled"))
         intent = _ours(job)
         self._check_idle(job)
         if not last_words(job.folder).verb:
-            raise RefusedError("the job has no pages yet")
+            raise RefusedError(said("the job has no pages yet"))
         self._wait(job, replace(intent, again=command))
 
     def delete(self, job: ShelvedJob, *, stop: bool = False) -> None:
@@ -144,7 +145,7 @@ class Supervisor:
         intent = _ours(job)
         if self.state(job).is_active:
             if not stop or not self._is_alive(intent):
-                raise RefusedError("the job is running; stop it first")
+                raise RefusedError(said("the job is running; stop it first"))
             self.stop_now(job)
             stopping = self._intent(job.id)
             self.shelf.write(job.id, replace(stopping, remove=True))
@@ -209,11 +210,11 @@ class Supervisor:
         if self._is_alive(intent):
             self._press(job, replace(intent, intent=wish))
         elif job.folder.is_running:
-            raise RefusedError("the job was started from the command line; end it there")
+            raise RefusedError(said("the job was started from the command line; end it there"))
         elif intent.intent is Wish.WAITING:
             self.shelf.write(job.id, replace(intent, intent=wish))
         else:
-            raise RefusedError("the job is not running")
+            raise RefusedError(said("the job is not running"))
 
     def _press(self, job: ShelvedJob, intent: Intent) -> None:
         """Send what is due: SIGINT, for a pause SIGTERM once the crawl has ended, and at last SIGKILL.
@@ -266,10 +267,10 @@ class Supervisor:
         ours = [other for other in active if other.intent is not None]
         intent = _ours(job)
         if len(ours) >= self._limits.running:
-            return said("waits for a free place: {count} jobs are running", count=len(ours))
+            return said("waits for a free place; running jobs: {count}", count=len(ours))
         own = sum(other.intent is not None and other.intent.owner == intent.owner for other in ours)
         if own >= self._limits.user_running:
-            return said("waits for your other jobs: {count} are running", count=own)
+            return said("waits for your other jobs; running jobs: {count}", count=own)
         taken = {site for other in active for site in self._sites(other)}
         shared = next((site for site in self._sites(job) if site in taken), None)
         return said("waits for another job on {site} to end", site=shared) if shared else None
@@ -333,9 +334,9 @@ class Supervisor:
         self._in_background(self.shelf.sweep)
 
     def _check_idle(self, job: ShelvedJob) -> None:
-        state = self.state(job).state
-        if self.state(job).is_active or state is State.WAITING:
-            raise RefusedError(f"the job is {state}")
+        state = self.state(job)
+        if state.is_active or state.state is State.WAITING:
+            raise RefusedError(said("the job is running, or waits for its turn"))
 
     def _is_alive(self, intent: Intent | None) -> bool:
         return (
@@ -378,5 +379,5 @@ def arguments(command: Command, job: ShelvedJob) -> list[str]:
 def _ours(job: ShelvedJob) -> Intent:
     """Raises `RefusedError` for a job of the command line, which the app only reads."""
     if job.intent is None:
-        raise RefusedError("the job was started from the command line; use the command line to change it")
+        raise RefusedError(said("the job was started from the command line; use the command line to change it"))
     return job.intent

@@ -4,16 +4,24 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from string import Formatter
 
 import msgspec
 from babel import Locale, UnknownLocaleError
+from babel.messages.catalog import Message
 from babel.messages.pofile import PoFileError, read_po
 from babel.numbers import format_decimal, format_percent
+from babel.units import format_unit
 
 from bitrawl.errors import ConfigError
+from bitrawl.web.said import Said
 
 SOURCE = "en"
 """The language in which the messages are written in templates and code."""
+
+
+LEAST_SHARE = 0.01
+"""Smaller ones are shown as less than this."""
 
 
 def marked(message: str) -> str:
@@ -40,16 +48,41 @@ class Words(msgspec.Struct, frozen=True):
         form = forms[min(self.plural_form(n), len(forms) - 1)]
         return form.format(n=self.number(n), **values)
 
-    def number(self, n: float) -> str:
-        return str(format_decimal(n, locale=self.code.replace("-", "_")))
+    def tell(self, said: Said) -> str:
+        """A sentence of the app translated; what the program said as it is."""
+        return self.say(said.text, **said.values) if said.text else ""
 
-    def percent(self, share: float) -> str:
-        return str(format_percent(share, locale=self.code.replace("-", "_")))
+    def number(self, n: float) -> str:
+        return str(format_decimal(n, locale=self._locale))
+
+    def score(self, n: float) -> str:
+        """From 0 to 1."""
+        return str(format_decimal(n, "0.00", locale=self._locale))
+
+    def share(self, part: float, whole: float) -> str:
+        """In per cent. Only nothing is shown as 0 %, and only everything as 100 %."""
+        share = part / whole if whole else 0.0
+        if 0 < share < LEAST_SHARE:
+            return f"< {format_percent(LEAST_SHARE, locale=self._locale)}"
+        return str(format_percent(1 - LEAST_SHARE if 1 - LEAST_SHARE < share < 1 else share, locale=self._locale))
+
+    def size(self, n: float) -> str:
+        """Bytes in a readable unit."""
+        unit, form = "byte", "0"
+        for larger in ("kilobyte", "megabyte", "gigabyte"):
+            if n < 1000:
+                break
+            n, unit, form = n / 1000, larger, "0.0"
+        return str(format_unit(n, f"digital-{unit}", length="short", format=form, locale=self._locale))
 
     def language(self, code: str) -> str:
         """The name of a language, in this one; the code itself if it has none."""
         name = _names(self.code).get(code.replace("-", "_")) or _names(self.code).get(code.partition("-")[0], code)
         return name[0].upper() + name[1:]
+
+    @property
+    def _locale(self) -> str:
+        return self.code.replace("-", "_")
 
     @property
     def endonym(self) -> str:
@@ -86,10 +119,8 @@ def direction(code: str) -> str:
 def catalogues(folder: Path | None = None) -> dict[str, Words]:
     """Those of the package, and those of a folder of .po files; a file there wins over one of ours."""
     found = {SOURCE: Words(SOURCE)}
-    inside = [
-        entry for entry in (resources.files("bitrawl.web") / "catalogues").iterdir() if entry.name.endswith(".po")
-    ]
-    for entry in inside:
+    ours = (resources.files("bitrawl.web") / "catalogues").iterdir()
+    for entry in sorted((one for one in ours if one.name.endswith(".po")), key=lambda one: one.name):
         with resources.as_file(entry) as path:
             words = _read(path)
         found[words.code] = words
@@ -111,6 +142,7 @@ def _read(path: Path) -> Words:
     for message in catalogue:
         if not message.id or message.fuzzy:
             continue
+        _check_names(path, message)
         if isinstance(message.id, tuple | list):
             if message.string and all(message.string):
                 plurals[message.id[0]] = tuple(map(str, message.string))
@@ -118,6 +150,25 @@ def _read(path: Path) -> Words:
             messages[message.id] = str(message.string)
     plural_form = _plural_form(code)
     return Words(code, messages, plurals, plural_form)
+
+
+def _check_names(path: Path, message: Message) -> None:
+    """A translation with a name that its message does not have could not be filled in."""
+    sources = message.id if isinstance(message.id, tuple | list) else (message.id,)
+    texts = message.string if isinstance(message.string, tuple | list) else (message.string,)
+    known = {name for source in sources for name in names_in(source)}
+    for text in texts:
+        try:
+            strange = set(names_in(str(text or ""))) - known
+        except ValueError as error:
+            raise ConfigError(f"{path}: the translation of {sources[0]!r} is wrong: {error}") from error
+        if strange:
+            raise ConfigError(f"{path}: the translation of {sources[0]!r} has no use for {{{min(strange)}}}")
+
+
+def names_in(text: str) -> list[str]:
+    """The names in braces. Raises `ValueError` for a brace that is not closed."""
+    return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
 
 
 def _plural_form(code: str) -> Callable[[int], int]:
@@ -132,10 +183,21 @@ def _plural_form(code: str) -> Callable[[int], int]:
 
 def preferred(accepted: str, known: Iterable[str]) -> str:
     """The language of the interface that a browser asks for by its Accept-Language."""
-    known = list(known)
-    for part in accepted.split(","):
-        code = part.partition(";")[0].strip().lower()
-        for one in known:
-            if code == one.lower() or code.partition("-")[0] == one.lower().partition("-")[0]:
-                return one
+    exact = {one.lower(): one for one in known}
+    near = {one.partition("-")[0]: exact[one] for one in sorted(exact, reverse=True)}  # "pt" before "pt-br"
+    for code in _wanted(accepted):
+        if one := exact.get(code) or near.get(code.partition("-")[0]):
+            return one
     return SOURCE
+
+
+def _wanted(accepted: str) -> list[str]:
+    """The codes, the most wanted first; those with a weight of 0 are not wanted at all."""
+    weighted = []
+    for part in accepted.split(","):
+        code, _, weight = part.lower().partition(";")
+        try:
+            weighted.append((float(weight.strip().removeprefix("q=") or 1), code.strip()))
+        except ValueError:
+            continue
+    return [code for weight, code in sorted(weighted, key=lambda one: -one[0]) if weight > 0]

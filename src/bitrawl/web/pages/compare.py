@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -15,9 +14,11 @@ from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.report.markup import Html
 from bitrawl.report.plots import Series, lines
 from bitrawl.web.intent import Command, Verb
-from bitrawl.web.pages.shown import ShownJob, answer_part, found_mining, looked_at
+from bitrawl.web.names import STRATEGIES
+from bitrawl.web.pages.shown import ShownJob, answer_part, found_mining, looked_at, written
 from bitrawl.web.processes import last_lines
 from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.said import RequestError, said
 from bitrawl.web.security import posted
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.state import SIMULATED, State
@@ -35,7 +36,7 @@ async def show(request: Request) -> Response:
         if not values["running"]:
             return Response(status_code=404)  # The script loads the whole page then.
         return answer_part(request, fragment(request, "comparing.html", job=job, **values))
-    return rendered(request, "compare.html", job=job, tab="/compare", problem="", **values)
+    return rendered(request, "compare.html", job=job, tab="/compare", **values)
 
 
 async def start(request: Request) -> Response:
@@ -50,7 +51,7 @@ async def compare(server: Server, job: ShownJob, strategies: Iterable[str]) -> N
     chosen = [name for name in UNFOCUSED if name in set(strategies)] or [Strategy(name) for name in USUAL]
     command = Command(Verb.SIMULATE, (f"--strategies={','.join(chosen)}",))
     if len(await asyncio.to_thread(lambda: job.folder.job().langs)) < 2:
-        raise HTTPException(422, "Strategies are compared by the pairs that they find; this job has one language.")
+        raise RequestError(422, said("Strategies are compared by the pairs that they find; this job has one language."))
     await server.supervised(server.supervisor.run_again, job.shelved, command)
 
 
@@ -65,6 +66,7 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
         "running": running,
         "messages": "\n".join(last_lines(job.folder.path, 5)),
         "strategies": UNFOCUSED,
+        "strategy_names": STRATEGIES,
         "chosen": USUAL,
         "charts": charts,
         "heads": heads,
@@ -81,9 +83,10 @@ def drawn(words: Words, folder: Path) -> tuple[list[Html], tuple[str, ...], list
     charts = [
         lines(
             words.say("Pairs on {site}", site=site),
-            [Series(name, tuple(_thinned(points))) for name, points in found.items()],
+            [Series(_strategy(words, name), tuple(_thinned(points))) for name, points in found.items()],
             x=words.say("visits"),
             y=words.say("pairs"),
+            written=written(words),
         )
         for site, found in list(curves.items())[:MOST_SITES]
     ]
@@ -95,10 +98,20 @@ def drawn(words: Words, folder: Path) -> tuple[list[Html], tuple[str, ...], list
         words.say("Visits until 95 % of the pairs"),
     )
     rows: list[tuple[str, ...]] = [
-        (row["strategy"], row["site"], row["pairs"], row["area"][:5], row["until_95"] or "–")
+        (
+            _strategy(words, row["strategy"]),
+            row["site"],
+            words.number(int(row["pairs"])),
+            words.score(float(row["area"])),
+            words.number(int(row["until_95"])) if row["until_95"] else "–",
+        )
         for row in _table(folder / "simulate.csv")
     ]
     return charts, heads, rows
+
+
+def _strategy(words: Words, name: str) -> str:
+    return words.say(STRATEGIES.get(name, name))
 
 
 def _thinned(points: list[tuple[int, int]]) -> list[tuple[int, int]]:

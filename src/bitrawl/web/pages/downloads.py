@@ -14,9 +14,9 @@ from bitrawl import config
 from bitrawl.config import Format, fitting
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.errors import ConfigError
-from bitrawl.report.wording import size
 from bitrawl.web.pages.shown import ShownJob, found_mining
 from bitrawl.web.rendering import rendered, words_of
+from bitrawl.web.said import RequestError, quoted, said
 from bitrawl.web.security import REPORT_POLICY
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.words import Words
@@ -40,7 +40,7 @@ async def show(request: Request) -> Response:
         language_choices=language_choices(words, corpus_headers(langs, 0.0)),
         formats=[(str(name), str(name).upper()) for name in fitting(len(langs))],
         values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
-        files=[(name, size(n)) for name, n in await asyncio.to_thread(_files, corpus)],
+        files=[(name, words.size(n)) for name, n in await asyncio.to_thread(_files, corpus)],
         has_report=job.folder.report.exists(),
         has_card=(corpus / "card.md").exists(),
     )
@@ -68,11 +68,11 @@ async def export(request: Request) -> Response:
         name = Format(asked.get("format", "tmx"))
         score = float(asked["min_score"]) if asked.get("min_score") else None
     except ValueError as error:
-        raise HTTPException(422, f"{error}.") from error
+        raise RequestError(422, quoted(f"{error}.")) from error
     if score is not None and not 0 <= score <= 1:
-        raise HTTPException(422, "min_score is a number from 0 to 1.")
+        raise RequestError(422, said("A score is a number from 0 to 1."))
     if name not in fitting(len(langs)):
-        raise HTTPException(422, f"There is no {name} for these languages.")
+        raise RequestError(422, said("There is no {format} for these languages.", format=name))
     chosen = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
     chosen += ["--accepted-only"] if asked.get("accepted_only") in ("true", "on", "1") else []
     path = await _written(server_of(request), job, chosen, header.name)
@@ -123,7 +123,7 @@ async def job_file(request: Request) -> Response:
     try:
         text = config.public_text_of(await asyncio.to_thread(job.folder.job))
     except ConfigError as error:
-        raise HTTPException(404, str(error)) from error
+        raise RequestError(404, quoted(str(error))) from error
     headers = {"Content-Disposition": 'attachment; filename="job.toml"'}
     return Response(text, headers=headers, media_type="application/toml")
 
@@ -132,7 +132,7 @@ async def report(request: Request) -> Response:
     """Text from the web is in it: it may run nothing, send nothing and read nothing of this app."""
     job = await found_mining(request)
     if not job.folder.report.exists():
-        raise HTTPException(404, "There is no report yet. It is written with the corpus.")
+        raise RequestError(404, said("There is no report yet. It is written with the corpus."))
     return FileResponse(
         job.folder.report, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_POLICY}
     )

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 from bitrawl.errors import FieldError
 from bitrawl.web import allowed
 from bitrawl.web.pages.home import received, typed
-from bitrawl.web.rendering import rendered
+from bitrawl.web.rendering import rendered, words_of
 from bitrawl.web.security import posted
 from bitrawl.web.server import server_of
 
@@ -32,7 +32,8 @@ async def find_sites(request: Request) -> Response:
 
 
 async def show_topic(request: Request) -> Response:
-    return _page(request, "topic.html", {}, {})
+    """The edition of Wikipedia in the reader's language is the first choice: the name of a subject is in it too."""
+    return _page(request, "topic.html", {"wiki": words_of(request).code.partition("-")[0]}, {})
 
 
 async def find_topic(request: Request) -> Response:

@@ -14,6 +14,7 @@ from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.web import allowed
 from bitrawl.web.allowed import Upload, Uploads
+from bitrawl.web.names import STRATEGIES
 from bitrawl.web.pages.shown import ShownJob, answer_part, find, shown_jobs
 from bitrawl.web.rendering import fragment, rendered, words_of
 from bitrawl.web.security import MEGABYTE, posted
@@ -136,7 +137,8 @@ async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str
     names = [Strategy.ADAPTIVE, *(one for one in Strategy if one is not Strategy.ADAPTIVE)]
     say = words_of(request).say
     strategies = [
-        (str(one), str(one) if one in UNFOCUSED else say("{name} (needs a topic)", name=one)) for one in names
+        (str(one), name if one in UNFOCUSED else say("{name} (needs a topic)", name=name))
+        for one, name in ((one, say(STRATEGIES[one])) for one in names)
     ]
     return rendered(
         request,

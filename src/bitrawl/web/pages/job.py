@@ -16,15 +16,17 @@ from bitrawl import report
 from bitrawl.errors import BitrawlError, RefusedError
 from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
 from bitrawl.jobs.reading import Reading
+from bitrawl.mining import Step
 from bitrawl.report.job.diagnosis import Diagnosis, diagnose
 from bitrawl.report.markup import Html
 from bitrawl.report.plots import COLOURS, Bar, Series, bars, lines
-from bitrawl.report.wording import size
 from bitrawl.web import allowed
 from bitrawl.web.live import Live
-from bitrawl.web.pages.shown import STATES, ShownJob, answer_part, find, looked_at
+from bitrawl.web.names import REASONS
+from bitrawl.web.pages.shown import STATES, ShownJob, answer_part, find, looked_at, written
 from bitrawl.web.processes import last_lines
 from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.said import quoted
 from bitrawl.web.security import posted
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.state import JobState, State
@@ -40,7 +42,15 @@ FOUND = {"discover": ("sites.txt", "sites.tsv", "sites.jsonl"), "topic": (TERMS,
 """Files of a search, and of a topic, that can be taken away; the first is there when something was found."""
 
 
-_FLAG = re.compile(r"; --[a-z-]+ visits? \w+$")  # advice for the command line; here there is a button
+# Advice for the command line; here there is a button.
+_ADVICE = re.compile(r"; (?:--[a-z-]+ visits? \w+|resume with the same command|the same command tries again)$")
+_DOING = re.compile(rf"({'|'.join(Step)})(?: ([^ (]+))?(?: \((?:(\d+) of )?(\d+) .*)?")  # as `mining.Doing` writes it
+STEPS = {
+    Step.PAIRING: marked("pairing pages"),
+    Step.LEARNING: marked("learning words"),
+    Step.ALIGNING: marked("aligning"),
+    Step.WRITING: marked("writing the corpus"),
+}
 
 
 class Action(NamedTuple):
@@ -78,7 +88,8 @@ class Told(NamedTuple):
     code: State
     said: str
     detail: str = ""
-    note: str = ""  # in English, from the program
+    quoted: bool = False  # the detail is in English, from the program
+    note: str = ""  # in English too
 
 
 class FoundSite(msgspec.Struct, frozen=True):
@@ -87,7 +98,7 @@ class FoundSite(msgspec.Struct, frozen=True):
     site: str = ""
     verdict: str = ""
     probability: float = 0.0
-    evidence: Any = ""
+    evidence: dict[str, float] = {}  # by method
 
 
 async def show(request: Request) -> Response:
@@ -130,7 +141,7 @@ async def carry_out(server: Server, job: ShownJob, action: str) -> None:
             server.sampler.forget(job.folder)
             server.kept.forget(job.folder)
         case _:
-            raise RefusedError(f"there is no action {action!r}")
+            raise RefusedError(quoted(f"there is no action {action!r}"))
 
 
 async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
@@ -149,21 +160,33 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
         "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),
         "found_files": await asyncio.to_thread(found_files, job),
         "charts": await asyncio.to_thread(_charts, words, job, figures),
-        "languages": _bars({words.language(code): n for code, n in figures.languages.items()}, figures.pages),
-        "skips": _bars(figures.skips, 0),
+        "languages": _bars(words, {words.language(code): n for code, n in figures.languages.items()}, figures.pages),
+        "skips": _bars(words, {words.say(REASONS.get(one, one)): n for one, n in figures.skips.items()}, 0),
         "messages": "\n".join(last_lines(job.folder.path, MESSAGES)),
     }
 
 
 def _told(words: Words, state: JobState, figures: Live) -> Told:
-    text = _FLAG.sub("", state.said.text)
-    detail = words.say(text, **state.said.values) if text else ""
-    note = ""
+    name = words.say(STATES[state.state])
     if state.state is State.RUNNING and not state.doing and not figures.ended:
-        detail = words.say("visiting pages, {rate} a minute", rate=words.number(round(figures.rate)))
-    elif state.doing:
-        note = state.doing
-    return Told(state.state, words.say(STATES[state.state]), detail, note)
+        rate = words.number(round(figures.rate))
+        return Told(state.state, name, words.say("visiting pages, {rate} a minute", rate=rate))
+    if state.doing and (step := _step(words, state.doing)):
+        return Told(state.state, name, step)
+    detail = _ADVICE.sub("", words.tell(state.said))
+    return Told(state.state, name, detail, state.said.is_quoted, state.doing)
+
+
+def _step(words: Words, doing: str) -> str:
+    """What is being mined, and how far it is; empty if that is not understood."""
+    if (found := _DOING.fullmatch(doing)) is None:
+        return ""
+    step, site, done, total = found.groups()
+    parts = [words.say(STEPS[Step(step)]), *([site] if site else [])]
+    if done:
+        numbers = {"done": words.number(int(done)), "total": words.number(int(total))}
+        parts.append(words.say("{done} of {total}", **numbers))
+    return " · ".join(parts)
 
 
 def _actions(words: Words, job: ShownJob, state: JobState) -> list[Action]:
@@ -177,7 +200,7 @@ def _tiles(words: Words, job: ShownJob, figures: Live) -> list[tuple[str, str]]:
     shown = [
         (words.number(figures.pages), words.say("pages")),
         (words.number(figures.fetched), words.say("visits")),
-        (size(figures.bytes), words.say("read")),
+        (words.size(figures.bytes), words.say("read")),
     ]
     if job.kind == "mine":
         found = [
@@ -189,23 +212,25 @@ def _tiles(words: Words, job: ShownJob, figures: Live) -> list[tuple[str, str]]:
     return shown
 
 
-def _bars(counts: Mapping[str, int], total: int) -> Html | None:
+def _bars(words: Words, counts: Mapping[str, int], total: int) -> Html | None:
     rows = [Bar(name, count) for name, count in counts.items()]
-    return bars(rows, total=total, most=MOST_BARS) if rows else None
+    return bars(rows, total=total, most=MOST_BARS, written=written(words)) if rows else None
 
 
 def _charts(words: Words, job: ShownJob, figures: Live) -> list[Html]:
     charts = []
     if job.kind == "mine" and (points := Reading(job.folder).harvest(None)):
         series = [Series(words.say("page pairs"), ((0, 0), *((one.fetches, one.pairs) for one in points)))]
-        charts.append(lines(words.say("Complete page pairs"), series, x=words.say("visits"), y=words.say("pairs")))
+        title, x, y = words.say("Complete page pairs"), words.say("visits"), words.say("pairs")
+        charts.append(lines(title, series, x=x, y=y, written=written(words)))
     if len(figures.harvest) > 1:
         names = list(figures.languages)[:COLOURS]
         series = [
             Series(words.language(code), ((0, 0), *((p.fetches, p.pages.get(code, 0)) for p in figures.harvest)))
             for code in names
         ]
-        charts.append(lines(words.say("Pages by language"), series, x=words.say("visits"), y=words.say("pages")))
+        title, x, y = words.say("Pages by language"), words.say("visits"), words.say("pages")
+        charts.append(lines(title, series, x=x, y=y, written=written(words)))
     return charts
 
 
@@ -230,13 +255,7 @@ def found_sites(job: ShownJob) -> list[FoundSite]:
     except (OSError, msgspec.MsgspecError):  # not there yet, or being written
         pass
     best = sorted(found, key=lambda one: (one.verdict != "bilingual", one.verdict != "thin", -one.probability))
-    return [msgspec.structs.replace(one, evidence=_plain(one.evidence)) for one in best[:MOST_SITES]]
-
-
-def _plain(evidence: Any) -> str:
-    if isinstance(evidence, Mapping):
-        return ", ".join(f"{name} {value}" for name, value in evidence.items())
-    return ", ".join(map(str, evidence)) if isinstance(evidence, list) else str(evidence)
+    return best[:MOST_SITES]
 
 
 _explained: dict[str, tuple[tuple[str, int], float, Diagnosis | None]] = {}

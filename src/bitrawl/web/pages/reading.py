@@ -17,11 +17,12 @@ from bitrawl.jobs.reading import Hit, ListedPair, Mark, PairFilter, Reading, Rea
 from bitrawl.languages import parse_language
 from bitrawl.model import Verdict
 from bitrawl.report.markup import escaped
-from bitrawl.report.wording import METHODS
 from bitrawl.store.reading_index import Languages, Order, Side
 from bitrawl.store.verdicts import Kind
+from bitrawl.web.names import METHODS
 from bitrawl.web.pages.shown import ShownJob, found_mining
 from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.said import RequestError, said
 from bitrawl.web.security import posted
 from bitrawl.web.server import server_of
 from bitrawl.web.words import Words, marked
@@ -141,8 +142,7 @@ async def pairs(request: Request) -> Response:
         index=Fresh(ready),
         values=values,
         language_choices=await _choices(words, reading, all_of_them=True),
-        methods=[("", words.say("any")), *((letter, name) for letter, (name, _) in METHODS.items())],
-        method_names={letter: name for letter, (name, _) in METHODS.items()},
+        methods=[("", words.say("any")), *((letter, words.say(name)) for letter, name in METHODS.items())],
         verdict_names={verdict: words.say(name) for verdict, name in VERDICTS.items()},
         sorts=[(name, words.say(said)) for name, (_, _, said) in SORTS.items()],
         pairs=[ShownPair.of(one) for one in found.pairs],
@@ -202,7 +202,7 @@ async def pair(request: Request) -> Response:
     job = await found_mining(request)
     await server_of(request).indexing.is_fresh(job.folder)
     found = await _pair(job, request.path_params["key"])
-    values = dict(request.query_params)
+    values, words = dict(request.query_params), words_of(request)
     offset = number_in(values, "offset")
     shown = ShownPair.of(found.pair)
     thresholds = await asyncio.to_thread(lambda: job.folder.job().judge)
@@ -213,9 +213,7 @@ async def pair(request: Request) -> Response:
         job=job,
         tab="/pairs",
         pair=shown,
-        evidence=[
-            (METHODS[one][0] if one in METHODS else one, f"{n:.2f}") for one, n in found.pair.row.evidence.items()
-        ],
+        evidence=[(words.say(METHODS.get(one, one)), words.score(n)) for one, n in found.pair.row.evidence.items()],
         segments=[ShownSegment.of(one, thresholds) for one in some],
         total=len(found.segments),
         offset=offset,
@@ -227,7 +225,7 @@ async def pair(request: Request) -> Response:
 async def _pair(job: ShownJob, key: str) -> ReadPair:
     found = await asyncio.to_thread(Reading(job.folder).pair, key)
     if found is None:
-        raise HTTPException(404, "There is no such pair of pages any more.")
+        raise RequestError(404, said("There is no such pair of pages any more."))
     return found
 
 
@@ -263,7 +261,8 @@ async def give_verdict(job: ShownJob, kind: str, key: str, within: str, verdict:
     else:
         done = await asyncio.to_thread(reading.judge_segment, within, key, Verdict(verdict), by, now)
     if not done:
-        raise HTTPException(404, "That is not there any more: the site was mined again. Open the page again.")
+        gone = said("That is not there any more: the site was mined again. Open the page again.")
+        raise RequestError(404, gone)
 
 
 async def search(request: Request) -> Response:

@@ -9,9 +9,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from bitrawl.jobs.folder import JobFolder
+from bitrawl.report.plots import Written
 from bitrawl.web.intent import Verb
 from bitrawl.web.live import Live
 from bitrawl.web.rendering import words_of
+from bitrawl.web.said import RequestError, said
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.shelf import ShelvedJob
 from bitrawl.web.state import JobState, State
@@ -56,12 +58,21 @@ class ListedJob(NamedTuple):
     created: float
 
 
+def written(words: Words) -> Written:
+    """How charts write numbers and words in that language."""
+    return Written(
+        words.number,
+        words.share,
+        lambda n: words.count("{n} other", "{n} others", n),
+    )
+
+
 async def find(request: Request, job_id: str = "") -> ShownJob:
     """The job that the address names; 404 if there is none, and if it is another user's."""
     server = server_of(request)
     job = await server.supervised(server.shelf.find, job_id or request.path_params["id"], request.state.user)
     if job is None:
-        raise HTTPException(404, "There is no such job, or it is not yours.")
+        raise RequestError(404, said("There is no such job, or it is not yours."))
     return shown(job)
 
 

@@ -18,6 +18,7 @@ from bitrawl.url import Url
 from bitrawl.web.pages.downloads import language_choices
 from bitrawl.web.pages.shown import ShownJob, found_mining
 from bitrawl.web.rendering import rendered, words_of
+from bitrawl.web.said import Said, error_said
 from bitrawl.web.server import Server, server_of
 
 MOST_SHOWN = 200  # judgement
@@ -29,7 +30,7 @@ async def show(request: Request) -> Response:
     job, server = await found_mining(request), server_of(request)
     headers = await _headers(job)
     header = _chosen(request, headers)
-    values: dict[str, Any] = {"waiting": False, "problem": "", "terms": ()}
+    values: dict[str, Any] = {"waiting": False, "problem": Said(""), "terms": ()}
     if header is not None:
         question = _question(header.name, "jsonl")
         if not server.kept.is_ready(job.folder, question):
@@ -60,7 +61,7 @@ async def _found(server: Server, job: ShownJob, languages: str) -> dict[str, Any
         lines = (await asyncio.to_thread(path.read_bytes)).splitlines()
         return {"terms": [decode(line) for line in lines[:MOST_SHOWN]]}
     except BitrawlError as error:
-        return {"problem": str(error)}
+        return {"problem": error_said(error)}
 
 
 async def file(request: Request) -> Response:

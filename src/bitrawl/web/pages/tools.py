@@ -12,10 +12,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
-from bitrawl.languages import parse_language
 from bitrawl.url import Url
 from bitrawl.web.errands import Errands
+from bitrawl.web.language_input import typed_languages
 from bitrawl.web.rendering import rendered, words_of
+from bitrawl.web.said import Said, error_said, said
 from bitrawl.web.security import posted
 
 TOOLS = ("align", "clean", "urls")
@@ -46,9 +47,9 @@ async def use(request: Request) -> Response:
     try:
         result = await USES[tool](request, values)
     except MissingError as missing:
-        return _page(request, values, {missing.field: words_of(request).say("Fill this in.")}, 422)
+        return _page(request, values, {missing.field: said("Fill this in.")}, 422)
     except BitrawlError as error:
-        return _page(request, values, {}, 422, problem=str(error))
+        return _page(request, values, {}, 422, problem=error_said(error))
     return _page(request, values, {}, result=result)
 
 
@@ -65,8 +66,15 @@ def _given(values: dict[str, str], field: str) -> str:
     return values[field]
 
 
+def _language(values: dict[str, str], field: str) -> str:
+    codes = typed_languages(_given(values, field))
+    if len(codes) != 1:
+        raise MissingError(field)
+    return codes[0]
+
+
 async def _align(request: Request, values: dict[str, str]) -> Result:
-    codes = tuple(parse_language(_given(values, name)) for name in ("language_a", "language_b"))
+    codes = tuple(_language(values, name) for name in ("language_a", "language_b"))
     texts = [_given(values, name) for name in ("text_a", "text_b")]
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, name) for name in ("a.txt", "b.txt")]
@@ -95,7 +103,7 @@ def _private(request: Request) -> list[str]:
 
 async def _urls(request: Request, values: dict[str, str]) -> Result:
     urls = _given(values, "urls")
-    codes = ",".join(parse_language(code) for code in values.get("langs", "").replace(",", " ").split())
+    codes = ",".join(typed_languages(values.get("langs", "")))
     chosen = ["--langs", codes] if codes else []
     found = await _errands(request).run(["urls", "language", *chosen], urls.encode("utf-8", "replace"))
     spoken = words_of(request)
@@ -124,11 +132,11 @@ def _tool(request: Request) -> str:
 def _page(
     request: Request,
     values: dict[str, str],
-    errors: dict[str, str],
+    errors: dict[str, Said],
     status: int = 200,
     *,
     result: Result = Result(),  # noqa: B008 - frozen
-    problem: str = "",
+    problem: Said = Said(""),  # noqa: B008 - frozen,
 ) -> Response:
     shown = {"values": values, "errors": errors, "problem": problem, **result._asdict()}
     return rendered(request, "tools.html", status, tool=_tool(request), **shown)
