@@ -54,7 +54,7 @@ def made(folder: Path, links: int, fetches: int, sites: int) -> JobFolder:
         ),
     )
     rows.executemany(
-        "INSERT INTO pairs VALUES (NULL, 'site0.example', 'en', 'fr', 0.9, ?, ?)",
+        "INSERT INTO pairs VALUES (NULL, 'site0.example', 'en', 'fr', 0.9, ?, ?, 0)",
         ((b"x" * 400, n.to_bytes(16)) for n in range(fetches // 4)),
     )
     rows.executemany(

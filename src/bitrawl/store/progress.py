@@ -61,7 +61,9 @@ def queued_links(ledger: Ledger, most: int) -> int:
 
 def pair_counts(ledger: Ledger) -> dict[str, int]:
     """Pairs of pages, by languages ("en-fr")."""
-    rows = ledger.database.query("SELECT lang_a || '-' || lang_b, count(*) FROM pairs GROUP BY lang_a, lang_b")
+    rows = ledger.database.query(
+        "SELECT lang_a || '-' || lang_b, count(*) FROM pairs WHERE NOT partial GROUP BY lang_a, lang_b"
+    )
     return dict(rows.fetchall())
 
 

@@ -30,7 +30,7 @@ CREATE TABLE pairs (
     lang_a TEXT NOT NULL, lang_b TEXT NOT NULL, site TEXT NOT NULL, url_a TEXT NOT NULL, url_b TEXT NOT NULL,
     title_a TEXT NOT NULL, title_b TEXT NOT NULL, score REAL NOT NULL, evidence TEXT NOT NULL, completed INTEGER NOT NULL,
     segments INTEGER NOT NULL, mean_score REAL NOT NULL, flagged INTEGER NOT NULL,
-    alignment INTEGER, methods TEXT NOT NULL, searched TEXT NOT NULL
+    alignment INTEGER, methods TEXT NOT NULL, searched TEXT NOT NULL, partial INTEGER NOT NULL
 );
 CREATE INDEX pair_keys ON pairs (key);
 CREATE INDEX pair_alignments ON pairs (alignment);
@@ -54,7 +54,7 @@ PADDING = " " * (GRAM - 1)
 # Judgement: nobody reads more hits of one phrase. Counting and sorting all 200,000 hits of an article takes too long.
 MOST_HITS = 1000
 _LONGEST_PHRASE = 500  # characters; judgement
-_PAIR = "key, lang_a, lang_b, site, url_a, url_b, title_a, title_b, score, evidence, completed, segments, mean_score, flagged"
+_PAIR = "key, lang_a, lang_b, site, url_a, url_b, title_a, title_b, score, evidence, completed, segments, mean_score, flagged, partial"
 
 
 class Order(StrEnum):
@@ -98,6 +98,7 @@ class PairRow(msgspec.Struct, frozen=True):
     segments: int
     mean_score: float  # of the segments; 0 if there are none
     flagged: int  # segments with a flag
+    partial: bool = False  # translated in part: no page pair, but its segments may be in the corpus
 
     @property
     def methods(self) -> str:
@@ -204,7 +205,7 @@ class ReadingIndex:
             conditions, values = _conditions(PairQuestion(languages=languages))
             where = " AND ".join(conditions) or "1"
             rows = database.execute(
-                f"SELECT max(completed), count(*) FROM pairs WHERE {where}"
+                f"SELECT max(completed), count(*) FROM pairs WHERE {where} AND NOT partial"
                 " GROUP BY completed / (1 + (SELECT max(completed) FROM pairs) / ?) ORDER BY 1",
                 (*values, points),
             )
@@ -352,4 +353,6 @@ def _place(database: sqlite3.Connection, number: int, languages: Languages | Non
 
 def _pair_row(row: Sequence[object]) -> PairRow:
     fields = dict(zip(PairRow.__struct_fields__, row, strict=True))
-    return PairRow(**{**fields, "evidence": msgspec.json.decode(str(fields["evidence"]))})
+    return PairRow(
+        **{**fields, "evidence": msgspec.json.decode(str(fields["evidence"])), "partial": bool(fields["partial"])}
+    )

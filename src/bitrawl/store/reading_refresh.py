@@ -132,11 +132,16 @@ class _Refresh:
         searched = "\n".join(folded(text) for text in (pair.url_a, pair.url_b, *titles))
         self._index.execute(
             "INSERT OR IGNORE INTO pairs SELECT NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(segments, 0),"
-            " coalesce(mean_score, 0), coalesce(flagged, 0), id, ?, ? FROM (SELECT ? AS wanted) LEFT JOIN alignments ON id = wanted",
+            " coalesce(mean_score, 0), coalesce(flagged, 0), id, ?, ?, ? FROM (SELECT ? AS wanted) LEFT JOIN alignments ON id = wanted",
             (
                 *(digest, key, pair.lang_a, pair.lang_b, site, str(pair.url_a), str(pair.url_b), *titles, pair.score),
                 *(msgspec.json.encode(pair.evidence).decode(), self._completed(pair)),
-                *("".join(pair.evidence), searched, self._alignment(alignment, count) if count >= 0 else None),
+                *(
+                    "".join(pair.evidence),
+                    searched,
+                    pair.partial,
+                    self._alignment(alignment, count) if count >= 0 else None,
+                ),
             ),
         )
         self._pairs += 1

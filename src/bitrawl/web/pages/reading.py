@@ -59,13 +59,14 @@ class ShownPair(NamedTuple):
     score: float
     segments: int
     methods: str
+    partial: bool
     verdict: str
 
     @classmethod
     def of(cls, one: ListedPair) -> "ShownPair":
         row = one.row
         texts = (row.key, row.lang_a, row.lang_b, row.url_a, row.url_b, row.title_a, row.title_b)
-        return cls(*texts, row.score, row.segments, row.methods, str(one.verdict or ""))
+        return cls(*texts, row.score, row.segments, row.methods, row.partial, str(one.verdict or ""))
 
 
 class ShownSegment(NamedTuple):
