@@ -21,7 +21,7 @@ function watch(part) {
         for (const one of part.querySelectorAll("details")) if (open.has(one.id)) one.open = true;
         const title = part.querySelector("[data-title]");
         if (title) document.title = title.dataset.title;
-      } else if (answer.status === 401 || answer.status === 404 || answer.redirected) {
+      } else if ([205, 401, 404].includes(answer.status) || answer.redirected) {
         location.reload();
         return;
       } else if (answer.status !== 304) throw new Error(answer.statusText);
