@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from browser.app import App
 from browser.held_web import ARABIC, HOSTILE, HeldWeb, served
+from browser.program import chromium
 from browser.watched import Watched
-from conftest import chromium
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-PATIENCE = 120_000.0  # milliseconds; a busy machine is slow, and nothing here waits for long on an idle one
+PATIENCE = 60_000.0  # milliseconds; a busy machine is slow, and nothing here waits for long on an idle one
 
 
 @pytest.fixture(scope="session")
