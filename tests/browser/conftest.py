@@ -12,8 +12,11 @@ import pytest
 from browser.app import App
 from browser.held_web import ARABIC, HOSTILE, HeldWeb, served
 from browser.program import chromium
-from browser.watched import Watched
+from browser.watched import QUIET, Watched
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from bitrawl.jobs import reading_index
+from bitrawl.jobs.folder import JobFolder
 
 PATIENCE = 60_000.0  # milliseconds; a busy machine is slow, and nothing here waits for long on an idle one
 
@@ -52,6 +55,7 @@ def mined(held_web: tuple[HeldWeb, int], tmp_path_factory: pytest.TempPathFactor
             )
             command = ("mine", *seeds, "--langs", "en,fr,zh,ar", "--out", str(draft), "--quiet", *reach)
             subprocess.run([sys.executable, "-m", "bitrawl", *command], check=True)
+            reading_index.refresh(JobFolder(draft))
             draft.rename(folder)
     return folder
 
@@ -89,7 +93,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def context(browser: Browser, app: App) -> Iterator[BrowserContext]:
-    context = browser.new_context(base_url=app.base)
+    context = browser.new_context(base_url=app.base, **QUIET)
     context.set_default_timeout(PATIENCE)
     yield context
     context.close()

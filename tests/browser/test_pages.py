@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser.app import USERS, App
 from browser.held_web import HeldWeb
-from browser.watched import Watched, scrolls_sideways
+from browser.watched import QUIET, Watched, scrolls_sideways
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 NARROW = {"width": 320, "height": 640}  # WCAG 2.2, 1.4.10 Reflow
@@ -104,6 +104,8 @@ VIEWS: dict[str, Callable[[Page, str], object]] = {
     "no such page": lambda page, there: page.goto(f"{there}/nothing"),
 }
 
+CHANGING = ("two pages", "compare")  # views in which the test changes the job
+
 
 def mistakes_below(page: Page) -> None:
     page.get_by_label("Pages at most").fill("0")
@@ -114,10 +116,12 @@ def mistakes_below(page: Page) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_page_is_accessible_in_light_and_dark_and_fits_a_phone(
-    page: Page, watched: Watched, app: App, own_job: str, view: str
+    page: Page, watched: Watched, app: App, request: pytest.FixtureRequest, view: str
 ):
-    VIEWS[view](page, app.address(own_job))
+    shown = request.getfixturevalue("own_job" if view in CHANGING else "job")
+    VIEWS[view](page, app.address(shown))
     expect(page.locator("h1")).to_be_visible()
+    expect(page.locator("main [data-live$='/index']")).to_have_count(0)  # the page loads again when the index is ready
     check(page)
     if "mistake" in view or "such" in view or view == "API":
         watched.expect_said(REFUSED)
@@ -143,7 +147,7 @@ def guarded(held_web: tuple[HeldWeb, int], tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def visitor(browser: Browser, guarded: App) -> Iterator[BrowserContext]:
-    context = browser.new_context(base_url=guarded.base)
+    context = browser.new_context(base_url=guarded.base, **QUIET)
     yield context
     context.close()
 

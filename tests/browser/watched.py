@@ -2,6 +2,8 @@
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 
+QUIET = {"reduced_motion": "reduce"}  # a dot that pulses in twelve tabs takes all of a processor
+
 
 class Watched:
     """From the moment on that it is made."""

@@ -11,6 +11,8 @@ from prose_site import keep
 from small_site import articles
 from starlette.testclient import TestClient
 
+from bitrawl.jobs import reading_index
+from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import PagePair, Segment, SegmentPair
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
@@ -286,3 +288,21 @@ def test_too_many_requests_of_one_user_are_refused_and_others_go_on(tmp_path: Pa
         answers = [client.get("/discover", headers=bearer("anna")).status_code for _ in range(7)]
         assert answers == [200] * 5 + [429] * 2
         assert client.get("/discover", headers=bearer("ben")).status_code == 200
+
+
+@pytest.mark.parametrize("ready", [False, True])
+def test_a_page_that_waits_for_the_index_is_loaded_again_when_it_is_ready(
+    client: TestClient, tmp_path: Path, *, ready: bool
+):
+    if ready:
+        reading_index.refresh(JobFolder(tmp_path / "jobs" / JOB))
+    answer = client.get(f"/jobs/{JOB}/index")
+    assert (answer.status_code, answer.content) == (205 if ready else 304, b"")
+
+
+def test_a_phrase_is_never_syntax(client: TestClient):
+    odd = ('"', "a AND", "NEAR(", "* OR x", "title:x", "%_", "<b>", "\\", "'; DROP TABLE pairs", "\0", "a" * 5000)
+    for phrase in odd:
+        answer = client.get(f"/jobs/{JOB}/search", params={"q": phrase})
+        assert answer.status_code == 200
+        assert "<b>" not in answer.text
