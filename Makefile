@@ -1,8 +1,9 @@
 # Two commands do all their own set-up: `make demo` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
+SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: demo test test-neural wiki-test wiki-answers check bench docs reference clean
+.PHONY: demo test test-web test-neural wiki-test wiki-answers check bench docs reference clean
 
 # Made again when the dependencies change. The package itself is editable.
 .venv: pyproject.toml
@@ -24,6 +25,17 @@ check: .venv
 test: check
 	$(BIN)/pytest -n 2 --dist worksteal
 
+# The web app in a real browser. `make test` runs these too where a browser is found, and says so where none is.
+CHROMIUM ?= $(firstword $(foreach name,chromium chromium-browser google-chrome,$(shell command -v $(name) 2>/dev/null)))
+
+test-web: .venv
+ifeq ($(CHROMIUM),)
+	command -v apt-get >/dev/null || { echo 'There is no chromium and no apt-get: install chromium, or name it: make test-web CHROMIUM=PATH'; exit 1; }
+	$(SUDO) apt-get update --quiet
+	$(SUDO) apt-get install --yes --no-install-recommends chromium
+endif
+	CHROMIUM=$(or $(CHROMIUM),chromium) $(BIN)/pytest -n 2 --dist worksteal tests/browser
+
 # PyTorch is gigabytes: these tests have a venv of their own, and `make test` goes without them.
 .venv-neural: pyproject.toml
 	test -x .venv-neural/bin/python || $(PYTHON) -m venv .venv-neural
@@ -36,7 +48,6 @@ test-neural: .venv-neural
 
 # A real MediaWiki for `bitrawl bootstrap`: PHP from the system's packages, and Debian's MediaWiki unpacked beside us.
 MEDIAWIKI := $(CURDIR)/.mediawiki/usr/share/mediawiki
-SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .mediawiki:
 	$(SUDO) apt-get update --quiet

@@ -26,6 +26,7 @@ from bitrawl.web.users import Users, secret_of
 from bitrawl.web.words import catalogues
 
 GRACE = 3  # seconds for answers in flight when the server is stopped; judgement
+BACKLOG = 128  # connections that wait to be taken; judgement
 
 
 class Serving(NamedTuple):
@@ -87,7 +88,7 @@ def _listening(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, kind, protocol)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
-        listening.listen()  # Whoever asks before the server is ready waits a moment, and is not refused.
+        listening.listen(BACKLOG)  # before the address is told: who comes early waits, and is not refused
     except OSError as error:
         raise ConfigError(f"cannot listen on {host}, port {port}: {error.strerror}; choose another --port") from error
     return listening

@@ -15,7 +15,7 @@ from bitrawl.report.markup import Html
 from bitrawl.report.plots import Series, lines
 from bitrawl.web.intent import Command, Verb
 from bitrawl.web.names import STRATEGIES
-from bitrawl.web.pages.shown import ShownJob, answer_part, found_mining, looked_at, written
+from bitrawl.web.pages.shown import ShownJob, answer_part, found_mining, load_again, looked_at, written
 from bitrawl.web.processes import last_lines
 from bitrawl.web.rendering import fragment, rendered, words_of
 from bitrawl.web.said import RequestError, said
@@ -34,7 +34,7 @@ async def show(request: Request) -> Response:
     values = await _values(request, job)
     if request.query_params.get("part"):
         if not values["running"]:
-            return Response(status_code=404)  # The script loads the whole page then.
+            return load_again()
         return answer_part(request, fragment(request, "comparing.html", job=job, **values))
     return rendered(request, "compare.html", job=job, tab="/compare", **values)
 

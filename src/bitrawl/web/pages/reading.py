@@ -20,7 +20,7 @@ from bitrawl.report.markup import escaped
 from bitrawl.store.reading_index import Languages, Order, Side
 from bitrawl.store.verdicts import Kind
 from bitrawl.web.names import METHODS
-from bitrawl.web.pages.shown import ShownJob, found_mining
+from bitrawl.web.pages.shown import ShownJob, found_mining, load_again
 from bitrawl.web.rendering import fragment, rendered, words_of
 from bitrawl.web.said import RequestError, said
 from bitrawl.web.security import posted
@@ -302,7 +302,7 @@ async def index_part(request: Request) -> Response:
     """Tells the script to load the page again when the index is ready."""
     job = await found_mining(request)
     ready = await server_of(request).indexing.is_fresh(job.folder, wait=0)
-    return Response(status_code=404 if ready else 304)
+    return load_again() if ready else Response(status_code=304)
 
 
 ROUTES: list[BaseRoute] = [

@@ -145,3 +145,8 @@ def answer_part(request: Request, html: str) -> Response:
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"ETag": tag})
     return HTMLResponse(html, headers={"ETag": tag})
+
+
+def load_again() -> Response:
+    """Tells the script that asked for a part to load the whole page. An error would stand in the browser's console."""
+    return Response(status_code=205)

@@ -16,7 +16,7 @@ from bitrawl.corpus.term_files import TermFormat, TermPair
 from bitrawl.errors import BitrawlError
 from bitrawl.url import Url
 from bitrawl.web.pages.downloads import language_choices
-from bitrawl.web.pages.shown import ShownJob, found_mining
+from bitrawl.web.pages.shown import ShownJob, found_mining, load_again
 from bitrawl.web.rendering import rendered, words_of
 from bitrawl.web.said import Said, error_said
 from bitrawl.web.server import Server, server_of
@@ -39,7 +39,7 @@ async def show(request: Request) -> Response:
                 return Response(status_code=304)
             values["waiting"] = True
         elif request.query_params.get("part"):
-            return Response(status_code=404)  # The script loads the whole page then.
+            return load_again()
         else:
             values |= await _found(server, job, header.name)
     return rendered(

@@ -21,7 +21,7 @@ function watch(part) {
         for (const one of part.querySelectorAll("details")) if (open.has(one.id)) one.open = true;
         const title = part.querySelector("[data-title]");
         if (title) document.title = title.dataset.title;
-      } else if (answer.status === 401 || answer.status === 404 || answer.redirected) {
+      } else if ([205, 401, 404].includes(answer.status) || answer.redirected) {
         location.reload();
         return;
       } else if (answer.status !== 304) throw new Error(answer.statusText);
@@ -41,13 +41,26 @@ for (const part of document.querySelectorAll("[data-live]")) watch(part);
 // A form with data-part replaces that part of the page with the answer.
 async function send(form, button) {
   const body = new FormData(form, button);
-  const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(body), headers: { "X-Part": "1" } });
+  const lost = document.getElementById("lost");
+  let answer;
+  try {
+    answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(body), headers: { "X-Part": "1" } });
+  } catch {
+    if (lost) lost.hidden = false;
+    return;
+  }
+  if (lost) lost.hidden = true;
   if (!answer.ok) { form.dataset.part = ""; form.requestSubmit(button); return; }
   const part = form.closest(".judged");
   const holder = document.createElement("template");
   holder.innerHTML = await answer.text();
   const fresh = holder.content.querySelector(".judged") || holder.content.firstElementChild;
-  if (part && fresh) { part.replaceWith(fresh); if (fresh.matches("[tabindex]")) fresh.focus({ preventScroll: true }); }
+  if (!part || !fresh) return;
+  const here = part.contains(document.activeElement); // the reader may have gone on meanwhile
+  part.replaceWith(fresh);
+  if (!here) return;
+  const again = fresh.matches("[tabindex]") ? fresh : fresh.querySelector(`button[value="${button.value}"]`) || fresh.querySelector("button");
+  again.focus({ preventScroll: true });
 }
 document.addEventListener("submit", (event) => {
   const form = event.target;
