@@ -5,6 +5,7 @@ import io
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -44,6 +45,7 @@ SEGMENTS = [
     )
 ]
 URL = Url.parse("https://example.org/a?x=1&y=2")
+TABLES = [TermFormat.TSV, TermFormat.CSV, TermFormat.TBX]
 PAIR = TermPair(
     *(Language("en"), Language("fr"), 'acid <rain> & "fog"', "pluies\x00 acides\ufffe", 0.91, 80.0, 12, 11, 10),
     (TermExample("=1+1\tacid", "pluies\nacides \ud800", URL, URL),),
@@ -99,7 +101,7 @@ def test_no_segments_have_no_terms():
     assert find_pairs(empty, empty) == []
 
 
-@pytest.mark.parametrize("style", list(TermFormat))
+@pytest.mark.parametrize("style", TABLES)
 def test_what_is_written_is_read_as_a_term_list(tmp_path: Path, style: TermFormat):
     path = tmp_path / f"terms.{style}"
     path.write_bytes(write([PAIR], style))
@@ -109,6 +111,13 @@ def test_what_is_written_is_read_as_a_term_list(tmp_path: Path, style: TermForma
         ("pluies acides\ufffd", "fr"),
     ]
     assert {term.weight for term in terms} == ({100.0} if style is TermFormat.TBX else {80.0})
+
+
+def test_json_lines_have_everything():
+    assert [msgspec.json.decode(line) for line in write([PAIR], TermFormat.JSONL).splitlines()] == [
+        msgspec.to_builtins(PAIR, enc_hook=str)
+    ]
+    assert write([], TermFormat.JSONL) == b""
 
 
 def test_tbx_is_xml_with_languages_and_examples():
@@ -129,7 +138,7 @@ def test_tables_have_the_same_columns_in_every_row_and_no_formulas():
     assert rows[1][COLUMNS.index("text_a_1")] == "'=1+1 acid"
 
 
-@pytest.mark.parametrize("style", list(TermFormat))
+@pytest.mark.parametrize("style", TABLES)
 def test_a_file_without_terms_is_still_whole(style: TermFormat):
     content = write([], style).decode("utf-8-sig")
     assert content.startswith("<?xml") if style is TermFormat.TBX else content.startswith("lang_a")
