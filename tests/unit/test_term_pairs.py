@@ -114,9 +114,10 @@ def test_what_is_written_is_read_as_a_term_list(tmp_path: Path, style: TermForma
 
 
 def test_json_lines_have_everything():
-    assert [msgspec.json.decode(line) for line in write([PAIR], TermFormat.JSONL).splitlines()] == [
-        msgspec.to_builtins(PAIR, enc_hook=str)
-    ]
+    (line,) = write([PAIR], TermFormat.JSONL).splitlines()
+    term = msgspec.json.decode(line)
+    assert (term["term_b"], term["count_together"]) == ("pluies  acides\ufffd", 10)
+    assert term["examples"][0]["text_b"] == "pluies acides \ufffd"
     assert write([], TermFormat.JSONL) == b""
 
 

@@ -60,7 +60,7 @@ def write(terms: Sequence[TermPair], style: TermFormat) -> bytes:
     if style is TermFormat.CSV:
         return _csv(terms)
     if style is TermFormat.JSONL:
-        return msgspec.json.Encoder(enc_hook=str).encode_lines(terms)
+        return msgspec.json.Encoder(enc_hook=str).encode_lines([_in_lines(term) for term in terms])
     rows = [COLUMNS, *map(_cells, terms)]
     return "".join("\t".join(map(one_line, row)) + "\n" for row in rows).encode()
 
@@ -73,6 +73,14 @@ def _cells(term: TermPair) -> tuple[str, ...]:
         *examples,
         *[""] * (4 * (MOST_EXAMPLES - len(term.examples))),
     )
+
+
+def _in_lines(term: TermPair) -> TermPair:
+    """With the characters that every format supports."""
+    examples = tuple(
+        msgspec.structs.replace(one, text_a=one_line(one.text_a), text_b=one_line(one.text_b)) for one in term.examples
+    )
+    return msgspec.structs.replace(term, term_a=one_line(term.term_a), term_b=one_line(term.term_b), examples=examples)
 
 
 def _csv(terms: Sequence[TermPair]) -> bytes:
