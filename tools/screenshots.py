@@ -33,7 +33,9 @@ DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 375, "height": 740}
 @contextmanager
 def running(*arguments: str) -> Iterator[str]:
     """A program of the package, until the block ends; the first line that it says."""
-    process = subprocess.Popen([sys.executable, "-m", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-m", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     try:
         assert process.stdout is not None
         yield process.stdout.readline()

@@ -17,7 +17,7 @@ from bitrawl.errors import BitrawlError
 from bitrawl.report.style import STYLE
 from bitrawl.web.pages import compare, downloads, finding, home, job, reading, terms, tools
 from bitrawl.web.rendering import LANGUAGE_COOKIE, rendered, words_of
-from bitrawl.web.security import Guard, posted, set_cookie
+from bitrawl.web.security import SAFE, Guard, posted, set_cookie
 from bitrawl.web.server import Server
 from bitrawl.web.users import Users
 from bitrawl.web.words import marked
@@ -148,6 +148,8 @@ _TITLES = {
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if error.status_code == 405 and request.method in SAFE:  # an address that only takes forms is no page
+        return _told(request, 404, "")
     return _told(request, error.status_code, error.detail)
 
 
