@@ -91,6 +91,6 @@ def _written(path: Path) -> int:
     """A log of SQLite without content says nothing: it comes and goes with those who read."""
     try:
         found = path.stat()
-        return found.st_mtime_ns if found.st_size else 0
     except OSError:
         return 0
+    return found.st_mtime_ns if found.st_size else 0
