@@ -10,8 +10,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -33,7 +31,7 @@ DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 375, "height": 740}
 @contextmanager
 def running(*arguments: str) -> Iterator[str]:
     """A program of the package, until the block ends; the first line that it says."""
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - our own program
         [sys.executable, "-m", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     try:
