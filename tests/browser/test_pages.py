@@ -127,7 +127,7 @@ def test_a_page_is_accessible_in_light_and_dark_and_fits_a_phone(
         watched.expect_said(REFUSED)
 
 
-def test_the_report_is_accessible_and_runs_nothing(page: Page, app: App, job: str):
+def test_the_report_runs_nothing_and_fits_a_phone(page: Page, app: App, job: str):
     answer = page.goto(f"{app.address(job)}/report")
     assert answer is not None
     assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
