@@ -306,3 +306,10 @@ def test_a_phrase_is_never_syntax(client: TestClient):
         answer = client.get(f"/jobs/{JOB}/search", params={"q": phrase})
         assert answer.status_code == 200
         assert "<b>" not in answer.text
+
+
+def test_a_page_that_is_not_there_is_404_also_where_a_form_could_be_sent(client: TestClient):
+    for path in ("/nothing", f"/jobs/{JOB}/nothing", f"/jobs/{JOB}/delete", "/logout", "/jobs"):
+        answer = client.get(path)
+        assert answer.status_code == 404
+        assert "There is no such page" in answer.text

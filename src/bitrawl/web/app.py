@@ -22,7 +22,7 @@ from bitrawl.web.errands import ErrandError
 from bitrawl.web.pages import compare, downloads, finding, home, job, reading, terms, tools
 from bitrawl.web.rendering import LANGUAGE_COOKIE, rendered, words_of
 from bitrawl.web.said import RequestError, Said, error_said, quoted, said
-from bitrawl.web.security import Guard, posted, set_cookie
+from bitrawl.web.security import SAFE, Guard, posted, set_cookie
 from bitrawl.web.server import Server
 from bitrawl.web.users import Users
 from bitrawl.web.words import marked
@@ -154,8 +154,11 @@ _UNTITLED = marked("Something went wrong")
 
 
 async def _refused(request: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 500)
+    if status == 405 and request.method in SAFE and not request.url.path.startswith("/api/"):
+        return _told(request, 404, Said(""))  # an address that only takes forms is no page
     told = error.said if isinstance(error, RequestError) else quoted(getattr(error, "detail", ""))
-    return _told(request, getattr(error, "status_code", 500), told)
+    return _told(request, status, told)
 
 
 async def _faulty(request: Request, error: Exception) -> Response:

@@ -173,7 +173,7 @@ def _told(words: Words, state: JobState, figures: Live) -> Told:
         return Told(state.state, name, words.say("visiting pages, {rate} a minute", rate=rate))
     if state.doing and (step := _step(words, state.doing)):
         return Told(state.state, name, step)
-    detail = _ADVICE.sub("", words.tell(state.said))
+    detail = _ADVICE.sub("", words.tell(state.said)).removeprefix("done: ")  # the state says so already
     return Told(state.state, name, detail, state.said.is_quoted, state.doing)
 
 
