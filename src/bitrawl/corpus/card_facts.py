@@ -6,6 +6,7 @@ from enum import StrEnum
 import msgspec
 
 from bitrawl.corpus.checksums import FileFacts
+from bitrawl.corpus.merge_facts import MergedCounts
 
 
 class Origin(StrEnum):
@@ -37,6 +38,7 @@ class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
     flags: Mapping[str, int] = {}  # units by flag
     rejected: Mapping[str, int] = {}  # segment pairs by the threshold that kept them out
     files: tuple[FileFacts, ...] = ()
+    merged: MergedCounts | None = None  # if it was merged from the corpora of several jobs
 
 
 class CardFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,17 @@ from bitrawl.store.database import is_locked, locked
 from bitrawl.store.ledger import Ledger
 
 _WRITTEN = (
-    *("job.toml", "job.sqlite", "job.sqlite-wal", "job.sqlite-shm", "report.html", "warc", "rejected", "corpus"),
+    *(
+        "job.toml",
+        "job.sqlite",
+        "job.sqlite-wal",
+        "job.sqlite-shm",
+        "report.html",
+        "warc",
+        "rejected",
+        "corpus",
+        "shard",
+    ),
     *("sites.jsonl", "sites.tsv", "sites.txt", "discovery.json", "mined"),
 )
 
