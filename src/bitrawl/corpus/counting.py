@@ -39,7 +39,8 @@ class CorpusCounter:
                 self._units += 1
                 self._occurrences += len(item.sources)
                 self._near_duplicates += item.variants
-                self._flags.update(item.pair.flags)
+                if item.pair.flags:
+                    self._flags.update(item.pair.flags)
                 self._measure(0, item.pair.a.text, item.pair.scores.get("words_a"))
                 self._measure(1, item.pair.b.text, item.pair.scores.get("words_b"))
             case Page() if len(self._header.languages) == 1:
