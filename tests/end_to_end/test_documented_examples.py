@@ -30,6 +30,7 @@ OTHERS = {
     "--check",
     "--parts",
     "--pages",
+    "--pairs",
     "--kilobytes",
     "--mine",
     "--sets",

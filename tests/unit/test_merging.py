@@ -8,8 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 from kept_findings import Aligned, keep_findings
+from typer.testing import CliRunner
 
 from bitrawl import config, files
+from bitrawl.cli import app
 from bitrawl.corpus.merge_facts import MergeFacts
 from bitrawl.errors import ConfigError, DiskFullError
 from bitrawl.jobs import shards
@@ -306,3 +308,15 @@ def test_a_full_disk_leaves_the_earlier_merge_as_it_was(jobs, two, monkeypatch):
     with pytest.raises(DiskFullError):
         jobs.merge(*two)
     assert jobs.bytes() == before
+
+
+def test_the_command_says_what_it_wrote_and_what_it_left_out(jobs, two):
+    alone = jobs.job("four", {}, "en", export={})
+    command = ["merge", *map(str, (*two, alone)), "--out", str(jobs.out), "--formats", "tmx,moses", "--compress"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0
+    assert "en-fr: 3 units from 6 segment pairs of 2 jobs; removed 1 duplicate and 2 near duplicates" in done.stdout
+    assert f"{alone} is left out" in done.stderr
+    assert {"en-fr.tmx.gz", "en-fr.en.gz"} <= {path.name for path in (jobs.out / "corpus").iterdir()}
+    again = CliRunner().invoke(app, [*command, "--min-score", "2"])
+    assert again.exit_code != 0

@@ -5,6 +5,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import PagePair, Reason, SegmentPair, SiteKnowledge, pack
+from bitrawl.store.database import locked
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.shard import Counts, shard_counts, shard_writer
@@ -61,19 +63,21 @@ def sharded(folder: Path, settings: Mapping[str, Any], scratch: Path) -> Sharded
     They go into `scratch` where the job's folder is not ours to write. Raises `ConfigError` where there is no job.
     """
     where = JobFolder(folder)
+    settings = _selecting(settings)
     if not where.ledger.exists():
         return _without_ledger(folder, settings)
     job, running = where.changed(settings), where.is_running
-    kept = folder / SHARD
-    ours = not running and os.access(kept if kept.exists() else folder, os.W_OK)
+    ours = not running and os.access(folder, os.W_OK)
+    to = folder / SHARD if ours else scratch
     ledger = where.reading()
     try:
         if not Findings(ledger).begun() and len(job.languages()) > 1 and not running:
             raise ConfigError(f"{folder} has not been mined yet. Run: bitrawl pair {folder}")
-        part = write_shards(job, ledger, kept if ours else scratch, running=running)
+        with locked(where.ledger) if ours else nullcontext():
+            part = write_shards(job, ledger, to, running=running)
     finally:
         ledger.close()
-    return Sharded(str(folder), kept if ours else scratch, part, running)
+    return Sharded(str(folder), to, part, running)
 
 
 def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -> JobPart:
@@ -97,7 +101,7 @@ def _without_ledger(folder: Path, settings: Mapping[str, Any]) -> Sharded:
     for place in (folder / SHARD, folder):
         part = _read(place)
         if part is not None:
-            if set(settings) - {"export"}:
+            if settings:
                 raise ConfigError(
                     f"{folder} holds only what its own thresholds let through; leave out --min-score, or merge the job itself"
                 )
@@ -106,6 +110,13 @@ def _without_ledger(folder: Path, settings: Mapping[str, Any]) -> Sharded:
         raise ConfigError(f"there is no folder {folder}")
     kind = "a merged corpus; give the jobs that it was merged from" if (folder / "merge.json").exists() else "not a job"
     raise ConfigError(f"{folder} is {kind}")
+
+
+def _selecting(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings that decide what gets into a shard: how it is written later does not matter."""
+    written = ("formats", "compress")
+    exported = {key: value for key, value in settings.get("export", {}).items() if key not in written}
+    return {key: value for key, value in {**settings, "export": exported}.items() if value}
 
 
 def _read(folder: Path) -> JobPart | None:
