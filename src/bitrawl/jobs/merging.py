@@ -27,6 +27,7 @@ from bitrawl.jobs.shards import Sharded, sharded, turned_pages, turned_segments
 from bitrawl.languages import parse_language
 from bitrawl.model import Language, PagePair, TranslationUnit, UnitSource
 from bitrawl.report.merge import render
+from bitrawl.store.shard import different
 from bitrawl.store.shard_merger import Groups, grouped
 from bitrawl.url import Url
 from bitrawl.version import __version__
@@ -260,7 +261,7 @@ class _PageCounter:
     def completed(self, facts: CorpusFacts, counts: MergedCounts) -> CorpusFacts:
         """The facts with what was counted here."""
         sides = tuple(
-            Side(side.language, len(np.unique(pages)), side.segments, side.words, side.characters)
+            Side(side.language, different(np.array(pages, dtype=np.int64)), side.segments, side.words, side.characters)
             for side, pages in zip(facts.sides, self._pages, strict=True)
         )
         return msgspec.structs.replace(

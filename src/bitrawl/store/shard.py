@@ -73,7 +73,13 @@ def read_keys(path: Path) -> npt.NDArray[np.void]:
 
 def shard_counts(path: Path) -> Counts:
     rows = read_keys(path)
-    return Counts(len(rows), len(np.unique(rows["exact"])), len(np.unique(rows["near"])))
+    return Counts(len(rows), different(rows["exact"]), different(rows["near"]))
+
+
+def different(keys: npt.NDArray[np.int64]) -> int:
+    """How many different keys there are. `np.unique` of numpy 2.4 takes ten times as long for a million."""
+    ordered = np.sort(keys)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + bool(len(ordered))
 
 
 class Shards:
@@ -82,6 +88,9 @@ class Shards:
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = paths
         self.keys = [read_keys(path) for path in paths]
+        # Plain arrays: a look-up in a memmap of rows takes 4 µs, in one of its columns 0.1 µs.
+        self._exact = [np.asarray(keys["exact"]) for keys in self.keys]
+        self._ends = [np.asarray(keys["end"]) for keys in self.keys]
         self.starts = [0, *accumulate(len(keys) for keys in self.keys)]
         self._open: dict[int, IO[bytes]] = {}
 
@@ -96,32 +105,31 @@ class Shards:
     def exact(self, number: int) -> int:
         """The key of the texts of a row."""
         shard = bisect_right(self.starts, number) - 1
-        return int(self.keys[shard]["exact"][number - self.starts[shard]])
+        return int(self._exact[shard][number - self.starts[shard]])
 
     def data(self, number: int) -> bytes:
         """What a row stands for, wherever it is."""
         shard = bisect_right(self.starts, number) - 1
         place = number - self.starts[shard]
-        ends = self.keys[shard]["end"]
+        ends = self._ends[shard]
         start = int(ends[place - 1]) if place else 0
         return self._read(shard, start, int(ends[place]))
 
     def block(self, shard: int, first: int, last: int) -> list[bytes]:
         """What rows of one shard stand for, from the first up to the last, which is not among them."""
-        ends = self.keys[shard]["end"]
+        ends = self._ends[shard]
         start = int(ends[first - 1]) if first else 0
         places = [0, *(ends[first:last] - start).tolist()]
         data = self._read(shard, start, start + places[-1])
         return [data[a:b] for a, b in pairwise(places)]
 
     def _read(self, shard: int, start: int, end: int) -> bytes:
-        path = data_file(self._paths[shard])
         try:
             data = pread(self._file(shard).fileno(), end - start, start)
         except OSError as error:
-            raise StoreError(f"{path} cannot be read: {error}") from error
+            raise StoreError(f"{data_file(self._paths[shard])} cannot be read: {error}") from error
         if len(data) != end - start:
-            raise StoreError(f"{path} was cut off while it was read; merge again")
+            raise StoreError(f"{data_file(self._paths[shard])} was cut off while it was read; merge again")
         return data
 
     def _file(self, shard: int) -> IO[bytes]:

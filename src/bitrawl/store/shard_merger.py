@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bitrawl.files import write_fault
 from bitrawl.model import PagePair, SegmentPair, TranslationUnit, UnitSource, Unpacker
-from bitrawl.store.shard import Counts, Shards
+from bitrawl.store.shard import Counts, Shards, different
 
 # A row of a bucket has 32 bytes, and sorting takes about four times as much: 2 million rows are 250 MB (judgement).
 BUCKET_ROWS = 2_000_000
@@ -98,7 +98,7 @@ def grouped(paths: Sequence[Path], scratch: Path, bucket_rows: int = BUCKET_ROWS
         best, following = (_numbers(scratch / name, len(shards)) for name in ("best", "following"))
         exact = 0
         for found in _buckets(shards, scratch, bucket_rows):
-            exact += len(np.unique(found["exact"]))
+            exact += different(found["exact"])
             _group(found, best, following)
         yield Groups(shards, best, following, exact)
 
