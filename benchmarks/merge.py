@@ -14,7 +14,7 @@ import random
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
@@ -52,7 +52,6 @@ def main() -> None:
     pairs = parser.parse_args().pairs
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _told("made up, to subtract below", measured(_make_up, pairs // JOBS), pairs // JOBS)
         _told("shards written (in the jobs)", measured(_write_jobs, folder, pairs), pairs)
         _told("merged(), without shards", measured(_merge_sample, min(pairs, SAMPLE)), min(pairs, SAMPLE))
         _told("compared by keys", measured(_compare, folder), pairs)
@@ -65,8 +64,8 @@ def _told(what: str, cost: Cost, pairs: int) -> None:
     print(f"{what:34} {cost.seconds / pairs * 1e6:6.1f} CPU s per 1,000,000   {cost.megabytes:5.0f} MB", flush=True)
 
 
-def measured(work: Callable[..., None], *arguments: object) -> Cost:
-    """In a process of its own."""
+def measured(work: Callable[..., float | None], *arguments: object) -> Cost:
+    """In a process of its own. What `work` returns is the CPU time of its preparations, which does not count."""
     context = get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     child = context.Process(target=_measure, args=(sender, work, arguments))
@@ -77,16 +76,11 @@ def measured(work: Callable[..., None], *arguments: object) -> Cost:
     return Cost(*cost)
 
 
-def _measure(sender: object, work: Callable[..., None], arguments: tuple[object, ...]) -> None:
+def _measure(sender: object, work: Callable[..., float | None], arguments: tuple[object, ...]) -> None:
     began = time.process_time()
-    work(*arguments)
+    preparing = work(*arguments) or 0.0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    sender.send((time.process_time() - began, peak))  # type: ignore[attr-defined]
-
-
-def _make_up(pairs: int) -> None:
-    for _ in made_up(0, pairs, pairs):
-        pass
+    sender.send((time.process_time() - began - preparing, peak))  # type: ignore[attr-defined]
 
 
 def made_up(job: int, pairs: int, total: int) -> Iterator[SegmentPair]:
@@ -116,12 +110,17 @@ def _sentence(rng: random.Random, words: list[str], weights: list[float]) -> str
     return f"{' '.join(chosen).capitalize()}{rng.choice(('.', ',', ': 1.5', ''))}"
 
 
-def _write_jobs(folder: Path, pairs: int) -> None:
+def _write_jobs(folder: Path, pairs: int) -> float:
+    preparing = 0.0
     for job in range(JOBS):
-        _write_job(folder / f"job-{job}", made_up(job, pairs // JOBS, pairs), f"site-{job}.example")
+        began = time.process_time()
+        listed = list(made_up(job, pairs // JOBS, pairs))
+        preparing += time.process_time() - began
+        _write_job(folder / f"job-{job}", listed, f"site-{job}.example")
+    return preparing
 
 
-def _write_job(folder: Path, pairs: Iterator[SegmentPair], site: str) -> None:
+def _write_job(folder: Path, pairs: Sequence[SegmentPair], site: str) -> None:
     first, second = map(Language, LANGUAGES)
     last = None
     with (
@@ -150,12 +149,13 @@ def _write_job(folder: Path, pairs: Iterator[SegmentPair], site: str) -> None:
     (folder / PART).write_bytes(msgspec.json.encode(part))
 
 
-def _merge_sample(pairs: int) -> None:
+def _merge_sample(pairs: int) -> float:
     began = time.process_time()
     listed = list(made_up(0, pairs, pairs))
-    print(f"(of the next line, {(time.process_time() - began) / pairs * 1e6:.1f} s are for making the pairs up)")
+    preparing = time.process_time() - began
     for _ in merged(listed):
         pass
+    return preparing
 
 
 def _compare(folder: Path) -> None:

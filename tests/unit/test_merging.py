@@ -22,6 +22,7 @@ from bitrawl.model import (
     Lease,
     Link,
     LinkKind,
+    Page,
     PagePair,
     Reason,
     Segment,
@@ -252,6 +253,23 @@ def test_sites_are_told_with_their_yield_and_why_they_brought_nothing(jobs, two)
     report = (jobs.out / "report.html").read_text()
     assert "no pages: dns 1" in report
     assert "6 segment pairs = 3 units + 1 duplicate + 2 near duplicates." in report
+
+
+def test_a_site_without_pairs_is_told_with_the_languages_of_its_pages(jobs, two):
+    ledger = Ledger(two[0] / "job.sqlite")
+    with ledger.transaction():
+        for number, language in enumerate(("en", "en", "de")):
+            page = Page(Url.parse(f"https://www.lone.org/{number}"), Language(language))
+            link = Link(page.url, LinkKind.PAGE)
+            ledger.refuse([(link, Skip(link.url, Stage.SCOPE, Reason.OFF_SITE))])
+            ledger.record(Visit(Lease(link, 1.0), page, 200, 1000, at=1e9, took=0.1))
+    keep_findings(Findings(ledger), "lone.org", 3, [])
+    ledger.close()
+    jobs.merge(*two)
+    assert (
+        "lone.org\t" + str(two[0]) + "\t3\t0\t0\t0\tno page pairs; pages: en 2, de 1\n"
+        in (jobs.out / "sites.tsv").read_text()
+    )
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def _show(facts: MergeFacts, target: Path) -> None:
         out.print(_line(counts), markup=False)
     failed = sum(bool(one.part.why) for one in facts.sites)
     if failed:
-        out.print(f"{counted(failed, 'site')} brought nothing or less than it might have; see sites.tsv", markup=False)
+        out.print(f"{counted(failed, 'site')} brought nothing, or something failed there: see sites.tsv", markup=False)
     out.print(f"corpus in {target / 'corpus'}, report in {target / 'report.html'}", markup=False)
 
 

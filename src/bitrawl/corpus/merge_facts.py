@@ -13,7 +13,7 @@ class SitePart(msgspec.Struct, frozen=True):
     fetched: int = 0
     page_pairs: int = 0
     segment_pairs: int = 0  # good enough for the corpus
-    why: str = ""  # why it brought nothing, or less than it might have; empty if all went well
+    why: str = ""  # why it brought nothing, or what failed there; empty if all went well
 
 
 class SiteRows(msgspec.Struct, frozen=True):

@@ -224,8 +224,10 @@ def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined:
     elif not mined:
         reasons.append("not mined yet")
     elif not part.page_pairs:
-        only = f": all in {next(iter(about.languages))}" if len(about.languages) == 1 else _counted(troubles.refusals)
-        reasons.append(f"no page pairs{only}")
+        pages = dict(sorted(about.languages.items(), key=lambda item: (-item[1], item[0])))
+        reasons.append(f"no page pairs; pages{_counted(pages)}")
+        if troubles.refusals:
+            reasons.append(f"refused{_counted(troubles.refusals)}")
     elif not part.segment_pairs:
         reasons.append("no segment pair is good enough")
     if troubles.faults:
