@@ -22,5 +22,9 @@ def one_line(text: str) -> str:
 
 def xml(text: str) -> str:
     """One line, escaped for the content of an element or for an attribute in double quotes."""
-    line = one_line(text)
+    return escaped(one_line(text))
+
+
+def escaped(line: str) -> str:
+    """The same for a text that is one line already."""
     return escape(line, {'"': "&quot;"}) if _MARKUP.search(line) else line
