@@ -77,7 +77,7 @@ def shard_counts(path: Path) -> Counts:
 
 
 def different(keys: npt.NDArray[np.int64]) -> int:
-    """How many different keys there are. `np.unique` of numpy 2.4 takes ten times as long for a million."""
+    """How many different keys there are. `np.unique` of numpy 2.4 took 20 times as long for a million (2026-11)."""
     ordered = np.sort(keys)
     return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + bool(len(ordered))
 
