@@ -30,6 +30,7 @@ OTHERS = {
     "--check",
     "--parts",
     "--pages",
+    "--pairs",
     "--kilobytes",
     "--mine",
     "--sets",
@@ -40,7 +41,6 @@ OTHERS = {
     "--table",
     "--draw",
     "--models",
-    "--pairs",
 }  # flags of benchmarks, in the running text
 
 _BLOCK = re.compile(

@@ -26,6 +26,7 @@ VERBS = {
     "pair": Verb("pair", "Pair and align the pages of a job again, with other settings."),
     "align": Verb("align", "Align the sentences of two texts, or those of a job again."),
     "export": Verb("export", "Write the corpus of a job again, in more formats or with other thresholds."),
+    "merge": Verb("merge", "Merge the corpora of several jobs into one, each text once."),
     "sample": Verb("sample", "Print some units of a corpus, to read."),
     "terms": Verb("terms", "List the terms of a corpus with their translations, and examples of both."),
     "report": Verb("report", "Draw the report of a job: one HTML file that opens offline."),

@@ -9,6 +9,7 @@ from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin
 from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.checksums import FileFacts
 from bitrawl.corpus.dataset_header import dataset_header
+from bitrawl.corpus.merge_facts import MergedCounts
 from bitrawl.languages import language_name
 from bitrawl.model import Method
 
@@ -83,6 +84,7 @@ def _corpora(facts: CardFacts) -> Iterable[str]:
             _section("Files", _files(corpus.files), within=several),
             _section("Evidence for the pairs", _evidence(corpus), within=several),
             _section("Kept out", _kept_out(corpus), within=several),
+            _section("Merged from", _merged_from(corpus.merged), within=several),
         )
         names = " and ".join(language_name(side.language) for side in corpus.sides)
         yield "\n\n".join(filter(None, (f"## {names} ({corpus.name})" if several else "", *parts)))
@@ -137,6 +139,27 @@ def _kept_out(corpus: CorpusFacts) -> str:
         f"{what}, by threshold or verdict:\n\n{_counts(('by', 'pairs'), counts)}"
         for what, counts in tables.items()
         if counts
+    )
+
+
+def _merged_from(merged: MergedCounts | None) -> str:
+    """The rows add up to the sums. If they do not all fit, the rest is summed up."""
+    if merged is None:
+        return ""
+    parts = list(merged.parts.items())
+    rows = [(name, part.page_pairs, part.segment_pairs, part.units) for name, part in parts[:_MOST_ROWS]]
+    if rest := [part for _, part in parts[_MOST_ROWS:]]:
+        sums = (sum(part.page_pairs for part in rest), sum(part.segment_pairs for part in rest))
+        rows.append((f"({len(rest):,} more)", *sums, sum(part.units for part in rest)))
+    rows.append(("sum", merged.page_pair_sum, merged.segment_pairs, merged.unit_sum))
+    table = _table(
+        ("job", "page pairs", "segment pairs", "units"), [(name, *(f"{n:,}" for n in row)) for name, *row in rows]
+    )
+    return (
+        f"{table}\n\n{_number(merged.segment_pairs, 'segment pair')} became {_number(merged.units, 'unit')}:"
+        f" {merged.duplicates:,} have the same texts as another one, {merged.near_duplicates:,} differ from another one only"
+        f" in case, punctuation or spaces. {_number(merged.unit_sum - merged.units, 'unit')} and"
+        f" {_number(merged.page_pair_sum - merged.page_pairs, 'page pair')} of a job were found by another job too."
     )
 
 

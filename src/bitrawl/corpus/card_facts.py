@@ -6,6 +6,7 @@ from enum import StrEnum
 import msgspec
 
 from bitrawl.corpus.checksums import FileFacts
+from bitrawl.corpus.merge_facts import MergedCounts
 
 
 class Origin(StrEnum):
@@ -38,6 +39,7 @@ class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
     rejected: Mapping[str, int] = {}  # segment pairs by what kept them out: a threshold, or a person
     rejected_pairs: Mapping[str, int] = {}  # page pairs by the same
     files: tuple[FileFacts, ...] = ()
+    merged: MergedCounts | None = None  # if it was merged from the corpora of several jobs
 
 
 class CardFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -39,18 +39,20 @@ class CorpusCounter:
                 self._units += 1
                 self._occurrences += len(item.sources)
                 self._near_duplicates += item.variants
-                self._flags.update(item.pair.flags)
-                self._measure(0, item.pair.a.text)
-                self._measure(1, item.pair.b.text)
+                if item.pair.flags:
+                    self._flags.update(item.pair.flags)
+                self._measure(0, item.pair.a.text, item.pair.scores.get("words_a"))
+                self._measure(1, item.pair.b.text, item.pair.scores.get("words_b"))
             case Page() if len(self._header.languages) == 1:
                 self.urls[0].add(item.url)
                 for paragraph in item.paragraphs:
                     if not paragraph.boilerplate:
                         self._measure(0, paragraph.text)
 
-    def _measure(self, side: int, text: str) -> None:
+    def _measure(self, side: int, text: str, counted: float | None = None) -> None:
+        """The judge has counted the words of most segments, which takes as long as all the rest here."""
         self._segments[side] += 1
-        self._words[side] += len(words(text, self._header.languages[side]))
+        self._words[side] += len(words(text, self._header.languages[side])) if counted is None else int(counted)
         self._characters[side] += len(text)
 
     def facts(
@@ -94,4 +96,5 @@ def summary(facts: CorpusFacts) -> dict[str, object]:
         "refused": dict(facts.rejected),
         "near_duplicates": facts.near_duplicates,
         **({"refused_pairs": dict(facts.rejected_pairs)} if facts.rejected_pairs else {}),
+        **({"merged": facts.merged.summary()} if facts.merged else {}),
     }

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bitrawl.corpus.characters import one_line, xml
+from bitrawl.corpus.characters import escaped, one_line, xml
 from bitrawl.corpus.naming import CorpusHeader, paragraph_id
 from bitrawl.files import replacing
 from bitrawl.model import TranslationUnit
@@ -45,9 +45,9 @@ def _unit(number: int, unit: TranslationUnit, header: CorpusHeader) -> str:
     pair, sources = unit.pair, unit.sources
     a, b = one_line(pair.a.text), one_line(pair.b.text)
     properties = [
-        _property("score", f"{pair.score:.4f}"),
+        f'<prop type="score">{pair.score:.4f}</prop>\n',
         _property("type", pair.type),
-        _property("lengthRatio", f"{len(a) / len(b) if b else 0.0:.4f}"),
+        f'<prop type="lengthRatio">{len(a) / len(b) if b else 0.0:.4f}</prop>\n',
     ]
     if pair.flags:
         properties.append(_property("info", " | ".join(pair.flags)))
@@ -62,7 +62,7 @@ def _unit(number: int, unit: TranslationUnit, header: CorpusHeader) -> str:
     )
 
 
-def _variant(language: str, text: str, places: list[tuple[str, int]]) -> str:
+def _variant(language: str, line: str, places: list[tuple[str, int]]) -> str:
     """Each URL once, followed by the paragraphs of that page in which the text begins."""
     paragraphs: dict[str, dict[str, None]] = {}
     for url, number in places:
@@ -70,10 +70,10 @@ def _variant(language: str, text: str, places: list[tuple[str, int]]) -> str:
         if number >= 0:
             found[paragraph_id(number)] = None
     properties = "".join(
-        _property("source-document", url) + (_property("paragraph-id", " ".join(found)) if found else "")
+        _property("source-document", url) + (f'<prop type="paragraph-id">{" ".join(found)}</prop>\n' if found else "")
         for url, found in paragraphs.items()
     )
-    return f'<tuv xml:lang="{xml(language)}">\n{properties}<seg>{xml(text)}</seg>\n</tuv>\n'
+    return f'<tuv xml:lang="{xml(language)}">\n{properties}<seg>{escaped(line)}</seg>\n</tuv>\n'
 
 
 def _property(kind: str, value: str) -> str:

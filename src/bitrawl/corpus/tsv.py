@@ -28,7 +28,7 @@ def tsv(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterat
         file.write("\t".join(COLUMNS).encode() + b"\n")
 
         def write(unit: TranslationUnit) -> None:
-            file.write("\t".join(map(one_line, _values(unit, header))).encode() + b"\n")
+            file.write("\t".join(_values(unit, header)).encode() + b"\n")
 
         yield write
 
@@ -39,9 +39,10 @@ def _values(unit: TranslationUnit, header: CorpusHeader) -> tuple[str, ...]:
     tokens_a = int(counted["words_a"]) if "words_a" in counted else len(words(pair.a.text, header.languages[0]))
     tokens_b = int(counted["words_b"]) if "words_b" in counted else len(words(pair.b.text, header.languages[1]))
     return (
-        *(pair.url_a, pair.url_b, pair.a.text, pair.b.text, f"{pair.score:.4f}"),
+        *map(one_line, (pair.url_a, pair.url_b, pair.a.text, pair.b.text)),
+        f"{pair.score:.4f}",
         *(paragraph_id(source.paragraph_a), paragraph_id(source.paragraph_b)),
         # token counts, as in Bitextor
         *(f"{tokens_a / tokens_b if tokens_b else 0.0:.4f}", str(tokens_a), str(tokens_b)),
-        *(pair.type, " | ".join(pair.flags), str(len(unit.sources))),
+        *(one_line(pair.type), one_line(" | ".join(pair.flags)), str(len(unit.sources))),
     )

@@ -16,7 +16,17 @@ from bitrawl.store.reading_index import INDEX
 from bitrawl.store.verdicts import VERDICTS
 
 _WRITTEN = (
-    *("job.toml", "job.sqlite", "job.sqlite-wal", "job.sqlite-shm", "report.html", "warc", "rejected", "corpus"),
+    *(
+        "job.toml",
+        "job.sqlite",
+        "job.sqlite-wal",
+        "job.sqlite-shm",
+        "report.html",
+        "warc",
+        "rejected",
+        "corpus",
+        "shard",
+    ),
     *("sites.jsonl", "sites.tsv", "sites.txt", "discovery.json", "mined"),
     *(f"{INDEX}{ending}" for ending in ("", "-wal", "-shm")),
 )

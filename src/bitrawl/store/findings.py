@@ -1,6 +1,7 @@
 """What mining found on each site: pairs, segments, refused pairs and duplicates. It is replaced as the site grows."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
 
 import msgspec
 import zstandard
@@ -120,20 +121,22 @@ class Findings:
         rows = self._query("SELECT DISTINCT lang_a, lang_b FROM pairs ORDER BY 1, 2")
         return [(Language(a), Language(b)) for a, b in rows]
 
-    def pairs(self, lang_a: Language, lang_b: Language) -> Iterator[PagePair]:
-        """One pair in memory at a time, site by site; without the partial ones."""
+    def pairs(self, lang_a: Language, lang_b: Language, site: str = "") -> Iterator[PagePair]:
+        """One pair in memory at a time, site by site, without the partial ones; with `site`, only those of that site."""
         rows = self._query(
-            "SELECT pair FROM pairs WHERE lang_a = ? AND lang_b = ? AND NOT partial ORDER BY site, id", (lang_a, lang_b)
+            f"SELECT pair FROM pairs WHERE lang_a = ? AND lang_b = ? AND NOT partial{' AND site = ?' if site else ''}"
+            " ORDER BY site, id",
+            (lang_a, lang_b, *([site] if site else [])),
         )
         for (blob,) in rows:
             yield self._pair(blob)
 
-    def segments(self, lang_a: Language, lang_b: Language) -> Iterator[SegmentPair]:
-        """In the order of the pairs, partial ones included, and of their pages' text."""
+    def segments(self, lang_a: Language, lang_b: Language, site: str = "") -> Iterator[SegmentPair]:
+        """In the order of the pairs, partial ones included, and of their pages' text; with `site`, only those of that site."""
         rows = self._query(
             "SELECT segments FROM pairs JOIN alignments ON alignments.key = pairs.alignment"
-            " WHERE lang_a = ? AND lang_b = ? ORDER BY pairs.site, pairs.id",
-            (lang_a, lang_b),
+            f" WHERE lang_a = ? AND lang_b = ?{' AND pairs.site = ?' if site else ''} ORDER BY pairs.site, pairs.id",
+            (lang_a, lang_b, *([site] if site else [])),
         )
         for (blob,) in rows:
             yield from self._segments(self._decompress(blob))
@@ -142,6 +145,23 @@ class Findings:
         """The segments under that key, in the order of the text; none if they were replaced meanwhile."""
         row = self._query("SELECT segments FROM alignments WHERE key = ?", (key,)).fetchone()
         return self._segments(self._decompress(row[0])) if row else ()
+
+    def paired_sites(self, lang_a: Language, lang_b: Language) -> list[str]:
+        """The sites that have pairs of these languages, in the order in which `pairs` and `segments` have them."""
+        rows = self._query(
+            "SELECT DISTINCT site FROM pairs WHERE lang_a = ? AND lang_b = ? ORDER BY 1", (lang_a, lang_b)
+        )
+        return [site for (site,) in rows]
+
+    def fingerprint(self) -> bytes:
+        """Of all page pairs and their segments. It changes if any of them is found again or replaced."""
+        digest = blake2b(digest_size=16)
+        for row in self._query(
+            "SELECT pairs.id, pairs.site, alignment, alignments.id, length(segments) FROM pairs"
+            " LEFT JOIN alignments ON alignments.key = pairs.alignment ORDER BY pairs.id"
+        ):
+            digest.update(repr(row).encode())
+        return digest.digest()
 
     def counts(self) -> dict[str, tuple[int, int]]:
         """The number of page pairs, without partial ones, and of all segment pairs, by languages ("en-fr")."""

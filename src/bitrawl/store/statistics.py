@@ -242,6 +242,35 @@ FROM mined LEFT JOIN pairs USING (site) GROUP BY site ORDER BY 3 DESC, 2 DESC, 1
 """
 
 
+class SiteTroubles(msgspec.Struct, frozen=True):
+    """Why a site brought less than it might have."""
+
+    skips: dict[str, int] = {}  # links that were fetched, or that robots.txt forbade, and became no page, by reason
+    refusals: dict[str, int] = {}  # suggested pairs that were refused, by reason
+    faults: dict[str, int] = {}  # what could not be mined, by reason
+
+
+def site_troubles(ledger: Ledger) -> dict[str, SiteTroubles]:
+    """The sites that were visited and have any; the most frequent reason first."""
+    columns: list[dict[str, dict[str, int]]] = []
+    for query in (_SITE_SKIPS, _SITE_REFUSALS, _SITE_FAULTS):
+        found: dict[str, dict[str, int]] = {}
+        for site, reason, count in ledger.database.query(query):
+            found.setdefault(site, {})[reason] = count
+        columns.append(found)
+    sites = sorted({site for found in columns for site in found})
+    return {site: SiteTroubles(*(found.get(site, {}) for found in columns)) for site in sites}
+
+
+_SITE_SKIPS = f"""
+SELECT site, reason, count(*) FROM links
+WHERE state = {SKIPPED} AND stage <> 'scope' AND NOT {OWN} AND site IN (SELECT site FROM sites)
+GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2
+"""
+_SITE_REFUSALS = "SELECT site, reason, count(*) FROM refusals GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2"
+_SITE_FAULTS = "SELECT site, reason, count(*) FROM faults GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2"
+
+
 class FetchOrder:
     """When each page was fetched. It needs 16 bytes per page, however long the URL is."""
 

@@ -3,12 +3,11 @@
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from hashlib import blake2b
 
 import msgspec
 
 from bitrawl.model import SegmentPair, TranslationUnit, UnitSource, Unpacker, pack
-from bitrawl.text.bare import bare
+from bitrawl.store.unit_keys import keyed
 
 DUPLICATE, NEAR_DUPLICATE = "duplicate", "near-duplicate"  # flags, with ILSP-FC's names
 
@@ -60,13 +59,8 @@ def _gather(
     database.execute("CREATE TABLE found (seq INTEGER PRIMARY KEY, exact INT, near INT, score REAL, pair BLOB)")
     database.execute("BEGIN")
     rows = (
-        (
-            _key(p.a.text, p.b.text),
-            _key(bare(p.a.text), bare(p.b.text)),
-            p.score + (preferred is not None and preferred(p)),
-            pack(p),
-        )
-        for p in pairs
+        (keys.exact, keys.near, pair.score + (preferred is not None and preferred(pair)), pack(pair))
+        for pair, keys in keyed(pairs)
     )
     database.executemany("INSERT INTO found (exact, near, score, pair) VALUES (?, ?, ?, ?)", rows)
     for name in ("exact", "near"):
@@ -74,12 +68,6 @@ def _gather(
         database.execute(f"CREATE TABLE {name} (key INTEGER PRIMARY KEY, best INT, first INT, count INT)")
         database.execute(_GROUPED.format(name))
     database.execute("COMMIT")
-
-
-def _key(a: str, b: str) -> int:
-    # 64 bits: among ten million pairs, the probability that any two share a key by accident is 3 in a million.
-    data = f"{a}\0{b}".encode()
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
 
 
 def _flagged(pair: SegmentPair, flag: str) -> SegmentPair:

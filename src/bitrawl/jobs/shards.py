@@ -1,0 +1,250 @@
+"""What merging needs of a job, kept in its folder: the shards of its corpora, and the figures of its sites.
+
+`shard/part.json` is written last. With it, the folder `shard` alone is enough for a merge, on any machine.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from bitrawl import files
+from bitrawl.config import Job
+from bitrawl.corpus.card_facts import Origin
+from bitrawl.corpus.judging import PageUrls, ThresholdFilter
+from bitrawl.corpus.merge_facts import CorpusPart, JobPart, SitePart, SiteRows
+from bitrawl.corpus.naming import CorpusHeader, corpus_headers
+from bitrawl.errors import ConfigError
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.model import PagePair, Reason, SegmentPair, SiteKnowledge, Verdict, Verdicts, pack
+from bitrawl.store.database import locked
+from bitrawl.store.findings import Findings
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.shard import Counts, shard_counts, shard_writer
+from bitrawl.store.statistics import SiteTroubles, fetch_times, site_troubles
+from bitrawl.store.summary import summarise
+from bitrawl.store.unit_keys import keyed, page_pair_keys
+from bitrawl.store.verdicts import VERDICTS, VerdictHistory
+
+SHARD, PART = "shard", "part.json"
+_FORMAT = b"1"  # of the shards; another one is written anew
+
+
+class Sharded(NamedTuple):
+    """A job that can be merged."""
+
+    name: str  # as the user gave it
+    folder: Path  # where its shards are
+    part: JobPart
+    is_running: bool = False
+
+    def segments(self, languages: tuple[str, str]) -> Path:
+        """The name of the shard of these languages, which are sorted."""
+        return segments_shard(self.folder, languages)
+
+    def page_pairs(self, languages: tuple[str, str]) -> Path:
+        return page_pairs_shard(self.folder, languages)
+
+
+def segments_shard(folder: Path, languages: tuple[str, str]) -> Path:
+    return folder / "-".join(languages)
+
+
+def page_pairs_shard(folder: Path, languages: tuple[str, str]) -> Path:
+    return folder / f"{'-'.join(languages)}.documents"
+
+
+def sharded(folder: Path, settings: Mapping[str, Any], scratch: Path) -> Sharded:
+    """The shards of a job: those that are there, if the job has not changed since, or new ones.
+
+    They go into `scratch` where the job's folder is not ours to write. Raises `ConfigError` where there is no job.
+    """
+    where = JobFolder(folder)
+    settings = _selecting(settings)
+    if not where.ledger.exists():
+        return _without_ledger(folder, settings)
+    job, running = where.changed(settings), where.is_running
+    ours = not running and os.access(folder, os.W_OK)
+    to = folder / SHARD if ours else scratch
+    ledger = where.reading()
+    try:
+        if not Findings(ledger).begun() and len(job.languages()) > 1 and not running:
+            raise ConfigError(f"{folder} has not been mined yet. Run: bitrawl pair {folder}")
+        with locked(where.ledger) if ours else nullcontext():
+            part = write_shards(job, ledger, to, running=running)
+    finally:
+        ledger.close()
+    return Sharded(str(folder), to, part, running)
+
+
+def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -> JobPart:
+    """Write the shards of all corpora of a job, unless they are there already."""
+    verdicts = VerdictHistory(ledger.database.path.with_name(VERDICTS)).standing()
+    fingerprint = _fingerprint(job, Findings(ledger), verdicts)
+    earlier = _read(to)
+    if earlier is not None and earlier.fingerprint == fingerprint:
+        corpora = earlier.corpora
+    else:
+        files.discard(to / PART)
+        headers = [one for one in corpus_headers(job.languages(), 0.0) if len(one.languages) == 2]
+        corpora = tuple(_write_corpus(job, Findings(ledger), verdicts, header, to) for header in headers)
+    part = _part(job, ledger, corpora, fingerprint, running=running)
+    if part != earlier:
+        files.write(to / PART, msgspec.json.format(msgspec.json.encode(part)))
+    return part
+
+
+def _without_ledger(folder: Path, settings: Mapping[str, Any]) -> Sharded:
+    """The shards of a job that ran elsewhere."""
+    for place in (folder / SHARD, folder):
+        part = _read(place)
+        if part is not None:
+            if settings:
+                raise ConfigError(
+                    f"{folder} holds only what its own thresholds let through; leave out --min-score, or merge the job itself"
+                )
+            return Sharded(str(folder), place, part)
+    if not folder.is_dir():
+        raise ConfigError(f"there is no folder {folder}")
+    kind = "a merged corpus; give the jobs that it was merged from" if (folder / "merge.json").exists() else "not a job"
+    raise ConfigError(f"{folder} is {kind}")
+
+
+def _selecting(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings that decide what gets into a shard: how it is written later does not matter."""
+    written = ("formats", "compress")
+    exported = {key: value for key, value in settings.get("export", {}).items() if key not in written}
+    return {key: value for key, value in {**settings, "export": exported}.items() if value}
+
+
+def _read(folder: Path) -> JobPart | None:
+    try:
+        return msgspec.json.decode((folder / PART).read_bytes(), type=JobPart)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _fingerprint(job: Job, findings: Findings, verdicts: Verdicts) -> str:
+    """Of all that the shards depend on."""
+    asked = msgspec.json.encode((job.judge, job.languages(), job.export.accepted_only, verdicts), order="sorted")
+    return blake2b(_FORMAT + asked + findings.fingerprint(), digest_size=16).hexdigest()
+
+
+def _write_corpus(job: Job, findings: Findings, verdicts: Verdicts, header: CorpusHeader, to: Path) -> CorpusPart:
+    first, second = header.languages
+    languages, turned = ((first, second), False) if first <= second else ((second, first), True)
+    good_enough = ThresholdFilter(job.judge, verdicts, accepted_only=job.export.accepted_only)
+    rows: list[SiteRows] = []
+    with (
+        shard_writer(page_pairs_shard(to, languages)) as write_pair,
+        shard_writer(segments_shard(to, languages)) as write_segment,
+    ):
+        for site in findings.paired_sites(first, second):
+            pairs = segments = 0
+            needed: set[PageUrls] = set()
+            good = good_enough.accepted(findings.segments(first, second, site))
+            for segment, keys in keyed(_segments(good, turned=turned)):
+                found = turned_segments(segment) if turned and verdicts.segments else segment
+                accepted = verdicts.of_segment(found) is Verdict.ACCEPT
+                if accepted:
+                    needed.add((found.url_a, found.url_b))
+                write_segment(
+                    keys, segment.score + accepted, pack(segment)
+                )  # What a person accepted represents others.
+                segments += 1
+            kept = good_enough.accepted_pairs(findings.pairs(first, second, site), needed)
+            for pair in _page_pairs(kept, turned=turned):
+                write_pair(page_pair_keys(pair), pair.score, pack(pair))
+                pairs += 1
+            rows.append(SiteRows(site, pairs, segments))
+    counts: Counts = shard_counts(segments_shard(to, languages))
+    rejected = {str(reason): count for reason, count in sorted(good_enough.rejections.items())}
+    page_pairs = sum(one.page_pairs for one in rows)
+    return CorpusPart(languages, counts.rows, counts.near, page_pairs, rejected, tuple(rows))
+
+
+def _page_pairs(pairs: Iterable[PagePair], *, turned: bool) -> Iterator[PagePair]:
+    return map(turned_pages, pairs) if turned else iter(pairs)
+
+
+def _segments(pairs: Iterable[SegmentPair], *, turned: bool) -> Iterator[SegmentPair]:
+    return map(turned_segments, pairs) if turned else iter(pairs)
+
+
+def turned_pages(pair: PagePair) -> PagePair:
+    """The same pair with its sides exchanged."""
+    return PagePair(pair.url_b, pair.url_a, pair.lang_b, pair.lang_a, pair.score, pair.evidence)
+
+
+def turned_segments(pair: SegmentPair) -> SegmentPair:
+    """The same pair with its sides exchanged: also in its type and in the names of its scores."""
+    other = {"a": "b", "b": "a"}
+    scores = {
+        f"{name[:-1]}{other[name[-1]]}" if name[-2:] in {"_a", "_b"} else name: value
+        for name, value in pair.scores.items()
+    }
+    kind = ":".join(reversed(pair.type.split(":")))
+    return SegmentPair(pair.url_b, pair.url_a, pair.b, pair.a, pair.score, kind, scores, pair.flags)
+
+
+def _part(job: Job, ledger: Ledger, corpora: tuple[CorpusPart, ...], fingerprint: str, *, running: bool) -> JobPart:
+    findings, summary, times = Findings(ledger), summarise(ledger), fetch_times(ledger)
+    return JobPart(
+        fingerprint=fingerprint,
+        languages=tuple(job.languages()),
+        formats=tuple(job.export.formats),
+        thresholds=msgspec.to_builtins(job.judge),
+        origin=Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL,
+        state="running" if running else summary.ended or "interrupted",
+        first_fetch=times.first,
+        last_fetch=times.last,
+        licences=findings.licences(),
+        opt_outs=summary.skipped_for(Reason.OPT_OUT),
+        robots=summary.skipped_for(Reason.ROBOTS),
+        machine_translated=findings.refusals().get("machine-translated", 0),
+        duplicate_pages=len(findings.duplicates()),
+        corpora=corpora,
+        sites=tuple(_sites(ledger, corpora)),
+    )
+
+
+def _sites(ledger: Ledger, corpora: Iterable[CorpusPart]) -> Iterator[SitePart]:
+    """Each site that was visited or has pairs."""
+    findings, troubles = Findings(ledger), site_troubles(ledger)
+    known = {one.site: one for one in ledger.sites()}
+    found: dict[str, list[SiteRows]] = {}
+    for rows in (rows for corpus in corpora for rows in corpus.sites):
+        found.setdefault(rows.site, []).append(rows)
+    for site in sorted({*known, *found}):
+        rows_of, about = found.get(site, []), known.get(site, SiteKnowledge(site))
+        pairs, segments = sum(one.page_pairs for one in rows_of), sum(one.segment_pairs for one in rows_of)
+        part = SitePart(site, about.pages, about.fetched, pairs, segments)
+        why = _why(part, about, troubles.get(site, SiteTroubles()), mined=findings.mined(site) is not None)
+        yield msgspec.structs.replace(part, why=why)
+
+
+def _why(part: SitePart, about: SiteKnowledge, troubles: SiteTroubles, *, mined: bool) -> str:
+    reasons = []
+    if not part.pages and not part.page_pairs:
+        reasons.append(f"no pages{_counted(troubles.skips)}")
+    elif not mined:
+        reasons.append("not mined yet")
+    elif not part.page_pairs:
+        pages = dict(sorted(about.languages.items(), key=lambda item: (-item[1], item[0])))
+        reasons.append(f"no page pairs; pages{_counted(pages)}")
+        if troubles.refusals:
+            reasons.append(f"refused{_counted(troubles.refusals)}")
+    elif not part.segment_pairs:
+        reasons.append("no segment pair is good enough")
+    if troubles.faults:
+        reasons.append(f"failed{_counted(troubles.faults)}")
+    return "; ".join(reasons)
+
+
+def _counted(counts: Mapping[str, int], most: int = 3) -> str:
+    shown = ", ".join(f"{reason} {count}" for reason, count in list(counts.items())[:most])
+    return f": {shown}" if shown else ""
