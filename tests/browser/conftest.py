@@ -16,7 +16,6 @@ from browser.watched import QUIET, Watched
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from bitrawl.jobs import reading_index
-from bitrawl.jobs.folder import JobFolder
 
 PATIENCE = 60_000.0  # milliseconds; a busy machine is slow, and nothing here waits for long on an idle one
 
@@ -55,7 +54,7 @@ def mined(held_web: tuple[HeldWeb, int], tmp_path_factory: pytest.TempPathFactor
             )
             command = ("mine", *seeds, "--langs", "en,fr,zh,ar", "--out", str(draft), "--quiet", *reach)
             subprocess.run([sys.executable, "-m", "bitrawl", *command], check=True)
-            reading_index.refresh(JobFolder(draft))
+            reading_index.refresh(draft)
             draft.rename(folder)
     return folder
 

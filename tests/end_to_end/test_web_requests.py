@@ -12,7 +12,6 @@ from small_site import articles
 from starlette.testclient import TestClient
 
 from bitrawl.jobs import reading_index
-from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import PagePair, Segment, SegmentPair
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
@@ -295,7 +294,7 @@ def test_a_page_that_waits_for_the_index_is_loaded_again_when_it_is_ready(
     client: TestClient, tmp_path: Path, *, ready: bool
 ):
     if ready:
-        reading_index.refresh(JobFolder(tmp_path / "jobs" / JOB))
+        reading_index.refresh(tmp_path / "jobs" / JOB)
     answer = client.get(f"/jobs/{JOB}/index")
     assert (answer.status_code, answer.content) == (205 if ready else 304, b"")
 
