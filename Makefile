@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-neural wiki-test wiki-answers check bench docs reference clean
+.PHONY: demo test test-cluster test-neural wiki-test wiki-answers check bench docs reference clean
 
 # Made again when the dependencies change. The package itself is editable.
 .venv: pyproject.toml
@@ -23,6 +23,11 @@ check: .venv
 
 test: check
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Against a real S3 server on this machine: `make test` runs the same contract over a store in memory.
+test-cluster: .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group cluster-tests
+	$(BIN)/pytest tests/contracts/test_places.py tests/unit/test_s3.py tests/end_to_end/test_checkpoint.py
 
 # PyTorch is gigabytes: these tests have a venv of their own, and `make test` goes without them.
 .venv-neural: pyproject.toml
