@@ -55,6 +55,16 @@ def test_a_file_is_replaced_as_a_whole(there):
     assert there.names() == ["done.json"]
 
 
+def test_a_new_file_is_written_once(there):
+    file = there / "bundles.jsonl"
+
+    assert file.write_new(b"first")
+    assert not file.write_new(b"second")
+
+    assert file.read() == b"first"
+    assert there.names() == ["bundles.jsonl"]
+
+
 def test_what_is_not_there_reads_as_none_and_has_no_entries(there):
     (there / "file").write(b"1")
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,18 @@ def test_two_machines_do_not_write_the_same_draft(tmp_path, monkeypatch):
         assert (tmp_path / "done.json").read_bytes() == b"second"
 
     assert (tmp_path / "done.json").read_bytes() == b"first"
+
+
+def test_of_several_who_write_a_new_file_one_does(tmp_path):
+    there = place(str(tmp_path))
+    file = there / "bundles.jsonl"
+    with ThreadPoolExecutor(4) as pool:
+        wrote = list(pool.map(file.write_new, [b"0", b"1", b"2", b"3"]))
+
+    assert sorted(wrote) == [False, False, False, True]
+    assert file.read() == str(wrote.index(True)).encode()
+    assert not file.write_new(b"4")
+    assert there.names() == ["bundles.jsonl"]
 
 
 def test_drafts_of_a_killed_process_are_not_entries(tmp_path):

@@ -3,14 +3,16 @@
 A place has no locks and no database. It only promises that a file under its name is complete.
 """
 
+import os
 import shutil
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.files import NEW, replacing
+from bitrawl.files import NEW, discard, replacing, write_fault
 
 _BLOCK = 1 << 20  # bytes; judgement
 
@@ -28,6 +30,12 @@ class Place(Protocol):
 
     def write(self, content: bytes) -> None:
         """A whole file or nothing, even if several machines write it. An earlier file is replaced."""
+
+    def write_new(self, content: bytes) -> bool:
+        """The same, unless the file is there already: then nothing changes, and the answer is False.
+
+        Of several machines that write it at once, one gets True.
+        """
 
     def names(self) -> list[str]:
         """The entries of a folder, sorted; empty if there is no such folder."""
@@ -80,6 +88,22 @@ class LocalPlace(NamedTuple):
     def write(self, content: bytes) -> None:
         with replacing(self.path, shared=True) as file:
             file.write(content)
+
+    def write_new(self, content: bytes) -> bool:
+        draft = self.path.with_name(f"{self.path.name}.{uuid.uuid4().hex}{NEW}")
+        try:
+            with replacing(draft) as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(draft, self.path)  # Unlike a rename, it fails if the name is taken, also on NFS.
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise write_fault(self.path, error) from error
+        finally:
+            discard(draft)
+        return True
 
     def names(self) -> list[str]:
         try:

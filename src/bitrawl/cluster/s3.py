@@ -59,6 +59,16 @@ class S3Place(NamedTuple):
         with self._translated():
             self._store().put(self.key, content)
 
+    def write_new(self, content: bytes) -> bool:
+        from obstore.exceptions import AlreadyExistsError  # noqa: PLC0415 - an extra
+
+        with self._translated():
+            try:
+                self._store().put(self.key, content, mode="create")
+            except AlreadyExistsError:
+                return False
+        return True
+
     def names(self) -> list[str]:
         with self._translated():
             found = self._store().list_with_delimiter(self.key or None)
