@@ -238,3 +238,22 @@ def test_the_copy_of_the_ledger_is_sound(job, there, tmp_path):
     with sqlite3.connect(tmp_path / "back" / "job.sqlite") as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
+
+
+@pytest.mark.parametrize(("took", "rest"), [(1.0, 60.0), (100.0, 900.0)])
+def test_saving_takes_a_tenth_of_the_time_at_most(job, there, took, rest):
+    times = [0.0]
+    checkpoints = Checkpoints(job[0], there, now=lambda: times[0])
+    assert not checkpoints.is_due
+    times[0] = 60.0
+    assert checkpoints.is_due
+
+    moments = iter([60.0, 60.0 + took])
+    checkpoints._now = lambda: next(moments)
+    checkpoints.save()
+    checkpoints._now = lambda: times[0]
+
+    times[0] = 60.0 + took + rest - 1
+    assert not checkpoints.is_due
+    times[0] += 1
+    assert checkpoints.is_due

@@ -8,8 +8,9 @@ one before it is.
 
 import os
 import tempfile
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -23,6 +24,8 @@ from bitrawl.store.archive import archive_files, complete_end
 from bitrawl.store.database import back_up
 
 VERSION = 1
+SHORTEST_REST = 60.0  # seconds between two checkpoints: so much work may be lost; judgement
+REST = 9  # times as long as saving took it is not saved again: a ledger of gigabytes is copied as a whole each time
 _MANIFEST, _LEDGER, _ARCHIVE = "checkpoint.json", "job.sqlite.zst", "warc"
 _PIECE = 32 << 20  # bytes of the archive to hold at once; judgement
 _LEVEL = 1  # of zstd; pages are compressed in the ledger already
@@ -57,16 +60,33 @@ class Checkpoints:
     last manifest is the checkpoint.
     """
 
-    def __init__(self, folder: Path, place: Place, *, name: str = "") -> None:
-        """`name` tells the files of this object from those of all others."""
+    def __init__(
+        self, folder: Path, place: Place, *, name: str = "", now: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`name` tells the files of this object from those of all others. `now` tells seconds."""
         self._job = JobFolder(folder)
         self._place = place
         self._name = name or uuid.uuid4().hex[:12]
         self._count = 0
+        self._now = now
+        self._due = now() + SHORTEST_REST
         self._saved = _manifest(place)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to save again. Saving takes a tenth of the time at most."""
+        return self._now() >= self._due
 
     def save(self) -> bool:
         """Whether there is a job to save already. Raises `StoreError`; then the checkpoint before this one stays."""
+        began = self._now()
+        try:
+            return self._save()
+        finally:
+            ended = self._now()
+            self._due = ended + max(SHORTEST_REST, REST * (ended - began))
+
+    def _save(self) -> bool:
         if not self._job.ledger.exists() or not self._job.description.exists():
             return False
         self._count += 1
