@@ -9,8 +9,6 @@ from s3_server import s3_server
 from bitrawl.cluster import s3
 from bitrawl.cluster.places import place
 
-obstore_stores = pytest.importorskip("obstore.store")
-
 BUCKET = "corpora"
 
 
@@ -26,6 +24,7 @@ def moto():
 def there(request, tmp_path, monkeypatch):
     if request.param == "folder":
         return place(str(tmp_path / "there"))
+    stores = pytest.importorskip("obstore.store")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.delenv("AWS_PROFILE", raising=False)
@@ -33,7 +32,7 @@ def there(request, tmp_path, monkeypatch):
         monkeypatch.setenv("AWS_ENDPOINT_URL", request.getfixturevalue("moto"))
         s3._store.cache_clear()
     else:
-        store = obstore_stores.MemoryStore()
+        store = stores.MemoryStore()
         monkeypatch.setattr(s3, "_store", lambda *_: store)
     return place(f"s3://{BUCKET}/jobs/{tmp_path.name}")
 
@@ -86,7 +85,7 @@ def test_a_folder_has_its_files_and_folders_in_order(there):
 
 def test_a_folder_comes_back_as_it_was_uploaded(there, tmp_path):
     (tmp_path / "here" / "corpus").mkdir(parents=True)
-    (tmp_path / "here" / "corpus" / "en-fr.tsv").write_bytes(b"a\tb\n" * 3_000_000)  # larger than one part of an upload
+    (tmp_path / "here" / "corpus" / "en-fr.tsv").write_bytes(b"a\tb\n" * 5_000_000)  # larger than one part of an upload
     (tmp_path / "here" / "empty").write_bytes(b"")
     (tmp_path / "here" / "Πρώτο +%.txt").write_bytes(b"name")
     (tmp_path / "here" / "half.json.new").write_bytes(b"left by a killed process")
@@ -96,7 +95,7 @@ def test_a_folder_comes_back_as_it_was_uploaded(there, tmp_path):
 
     found = {path.relative_to(tmp_path / "back").as_posix(): path for path in (tmp_path / "back").rglob("*")}
     assert sorted(found) == ["corpus", "corpus/en-fr.tsv", "empty", "Πρώτο +%.txt"]
-    assert found["corpus/en-fr.tsv"].read_bytes() == b"a\tb\n" * 3_000_000
+    assert found["corpus/en-fr.tsv"].read_bytes() == b"a\tb\n" * 5_000_000
     assert found["Πρώτο +%.txt"].read_bytes() == b"name"
 
 
