@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: demo test test-web test-neural wiki-test wiki-answers check bench docs reference clean
+.PHONY: demo test test-web test-cluster test-neural wiki-test wiki-answers check bench docs reference clean
 
 # Made again when the dependencies change. The package itself is editable.
 .venv: pyproject.toml
@@ -35,6 +35,11 @@ ifeq ($(CHROMIUM),)
 	$(SUDO) apt-get install --yes --no-install-recommends chromium
 endif
 	CHROMIUM=$(or $(CHROMIUM),chromium) $(BIN)/pytest -n 2 --dist worksteal tests/browser
+
+# Against a real S3 server on this machine: `make test` runs the same contract over a store in memory.
+test-cluster: .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group cluster-tests
+	$(BIN)/pytest tests/contracts/test_places.py tests/unit/test_s3.py tests/end_to_end/test_checkpoint.py
 
 # PyTorch is gigabytes: these tests have a venv of their own, and `make test` goes without them.
 .venv-neural: pyproject.toml

@@ -5,7 +5,9 @@ Each file is written under another name and renamed at the end.
 
 import errno
 import io
+import os
 import shutil
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,13 +25,15 @@ _BUFFER = 1 << 18  # judgement: few system calls, and little memory for the doze
 
 
 @contextmanager
-def replacing(path: Path, *, compress: bool = False) -> Iterator[IO[bytes]]:
+def replacing(path: Path, *, compress: bool = False, shared: bool = False) -> Iterator[IO[bytes]]:
     """Write to a file that replaces `path` when the block ends without error. Until then, the old file stays.
 
     The folder is created if necessary. `compress` gzips. The same content gives the same bytes, because the gzip header
-    contains neither time nor name. Raises `StoreError`; for a full disk, `DiskFullError`.
+    contains neither time nor name. `shared` is for folders that several machines write into: no two of them write the
+    same draft, and the content is on the disk before it gets its name. Raises `StoreError`; for a full disk,
+    `DiskFullError`.
     """
-    draft = path.with_name(path.name + NEW)
+    draft = path.with_name(f"{path.name}.{socket.gethostname()}-{os.getpid()}{NEW}" if shared else path.name + NEW)
     with _discarding(draft, path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("wb", buffering=_BUFFER) as raw:
@@ -38,6 +42,9 @@ def replacing(path: Path, *, compress: bool = False) -> Iterator[IO[bytes]]:
                     yield packed
             else:
                 yield raw
+            if shared:
+                raw.flush()
+                os.fsync(raw.fileno())
         draft.replace(path)
 
 

@@ -25,8 +25,16 @@ SHELL = {"sh", "console"}
 BETWEEN = {"|", "<", ">", ">>", "&&", ";"}  # commands, and what they read and write
 
 # Documented before they are built: (command, flag), (command, flag, value) or (command,). To be empty at a release.
-COMING: set[tuple[str, ...]] = set()
+COMING: set[tuple[str, ...]] = {
+    ("bitrawl mine", "--part"),
+    ("bitrawl mine", "--cluster"),
+    ("bitrawl mine", "--scratch"),
+    ("bitrawl merge",),
+}
 OTHERS = {
+    "--times",
+    "--nthreads",
+    "--memory-limit",
     "--check",
     "--parts",
     "--pages",

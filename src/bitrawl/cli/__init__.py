@@ -34,6 +34,7 @@ VERBS = {
     "log": Verb("log", "List the fetches of a job in the order in which they were made."),
     "bootstrap": Verb("bootstrap", "Make a topic, seeds and a list of bilingual sites from a category of Wikipedia."),
     "discover": Verb("discover", "Find bilingual sites that nobody listed, check sites, and make link graphs."),
+    "partition": Verb("partition", "Split WARC files that mix many sites into one file for each site."),
     "clean": Verb("clean", "Print the main text of pages, or every paragraph with its label."),
     "simulate": Verb("simulate", "Replay archived sites under several strategies and compare them."),
     "tune": Verb("tune", "Move the boundaries of a crawl by perplexity, also while it runs."),

@@ -175,7 +175,7 @@ def repair(path: Path, start: int = 0) -> bool:
     `start` is the offset of a record that is known to be complete.
     """
     size = path.stat().st_size
-    end = _end_of_last_member(path, start if start <= size else 0)
+    end = complete_end(path, start if start <= size else 0)
     if end is None:
         log.warning("%s is damaged after byte %d; starting a new file", path, start)
         return False
@@ -185,8 +185,8 @@ def repair(path: Path, start: int = 0) -> bool:
     return True
 
 
-def _end_of_last_member(path: Path, start: int) -> int | None:
-    """None if the file is not gzip at that place."""
+def complete_end(path: Path, start: int) -> int | None:
+    """Where the last complete member ends, of those from `start` on. None if the file is not gzip at that place."""
     with path.open("rb") as file:
         file.seek(start)
         end = start

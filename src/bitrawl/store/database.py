@@ -5,7 +5,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,15 @@ def is_locked(path: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def back_up(path: Path, copy: Path) -> None:
+    """Copy the database as it is at one moment, even while a process writes it; that process does not wait."""
+    try:
+        with closing(_opened(path)) as source, closing(sqlite3.connect(copy)) as target:
+            source.backup(target)
+    except sqlite3.Error as error:
+        raise fault(path, error) from error
 
 
 def _opened(path: Path) -> sqlite3.Connection:

@@ -32,7 +32,7 @@ Headers = tuple[tuple[str, str], ...]
 _INDEX_PAGE = re.compile(r"/(?:(?:index|default|home)\b[^/]*)?$")
 _OFFSET_BITS = 44  # 16 TiB per file, a million files
 _SUFFIXES = (".warc", ".warc.gz")
-_STARTS = (b"\x1f\x8b", b"WARC/")  # how a record begins that can be read by itself
+STARTS = (b"\x1f\x8b", b"WARC/")  # how a record begins that can be read by itself
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})")
 _FOLDED = re.compile(rb"\r?\n[ \t]+")
@@ -174,8 +174,8 @@ class Archives:
     def urls(self) -> Iterator[Url]:
         """All pages, in the order of the files: good answers that are HTML, or may be."""
         for number, path in enumerate(self._paths):
-            for record in _records(path):
-                url = _target(record)
+            for record in warc_records(path):
+                url = target_of(record)
                 if url is not None and self._find(url) == _pack(number, record.stream_pos) and _may_be_page(record):
                     yield url
 
@@ -258,7 +258,7 @@ class _Unpacked:
         number, name = tempfile.mkstemp(suffix=".warc", dir=self._folder.name)
         try:
             with os.fdopen(number, "wb") as file:
-                for record in _records(path, parse_http=False):
+                for record in warc_records(path, parse_http=False):
                     record.write(file)
         except OSError as error:
             raise ArchiveError(f"{path} cannot be unpacked to {name}: {error}; set TMPDIR to a larger disk") from error
@@ -294,7 +294,7 @@ class _Record(msgspec.Struct, frozen=True):
             raise ArchiveError(f"{path} has a record of more than {MAX_BLOCK} bytes at byte {offset}")
         if len(block) < record.content_length:
             raise ArchiveError(f"{path} has a record at byte {offset} that is cut off")
-        url = _target(record)
+        url = target_of(record)
         if url is None:
             raise ArchiveError(f"{path} has a record at byte {offset} that is not a web page")
         return cls._parse(url, record, block)
@@ -339,23 +339,25 @@ def _answer(capture: Capture, codec: Codec) -> Capture | Skip:
 def _index(path: Path, number: int) -> _Index | None:
     """None if the records cannot be read one by one, because the file is compressed as a whole."""
     index, previous = _Index(), -1
-    with _opened(path) as file:
-        for record in _records(path, report=logging.WARNING):
+    with opened_archive(path) as file:
+        for record in warc_records(path, report=logging.WARNING):
             offset = record.stream_pos
-            if offset <= previous or not os.pread(file.fileno(), 5, offset).startswith(_STARTS):
+            if offset <= previous or not os.pread(file.fileno(), 5, offset).startswith(STARTS):
                 return None
             previous = offset
-            url = _target(record)
+            url = target_of(record)
             rank = _rank(record, url)
             if url is not None and rank is not None:
                 index.add(_key(url), _pack(number, offset), rank)
     return index
 
 
-def _records(path: Path, *, parse_http: bool = True, report: int = logging.DEBUG) -> Iterator[WarcRecord]:
-    """All records, also those after a damaged place. Raises `ArchiveError` if there is none at all."""
-    position, damaged, empty = 0, -1, True
-    with _opened(path) as file:
+def warc_records(
+    path: Path, *, start: int = 0, parse_http: bool = True, report: int = logging.DEBUG
+) -> Iterator[WarcRecord]:
+    """All records from that byte on, also those after a damaged place. Raises `ArchiveError` if there is none at all."""
+    position, damaged, empty = start, -1, True
+    with opened_archive(path) as file:
         while position >= 0:
             file.seek(position)
             try:
@@ -380,7 +382,7 @@ def _next_start(file: BinaryIO, position: int) -> int:
         return data.find(b"\nWARC/1.", position) + 1 or -1
 
 
-def _opened(path: Path) -> BinaryIO:
+def opened_archive(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
@@ -401,7 +403,8 @@ def _is_gzip(path: Path) -> bool:
         return file.read(2) == b"\x1f\x8b"
 
 
-def _target(record: WarcRecord) -> Url | None:
+def target_of(record: WarcRecord) -> Url | None:
+    """The http(s) URL that it is about; None if it has none."""
     return _parsed(record.headers.get("WARC-Target-URI"))
 
 

@@ -1,0 +1,191 @@
+"""Checkpoints of a running job: enough to go on elsewhere when its machine is lost.
+
+A checkpoint is the ledger as it was at one moment, and the archive at least up to that moment: a fetch is archived
+before it is recorded, so the ledger is copied first. Each checkpoint adds only what the archive has grown.
+`checkpoint.json` is written last and names the files that belong to it. So a checkpoint is there as a whole, or the
+one before it is.
+"""
+
+import os
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import zstandard
+
+from bitrawl.cluster.places import Place
+from bitrawl.errors import StoreError
+from bitrawl.files import replacing_folder, write_fault
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.store.archive import archive_files, complete_end
+from bitrawl.store.database import back_up
+
+VERSION = 1
+SHORTEST_REST = 60.0  # seconds between two checkpoints: so much work may be lost; judgement
+REST = 9  # times as long as saving took it is not saved again: a ledger of gigabytes is copied as a whole each time
+_MANIFEST, _LEDGER, _ARCHIVE = "checkpoint.json", "job.sqlite.zst", "warc"
+_PIECE = 32 << 20  # bytes of the archive to hold at once; judgement
+_LEVEL = 1  # of zstd; pages are compressed in the ledger already
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A stretch of one file of the archive."""
+
+    file: str
+    start: int
+    end: int
+    name: str  # where it is
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """What belongs to a checkpoint."""
+
+    version: int
+    description: str  # job.toml
+    ledger: str
+    pieces: tuple[Piece, ...] = ()
+
+    def ends(self) -> dict[str, int]:
+        """How much of each file is saved."""
+        return {piece.file: piece.end for piece in self.pieces}
+
+
+class Checkpoints:
+    """Saves a job folder to a place, again and again, also while the job runs.
+
+    Two of them may save to one place, as when a machine that was given up goes on: each writes files of its own, and the
+    last manifest is the checkpoint.
+    """
+
+    def __init__(
+        self, folder: Path, place: Place, *, name: str = "", now: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`name` tells the files of this object from those of all others. `now` tells seconds."""
+        self._job = JobFolder(folder)
+        self._place = place
+        self._name = name or uuid.uuid4().hex[:12]
+        self._count = 0
+        self._now = now
+        self._due = now() + SHORTEST_REST
+        self._saved = _manifest(place)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to save again. Saving takes a tenth of the time at most."""
+        return self._now() >= self._due
+
+    def save(self) -> bool:
+        """Whether there is a job to save already. Raises `StoreError`; then the checkpoint before this one stays."""
+        began = self._now()
+        try:
+            return self._save()
+        finally:
+            ended = self._now()
+            self._due = ended + max(SHORTEST_REST, REST * (ended - began))
+
+    def _save(self) -> bool:
+        if not self._job.ledger.exists() or not self._job.description.exists():
+            return False
+        self._count += 1
+        description = self._job.description.read_text("utf-8")
+        ledger = self._save_ledger()
+        pieces = tuple(piece for path in self._archive() for piece in self._save_archive(path))
+        earlier, self._saved = self._saved, Manifest(VERSION, description, ledger, pieces)
+        (self._place / _MANIFEST).write(msgspec.json.encode(self._saved))
+        if earlier is not None and earlier.ledger != ledger:
+            (self._place / earlier.ledger).delete()
+        return True
+
+    def _save_ledger(self) -> str:
+        name = f"ledger-{self._name}-{self._count}"
+        with tempfile.TemporaryDirectory(dir=self._job.path, prefix="checkpoint-") as folder:
+            copy, packed = Path(folder, "job.sqlite"), Path(folder, "packed", _LEDGER)
+            try:
+                back_up(self._job.ledger, copy)
+                packed.parent.mkdir()
+                with copy.open("rb") as source, packed.open("wb") as target:
+                    zstandard.ZstdCompressor(level=_LEVEL).copy_stream(source, target)
+            except OSError as error:
+                raise write_fault(packed, error) from error
+            (self._place / name).upload(packed.parent)
+        return name
+
+    def _archive(self) -> list[Path]:
+        folder = self._job.path / _ARCHIVE
+        return archive_files(folder) if folder.exists() else []
+
+    def _save_archive(self, path: Path) -> list[Piece]:
+        """The pieces of one file: those that are saved already, and what it has grown since."""
+        known = [piece for piece in self._saved.pieces if piece.file == path.name] if self._saved else []
+        start, size = known[-1].end if known else 0, path.stat().st_size
+        end = size if size == start else complete_end(path, start) if size > start else None
+        if end is None and known:  # It is not the file that was saved: a full disk had cut off its end.
+            known, start = [], 0
+            end = complete_end(path, 0)
+        if end is None:
+            end = size  # Damaged in the middle. The job appends nothing to such a file.
+        return known + [self._save_piece(path, *stretch) for stretch in _stretches(start, end)]
+
+    def _save_piece(self, path: Path, start: int, end: int) -> Piece:
+        name = f"{_ARCHIVE}/{path.name}/{start:013}-{self._name}-{self._count}"
+        with path.open("rb") as file:
+            (self._place / name).write(os.pread(file.fileno(), end - start, start))
+        return Piece(path.name, start, end, name)
+
+
+def restore(place: Place, folder: Path) -> bool:
+    """Make the job folder that was saved there, whole or not at all. False if nothing was saved.
+
+    `bitrawl mine` goes on in it. Raises `StoreError` if the folder exists, or if a part of the checkpoint is missing.
+    """
+    manifest = _manifest(place)
+    if manifest is None:
+        return False
+    if folder.exists():
+        raise StoreError(f"{folder} exists already; a checkpoint is restored into a new folder")
+    with replacing_folder(folder) as draft:
+        job = JobFolder(draft)
+        for piece in manifest.pieces:
+            _append(draft / _ARCHIVE / piece.file, piece, place)
+        packed = draft / "packed"
+        (place / manifest.ledger).download(packed)
+        if not (packed / _LEDGER).exists():
+            raise StoreError(f"{place} is not a whole checkpoint: {manifest.ledger} is missing; start the job over")
+        with (packed / _LEDGER).open("rb") as source, job.ledger.open("wb") as target:
+            zstandard.ZstdDecompressor().copy_stream(source, target)
+        (packed / _LEDGER).unlink()
+        packed.rmdir()
+        job.description.write_text(manifest.description, "utf-8")
+    return True
+
+
+def _append(path: Path, piece: Piece, place: Place) -> None:
+    content = (place / piece.name).read()
+    if content is None or len(content) != piece.end - piece.start:
+        raise StoreError(f"{place} is not a whole checkpoint: {piece.name} is missing; start the job over")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(content)
+
+
+def _stretches(start: int, end: int) -> Iterator[tuple[int, int]]:
+    while start < end:
+        yield start, min(start + _PIECE, end)
+        start = min(start + _PIECE, end)
+
+
+def _manifest(place: Place) -> Manifest | None:
+    """None if nothing was saved."""
+    content = (place / _MANIFEST).read()
+    if content is None:
+        return None
+    try:
+        manifest = msgspec.json.decode(content, type=Manifest)
+    except msgspec.DecodeError as error:
+        raise StoreError(f"{place / _MANIFEST} is not what a checkpoint begins with: {error}") from error
+    if manifest.version != VERSION:
+        raise StoreError(f"{place} was saved by another version of bitrawl; start the job over")
+    return manifest

@@ -1,0 +1,87 @@
+"""A job that is saved while it runs, killed, and taken up on another machine."""
+
+import asyncio
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+from s3_server import s3_server
+
+from bitrawl import demo
+from bitrawl.cluster import s3
+from bitrawl.cluster.checkpoint import Checkpoints, restore
+from bitrawl.cluster.places import Place, place
+from bitrawl.demo import Served
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.summary import log
+
+RULES = ("/robots.txt", "/.well-known/tdmrep.json")  # asked for again by each run
+
+
+@pytest.fixture(params=["folder", "s3"])
+def there(request, tmp_path, monkeypatch):
+    if request.param == "folder":
+        yield place(str(tmp_path / "there"))
+        return
+    if importlib.util.find_spec("moto") is None or importlib.util.find_spec("obstore") is None:
+        pytest.skip("moto is not installed; run: make test-cluster")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.delenv("AWS_PROFILE", raising=False)
+    with s3_server("jobs") as endpoint:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+        s3._store.cache_clear()
+        yield place("s3://jobs/parts/00001/checkpoint")
+
+
+async def start(web: Served, out: Path) -> asyncio.subprocess.Process:
+    command = [sys.executable, "-m", "bitrawl", "mine", *map(str, demo.seeds()), "--langs", "en,fr", "--out", str(out)]
+    command += ["--delay", "0", "--allow-private", "--quiet", "--connect-to", f"*.test={demo.LOOPBACK}:{web.port}"]
+    command += ["--exhaustive", "--one-site", "harbour-museum.test,musee-du-port.test"]
+    return await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+
+
+async def saved_after(web: Served, process: asyncio.subprocess.Process, folder: Path, there: Place) -> None:
+    """Twice: early, and again in the middle of the job."""
+    checkpoints = Checkpoints(folder, there)
+    for requests in (20, 70):
+        while len(web.visits) < requests:
+            assert process.returncode is None
+            await asyncio.sleep(0.001)
+        assert await asyncio.to_thread(checkpoints.save)
+
+
+def concluded(folder: Path) -> set[str]:
+    ledger = Ledger(folder / "job.sqlite", read_only=True)
+    urls = {line.url for line in log(ledger)}
+    ledger.close()
+    return urls
+
+
+def units(folder: Path) -> list[str]:
+    return sorted((folder / "corpus" / "en-fr.tsv").read_text("utf-8").splitlines())
+
+
+async def test_a_job_goes_on_elsewhere_from_its_last_checkpoint(tmp_path: Path, there: Place):
+    async with demo.serve() as web:
+        process = await start(web, tmp_path / "first")
+        await saved_after(web, process, tmp_path / "first", there)
+        process.kill()
+        await process.communicate()
+
+        assert restore(there, tmp_path / "second")
+        before, seen = concluded(tmp_path / "second"), len(web.visits)
+        assert before
+        process = await start(web, tmp_path / "second")
+        _, err = await process.communicate()
+        assert process.returncode == 0, err.decode()
+        asked = {visit.url for visit in web.visits[seen:] if not visit.url.endswith(RULES)}
+
+        process = await start(web, tmp_path / "undisturbed")
+        await process.communicate()
+    assert asked
+    assert not asked & before, "a page that the checkpoint had was fetched again"
+    assert concluded(tmp_path / "second") == concluded(tmp_path / "undisturbed")
+    assert units(tmp_path / "second") == units(tmp_path / "undisturbed")
+    assert len(units(tmp_path / "second")) > 100
