@@ -130,7 +130,7 @@ def test_closing_tells_what_is_under_way_that_nobody_wants_it(make: Make, tmp_pa
     word = tmp_path / "word"
     executor = make(waiting)
     executor.submit(order("00000", str(word)))
-    assert comes(lambda: word.exists())
+    assert comes(word.exists)
     executor.close()
     assert comes(lambda: word.read_text() == "given up")
 

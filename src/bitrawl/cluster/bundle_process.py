@@ -14,7 +14,7 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.assemble.crawling import Parts
-from bitrawl.cluster.bundles import Bundle
+from bitrawl.cluster.bundles import Bundle, BundledSite
 from bitrawl.cluster.parts import Done, Figures, SiteOutcome, State
 from bitrawl.config import Job
 from bitrawl.crawl.ending import seed_skips
@@ -22,8 +22,10 @@ from bitrawl.errors import BitrawlError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine
 from bitrawl.jobs.status import JobStatus, status
+from bitrawl.model import Skip
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.statistics import site_counts
+from bitrawl.store.summary import log
 from bitrawl.url import Url
 
 JOB, PROGRESS, OUTCOME = "job", "progress.json", "outcome.json"
@@ -95,21 +97,24 @@ def _outcome(bundle: Bundle, folder: JobFolder) -> Done:
     with folder.writing() as ledger:  # A writer that closes leaves one file, with nothing beside it to be copied.
         pairs = {one.site: one.pairs for one in site_counts(ledger, most=-1)}
         pages = {known.site: known.pages for known in ledger.sites()}
+        why = _why_nothing([one for one in bundle.sites if not pages.get(one.site)], ledger)
         sites = [
-            SiteOutcome(
-                site=one.site,
-                pages=pages.get(one.site, 0),
-                pairs=pairs.get(one.site, 0),
-                failed="" if pages.get(one.site) else _why_nothing(one.seeds, ledger),
-            )
+            SiteOutcome(one.site, pages.get(one.site, 0), pairs.get(one.site, 0), why.get(one.site, ""))
             for one in bundle.sites
         ]
     return Done(bundle.name, State.MINED, sites, _figures(now, len(sites)), now.ended)
 
 
-def _why_nothing(seeds: list[str], ledger: Ledger) -> str:
-    skips = seed_skips([Url.known(seed) for seed in seeds], ledger.skip_of)
-    if not skips:
-        return "no page was found"
-    skip = skips[0].skip
-    return f"{skip.stage}: {skip.reason}" + (f" ({skip.detail})" if skip.detail else "")
+def _why_nothing(sites: list[BundledSite], ledger: Ledger) -> dict[str, str]:
+    """What became of the first seed of each site: why it was skipped, or what its last fetch brought."""
+    firsts = {site.seeds[0]: site.site for site in sites}
+    fetched = {line.url: line.outcome for line in log(ledger) if line.url in firsts} if firsts else {}
+    reasons = {}
+    for seed, site in firsts.items():
+        skips = seed_skips([Url.known(seed)], ledger.skip_of)
+        reasons[site] = _reason(skips[0].skip) if skips else fetched.get(seed) or "it was not visited"
+    return reasons
+
+
+def _reason(skip: Skip) -> str:
+    return f"{skip.reason}, {skip.detail}" if skip.detail else skip.reason
