@@ -5,11 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bitrawl import config
-from bitrawl.cluster.bundles import Bundle, BundledSite
+from bitrawl.cluster.bundles import Bundle, BundledSite, written_bundles
 from bitrawl.cluster.executor import Ended, InlineExecutor
 from bitrawl.cluster.mining import Order
 from bitrawl.cluster.parts import Died, Done, Fault, Figures, Outcome, SiteOutcome, State, done, mark_done
 from bitrawl.cluster.places import Place, place
+from bitrawl.cluster.planning import seen as seen_run
 from bitrawl.cluster.run import MOST_FAULTS, Run
 
 JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
@@ -121,6 +122,18 @@ def test_progress_counts_what_is_done_and_what_the_bundles_under_way_told(tmp_pa
 
     over.finish(Machines(out, behave).executor)
     assert [figures.pages for figures in seen] == [7, 8]
+
+
+def test_a_run_can_be_looked_at_while_a_driver_somewhere_works_on_it(tmp_path: Path):
+    out = place(str(tmp_path))
+    assert seen_run(str(tmp_path)) is None
+    asked = bundles(1, 1)
+    written_bundles(out, lambda: asked, JOB)
+    run(out, asked[:1]).finish(Machines(out).executor)
+    (out / "progress/00001.json").write(b'{"pages": 7}')
+    looked = seen_run(str(tmp_path))
+    assert looked is not None
+    assert (looked.todo, looked.tally.finished.pages, looked.running().pages) == (1, 1, 7)
 
 
 def test_an_outcome_belongs_to_its_order():

@@ -207,22 +207,29 @@ class _Drawn:
         return table
 
 
+def show_run(run: Run, to: str) -> None:
+    """How far it is."""
+    tally = run.tally
+    figures = tally.finished + run.running()
+    out.print(
+        f"{figures.sites} of {counted(tally.sites, 'site')} done: {counted(figures.pages, 'page')},"
+        f" {counted(figures.pairs, 'page pair')}, {counted(figures.units, 'unit')} before merging.",
+        markup=False,
+    )
+    for site in tally.failed[:SHOWN]:
+        out.print(f"failed     {site.site}: {site.failed}", markup=False)
+    if len(tally.failed) > SHOWN:
+        out.print(f"… and {len(tally.failed) - SHOWN} more sites without a page", markup=False)
+    out.print(f"parts      {to.rstrip('/')}/{PARTS}", markup=False)
+
+
 def _leave(run: Run, to: str, *, quiet: bool) -> None:
-    tally, figures = run.tally, run.tally.finished
+    tally = run.tally
     if not quiet:
-        out.print(
-            f"{figures.sites} of {counted(tally.sites, 'site')} done: {counted(figures.pages, 'page')},"
-            f" {counted(figures.pairs, 'page pair')}, {counted(figures.units, 'unit')} before merging.",
-            markup=False,
-        )
-        for site in tally.failed[:SHOWN]:
-            out.print(f"failed     {site.site}: {site.failed}", markup=False)
-        if len(tally.failed) > SHOWN:
-            out.print(f"… and {len(tally.failed) - SHOWN} more sites without a page", markup=False)
-        out.print(f"parts      {to.rstrip('/')}/{PARTS}", markup=False)
+        show_run(run, to)
     for name, reason in tally.faults.items():
         err.print(f"bundle {name} is not done: {reason}", markup=False)
     if tally.faults:
         err.print("Nothing is lost: the same command goes on.", markup=False)
-    if tally.faults or not figures.pages:
+    if tally.faults or not tally.finished.pages:
         raise typer.Exit(1)

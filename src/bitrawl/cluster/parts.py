@@ -81,6 +81,12 @@ def done(out: Place, name: str) -> Done | None:
     return _decoded((part(out, name) / DONE).read(), Done, f"{out}/{PARTS}/{name}/{DONE}")
 
 
+def finished_jobs(out: Place) -> list[str]:
+    """The names of all parts that are the folder of a finished job, in order: what there is to merge."""
+    states = ((name, done(out, name)) for name in (out / PARTS).names())
+    return [name for name, how in states if how is not None and how.state is State.MINED]
+
+
 def mark_done(out: Place, how: Done) -> None:
     (part(out, how.bundle) / DONE).write(msgspec.json.format(msgspec.json.encode(how)))
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from secrets import token_hex
 from typing import Protocol
 
 from bitrawl import files
@@ -68,7 +69,7 @@ class LocalPlace:
         files.write(self._path, content)
 
     def write_new(self, content: bytes) -> bool:
-        draft = self._path.with_name(f"{self._path.name}.{os.getpid()}{files.NEW}")
+        draft = self._path.with_name(f"{self._path.name}.{token_hex(8)}{files.NEW}")  # for this writer alone
         files.write(draft, content)
         try:
             os.link(draft, self._path)

@@ -9,7 +9,16 @@ import msgspec
 
 from bitrawl import config
 from bitrawl.assemble.crawling import check
-from bitrawl.cluster.bundles import BUNDLES, Bundle, bundled, machines_of, sites_of, usual_size, written_bundles
+from bitrawl.cluster.bundles import (
+    BUNDLES,
+    Bundle,
+    bundled,
+    machines_of,
+    read_bundles,
+    sites_of,
+    usual_size,
+    written_bundles,
+)
 from bitrawl.cluster.mining import Order
 from bitrawl.cluster.parts import PARTS, PROGRESS
 from bitrawl.cluster.places import Place, place
@@ -72,7 +81,9 @@ def planned(job: Job, asked: Asked, *, fresh: bool = False) -> Run:
     sites = sites_of(job)
     size = asked.size or usual_size(len(sites), asked.at_once)
     bundles = written_bundles(out, lambda: bundled(sites, size, machines_of(job)), job)
-    (out / JOB).write(config.text_of(job).encode())
+    text = config.text_of(job).encode()
+    if not (out / JOB).write_new(text) and (out / JOB).read() != text:
+        (out / JOB).write(text)
     bare = msgspec.structs.replace(job, seeds=[])
     scratch = str(asked.scratch.absolute()) if asked.scratch else ""
     address = str(out)
@@ -81,6 +92,17 @@ def planned(job: Job, asked: Asked, *, fresh: bool = False) -> Run:
         return Order(address, scratch, bundles.run, bare, bundle)
 
     return Run(out, bundles.of_part(*asked.share), order)
+
+
+def seen(address: str) -> Run | None:
+    """A run as it is in its place, to look at; None if there is none."""
+    out = place(address)
+    bundles = read_bundles(out)
+
+    def order(_bundle: Bundle) -> Order:
+        raise ConfigError("this run is only looked at")
+
+    return Run(out, bundles.bundles, order) if bundles else None
 
 
 def _check_same(job: Job, out: Place) -> None:

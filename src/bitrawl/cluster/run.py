@@ -56,19 +56,18 @@ class Run:
         self.tally = Tally(sites=sum(len(bundle.sites) for bundle in bundles))
         self._out = out
         self._order = order
-        self._under_way: dict[str, Bundle] = {}
         self._faults: Counter[str] = Counter()
-        self._todo = [left for bundle in bundles for left in self._unfinished(bundle)]
+        self._under_way = {left.name: left for bundle in bundles for left in self._unfinished(bundle)}
         self.tally.earlier = self.tally.finished
 
     @property
     def todo(self) -> int:
         """Bundles that are not done yet."""
-        return len(self._todo)
+        return len(self._under_way)
 
     def finish(self, executor: Executor, changed: Callable[[], None] = lambda: None) -> None:
         """Do what is left. Bundles that stay undone are in `tally.faults`; the same command tries them again."""
-        self._submit(executor, self._todo)
+        self._submit(executor, list(self._under_way.values()))
         in_a_row = 0
         while self._under_way:
             order, outcome = executor.ended()
@@ -82,7 +81,7 @@ class Run:
                 return
 
     def running(self) -> Figures:
-        """What the bundles under way have brought so far, as far as they told."""
+        """What the bundles that are not done have brought so far, as far as they told."""
         told = (progress(self._out, name) for name in list(self._under_way))
         return sum((figures for figures in told if figures is not None), Figures())
 
