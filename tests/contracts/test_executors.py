@@ -1,5 +1,6 @@
 """What every executor promises, whatever it runs on."""
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,10 +9,11 @@ import pytest
 
 from bitrawl import config
 from bitrawl.cluster.bundles import Bundle, BundledSite
+from bitrawl.cluster.dask import SETTINGS, DaskExecutor
 from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor, Task
 from bitrawl.cluster.mining import Order, Wanted
 from bitrawl.cluster.parts import Died, Done, Fault, Outcome, State
-from bitrawl.errors import UnwantedError
+from bitrawl.errors import ConfigError, UnwantedError
 
 JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 PATIENCE = 60.0  # seconds until a test gives up
@@ -22,8 +24,6 @@ Make = Callable[[Task], Executor]
 def dask(task: Task) -> Executor:
     """With workers that are threads of this process: what they do is the same, and they start at once."""
     distributed = pytest.importorskip("distributed")
-    from bitrawl.cluster.dask import SETTINGS, DaskExecutor  # noqa: PLC0415
-
     dask_config = pytest.importorskip("dask").config
     with dask_config.set(SETTINGS):
         cluster = distributed.LocalCluster(
@@ -139,3 +139,9 @@ def comes(condition: Callable[[], bool]) -> bool:
     """Whether it becomes true before the test gives up."""
     pause = threading.Event()
     return any(condition() or pause.wait(0.02) for _ in range(int(PATIENCE / 0.02)))
+
+
+def test_without_dask_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ConfigError, match=r"pip install 'bitrawl\[cluster\]'"):
+        DaskExecutor(named, "tcp://127.0.0.1:1")
