@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import signal
 import sys
 from collections import defaultdict
@@ -14,8 +15,10 @@ from urllib.parse import urlsplit
 import pytest
 from end_to_end.test_signals import all_end, children
 
-from bitrawl import demo
-from bitrawl.cluster.parts import State, done
+from bitrawl import config, demo
+from bitrawl.cluster.bundles import Bundle, sites_of
+from bitrawl.cluster.mining import Order, mine_bundle
+from bitrawl.cluster.parts import Done, Fault, SiteOutcome, State, done
 from bitrawl.cluster.places import place
 from bitrawl.demo import Served
 from bitrawl.store.ledger import Ledger
@@ -83,18 +86,24 @@ def parts(folder: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def plain_loop(tmp_path_factory: pytest.TempPathFactory) -> list[Units]:
-    """What one job after the other finds, by bundle."""
-    folder = tmp_path_factory.mktemp("loop")
+def plain_jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """One job after the other, one for each bundle."""
+    folders = [tmp_path_factory.mktemp("loop") / "job" for _ in BUNDLES]
 
     async def mine() -> None:
         async with demo.serve() as web:
-            for number, seeds in enumerate(BUNDLES):
-                status, said = await ended(await bitrawl("mine", *seeds, "--out", folder / str(number), *reached(web)))
+            for folder, seeds in zip(folders, BUNDLES, strict=True):
+                status, said = await ended(await bitrawl("mine", *seeds, "--out", folder, *reached(web)))
                 assert status == 0, said
 
     asyncio.run(mine())
-    found = [units([folder / str(number)]) for number in range(len(BUNDLES))]
+    return folders
+
+
+@pytest.fixture(scope="module")
+def plain_loop(plain_jobs: list[Path]) -> list[Units]:
+    """What a plain loop finds, by bundle."""
+    found = [units([folder]) for folder in plain_jobs]
     assert min(map(len, found)) > 20
     return found
 
@@ -243,6 +252,46 @@ async def test_sites_that_bring_nothing_are_told_with_their_reasons(tmp_path: Pa
     assert why["beekeepers.test"] == "http-status, Not Found"
     assert why["silent.test"] == "robots-unreachable"
     assert all(f"{site}: {reason}" in said for site, reason in why.items())
+
+
+async def test_a_full_disk_is_no_fault_of_the_bundle_and_nothing_is_fetched_again(tmp_path: Path, web: Served):
+    fetch = {"connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}, "allow_private": True}
+    job = config.resolve({"langs": ["en", "fr"], "seeds": [SITES[0]], "fetch": fetch, "politeness": {"delay": 0}})
+    bundle = Bundle("00000", sites_of(job))
+    order = Order(str(tmp_path / "out"), str(tmp_path / "scratch"), "run", job, bundle)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, before[1]))  # the bundle's process inherits it
+    try:
+        starved = await asyncio.to_thread(mine_bundle, order)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert isinstance(starved, Fault)
+    assert starved.reason.startswith("no space left")
+    assert web.visits
+    how = await asyncio.to_thread(mine_bundle, order)
+    assert isinstance(how, Done)
+    assert how.sites == [SiteOutcome("beekeepers.test", pages=15, pairs=5)]
+    assert len(twice(web)) <= IN_FLIGHT
+
+
+async def test_archives_are_divided_like_sites(tmp_path: Path, plain_loop: list[Units], plain_jobs: list[Path]):
+    archives = tmp_path / "archives"
+    archives.mkdir()
+    for number, job in enumerate(plain_jobs):
+        (archives / f"{number}.warc.gz").write_bytes(b"".join(each.read_bytes() for each in sorted(job.glob("warc/*"))))
+    where = ("--out", tmp_path / "out", "--scratch", tmp_path / "scratch")
+    status, said = await ended(
+        await bitrawl("mine", "--warc", archives, "--langs", "en,fr", *where, "--bundle-sites", "1", "--part", "1/2")
+    )
+    assert status == 0, said
+    how = done(place(str(tmp_path / "out")), "00001")
+    assert how is not None
+    assert {site.site for site in how.sites if site.pages} == {"wend-railway.test", "arden-observatory.test"}
+    assert texts(units(parts(tmp_path))) == texts(plain_loop[1])
+
+
+def texts(found: Units) -> set[tuple[str, str]]:
+    return {(unit["text_a"], unit["text_b"]) for unit in map(json.loads, found)}
 
 
 async def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, web: Served, plain_loop: list[Units]):

@@ -55,6 +55,16 @@ def test_hosts_of_one_site_and_hosts_that_the_user_calls_one_site_stay_together(
     ]
 
 
+def test_archives_of_the_same_name_stay_together(tmp_path: Path):
+    for name in ("one/a.warc.gz", "one/b.warc.gz", "two/a.warc.gz"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    asked = config.resolve({"langs": ["en", "fr"], "warc": [str(tmp_path / "one"), str(tmp_path / "two")]})
+    found = sites_of(asked)
+    assert [[Path(path).parent.name for path in site.archives] for site in found] == [["one", "two"], ["one"]]
+    assert names(bundled(found, 1, list)) == [["a.warc.gz"], ["b.warc.gz"]]
+
+
 def test_a_route_or_a_proxy_hides_the_address_so_no_name_is_resolved(monkeypatch: pytest.MonkeyPatch):
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)

@@ -15,6 +15,7 @@ from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell
 from bitrawl.cluster.planning import asked_job
+from bitrawl.config import Job
 from bitrawl.discover.sites_file import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.bootstrap import from_bootstrap
@@ -62,17 +63,18 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
 
     The corpus grows while the crawl runs. One language makes a monolingual corpus. The same command resumes.
     """
-    many = Many(cluster, part, bundle_sites, scratch, settings["workers"] if sites else None)
-    if many.is_asked:
-        settings = {**settings, "workers": None}
+    many = Many(cluster, part, bundle_sites, scratch)
+    if sites or many.is_asked:
+        many = many._replace(workers=settings.pop("workers"))
     folder = JobFolder(Path(out))
     started_from = seeds_of([*(seeds or []), *_listed(sites, quiet=quiet or many.is_asked)], seeds_file)
     given = {"seeds": started_from, **described(settings, MINE)}
     if bootstrap is not None:
         given = from_bootstrap(bootstrap, given)
     if many.is_asked:
-        _check_many(sites, dry_run=dry_run)
-        mine_many(asked_job(given, job_file), out, many, fresh=fresh, quiet=quiet)
+        divided = asked_job(given, job_file)
+        _check_many(sites, divided, dry_run=dry_run)
+        mine_many(divided, out, many, fresh=fresh, quiet=quiet)
         return
     job = asked(given, folder, file=job_file, fresh=fresh)
     foreground = Foreground(Progress(folder, quiet=quiet))
@@ -91,10 +93,10 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     leave(ending)
 
 
-def _check_many(sites: Path | None, *, dry_run: bool) -> None:
-    if sites is None:
+def _check_many(sites: Path | None, job: Job, *, dry_run: bool) -> None:
+    if sites is None and not job.warc:
         raise ConfigError(
-            "--cluster, --part, --bundle-sites and --scratch divide a list of sites; name it with --sites"
+            "--cluster, --part, --bundle-sites and --scratch divide a list of sites (--sites) or WARC files (--warc); name one of them"
         )
     if dry_run:
         raise ConfigError("--dry-run shows what one process would do; leave out --workers, --cluster and --part")

@@ -97,12 +97,13 @@ def _outcome(bundle: Bundle, folder: JobFolder) -> Done:
     with folder.writing() as ledger:  # A writer that closes leaves one file, with nothing beside it to be copied.
         pairs = {one.site: one.pairs for one in site_counts(ledger, most=-1)}
         pages = {known.site: known.pages for known in ledger.sites()}
-        why = _why_nothing([one for one in bundle.sites if not pages.get(one.site)], ledger)
+        asked = [one for one in bundle.sites if one.seeds]  # What is in an archive shows when it has been read.
+        why = _why_nothing([one for one in asked if not pages.get(one.site)], ledger)
         sites = [
-            SiteOutcome(one.site, pages.get(one.site, 0), pairs.get(one.site, 0), why.get(one.site, ""))
-            for one in bundle.sites
+            SiteOutcome(site, pages.get(site, 0), pairs.get(site, 0), why.get(site, ""))
+            for site in ([one.site for one in asked] if asked else pages)
         ]
-    return Done(bundle.name, State.MINED, sites, _figures(now, len(sites)), now.ended)
+    return Done(bundle.name, State.MINED, sites, _figures(now, len(bundle.sites)), now.ended)
 
 
 def _why_nothing(sites: list[BundledSite], ledger: Ledger) -> dict[str, str]:

@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import ceil
+from pathlib import Path
 from secrets import token_hex
 
 import msgspec
@@ -19,6 +20,7 @@ from bitrawl.config import Job
 from bitrawl.crawl.addresses import Routes
 from bitrawl.crawl.scope import Sites
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.store.replay import warc_files
 from bitrawl.url import Url
 
 BUNDLES = "bundles.jsonl"
@@ -30,10 +32,11 @@ Resolve = Callable[[str], Iterable[str]]
 
 
 class BundledSite(msgspec.Struct, frozen=True):
-    """A site, and where its crawl begins."""
+    """A site, and where its crawl begins. Or archives of the same name, which hold some sites, to be taken whole."""
 
     site: str
     seeds: list[str]
+    archives: list[str] = []
 
 
 class Bundle(msgspec.Struct, frozen=True):
@@ -45,6 +48,10 @@ class Bundle(msgspec.Struct, frozen=True):
     @property
     def seeds(self) -> list[str]:
         return [seed for site in self.sites for seed in site.seeds]
+
+    @property
+    def archives(self) -> list[str]:
+        return [path for site in self.sites for path in site.archives]
 
     def halves(self) -> "tuple[Bundle, Bundle]":
         middle = len(self.sites) // 2
@@ -83,12 +90,22 @@ def bundled(sites: Sequence[BundledSite], size: int, addresses: Callable[[Sequen
 
 
 def sites_of(job: Job) -> list[BundledSite]:
-    """The sites of the job's seeds, in the order of the seeds."""
+    """The sites of the job's seeds, in the order of the seeds; or its archives, by name."""
+    if job.warc:
+        return _archived(job)
     sites = Sites(job.scope.one_site)
     seeds: dict[str, list[str]] = {}
     for url in job.seed_urls():
         seeds.setdefault(sites.of(url.host), []).append(str(url))
     return [BundledSite(site, each) for site, each in seeds.items()]
+
+
+def _archived(job: Job) -> list[BundledSite]:
+    """Files of the same name in several folders belong together: `bitrawl partition` gives a site the same name in each."""
+    named: dict[str, list[str]] = {}
+    for path in warc_files(map(Path, job.warc)):
+        named.setdefault(path.name, []).append(str(path))
+    return [BundledSite(name, [], paths) for name, paths in named.items()]
 
 
 def machines_of(job: Job, resolve: Resolve | None = None) -> Callable[[Sequence[str]], list[str]]:
@@ -145,7 +162,7 @@ def _encoded(bundles: Bundles) -> bytes:
 
 
 def _word(job: Job) -> str:
-    seeds = "\n".join(sorted(map(str, job.seed_urls())))
+    seeds = "\n".join(sorted([*map(str, job.seed_urls()), *job.warc]))
     return hashlib.blake2b(seeds.encode(), digest_size=8).hexdigest()
 
 

@@ -129,6 +129,7 @@ def _job_of(order: Order) -> Job:
     return replace(
         job,
         seeds=order.bundle.seeds,
+        warc=order.bundle.archives,
         analysis=replace(job.analysis, workers=job.analysis.workers or 1),
         mining=replace(job.mining, workers=job.mining.workers or 1),
     )

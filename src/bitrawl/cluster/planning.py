@@ -63,8 +63,6 @@ def asked_job(settings: Mapping[str, Any], file: Path | None) -> Job:
     check_mining(job)
     if job.scope.reach is Reach.WEB:
         raise ConfigError("--scope web crosses sites, and a run over many sites is divided by site; leave it out")
-    if job.warc:
-        raise ConfigError("--warc and --sites cannot be combined")
     for name in ("pages", "minutes", "megabytes"):
         if getattr(job.budget, name) is not None:
             raise ConfigError(f"--max-{name} limits one job, and here are many; limit each site with --site-{name}")
@@ -84,7 +82,7 @@ def planned(job: Job, asked: Asked, *, fresh: bool = False) -> Run:
     text = config.text_of(job).encode()
     if not (out / JOB).write_new(text) and (out / JOB).read() != text:
         (out / JOB).write(text)
-    bare = msgspec.structs.replace(job, seeds=[])
+    bare = msgspec.structs.replace(job, seeds=[], warc=[])
     scratch = str(asked.scratch.absolute()) if asked.scratch else ""
     address = str(out)
 
