@@ -18,7 +18,7 @@ from typing import NamedTuple
 from bitrawl import config, demo
 from bitrawl.cluster.bundles import bundled, sites_of
 
-DELAY = 0.1  # seconds between two visits to a host
+DELAY = 0.5  # seconds between two visits to a host
 SIZE = 4  # sites of a bundle
 LOOP = "plain loop"
 ENGINES = {

@@ -12,7 +12,7 @@ from bitrawl.cluster.bundles import Bundle, BundledSite
 from bitrawl.cluster.mining import Order, mine_bundle, scratch_folder
 from bitrawl.cluster.parts import Died, Done, Fault, Figures, State, done, finished_jobs, mark_done
 from bitrawl.cluster.places import place
-from bitrawl.errors import StoreError
+from bitrawl.errors import StoreError, UnwantedError
 
 ASKED = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 DONE = Done("00000", State.MINED, figures=Figures(sites=1, pages=3))
@@ -64,7 +64,10 @@ def test_what_a_killed_worker_has_mined_is_delivered_and_not_mined_again(order: 
     assert not runs
 
 
-def test_a_store_that_cannot_be_written_is_a_fault_and_costs_no_work(order: Order, runs: list[str]):
+def test_a_store_that_cannot_be_written_is_a_fault_and_costs_no_work(
+    order: Order, runs: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(mining, "DELIVERY_PAUSES", (0.0, 0.0))
     folder = mined(order)
     parts = Path(order.out) / "parts"
     parts.parent.mkdir()
@@ -74,6 +77,24 @@ def test_a_store_that_cannot_be_written_is_a_fault_and_costs_no_work(order: Orde
     parts.unlink()
     assert mine_bundle(order) == DONE
     assert not runs
+
+
+def test_a_store_that_answers_again_gets_the_part(order: Order, runs: list[str], monkeypatch: pytest.MonkeyPatch):
+    mined(order)
+    parts = Path(order.out) / "parts"
+    parts.parent.mkdir()
+    parts.write_bytes(b"a file where a folder should be")
+    monkeypatch.setattr(mining, "_pause", lambda _seconds, _wanted: parts.unlink())
+    assert mine_bundle(order) == DONE
+    assert not runs
+
+
+def test_a_part_that_is_not_wanted_any_more_is_not_tried_again(order: Order, runs: list[str]):
+    mined(order)
+    Path(order.out).mkdir()
+    (Path(order.out) / "parts").write_bytes(b"a file where a folder should be")
+    with pytest.raises(UnwantedError):
+        mine_bundle(order, lambda: False)
 
 
 def test_a_process_that_dies_is_started_once_more_before_its_bundle_is_given_up(order: Order, runs: list[str]):

@@ -6,6 +6,7 @@ process dies again is for the caller to halve.
 """
 
 import hashlib
+import logging
 import os
 import subprocess
 import sys
@@ -40,8 +41,11 @@ from bitrawl.jobs.folder import JobFolder
 ATTEMPTS = 2  # a process may die for reasons of its machine, such as too little memory; judgement
 LOOK_EVERY = 0.5  # seconds between two looks at the process, and at whether it is still wanted; judgement
 LOCK_PATIENCE = 30.0  # seconds for a killed process to let go of its folder; judgement
+DELIVERY_PAUSES = (2.0, 10.0, 60.0)  # seconds before a store that did not answer is tried again; judgement
 LOG = "run.log"
 SAID = 2000  # the last bytes of the log that may become a reason
+
+_log = logging.getLogger(__name__)
 
 Wanted = Callable[[], bool]
 """Whether somebody still waits for the outcome."""
@@ -77,7 +81,7 @@ def _mine(order: Order, out: Place, wanted: Wanted) -> Outcome:
             reason = _run(order, folder, out, wanted)
             outcome = _outcome(folder)
         if outcome is not None:
-            _deliver(outcome, folder, out)
+            _deliver(outcome, folder, out, wanted)
             return outcome
     files.discard(folder)
     forget_progress(out, order.bundle.name)
@@ -100,7 +104,28 @@ def _outcome(folder: Path) -> Done | None:
         raise StoreError(f"{folder / OUTCOME} cannot be read: {error}") from error
 
 
-def _deliver(outcome: Done, folder: Path, out: Place) -> None:
+def _deliver(outcome: Done, folder: Path, out: Place, wanted: Wanted) -> None:
+    """Upload the part. A store that does not answer is asked again: another machine would have to mine the bundle anew."""
+    for pause in DELIVERY_PAUSES:
+        try:
+            _upload(outcome, folder, out)
+        except StoreError as error:
+            _log.warning("bundle %s is delivered again in %g s: %s", outcome.bundle, pause, error)
+            _pause(pause, wanted)
+        else:
+            return
+    _upload(outcome, folder, out)
+
+
+def _pause(seconds: float, wanted: Wanted) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if not wanted():
+            raise UnwantedError("nobody waits for this bundle any more")
+        time.sleep(min(LOOK_EVERY, seconds))
+
+
+def _upload(outcome: Done, folder: Path, out: Place) -> None:
     target = part(out, outcome.bundle)
     target.delete()  # what a delivery that was cut off has left
     files.discard(folder / JOB / "job.lock")
@@ -206,8 +231,15 @@ def _watched(process: "subprocess.Popen[bytes]", name: str, folder: Path, out: P
             raise UnwantedError(f"nobody waits for bundle {name} any more")
         figures = _figures(folder)
         if figures and figures != told:
-            report_progress(out, name, figures)
+            _tell(out, name, figures)
             told = figures
+
+
+def _tell(out: Place, name: str, figures: bytes) -> None:
+    try:
+        report_progress(out, name, figures)
+    except StoreError as error:  # Nobody sees how far it is; it goes on all the same.
+        _log.warning("bundle %s: %s", name, error)
 
 
 def _figures(folder: Path) -> bytes:
