@@ -206,7 +206,7 @@ class Child:
         if self._process.returncode is None:
             self._wait(last)
         self._wire.connection_lost(None)
-        return _End(_cause(self._process.returncode), self._last_words())
+        return _End(cause(self._process.returncode), self._last_words())
 
     def _wait(self, last: signal.Signals) -> None:
         if self._wire.transport is not None:  # else it is on its way out, and its own status is what we want
@@ -232,7 +232,8 @@ class _End(NamedTuple):
     trace: str
 
 
-def _cause(status: int) -> str:
+def cause(status: int) -> str:
+    """How a process ended, by its exit status."""
     if status >= 0:
         return f"exit status {status}"
     try:

@@ -10,7 +10,8 @@ BitrawlError
 ├── ArchiveError        a WARC file cannot be read
 ├── GraphError          a link graph, or another source of backlinks, is not what it should be
 ├── WikiError           a wiki does not answer as a wiki does, or a dump of one cannot be read
-└── ChildError          a child process cannot be started
+├── ChildError          a child process cannot be started
+└── UnwantedError       nobody waits for the work any more
 
 A page that cannot be fetched or analysed is not an error: it is a `Skip`.
 """
@@ -64,3 +65,7 @@ class WikiError(BitrawlError):
 
 class ChildError(BitrawlError):
     """A child process cannot be started."""
+
+
+class UnwantedError(BitrawlError):
+    """Nobody waits for the work any more. What was done of it is kept."""

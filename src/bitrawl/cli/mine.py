@@ -1,26 +1,37 @@
 """`bitrawl mine`: the whole job, from a site to a corpus."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from bitrawl.cli.console import err
-from bitrawl.cli.crawl import Bootstrap, DryRun, Fresh, JobFile, Out, Quiet
+from bitrawl.cli.crawl import Bootstrap, DryRun, Fresh, JobFile, Quiet
 from bitrawl.cli.flags import Seeds, SeedsFile, SitesFile, seeds_of, with_settings
 from bitrawl.cli.foreground import Foreground, leave
 from bitrawl.cli.help import HelpfulCommand
+from bitrawl.cli.many_sites import BundleSites, Cluster, Many, Part, Scratch, mine_many
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell
+from bitrawl.cluster.planning import asked_job
+from bitrawl.config import Job
 from bitrawl.discover.sites_file import read_sites
+from bitrawl.errors import ConfigError
 from bitrawl.jobs.bootstrap import from_bootstrap
 from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.mining import mine as run_mine
 from bitrawl.jobs.preview import preview
-from bitrawl.jobs.settings import MINE, described
+from bitrawl.jobs.settings import MINE, Group, described
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
+
+Out = Annotated[
+    str,
+    typer.Option(
+        help="Keep the job in this folder. The same folder resumes.", metavar="DIR", rich_help_panel=Group.JOB
+    ),
+]
 
 
 @app.command(cls=HelpfulCommand)
@@ -36,6 +47,10 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     fresh: Fresh = False,
     dry_run: DryRun = False,
     quiet: Quiet = False,
+    cluster: Cluster = None,
+    part: Part = None,
+    bundle_sites: BundleSites = None,
+    scratch: Scratch = None,
     **settings: Any,
 ) -> None:
     """Crawl sites and write a corpus of what is translated on them.
@@ -44,13 +59,23 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
 
     Many sites, as [bold]bitrawl discover[/] found them: [bold]bitrawl mine --sites found/sites.txt --langs en,fr --out jobs/found[/]
 
+    The same in several processes, or on a cluster: [bold]bitrawl mine --sites sites.txt --langs en,fr --out jobs/many --workers 8[/]
+
     The corpus grows while the crawl runs. One language makes a monolingual corpus. The same command resumes.
     """
-    folder = JobFolder(out)
-    started_from = seeds_of([*(seeds or []), *_listed(sites, quiet=quiet)], seeds_file)
+    many = Many(cluster, part, bundle_sites, scratch)
+    if sites or many.is_asked:
+        many = many._replace(workers=settings.pop("workers"))
+    folder = JobFolder(Path(out))
+    started_from = seeds_of([*(seeds or []), *_listed(sites, quiet=quiet or many.is_asked)], seeds_file)
     given = {"seeds": started_from, **described(settings, MINE)}
     if bootstrap is not None:
         given = from_bootstrap(bootstrap, given)
+    if many.is_asked:
+        divided = asked_job(given, job_file)
+        _check_many(sites, divided, dry_run=dry_run)
+        mine_many(divided, out, many, fresh=fresh, quiet=quiet)
+        return
     job = asked(given, folder, file=job_file, fresh=fresh)
     foreground = Foreground(Progress(folder, quiet=quiet))
     if dry_run:
@@ -66,6 +91,15 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
         show(folder, advise=False)
         tell(folder)
     leave(ending)
+
+
+def _check_many(sites: Path | None, job: Job, *, dry_run: bool) -> None:
+    if sites is None and not job.warc:
+        raise ConfigError(
+            "--cluster, --part, --bundle-sites and --scratch divide a list of sites (--sites) or WARC files (--warc); name one of them"
+        )
+    if dry_run:
+        raise ConfigError("--dry-run shows what one process would do; leave out --workers, --cluster and --part")
 
 
 def _listed(path: Path | None, *, quiet: bool) -> list[str]:

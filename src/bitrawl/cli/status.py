@@ -3,6 +3,7 @@
 import shlex
 import time
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -12,6 +13,9 @@ from rich.text import Text
 from bitrawl.cli.console import duration, out, size
 from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
+from bitrawl.cli.many_sites import show_run
+from bitrawl.cluster.planning import seen
+from bitrawl.cluster.run import Run
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.status import CorpusCount, JobStatus, State
 from bitrawl.jobs.status import status as status_of
@@ -46,6 +50,9 @@ def status(
     It shows pages, languages, pairs, segments, what is being done now, and why links were skipped.
     """
     where = JobFolder(folder)
+    if (run := seen(str(folder))) is not None:
+        _show_many(run, folder, style)
+        return
     while True:
         now = status_of(where)
         if style is Format.JSON:
@@ -57,6 +64,14 @@ def status(
         if not watch or now.state is not State.RUNNING:
             return
         _wait(WATCH_EVERY)
+
+
+def _show_many(run: Run, folder: Path, style: Format) -> None:
+    """A run over many sites is as far as its parts."""
+    if style is Format.TABLE:
+        show_run(run, str(folder))
+    else:
+        typer.echo(msgspec.json.encode({**msgspec.to_builtins(run.tally), "running": run.running()}).decode())
 
 
 def _flat(now: JobStatus) -> dict[str, object]:

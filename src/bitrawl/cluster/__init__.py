@@ -1,1 +1,1 @@
-"""Many sites on many machines: where results go, archives split by site, checkpoints of running work (extra `cluster`)."""
+"""Many sites on many machines: bundles of sites, executors, places for what is finished, checkpoints (extra `cluster`)."""

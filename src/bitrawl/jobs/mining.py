@@ -47,7 +47,7 @@ async def mine(
     fresh: bool = False,
 ) -> Ending:
     """Crawl, and mine each site while it grows: what is found so far is in corpus/ at any time; as `crawling.crawl`."""
-    _check(job)
+    check(job)
     async with MiningWorkers(job, folder.path, workers=_workers(job)) as workers:
         if job.encoder:
             await workers.load_models()
@@ -75,7 +75,7 @@ async def mine_again(
 
     The folder's job is this one from the moment when all is ready to begin.
     """
-    _check(job)
+    check(job)
     with folder.writing() as ledger:
         if known_pairs:
             _check_mined(folder, ledger)
@@ -95,7 +95,7 @@ def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
     """
     formats = with_present(folder.corpus, corpus_headers(job.languages(), 0.0), job.export.formats, only=only)
     job = msgspec.structs.replace(job, export=msgspec.structs.replace(job.export, formats=formats))
-    _check(job)
+    check(job)
     with folder.writing() as ledger:
         _check_mined(folder, ledger)
         write_corpus(job, folder.path)
@@ -104,7 +104,7 @@ def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
 
 def export_copy(job: Job, folder: JobFolder, to: Path) -> None:
     """Write the corpus as it is now into another folder, with the thresholds of this job; the job may be running."""
-    _check(job)
+    check(job)
     ledger = folder.reading()
     try:
         _check_mined(folder, ledger)
@@ -117,7 +117,7 @@ def _workers(job: Job) -> int:
     return job.mining.workers or min(os.cpu_count() or 1, MOST_WORKERS)
 
 
-def _check(job: Job) -> None:
+def check(job: Job) -> None:
     """Raise `ConfigError` for what would only show when a site is paired or the corpus written."""
     pairing(job)
     if Format.PARQUET in job.export.formats and find_spec("pyarrow") is None:

@@ -203,7 +203,7 @@ SETTINGS: dict[str, Setting] = {
     "workers": Setting(
         "analysis.workers",
         Group.BUDGET,
-        "Read pages in this many processes.",
+        "Read pages in this many processes; with --sites, mine so many bundles of sites at once.",
         default="one per core, at most 4",
         metavar="N",
     ),

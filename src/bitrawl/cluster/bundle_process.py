@@ -1,0 +1,121 @@
+"""The process that mines one bundle: an ordinary job in a folder on this machine's disk. It dies with its parent.
+
+It reads the job from standard input, and writes how far it is into `progress.json` beside the job folder, and how it ended
+into `outcome.json`. Its parent (`mining.py`) takes both from there.
+"""
+
+import asyncio
+import os
+import sys
+import threading
+from pathlib import Path
+
+import msgspec
+
+from bitrawl import files
+from bitrawl.assemble.crawling import Parts
+from bitrawl.cluster.bundles import Bundle, BundledSite
+from bitrawl.cluster.parts import Done, Figures, SiteOutcome, State
+from bitrawl.config import Job
+from bitrawl.crawl.ending import seed_skips
+from bitrawl.errors import BitrawlError
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.mining import mine
+from bitrawl.jobs.status import JobStatus, status
+from bitrawl.model import Skip
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.statistics import site_counts
+from bitrawl.store.summary import log
+from bitrawl.url import Url
+
+JOB, PROGRESS, OUTCOME = "job", "progress.json", "outcome.json"
+FAULT = 3  # the exit status for a fault of the machine or of the job's description
+TELL_EVERY = 3.0  # seconds; judgement
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What the process has to do."""
+
+    folder: str
+    job: Job
+    bundle: Bundle
+
+
+def main(lifeline: int) -> None:
+    threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
+    work = msgspec.json.decode(sys.stdin.buffer.read(), type=Work)
+    try:
+        asyncio.run(_mine(work))
+    except BitrawlError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - its parent reads this
+        sys.exit(FAULT)
+
+
+def _die_with_parent(lifeline: int) -> None:
+    os.read(lifeline, 1)  # Nobody writes to it: it ends when the parent does, however that dies.
+    os._exit(1)
+
+
+async def _mine(work: Work) -> None:
+    folder = JobFolder(Path(work.folder) / JOB)
+    telling: list[asyncio.Task[None]] = []
+
+    def started(parts: Parts) -> None:
+        telling.append(asyncio.ensure_future(_tell_now_and_then(work, folder, parts)))
+
+    await mine(work.job, folder, started=started)
+    for task in telling:
+        task.cancel()
+    files.write(Path(work.folder) / OUTCOME, msgspec.json.encode(_outcome(work.bundle, folder)))
+
+
+async def _tell_now_and_then(work: Work, folder: JobFolder, parts: Parts) -> None:
+    """Until cancelled."""
+    sites = {site.site for site in work.bundle.sites}
+    while True:
+        await asyncio.sleep(TELL_EVERY)
+        busy = {parts.crawl.scope.sites.of(host) for host in parts.queue.hosts()}
+        figures = _figures(status(folder), len(sites - busy))
+        files.write(Path(work.folder) / PROGRESS, msgspec.json.encode(figures))
+
+
+def _figures(now: JobStatus, sites: int) -> Figures:
+    corpora = now.corpora.values()
+    return Figures(
+        sites=sites,
+        pages=now.crawl.pages,
+        fetches=now.crawl.fetches,
+        bytes=now.crawl.bytes,
+        pairs=sum(corpus.pairs for corpus in corpora),
+        segments=sum(corpus.segments for corpus in corpora),
+        units=sum(corpus.units for corpus in corpora),
+    )
+
+
+def _outcome(bundle: Bundle, folder: JobFolder) -> Done:
+    now = status(folder)
+    with folder.writing() as ledger:  # A writer that closes leaves one file, with nothing beside it to be copied.
+        pairs = {one.site: one.pairs for one in site_counts(ledger, most=-1)}
+        pages = {known.site: known.pages for known in ledger.sites()}
+        asked = [one for one in bundle.sites if one.seeds]  # What is in an archive shows when it has been read.
+        why = _why_nothing([one for one in asked if not pages.get(one.site)], ledger)
+        sites = [
+            SiteOutcome(site, pages.get(site, 0), pairs.get(site, 0), why.get(site, ""))
+            for site in ([one.site for one in asked] if asked else pages)
+        ]
+    return Done(bundle.name, State.MINED, sites, _figures(now, len(bundle.sites)), now.ended)
+
+
+def _why_nothing(sites: list[BundledSite], ledger: Ledger) -> dict[str, str]:
+    """What became of the first seed of each site: why it was skipped, or what its last fetch brought."""
+    firsts = {site.seeds[0]: site.site for site in sites}
+    fetched = {line.url: line.outcome for line in log(ledger) if line.url in firsts} if firsts else {}
+    reasons = {}
+    for seed, site in firsts.items():
+        skips = seed_skips([Url.known(seed)], ledger.skip_of)
+        reasons[site] = _reason(skips[0].skip) if skips else fetched.get(seed) or "it was not visited"
+    return reasons
+
+
+def _reason(skip: Skip) -> str:
+    return f"{skip.reason}, {skip.detail}" if skip.detail else skip.reason

@@ -1,0 +1,147 @@
+"""What every executor promises, whatever it runs on."""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bitrawl import config
+from bitrawl.cluster.bundles import Bundle, BundledSite
+from bitrawl.cluster.dask import SETTINGS, DaskExecutor
+from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor, Task
+from bitrawl.cluster.mining import Order, Wanted
+from bitrawl.cluster.parts import Died, Done, Fault, Outcome, State
+from bitrawl.errors import ConfigError, UnwantedError
+
+JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
+PATIENCE = 60.0  # seconds until a test gives up
+
+Make = Callable[[Task], Executor]
+
+
+def dask(task: Task) -> Executor:
+    """With workers that are threads of this process: what they do is the same, and they start at once."""
+    distributed = pytest.importorskip("distributed")
+    dask_config = pytest.importorskip("dask").config
+    with dask_config.set(SETTINGS):
+        cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address=None
+        )
+    executor = DaskExecutor(task, cluster.scheduler_address)
+    executor._cluster = cluster
+    return executor
+
+
+MAKERS: dict[str, Make] = {
+    "inline": InlineExecutor,
+    "processes": lambda task: ProcessExecutor(task, 2),
+    "dask": dask,
+}
+
+
+@pytest.fixture(params=MAKERS)
+def make(request: pytest.FixtureRequest) -> Iterator[Make]:
+    made: list[Executor] = []
+
+    def maker(task: Task) -> Executor:
+        made.append(MAKERS[request.param](task))
+        return made[-1]
+
+    yield maker
+    for executor in made:
+        executor.close()
+
+
+def order(name: str, out: str = "out") -> Order:
+    return Order(out, "", "run", JOB, Bundle(name, [BundledSite("a.org", ["http://a.org/"])]))
+
+
+def named(given: Order, _wanted: Wanted) -> Outcome:
+    return Done(given.bundle.name, State.MINED)
+
+
+def various(given: Order, _wanted: Wanted) -> Outcome:
+    return Died("killed") if given.bundle.name == "00000" else Fault("no space")
+
+
+def counting(given: Order, _wanted: Wanted) -> Outcome:
+    with Path(given.out).open("a") as file:
+        file.write(f"{given.bundle.name}\n")
+    return Done(given.bundle.name, State.MINED)
+
+
+def wanting(_given: Order, wanted: Wanted) -> Outcome:
+    return Fault("wanted" if wanted() else "not wanted")
+
+
+def waiting(given: Order, wanted: Wanted) -> Outcome:
+    """Until it is not wanted any more; the file says that it began, and how it ended."""
+    Path(given.out).write_text("began")
+    for _ in range(int(PATIENCE / 0.05)):
+        if not wanted():
+            Path(given.out).write_text("given up")
+            raise UnwantedError("nobody waits")
+        threading.Event().wait(0.05)
+    return Fault("it was never told")
+
+
+def test_each_order_ends_once_with_its_own_outcome(make: Make):
+    executor = make(named)
+    orders = {name: order(name) for name in ("00000", "00001", "00002", "00003", "00004")}
+    for each in orders.values():
+        executor.submit(each)
+    ended = [executor.ended() for _ in orders]
+    assert {each.order.bundle.name: each.order for each in ended} == orders
+    assert all(each.outcome == Done(each.order.bundle.name, State.MINED) for each in ended)
+
+
+def test_an_order_may_be_submitted_while_others_are_under_way_and_a_second_time(make: Make, tmp_path: Path):
+    executor = make(counting)
+    log = str(tmp_path / "log")
+    executor.submit(order("00000", log))
+    executor.submit(order("00001", log))
+    first = executor.ended()
+    executor.submit(first.order)
+    executor.submit(order("00000-1", log))
+    for _ in range(3):
+        executor.ended()
+    expected = sorted(["00000", "00001", "00000-1", first.order.bundle.name])
+    assert sorted(Path(log).read_text().split()) == expected
+
+
+def test_deaths_and_faults_are_outcomes_and_no_exceptions(make: Make):
+    executor = make(various)
+    executor.submit(order("00000"))
+    executor.submit(order("00001"))
+    ended = {each.order.bundle.name: each.outcome for each in (executor.ended(), executor.ended())}
+    assert ended == {"00000": Died("killed"), "00001": Fault("no space")}
+
+
+def test_an_order_under_way_is_wanted(make: Make):
+    executor = make(wanting)
+    executor.submit(order("00000"))
+    assert executor.ended().outcome == Fault("wanted")
+
+
+@pytest.mark.parametrize("make", ["processes", "dask"], indirect=True)
+def test_closing_tells_what_is_under_way_that_nobody_wants_it(make: Make, tmp_path: Path):
+    word = tmp_path / "word"
+    executor = make(waiting)
+    executor.submit(order("00000", str(word)))
+    assert comes(word.exists)
+    executor.close()
+    assert comes(lambda: word.read_text() == "given up")
+
+
+def comes(condition: Callable[[], bool]) -> bool:
+    """Whether it becomes true before the test gives up."""
+    pause = threading.Event()
+    return any(condition() or pause.wait(0.02) for _ in range(int(PATIENCE / 0.02)))
+
+
+def test_without_dask_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ConfigError, match=r"pip install 'bitrawl\[cluster\]'"):
+        DaskExecutor(named, "tcp://127.0.0.1:1")
