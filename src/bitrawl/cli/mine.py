@@ -14,7 +14,7 @@ from bitrawl.cli.many_sites import BundleSites, Cluster, Many, Part, Scratch, mi
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell
-from bitrawl.cluster.planning import asked_job
+from bitrawl.cluster.planning import asked_job, check_undivided
 from bitrawl.config import Job
 from bitrawl.discover.sites_file import read_sites
 from bitrawl.errors import ConfigError
@@ -76,6 +76,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
         _check_many(sites, divided, dry_run=dry_run)
         mine_many(divided, out, many, fresh=fresh, quiet=quiet)
         return
+    check_undivided(out)
     job = asked(given, folder, file=job_file, fresh=fresh)
     foreground = Foreground(Progress(folder, quiet=quiet))
     if dry_run:

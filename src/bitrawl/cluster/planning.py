@@ -103,6 +103,14 @@ def seen(address: str) -> Run | None:
     return Run(out, bundles.bundles, order) if bundles else None
 
 
+def check_undivided(out: str) -> None:
+    """Raise `ConfigError` if a folder that one job asks for holds a run in bundles."""
+    if (place(out) / BUNDLES).read() is not None:
+        raise ConfigError(
+            f"{out} holds sites in bundles; go on with the same --workers, --cluster or --part, or choose another --out"
+        )
+
+
 def _check_same(job: Job, out: Place) -> None:
     content = (out / JOB).read()
     if content is None:
