@@ -17,8 +17,9 @@ from end_to_end.test_signals import all_end, children
 
 from bitrawl import config, demo
 from bitrawl.cluster.bundles import Bundle, sites_of
+from bitrawl.cluster.checkpoint import restore
 from bitrawl.cluster.mining import Order, mine_bundle
-from bitrawl.cluster.parts import Done, Fault, SiteOutcome, State, done
+from bitrawl.cluster.parts import Done, Fault, SiteOutcome, State, checkpoint, done
 from bitrawl.cluster.places import place
 from bitrawl.demo import Served
 from bitrawl.store.ledger import Ledger
@@ -338,3 +339,38 @@ async def dask(*arguments: str) -> Process:
     nothing = asyncio.subprocess.DEVNULL
     command = (sys.executable, "-W", "ignore", "-m", "dask", *arguments)
     return await asyncio.create_subprocess_exec(*command, stdout=nothing, stderr=nothing)
+
+
+async def test_a_bundle_of_a_machine_that_is_lost_goes_on_elsewhere_from_its_last_checkpoint(
+    tmp_path: Path, web: Served, plain_loop: list[Units]
+):
+    often = "from bitrawl.cluster import checkpoint; checkpoint.SHORTEST_REST = 0.5"
+    command = many(web, tmp_path, "--quiet", sites=BUNDLES[0], delay=DELAY)
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", f"{often}; from bitrawl.cli import main; main()", *map(str, command)),
+        start_new_session=True,
+    )
+    saved = checkpoint(place(str(tmp_path / "out")), "00000")
+
+    def has_pages() -> bool:
+        return len(web.visits) > 20 and b"warc" in ((saved / "checkpoint.json").read() or b"")
+
+    await until(has_pages, process)
+    os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+    (tmp_path / "scratch").rename(tmp_path / "lost")
+    assert restore(saved, tmp_path / "copy")
+    ledger = Ledger(tmp_path / "copy" / "job.sqlite", read_only=True)
+    before = {line.url for line in log(ledger)}
+    ledger.close()
+    assert before
+    seen = len(web.visits)
+
+    status, said = await ended(await bitrawl(*command))
+
+    assert status == 0, said
+    asked = {visit.url for visit in web.visits[seen:] if not visit.url.endswith(RULES)}
+    assert asked
+    assert not asked & before, "a page that the checkpoint had was fetched again"
+    assert units(parts(tmp_path)) == plain_loop[0]
+    assert not (tmp_path / "out" / "checkpoints" / "00000").exists()

@@ -1,7 +1,8 @@
 """Mine one bundle, on the machine that was given it: a process of its own, then the upload of its part.
 
 The process works in scratch on the local disk, where what an interrupted one has left is taken up again. `done.json` is
-looked at first and written last, so no bundle is done twice. A process that dies is started once more; a bundle whose
+looked at first and written last, so no bundle is done twice. Now and then, the unfinished job is saved to the place: if
+this machine is lost, another one goes on from there. A process that dies is started once more; a bundle whose
 process dies again is for the caller to halve.
 """
 
@@ -22,11 +23,13 @@ from bitrawl import files
 from bitrawl.child import cause
 from bitrawl.cluster.bundle_process import FAULT, JOB, OUTCOME, PROGRESS, Work
 from bitrawl.cluster.bundles import Bundle
+from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.parts import (
     Died,
     Done,
     Fault,
     Outcome,
+    checkpoint,
     done,
     forget_progress,
     mark_done,
@@ -35,7 +38,7 @@ from bitrawl.cluster.parts import (
 )
 from bitrawl.cluster.places import Place, place
 from bitrawl.config import Job
-from bitrawl.errors import BitrawlError, ChildError, StoreError, UnwantedError
+from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError
 from bitrawl.jobs.folder import JobFolder
 
 ATTEMPTS = 2  # a process may die for reasons of its machine, such as too little memory; judgement
@@ -85,6 +88,7 @@ def _mine(order: Order, out: Place, wanted: Wanted) -> Outcome:
             return outcome
     files.discard(folder)
     forget_progress(out, order.bundle.name)
+    checkpoint(out, order.bundle.name).delete()
     return Died(reason)
 
 
@@ -132,6 +136,7 @@ def _upload(outcome: Done, folder: Path, out: Place) -> None:
     target.upload(folder / JOB)
     mark_done(out, outcome)
     forget_progress(out, outcome.bundle)
+    checkpoint(out, outcome.bundle).delete()
     files.discard(folder)
 
 
@@ -139,6 +144,7 @@ def _run(order: Order, folder: Path, out: Place, wanted: Wanted) -> str:
     """Run the process to its end. Why there is no outcome; raises `StoreError` where that is no fault of the bundle."""
     _make_private(folder, order)
     _wait_for_lock(JobFolder(folder / JOB))
+    _take_up(JobFolder(folder / JOB), checkpoint(out, order.bundle.name))
     work = Work(str(folder), _job_of(order), order.bundle)
     with _process(folder, msgspec.json.encode(work)) as process:
         status = _watched(process, order.bundle.name, folder, out, wanted)
@@ -146,6 +152,19 @@ def _run(order: Order, folder: Path, out: Place, wanted: Wanted) -> str:
     if status == FAULT:
         raise StoreError(said.rpartition("\n")[2] or f"the process of bundle {order.bundle.name} had a fault")
     return f"{cause(status)}{f': {said.rpartition(chr(10))[2][:300]}' if said else ''}"
+
+
+def _take_up(job: JobFolder, saved: Place) -> None:
+    """What another machine had done of the bundle before it was lost, unless this one has done something itself."""
+    if job.ledger.exists():
+        return
+    files.discard(job.path)
+    try:
+        restore(saved, job.path)
+    except DiskFullError:
+        raise
+    except StoreError as error:
+        _log.warning("the bundle begins anew: %s", error)
 
 
 def _job_of(order: Order) -> Job:
@@ -222,6 +241,7 @@ def _hand_over(process: "subprocess.Popen[bytes]", work: bytes) -> None:
 def _watched(process: "subprocess.Popen[bytes]", name: str, folder: Path, out: Place, wanted: Wanted) -> int:
     """Its exit status. Its figures are passed on when they change."""
     told = b""
+    checkpoints = Checkpoints(folder / JOB, checkpoint(out, name))
     while True:
         try:
             return process.wait(timeout=LOOK_EVERY)
@@ -233,6 +253,16 @@ def _watched(process: "subprocess.Popen[bytes]", name: str, folder: Path, out: P
         if figures and figures != told:
             _tell(out, name, figures)
             told = figures
+        if checkpoints.is_due:
+            _save(checkpoints)
+
+
+def _save(checkpoints: Checkpoints) -> None:
+    """A checkpoint that fails costs nothing as long as this machine lives."""
+    try:
+        checkpoints.save()
+    except StoreError as error:
+        _log.warning("no checkpoint could be saved: %s", error)
 
 
 def _tell(out: Place, name: str, figures: bytes) -> None:

@@ -10,7 +10,7 @@ from bitrawl.cluster.places import Place
 from bitrawl.errors import StoreError
 from bitrawl.version import __version__
 
-PARTS, PROGRESS, DONE = "parts", "progress", "done.json"
+PARTS, PROGRESS, CHECKPOINTS, DONE = "parts", "progress", "checkpoints", "done.json"
 
 Kind = TypeVar("Kind")
 
@@ -74,6 +74,11 @@ Outcome = Done | Died | Fault
 
 def part(out: Place, name: str) -> Place:
     return out / PARTS / name
+
+
+def checkpoint(out: Place, name: str) -> Place:
+    """Where an unfinished bundle is saved; not in its part, which is emptied before the upload."""
+    return out / CHECKPOINTS / name
 
 
 def done(out: Place, name: str) -> Done | None:

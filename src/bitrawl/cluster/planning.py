@@ -20,7 +20,7 @@ from bitrawl.cluster.bundles import (
     written_bundles,
 )
 from bitrawl.cluster.mining import Order
-from bitrawl.cluster.parts import PARTS, PROGRESS
+from bitrawl.cluster.parts import CHECKPOINTS, PARTS, PROGRESS
 from bitrawl.cluster.places import Place, place
 from bitrawl.cluster.run import Run
 from bitrawl.config import Job, Reach
@@ -73,7 +73,7 @@ def planned(job: Job, asked: Asked, *, fresh: bool = False) -> Run:
     """A run that is new, or goes on; the place holds its job and its bundles from now on."""
     out = place(asked.out)
     if fresh:
-        for name in (JOB, BUNDLES, PARTS, PROGRESS):
+        for name in (JOB, BUNDLES, PARTS, PROGRESS, CHECKPOINTS):
             (out / name).delete()
     _check_same(job, out)
     sites = sites_of(job)
