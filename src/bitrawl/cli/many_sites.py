@@ -15,7 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from bitrawl.cli.console import duration, err, out, size
+from bitrawl.cli.merge import Progress, show_merged
 from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor
+from bitrawl.cluster.merging import MERGED, merge_run
 from bitrawl.cluster.mining import mine_bundle
 from bitrawl.cluster.parts import PARTS
 from bitrawl.cluster.planning import Asked, planned, read_share
@@ -90,6 +92,10 @@ def mine_many(job: Job, to: str, many: Many, *, fresh: bool, quiet: bool) -> Non
         with _Drawn(run, quiet=quiet):
             run.finish(executor)
     _leave(run, to, quiet=quiet)
+    if share is None or share.parts == 1:
+        _merge(to, quiet=quiet)
+    elif not quiet:
+        err.print(f"When all parts are done: bitrawl merge {to} --out DIR", markup=False)
 
 
 @contextmanager
@@ -233,3 +239,10 @@ def _leave(run: Run, to: str, *, quiet: bool) -> None:
         err.print("Nothing is lost: the same command goes on.", markup=False)
     if tally.faults or not tally.finished.pages:
         raise typer.Exit(1)
+
+
+def _merge(to: str, *, quiet: bool) -> None:
+    """When all is done, the parts become one corpus."""
+    facts = merge_run(to, {}, Progress().tell if not quiet else lambda _what: None)
+    if not quiet:
+        show_merged(facts, f"{to.rstrip('/')}/{MERGED}")

@@ -1,5 +1,6 @@
 """`bitrawl merge`: one corpus from those of several jobs."""
 
+import tempfile
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ import typer
 from bitrawl.cli.console import duration, err, out
 from bitrawl.cli.flags import with_settings
 from bitrawl.cli.help import HelpfulCommand
+from bitrawl.cluster.merging import is_run, shards_of
 from bitrawl.corpus.merge_facts import MergedCounts, MergeFacts
 from bitrawl.jobs.merging import merge as merge_jobs
 from bitrawl.jobs.settings import Group, described, listed
@@ -23,7 +25,12 @@ TELL_EVERY = 2.0  # seconds
 @with_settings([Group.CORPUS])
 def merge(
     folders: Annotated[
-        list[Path], typer.Argument(help="Job folders, as given to --out of mine.", metavar="DIR...", show_default=False)
+        list[str],
+        typer.Argument(
+            help="Job folders, as given to --out of mine; also runs over many sites.",
+            metavar="DIR...",
+            show_default=False,
+        ),
     ],
     *,
     target: Annotated[
@@ -46,13 +53,20 @@ def merge(
     Segments that differ only in case, punctuation or spaces become one unit with all of its sources. Each pair of
     languages is a corpus. The thresholds are those of each job unless you give others. Nothing is fetched or aligned.
     """
-    progress = _Progress()
+    progress = Progress()
     asked = listed(langs) if langs else ()
-    facts = merge_jobs(folders, target, described(settings, [Group.CORPUS]), langs=asked, tell=progress.tell)
-    _show(facts, target)
+    with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
+        given = [path for number, one in enumerate(folders) for path in _jobs(one, Path(scratch, str(number)))]
+        facts = merge_jobs(given, target, described(settings, [Group.CORPUS]), langs=asked, tell=progress.tell)
+    show_merged(facts, str(target))
 
 
-class _Progress:
+def _jobs(address: str, scratch: Path) -> list[Path]:
+    """A job, or all finished parts of a run."""
+    return shards_of(address, scratch) if is_run(address) else [Path(address)]
+
+
+class Progress:
     """A line now and then, on standard error. A short merge says nothing."""
 
     def __init__(self) -> None:
@@ -65,7 +79,7 @@ class _Progress:
             err.print(f"{duration(now - self._began)}  {what}", markup=False)
 
 
-def _show(facts: MergeFacts, target: Path) -> None:
+def show_merged(facts: MergeFacts, target: str) -> None:
     for note in facts.notes:
         err.print(note, markup=False)
     for counts in facts.corpora:
@@ -73,7 +87,7 @@ def _show(facts: MergeFacts, target: Path) -> None:
     failed = sum(bool(one.part.why) for one in facts.sites)
     if failed:
         out.print(f"{counted(failed, 'site')} brought nothing, or something failed there: see sites.tsv", markup=False)
-    out.print(f"corpus in {target / 'corpus'}, report in {target / 'report.html'}", markup=False)
+    out.print(f"corpus in {target}/corpus, report in {target}/report.html", markup=False)
 
 
 def _line(counts: MergedCounts) -> str:

@@ -21,6 +21,7 @@ from bitrawl.crawl.ending import seed_skips
 from bitrawl.errors import BitrawlError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine
+from bitrawl.jobs.shards import SHARD, write_shards
 from bitrawl.jobs.status import JobStatus, status
 from bitrawl.model import Skip
 from bitrawl.store.ledger import Ledger
@@ -95,6 +96,7 @@ def _figures(now: JobStatus, sites: int) -> Figures:
 def _outcome(bundle: Bundle, folder: JobFolder) -> Done:
     now = status(folder)
     with folder.writing() as ledger:  # A writer that closes leaves one file, with nothing beside it to be copied.
+        write_shards(folder.job(), ledger, folder.path / SHARD)  # what merging reads, on any machine
         pairs = {one.site: one.pairs for one in site_counts(ledger, most=-1)}
         pages = {known.site: known.pages for known in ledger.sites()}
         asked = [one for one in bundle.sites if one.seeds]  # What is in an archive shows when it has been read.

@@ -19,6 +19,7 @@ from bitrawl.cluster.bundles import (
     usual_size,
     written_bundles,
 )
+from bitrawl.cluster.merging import MERGED
 from bitrawl.cluster.mining import Order
 from bitrawl.cluster.parts import CHECKPOINTS, PARTS, PROGRESS
 from bitrawl.cluster.places import Place, place
@@ -73,7 +74,7 @@ def planned(job: Job, asked: Asked, *, fresh: bool = False) -> Run:
     """A run that is new, or goes on; the place holds its job and its bundles from now on."""
     out = place(asked.out)
     if fresh:
-        for name in (JOB, BUNDLES, PARTS, PROGRESS, CHECKPOINTS):
+        for name in (JOB, BUNDLES, PARTS, PROGRESS, CHECKPOINTS, MERGED):
             (out / name).delete()
     _check_same(job, out)
     sites = sites_of(job)
