@@ -18,7 +18,7 @@ from bitrawl.url import Url
 from bitrawl.web import allowed
 from bitrawl.web.api import shapes
 from bitrawl.web.pages import compare, downloads, job, reading, terms, tools
-from bitrawl.web.pages.shown import ShownJob, find, found_mining, looked_at, shown
+from bitrawl.web.pages.shown import ShownJob, find, found_mining, glance, looked_at, shown
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.state import SIMULATED, State
 
@@ -58,7 +58,7 @@ async def list_jobs(request: Request, _body: Body) -> list[shapes.ApiJob]:
 
 
 def _job(server: Server, one: ShownJob) -> shapes.ApiJob:
-    state = server.supervisor.state(one.shelved)
+    state, _ = glance(server, one)
     created = one.shelved.intent.created if one.shelved.intent else 0.0
     return shapes.ApiJob(
         id=one.id,

@@ -26,6 +26,7 @@ from bitrawl.web.names import REASONS
 from bitrawl.web.pages.shown import STATES, ShownJob, answer_part, find, looked_at, written
 from bitrawl.web.processes import last_lines
 from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.runs import merged_files
 from bitrawl.web.said import quoted
 from bitrawl.web.security import posted
 from bitrawl.web.server import Server, server_of
@@ -202,13 +203,15 @@ def _tiles(words: Words, job: ShownJob, figures: Live) -> list[tuple[str, str]]:
         (words.number(figures.fetched), words.say("visits")),
         (words.size(figures.bytes), words.say("read")),
     ]
-    if job.kind == "mine":
+    if job.kind in ("mine", "run"):
         found = [
             (words.number(sum(figures.pairs.values())), words.say("page pairs")),
             (words.number(figures.segments), words.say("aligned segments")),
             (words.number(sum(figures.units.values())), words.say("in the corpus")),
         ]
         shown = [shown[0], *found, *shown[1:]]
+    if job.kind == "run":
+        shown.append((words.number(figures.sites), words.say("sites done")))
     return shown
 
 
@@ -236,6 +239,8 @@ def _charts(words: Words, job: ShownJob, figures: Live) -> list[Html]:
 
 def found_files(job: ShownJob) -> list[str]:
     """What a search, or the gathering of a topic, has written for people and for mining."""
+    if job.kind == "run":
+        return merged_files(job.folder)
     return [name for name in FOUND.get(job.kind, ()) if (job.folder.path / name).is_file()]
 
 
@@ -243,7 +248,9 @@ async def found_file(request: Request) -> Response:
     job, name = await find(request), request.path_params["name"]
     if name not in found_files(job):
         raise HTTPException(404)
-    return FileResponse(job.folder.path / name, filename=name, media_type="text/plain; charset=utf-8")
+    return FileResponse(
+        job.folder.path / name, filename=name.rpartition("/")[2], media_type="text/plain; charset=utf-8"
+    )
 
 
 def found_sites(job: ShownJob) -> list[FoundSite]:
@@ -285,6 +292,6 @@ async def _why(job: ShownJob, state: JobState, figures: Live) -> Diagnosis | Non
 ROUTES: list[BaseRoute] = [
     Route("/jobs/{id}", show),
     Route("/jobs/{id}/live", live),
-    Route("/jobs/{id}/found/{name}", found_file),
+    Route("/jobs/{id}/found/{name:path}", found_file),
     Route("/jobs/{id}/{action}", act, methods=["POST"]),
 ]

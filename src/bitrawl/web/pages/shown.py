@@ -13,6 +13,7 @@ from bitrawl.report.plots import Written
 from bitrawl.web.intent import Verb
 from bitrawl.web.live import Live
 from bitrawl.web.rendering import words_of
+from bitrawl.web.runs import figures_of_run, is_run, state_of_run
 from bitrawl.web.said import RequestError, said
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.shelf import ShelvedJob
@@ -39,7 +40,7 @@ class ShownJob(NamedTuple):
 
     id: str
     name: str
-    kind: str  # "mine", "discover" or "topic"
+    kind: str  # "mine", "discover", "topic", or "run" for many sites in bundles
     folder: JobFolder
     shelved: ShelvedJob
 
@@ -91,6 +92,8 @@ def shown(job: ShelvedJob) -> ShownJob:
 
 def _kind(folder: JobFolder) -> str:
     """Of a job of the command line."""
+    if is_run(folder):
+        return "run"
     return "discover" if (folder.path / "discovery.json").exists() else "mine"
 
 
@@ -109,8 +112,8 @@ async def shown_jobs(request: Request) -> list[ListedJob]:
 def _listed(server: Server, user: object, words: Words) -> list[ListedJob]:
     rows = []
     for job in server.shelf.of(user):  # type: ignore[arg-type]
-        one, state = shown(job), server.supervisor.state(job)
-        live = server.sampler.sample(job.folder)
+        one = shown(job)
+        state, live = glance(server, one)
         created = job.intent.created if job.intent is not None else _changed(job.folder)
         about = time.strftime("%Y-%m-%d %H:%M", time.localtime(created))
         said = words.say(STATES[state.state])
@@ -132,11 +135,14 @@ def _changed(folder: JobFolder) -> float:
 async def looked_at(request: Request, job: ShownJob) -> tuple[JobState, Live]:
     """What it is doing, and its figures now."""
     server = server_of(request)
+    return await server.supervised(glance, server, job)
 
-    def look() -> tuple[JobState, Live]:
-        return server.supervisor.state(job.shelved), server.sampler.sample(job.folder)
 
-    return await server.supervised(look)
+def glance(server: Server, job: ShownJob) -> tuple[JobState, Live]:
+    """The same, in the thread of the supervisor."""
+    if job.kind == "run":
+        return state_of_run(job.folder), figures_of_run(job.folder, time.time())
+    return server.supervisor.state(job.shelved), server.sampler.sample(job.folder)
 
 
 def answer_part(request: Request, html: str) -> Response:
