@@ -207,7 +207,7 @@ def hosts(urls: Iterable[str]) -> set[str]:
 
 
 async def test_ctrl_c_ends_every_process_with_one_line(tmp_path: Path, web: Served):
-    driver = await bitrawl(*many(web, tmp_path, "--workers", "2", delay=1.0))
+    driver = await bitrawl(*many(web, tmp_path, "--workers", "2", sites=BUNDLES[0], delay=1.0))
     await until(lambda: len(web.visits) > 1, driver)
     left = descriptors(below(driver.pid))
     driver.send_signal(signal.SIGINT)
