@@ -25,12 +25,7 @@ SHELL = {"sh", "console"}
 BETWEEN = {"|", "<", ">", ">>", "&&", ";"}  # commands, and what they read and write
 
 # Documented before they are built: (command, flag), (command, flag, value) or (command,). To be empty at a release.
-COMING: set[tuple[str, ...]] = {
-    ("bitrawl mine", "--part"),
-    ("bitrawl mine", "--cluster"),
-    ("bitrawl mine", "--scratch"),
-    ("bitrawl merge",),
-}
+COMING: set[tuple[str, ...]] = set()
 OTHERS = {
     "--times",
     "--nthreads",

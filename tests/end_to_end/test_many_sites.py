@@ -374,3 +374,17 @@ async def test_a_bundle_of_a_machine_that_is_lost_goes_on_elsewhere_from_its_las
     assert not asked & before, "a page that the checkpoint had was fetched again"
     assert units(parts(tmp_path)) == plain_loop[0]
     assert not (tmp_path / "out" / "checkpoints" / "00000").exists()
+
+
+async def test_a_run_ends_with_one_corpus_of_all_parts(web: Served, tmp_path: Path, plain_jobs: list[Path]):
+    status, said = await ended(await bitrawl(*many(web, tmp_path, "--workers", "2")))
+    assert status == 0, said
+    alone = await ended(await bitrawl("merge", *plain_jobs, "--out", tmp_path / "plain"))
+    assert alone[0] == 0, alone[1]
+    merged = tmp_path / "out" / "merged"
+    assert texts(units([merged])) == texts(units([tmp_path / "plain"]))
+    assert "units from" in said
+    assert (merged / "failed.tsv").read_text() == "site\twhy\n"
+    again = await ended(await bitrawl("merge", tmp_path / "out", "--out", tmp_path / "again"))
+    assert again[0] == 0, again[1]
+    assert texts(units([tmp_path / "again"])) == texts(units([merged]))
