@@ -6,6 +6,7 @@ with weights that were trained on other webs, and each visit corrects them a lit
 """
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from enum import IntEnum
 from math import exp, log1p
@@ -33,6 +34,7 @@ MOST_WEIGHED = 20_000  # texts of links that are remembered, then forgotten all 
 # How the shift of `_gain` is found; judgements.
 SHIFT_AFTER, SHIFT_EVERY, SHIFT_WINDOW = 20, 10, 1000  # pages
 SHIFT_TO, MOST_SHIFT = 1.0, 3.0  # log-odds
+LEAST_SHIFT = 0.1  # a smaller change of the shift is left for later
 STEP = 0.02  # of one visit, on the weights; judgement
 WORD_STEP = 0.3  # of one visit, on the weights of the link's words; judgement
 PULL = 0.002  # of one visit, back to the trained weights; judgement
@@ -76,7 +78,7 @@ WEIGHTS = {
 class SourcePage(NamedTuple):
     """What matters of a page for its links."""
 
-    odds: float  # of its relevance
+    odds: float  # of its relevance, without the shift
     away: int  # steps from the last relevant page; 0 for a relevant one
     group: int  # of the links that it has
 
@@ -101,6 +103,8 @@ class LinkRelevance:
         self._sources: dict[Url, SourcePage] = {}
         self._judged: list[float] = []  # log-odds of the pages in a language asked for
         self._shift = 0.0
+        # What visits have brought, to be counted again when the shift changes: groups of the link, and log-odds.
+        self._brought: deque[tuple[list[int], float]] = deque(maxlen=SHIFT_WINDOW)
         self._weighed: dict[tuple[str, Language], float] = {}
 
     def __len__(self) -> int:
@@ -129,13 +133,14 @@ class LinkRelevance:
     def _hear(self, links: Sequence[Link], rows: Rows, page: Page) -> None:
         """What a page says of links that were not visited."""
         facts, source = self._facts, self._source(page)
+        odds = self._shifted(source.odds)
         first = self._totals[rows, 1] == 0
-        self._totals[rows] += (source.odds, 1)
-        better = first | (facts[rows, Column.BEST_SOURCE] <= source.odds)
+        self._totals[rows] += (odds, 1)
+        better = first | (facts[rows, Column.BEST_SOURCE] <= odds)
         self._groups[rows[better], 1] = source.group
-        facts[rows[better], Column.BEST_SOURCE] = source.odds
+        facts[rows[better], Column.BEST_SOURCE] = odds
         facts[rows, Column.MEAN_SOURCE] = self._totals[rows, 0] / self._totals[rows, 1]
-        facts[rows, Column.SOURCES] += 0.3 * (source.odds > 0)
+        facts[rows, Column.SOURCES] += 0.3 * (odds > 0)
         away = facts[rows, Column.AWAY]
         facts[rows, Column.AWAY] = np.where(first, source.away, np.minimum(source.away, away))
         anchors = self._weigh([link.anchor or link.image_alt for link in links], page.language)
@@ -164,37 +169,62 @@ class LinkRelevance:
 
     def arrived(self, url: Url, page: Page | None) -> None:
         """A visit ended; None if it brought no page."""
-        gain = self._gain(page) if page is not None else 0.0
+        odds = self._judge(page) if page is not None else -MOST_ODDS
+        gain = self._gain(odds)
         row = self._rows.get(url)
         away = 0
         if row is not None:
             self._visited[row] = True
             self._correct(row, gain)
-            for group in self._groups[row].tolist():
+            groups = self._groups[row].tolist()
+            for group in groups:
                 self._rates.count(group, 1.0, gain)
+            self._brought.append((groups, odds))
             away = int(self._facts[row, Column.AWAY])
         if page is not None:
             relevant = bool(page.relevance and page.relevance.relevant)
             self._sources[page.url] = SourcePage(
-                _odds(gain),
+                odds,
                 0 if relevant else min(away + 1, FARTHEST),
                 self._rates.below(self._rates.group(("source",))),
             )
 
-    def _gain(self, page: Page) -> float:
-        """How relevant the page is, beside those seen so far.
+    def _judge(self, page: Page) -> float:
+        """The log-odds of a page, and from time to time a new shift.
 
         Where the texts that a topic was learned from are unlike the web, all pages score low, and the best of them are
         still what is looked for: log-odds are shifted until one page in ten is probably relevant.
         """
         if page.relevance is None or page.relevance.score <= 0:
-            return 0.0
+            return -MOST_ODDS
         odds = _odds(page.relevance.score)
         self._judged.append(odds)
         if len(self._judged) % SHIFT_EVERY == 0 and len(self._judged) >= SHIFT_AFTER:
             best = float(np.quantile(self._judged[-SHIFT_WINDOW:], 0.9))
-            self._shift = min(max(0.0, SHIFT_TO - best), MOST_SHIFT)
-        return 1 / (1 + exp(-odds - self._shift))
+            shift = min(max(0.0, SHIFT_TO - best), MOST_SHIFT)
+            if abs(shift - self._shift) >= LEAST_SHIFT:
+                self._shift_to(shift)
+        return odds
+
+    def _shift_to(self, shift: float) -> None:
+        """What was seen before is counted as what comes from now on: otherwise the first pages would seem the worst."""
+        change, facts, totals = shift - self._shift, self._facts, self._totals
+        heard = (totals[:, 1] > 0) & (facts[:, Column.BEST_SOURCE] > -MOST_ODDS)
+        for column in (Column.BEST_SOURCE, Column.MEAN_SOURCE):
+            facts[heard, column] = np.clip(facts[heard, column] + change, -MOST_ODDS, MOST_ODDS)
+        totals[heard, 0] = facts[heard, Column.MEAN_SOURCE] * totals[heard, 1]
+        before = [self._gain(odds) for _, odds in self._brought]
+        self._shift = shift
+        for (groups, odds), earlier in zip(self._brought, before, strict=True):
+            for group in groups:
+                self._rates.count(group, 0.0, self._gain(odds) - earlier)
+
+    def _shifted(self, odds: float) -> float:
+        return odds if odds <= -MOST_ODDS else float(np.clip(odds + self._shift, -MOST_ODDS, MOST_ODDS))
+
+    def _gain(self, odds: float) -> float:
+        """How relevant a page of these log-odds is, beside those seen so far."""
+        return 0.0 if odds <= -MOST_ODDS else 1 / (1 + exp(-odds - self._shift))
 
     def _correct(self, row: int, gain: float) -> None:
         """One step of logistic regression, and a pull back to the trained weights."""
