@@ -335,12 +335,17 @@ def test_nothing_written_is_kept_in_memory(tmp_path, case, monkeypatch):
     long = "Atextwithoutspaces" * 500 + " of words"
     with exporter(tmp_path, header) as write:
         write(item(long, long, 0))  # what is loaded at first use
-        tracemalloc.start()
-        for number in range(150):
-            write(item(long, long, number % 10))
-        kept = tracemalloc.get_traced_memory()[0]
-        tracemalloc.stop()
+        # Servers of other tests may run in threads of this process: what they allocate meanwhile only adds.
+        kept = min(_kept_by(lambda: [write(item(long, long, number % 10)) for number in range(150)]) for _ in range(3))
     assert kept < 800_000 < 150 * len(long)
+
+
+def _kept_by(work: Callable[[], object]) -> int:
+    tracemalloc.start()
+    work()
+    kept = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return kept
 
 
 def test_one_stream_goes_to_the_formats_that_have_a_use_for_each_item(tmp_path):

@@ -83,7 +83,7 @@ def sharded(folder: Path, settings: Mapping[str, Any], scratch: Path) -> Sharded
 
 def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -> JobPart:
     """Write the shards of all corpora of a job, unless they are there already."""
-    verdicts = VerdictHistory(ledger.database.path.with_name(VERDICTS)).standing()
+    verdicts = VerdictHistory(ledger.path.with_name(VERDICTS)).standing()
     fingerprint = _fingerprint(job, Findings(ledger), verdicts)
     earlier = _read(to)
     if earlier is not None and earlier.fingerprint == fingerprint:

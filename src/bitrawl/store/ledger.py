@@ -34,6 +34,7 @@ class Ledger:
 
     def __init__(self, path: Path, *, site_of: Callable[[str], str] | None = None, read_only: bool = False) -> None:
         self._site_of = site_of or (lambda host: Url.known(f"http://{host}/").site)
+        self.path = path
         self.database = Database(path, read_only=read_only)
         self.recent = RecentLinks()
         self._compress = zstandard.ZstdCompressor(level=3).compress
