@@ -22,8 +22,9 @@ check: .venv
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Three workers for two cores: many tests wait for processes that they start.
 test: check
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal
 
 # The web app in a real browser. `make test` runs these too where a browser is found, and says so where none is.
 CHROMIUM ?= $(firstword $(foreach name,chromium chromium-browser google-chrome,$(shell command -v $(name) 2>/dev/null)))
