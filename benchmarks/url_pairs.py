@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from bitrawl.model import Language
 from bitrawl.training.folds import fold_of
+from bitrawl.training.made_up_urls import MADE_UP_KINDS, is_made_up, made_up, made_up_kind
 from bitrawl.training.trees import grow
 from bitrawl.training.url_examples import Case, Example, all_examples, case_of, hard_negatives, wmt16
-from bitrawl.training.url_kinds import MADE_UP_KINDS, Kind, is_made_up, kind_of, kinds_of, made_up, made_up_kind, shows
+from bitrawl.training.url_kinds import Kind, kind_of, kinds_of, shows
 from bitrawl.training.url_negatives import Generator, negatives
 from bitrawl.training.url_pairs import (
     BEST,

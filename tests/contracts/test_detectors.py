@@ -4,12 +4,12 @@ import pytest
 from small_site import EN, FR, alternate, articles, images, links, page
 
 from bitrawl.model import Language
+from bitrawl.pair.condensing import condense
 from bitrawl.pair.content import KeptSpace
 from bitrawl.pair.declared import DeclaredDetector, MutualDetector
 from bitrawl.pair.evidence import Evidence, Known
 from bitrawl.pair.images import DigitDetector, ImageDetector
 from bitrawl.pair.parents import BridgeDetector, ParentDetector
-from bitrawl.pair.site import condense
 from bitrawl.pair.structure import StructureDetector
 from bitrawl.pair.url_pairs import UrlDetector
 

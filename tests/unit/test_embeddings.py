@@ -8,10 +8,10 @@ from small_site import EN, FR, page
 from bitrawl.errors import ConfigError
 from bitrawl.model import Method
 from bitrawl.pair import embeddings
+from bitrawl.pair.condensing import condense
 from bitrawl.pair.embeddings import EmbeddingSpace, page_vectors
 from bitrawl.pair.evidence import ALL, pair_key
 from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.pair.site import condense
 from bitrawl.text.encoder import Remembering, Transformer, load_encoder
 
 

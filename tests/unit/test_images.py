@@ -3,9 +3,10 @@ import math
 import pytest
 from small_site import EN, FR, images, page
 
+from bitrawl.pair.condensing import condense
 from bitrawl.pair.evidence import Known
 from bitrawl.pair.images import DigitDetector, ImageDetector, RareImages, density_threshold, digits
-from bitrawl.pair.site import condense, hashed
+from bitrawl.pair.site import hashed
 
 
 def test_the_threshold_is_the_minimum_after_the_main_lobe():

@@ -1,9 +1,9 @@
 from small_site import EN, FR, page
 
 from bitrawl.model import Language
+from bitrawl.pair.condensing import condense
 from bitrawl.pair.evidence import Evidence
 from bitrawl.pair.matching import match
-from bitrawl.pair.site import condense
 
 DE = Language("de")
 

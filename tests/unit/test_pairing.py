@@ -8,11 +8,11 @@ import pytest
 from small_site import EN, FR, WORDS, articles, page
 
 from bitrawl.model import Method
+from bitrawl.pair.condensing import condense
 from bitrawl.pair.evidence import ALL, pair_key
 from bitrawl.pair.features import COLUMN, NAMES, Candidates, best_rivals
 from bitrawl.pair.pairing import Pairing, PairingSettings, by_itself
 from bitrawl.pair.scoring import ScoreModel
-from bitrawl.pair.site import condense
 
 CONVENTIONS = {
     "folders": ("http://s.test/en/{}.html", "http://s.test/fr/{}.html"),

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from small_site import EN, FR, alternate, articles, images, links, page
 
 from bitrawl.model import Language, Page, Sitemap
+from bitrawl.pair.condensing import condense
 from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.pair.site import MAX_TEXT, condense
+from bitrawl.pair.site import MAX_TEXT
 from bitrawl.pair.url_pairs import by_marks
 from bitrawl.url import Url
 

@@ -2,8 +2,8 @@ import pytest
 from small_site import EN, FR, articles, page
 
 from bitrawl.model import Method
+from bitrawl.pair.condensing import condense
 from bitrawl.pair.evidence import Known
-from bitrawl.pair.site import condense
 from bitrawl.pair.structure import StructureDetector, comparable, letter_of, measures, selected, similarity
 
 

@@ -1,8 +1,9 @@
 import pytest
 
 from bitrawl.model import Language
+from bitrawl.training.made_up_urls import MADE_UP_KINDS, made_up, made_up_kind
 from bitrawl.training.url_examples import Example
-from bitrawl.training.url_kinds import MADE_UP_KINDS, Kind, kind_of, kinds_of, made_up, made_up_kind, shows
+from bitrawl.training.url_kinds import Kind, kind_of, kinds_of, shows
 from bitrawl.url import Url
 from bitrawl.urls.marks import abbreviates
 from bitrawl.urls.sitewide.ordering import aligned

@@ -1,8 +1,8 @@
 import pytest
 from small_site import EN, FR, page
 
+from bitrawl.pair.condensing import condense
 from bitrawl.pair.evidence import Known, page_numbers
-from bitrawl.pair.site import condense
 from bitrawl.pair.url_pairs import UrlDetector, by_marks, by_replacements, same_language_versions
 from bitrawl.url import Url
 from bitrawl.urls.patterns import difference, learn

@@ -1,11 +1,11 @@
 import pytest
 from small_site import EN, FR, alternate, articles, page
 
+from bitrawl.pair.condensing import condense, language_of
 from bitrawl.pair.copies import copies
 from bitrawl.pair.evidence import Evidence
 from bitrawl.pair.matching import match
 from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.pair.site import condense, language_of
 from bitrawl.pair.verification import RefusalReason, UntranslatedText, shared_text
 
 TEXT = ["The harbour opens before the winter and the boat sees the storm.", "A second paragraph of running text."]

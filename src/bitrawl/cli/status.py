@@ -11,7 +11,6 @@ import typer
 from rich.text import Text
 
 from bitrawl.cli.console import duration, out, size
-from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.many_sites import show_run
 from bitrawl.cluster.planning import seen
@@ -38,7 +37,14 @@ class Format(StrEnum):
 
 @app.command(cls=HelpfulCommand)
 def status(
-    folder: Folder,
+    folder: Annotated[
+        str,
+        typer.Argument(
+            help="The job folder, or the place of a run over many sites, as given to --out.",
+            metavar="DIR",
+            show_default=False,
+        ),
+    ],
     *,
     style: Annotated[Format, typer.Option("--format", help="Print a table, or JSON for programs.")] = Format.TABLE,
     watch: Annotated[bool, typer.Option("--watch", help="Show it again every two seconds, until it ends.")] = False,
@@ -49,10 +55,10 @@ def status(
 
     It shows pages, languages, pairs, segments, what is being done now, and why links were skipped.
     """
-    where = JobFolder(folder)
-    if (run := seen(str(folder))) is not None:
+    if (run := seen(folder)) is not None:
         _show_many(run, folder, style)
         return
+    where = JobFolder(Path(folder))
     while True:
         now = status_of(where)
         if style is Format.JSON:
@@ -66,10 +72,10 @@ def status(
         _wait(WATCH_EVERY)
 
 
-def _show_many(run: Run, folder: Path, style: Format) -> None:
+def _show_many(run: Run, address: str, style: Format) -> None:
     """A run over many sites is as far as its parts."""
     if style is Format.TABLE:
-        show_run(run, str(folder))
+        show_run(run, address)
     else:
         typer.echo(msgspec.json.encode({**msgspec.to_builtins(run.tally), "running": run.running()}).decode())
 

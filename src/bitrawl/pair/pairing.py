@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
+from bitrawl.pair.condensing import condense
 from bitrawl.pair.content import Lexicons
 from bitrawl.pair.copies import SAME, copies
 from bitrawl.pair.declared import DeclaredDetector, claims
@@ -20,7 +21,7 @@ from bitrawl.pair.features import COLUMN, NAMES, Candidates, Surveyor
 from bitrawl.pair.matching import match
 from bitrawl.pair.rows import places_in
 from bitrawl.pair.scoring import ScoreModel
-from bitrawl.pair.site import PageOf, Pages, Site, condense
+from bitrawl.pair.site import PageOf, Pages, Site
 from bitrawl.pair.structure import letter_of
 from bitrawl.pair.url_pairs import UrlDetector, by_marks, same_language_versions
 from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, RefusalReason, shared_text

@@ -6,8 +6,9 @@ from enum import StrEnum
 import numpy as np
 
 from bitrawl.model import Language
+from bitrawl.pair.condensing import shared_terms
 from bitrawl.pair.evidence import PageNumbers
-from bitrawl.pair.site import Site, shared_terms
+from bitrawl.pair.site import Site
 from bitrawl.url import Url
 
 # Share of the running text that is the same on both. Chosen on the ten site packs (2026-11), none held out: 0.4

@@ -1,48 +1,37 @@
 """Archives in place of the web: WARC files of any origin, indexed by URL and read one record at a time."""
 
-import gzip
 import hashlib
 import logging
-import mmap
 import os
 import re
 import tempfile
-import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Self
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+from fastwarc.warc import WarcRecord, WarcRecordType
 
-from bitrawl.errors import ArchiveError, UrlError
+from bitrawl.errors import ArchiveError
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, WarcPlace
+from bitrawl.store.warc_records import STARTS, Record, parsed_url, seconds_of, opened_archive, target_of, warc_records
 from bitrawl.url import Url
 
-MAX_BLOCK = 64 << 20  # bytes of one record; nothing larger is a page; judgement
+log = logging.getLogger(__name__)
 MOST_HOMES = 50  # home pages per host; judgement
-Headers = tuple[tuple[str, str], ...]
 
 _INDEX_PAGE = re.compile(r"/(?:(?:index|default|home)\b[^/]*)?$")
 _OFFSET_BITS = 44  # 16 TiB per file, a million files
 _SUFFIXES = (".warc", ".warc.gz")
-STARTS = (b"\x1f\x8b", b"WARC/")  # how a record begins that can be read by itself
-_HEAD_END = re.compile(rb"\r?\n\r?\n")
-_STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})")
-_FOLDED = re.compile(rb"\r?\n[ \t]+")
-_CHUNK = re.compile(rb"\s*([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _Numbers = npt.NDArray[np.uint64]
 _TEXT = re.compile(r"text/|application/xml")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _UNTYPED = frozenset({"", "application/octet-stream", "unknown/unknown"})
-
-log = logging.getLogger(__name__)
 
 
 class Codec(msgspec.Struct, frozen=True):
@@ -59,7 +48,7 @@ def open_archives(paths: Iterable[Path], codec: Codec) -> "Archives":
 
 def read_capture(folder: Path, place: WarcPlace, codec: Codec) -> Capture | Skip:
     """What a job has archived at a place that its ledger knows. Raises `ArchiveError` if it is not there."""
-    record = _Record.at_place(folder / place.file, place.offset)
+    record = Record.at_place(folder / place.file, place.offset)
     return _answer(record.capture(place), codec)
 
 
@@ -210,10 +199,10 @@ class Archives:
             return Skip(url, Stage.FETCH, Reason.NOT_ARCHIVED, f"the same as {record.same_as}, which is not here")
         return msgspec.structs.replace(original.capture(place), url=url)
 
-    def _record(self, packed: int) -> "tuple[_Record, WarcPlace | None]":
+    def _record(self, packed: int) -> "tuple[Record, WarcPlace | None]":
         path, offset = self._paths[packed >> _OFFSET_BITS], packed & ((1 << _OFFSET_BITS) - 1)
         place = None if path in self._unpacked else WarcPlace(str(path.absolute()), offset)
-        return _Record.at_place(path, offset), place
+        return Record.at_place(path, offset), place
 
 
 class _Index:
@@ -270,53 +259,6 @@ class _Unpacked:
             self._folder = None
 
 
-class _Record(msgspec.Struct, frozen=True):
-    """One record, read completely."""
-
-    url: Url
-    at: float
-    status: int
-    headers: Headers
-    payload: bytes
-    same_as: Url | None  # where the payload is, if it is not here
-
-    @classmethod
-    def at_place(cls, path: Path, offset: int) -> Self:
-        """Raises `ArchiveError` if there is no complete record."""
-        try:
-            with path.open("rb") as file:
-                file.seek(offset)
-                record = next(ArchiveIterator(file, parse_http=False))
-                block = record.reader.read(MAX_BLOCK + 1)
-        except (OSError, ValueError, StopIteration) as error:
-            raise ArchiveError(f"{path} has no readable record at byte {offset}: {error}") from error
-        if len(block) > MAX_BLOCK:
-            raise ArchiveError(f"{path} has a record of more than {MAX_BLOCK} bytes at byte {offset}")
-        if len(block) < record.content_length:
-            raise ArchiveError(f"{path} has a record at byte {offset} that is cut off")
-        url = target_of(record)
-        if url is None:
-            raise ArchiveError(f"{path} has a record at byte {offset} that is not a web page")
-        return cls._parse(url, record, block)
-
-    @classmethod
-    def _parse(cls, url: Url, record: WarcRecord, block: bytes) -> Self:
-        status, payload = 200, block
-        headers: Headers = (("Content-Type", record.headers.get("Content-Type") or ""),)
-        if block.startswith(b"HTTP/"):
-            head, payload = _split(block)
-            status, headers = _status(head), _headers(head)
-            if any(name.lower() == "transfer-encoding" and "chunked" in value.lower() for name, value in headers):
-                payload = _dechunked(payload)
-        revisit = record.record_type == WarcRecordType.revisit
-        same_as = _parsed(record.headers.get("WARC-Refers-To-Target-URI")) if revisit else None
-        return cls(url, _seconds(record), status, headers, payload, same_as)
-
-    def capture(self, place: WarcPlace | None) -> Capture:
-        """The capture, not yet decoded."""
-        return Capture(self.url, self.status, self.headers, b"", self.at, payload=self.payload, place=place)
-
-
 def _answer(capture: Capture, codec: Codec) -> Capture | Skip:
     """The answer that the live fetcher would give, except that no failure is transient.
 
@@ -352,69 +294,6 @@ def _index(path: Path, number: int) -> _Index | None:
     return index
 
 
-def warc_records(
-    path: Path, *, start: int = 0, parse_http: bool = True, report: int = logging.DEBUG
-) -> Iterator[WarcRecord]:
-    """All records from that byte on, also those after a damaged place. Raises `ArchiveError` if there is none at all."""
-    position, damaged, empty = start, -1, True
-    with opened_archive(path) as file:
-        while position >= 0:
-            file.seek(position)
-            try:
-                for record in ArchiveIterator(file, parse_http=parse_http):
-                    position, empty = record.stream_pos, False
-                    yield record
-                break
-            except (OSError, ValueError):
-                damaged = position if damaged < 0 else damaged
-                position = -1 if empty else _next_start(file, position + 1)
-    if empty:
-        raise ArchiveError(_no_archive(path))
-    if damaged >= 0:
-        log.log(report, "%s is damaged, first after byte %d; skipping what cannot be read", path, damaged)
-
-
-def _next_start(file: BinaryIO, position: int) -> int:
-    """Where the next record may begin; -1 if there is none."""
-    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if data[:2] == b"\x1f\x8b":
-            return data.find(b"\x1f\x8b\x08", position)
-        return data.find(b"\nWARC/1.", position) + 1 or -1
-
-
-def opened_archive(path: Path) -> BinaryIO:
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise ArchiveError(f"{path} cannot be read: {error.strerror}") from error
-
-
-def _no_archive(path: Path) -> str:
-    with suppress(OSError, EOFError, zlib.error), (gzip.open if _is_gzip(path) else open)(path, "rb") as file:
-        if file.read(9) == b"filedesc:":
-            return (
-                f"{path} is an ARC file, the format before WARC; convert it: warcio recompress {path.name} new.warc.gz"
-            )
-    return f"{path} is no WARC file, or holds no record"
-
-
-def _is_gzip(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
-
-
-def target_of(record: WarcRecord) -> Url | None:
-    """The http(s) URL that it is about; None if it has none."""
-    return _parsed(record.headers.get("WARC-Target-URI"))
-
-
-def _parsed(raw: str | None) -> Url | None:
-    try:
-        return Url.parse(raw.strip().removeprefix("<").removesuffix(">")) if raw else None  # wget writes <brackets>
-    except UrlError:
-        return None
-
-
 def _rank(record: WarcRecord, url: Url | None) -> int | None:
     """Ranks the captures of a URL: the best first, then the latest. None if it is not a capture."""
     match record.record_type:
@@ -424,13 +303,13 @@ def _rank(record: WarcRecord, url: Url | None) -> int | None:
         case WarcRecordType.response | WarcRecordType.resource:
             value = 3
         case WarcRecordType.revisit:
-            same_as = _parsed(record.headers.get("WARC-Refers-To-Target-URI"))
+            same_as = parsed_url(record.headers.get("WARC-Refers-To-Target-URI"))
             if same_as is None or same_as == url:
                 return None  # The capture that it repeats answers for this URL anyway.
             value = 2
         case _:
             return None
-    return value << 62 | int(_seconds(record) * 1e6)
+    return value << 62 | int(seconds_of(record) * 1e6)
 
 
 def _may_be_page(record: WarcRecord) -> bool:
@@ -445,46 +324,9 @@ def _may_be_page(record: WarcRecord) -> bool:
     return declared in _UNTYPED or "html" in declared or "html" in identified.lower()
 
 
-def _seconds(record: WarcRecord) -> float:
-    """The date of the capture; 0 if it is missing or invalid."""
-    date = record.record_date
-    return max(date.timestamp(), 0.0) if date is not None else 0.0
-
-
 def _key(url: Url) -> int:
     return int.from_bytes(hashlib.blake2b(url.encode(), digest_size=8).digest())
 
 
 def _pack(number: int, offset: int) -> int:
     return number << _OFFSET_BITS | offset
-
-
-def _split(block: bytes) -> tuple[bytes, bytes]:
-    end = _HEAD_END.search(block)
-    return (block[: end.start()], block[end.end() :]) if end else (block, b"")
-
-
-def _status(head: bytes) -> int:
-    match = _STATUS_LINE.match(head)
-    return int(match[1]) if match else 0
-
-
-def _headers(head: bytes) -> Headers:
-    lines = _FOLDED.sub(b" ", head).splitlines()[1:]
-    pairs = (line.partition(b":") for line in lines if b":" in line)
-    return tuple((name.strip().decode("latin-1"), value.strip().decode("latin-1")) for name, _, value in pairs)
-
-
-def _dechunked(payload: bytes) -> bytes:
-    """The payload without the chunk sizes.
-
-    Many archives only claim that a payload is chunked; then it stays as it is.
-    """
-    pieces, position = [], 0
-    while match := _CHUNK.match(payload, position):
-        size = int(match[1], 16)
-        position = match.end() + size
-        pieces.append(payload[match.end() : position])
-        if not size:
-            break
-    return b"".join(pieces) if pieces else payload

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fastwarc.warc import WarcRecord, WarcRecordType
 from isal import igzip_lib
 
-from bitrawl.store.replay import MAX_BLOCK, STARTS, opened_archive, target_of, warc_records
+from bitrawl.store.warc_records import MAX_BLOCK, STARTS, opened_archive, target_of, warc_records
 from bitrawl.url import Url
 
 _LEVEL = 1  # as archive.py, which measured it

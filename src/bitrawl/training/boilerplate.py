@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,13 @@ from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.errors import ConfigError
 from bitrawl.files import replacing
-from bitrawl.page.boilerplate import CLIP, BoilerplateClassifier, Network, judge, names, probability, second_rows
+from bitrawl.page.boilerplate import BoilerplateClassifier, Network, judge, names, probability, second_rows
 from bitrawl.page.boilerplate_features import Features, Floats, NameScores, features
 from bitrawl.page.decode import decode
 from bitrawl.page.outline import Outline, outline
 from bitrawl.training import Tell, silent
 from bitrawl.training.folds import Split, permuted, splits
+from bitrawl.training.perceptron import HIDDEN, fit_network
 from bitrawl.url import Url
 
 FOLDS = 5  # judgement, as usual
@@ -38,17 +38,9 @@ MIN_SITES = 4  # A name on fewer sites is a habit of one site. Judgement.
 LEAST_NAME_WEIGHT = 0.01  # Names with less weight are left out of the file. Judgement.
 NAME_STEPS, NAME_MOMENTUM = 300, 0.9  # of the gradient descent that fits the weights of names; judgement
 NAME_PENALTY = 10.0  # L2 on the weights of names. Tried 10 and 33 with boosted trees (2026-11): F1 .9385 and .9375.
-# The perceptrons. All are judgements: usual values. Other tried values were not recorded.
-HIDDEN = (48, 24)
 FIRST_MEMBERS = 2  # networks of a stage whose logits are averaged
 SECOND_MEMBERS = 3
-EPOCHS = 25
-BATCH = 128
-RATE = 2e-3
-DECAY = 1e-4
-DROPOUT = 0.1
 # Adam's defaults, as in Kingma and Ba 2015.
-MEAN_DECAY, SQUARE_DECAY, EPSILON = 0.9, 0.999, 1e-8
 
 Bools = NDArray[np.bool_]
 
@@ -197,14 +189,14 @@ def fit(examples: Sequence[Example]) -> Fitted:
     twice = [([*a, *(i + len(examples) for i in a)], [*b, *(i + len(examples) for i in b)]) for a, b in inner]
     first = _held_out(
         twice,
-        lambda ids: _fit_network([seen[i].matrix for i in ids], [labels[i] for i in ids], 1),
+        lambda ids: fit_network([seen[i].matrix for i in ids], [labels[i] for i in ids], 1),
         lambda network, i: probability(network.logits(seen[i].matrix)),
     )
     rows = [second_rows(s, content, np.arange(len(content))) for s, content in zip(seen, first, strict=True)]
     return Fitted(
         words,
-        _fit_network([s.matrix for s in seen], labels, FIRST_MEMBERS),
-        _fit_network(rows, labels, SECOND_MEMBERS),
+        fit_network([s.matrix for s in seen], labels, FIRST_MEMBERS),
+        fit_network(rows, labels, SECOND_MEMBERS),
     )
 
 
@@ -322,66 +314,6 @@ def _paths(example: Example) -> list[set[str]]:
             container = parents[container]
         found.append(path)
     return found
-
-
-def _fit_network(pages: Sequence[Floats], labels: Sequence[Floats], members: int) -> Network:
-    rows, target = np.vstack(pages), np.concatenate(labels)
-    known = ~np.isnan(target)
-    rows = rows[known]
-    mean, scale = rows.mean(axis=0).astype(np.float32), (rows.std(axis=0) + 1e-3).astype(np.float32)
-    signal = np.clip((rows - mean) / scale, -CLIP, CLIP).astype(np.float32)
-    fitted = [_perceptron(signal, target[known].astype(np.float32), seed) for seed in range(members)]
-    layers = [
-        (np.stack([w for w, _ in layer]), np.stack([b for _, b in layer])[:, None])
-        for layer in zip(*fitted, strict=True)
-    ]
-    return Network(mean, scale, tuple(layers))
-
-
-def _perceptron(
-    rows: NDArray[np.float32], target: NDArray[np.float32], seed: int
-) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    """Rectified layers, logistic loss, Adam with a falling rate, dropout on the input."""
-    random = np.random.default_rng(seed)
-    sizes = [rows.shape[1], *HIDDEN, 1]
-    weights = [random.normal(0, np.sqrt(2 / a), (a, b)).astype(np.float32) for a, b in pairwise(sizes)]
-    biases = [np.zeros(b, np.float32) for b in sizes[1:]]
-    parameters = weights + biases
-    moments = [(np.zeros_like(p), np.zeros_like(p)) for p in parameters]
-    batches = len(rows) // BATCH
-    for step in range(EPOCHS * batches):
-        if step % batches == 0:
-            order = random.permutation(len(rows))
-        batch = order[step % batches * BATCH : (step % batches + 1) * BATCH]
-        kept = random.random((BATCH, rows.shape[1]), dtype=np.float32) > DROPOUT
-        gradients = _gradients(weights, biases, rows[batch] * kept / (1 - DROPOUT), target[batch])
-        rate = RATE * (1 - step / (EPOCHS * batches))
-        for parameter, gradient, (mean, square) in zip(parameters, gradients, moments, strict=True):
-            mean[:] += (1 - MEAN_DECAY) * (gradient - mean)
-            square[:] += (1 - SQUARE_DECAY) * (gradient * gradient - square)
-            unbiased = mean / (1 - MEAN_DECAY ** (step + 1))
-            change = unbiased / (np.sqrt(square / (1 - SQUARE_DECAY ** (step + 1))) + EPSILON)
-            parameter[:] -= rate * (change + DECAY * parameter)
-    return list(zip(weights, biases, strict=True))
-
-
-def _gradients(
-    weights: list[NDArray[np.float32]],
-    biases: list[NDArray[np.float32]],
-    rows: NDArray[np.float32],
-    target: NDArray[np.float32],
-) -> list[NDArray[np.float32]]:
-    signals = [rows]
-    for w, b in zip(weights[:-1], biases[:-1], strict=True):
-        signals.append(np.maximum(signals[-1] @ w + b, 0))
-    logits = (signals[-1] @ weights[-1] + biases[-1])[:, 0]
-    delta = ((1 / (1 + np.exp(-logits)) - target) / len(rows))[:, None]
-    of_weights, of_biases = [], []
-    for layer in range(len(weights) - 1, -1, -1):
-        of_weights.append(signals[layer].T @ delta)
-        of_biases.append(delta.sum(axis=0))
-        delta = (delta @ weights[layer].T) * (signals[layer] > 0)
-    return of_weights[::-1] + of_biases[::-1]
 
 
 def _score_at(example: Example, logits: Floats, threshold: float) -> Scores:

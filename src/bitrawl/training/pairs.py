@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language, Method, Page, Sitemap
+from bitrawl.pair.condensing import condense
 from bitrawl.pair.evidence import ALL, PageNumbers, page_numbers
 from bitrawl.pair.features import Candidates
 from bitrawl.pair.pairing import PairingSettings, Rounds
 from bitrawl.pair.scoring import TERMS, ScoreModel, Weights, expanded
-from bitrawl.pair.site import Site, condense
+from bitrawl.pair.site import Site
 from bitrawl.simulation.replay import opened_replay
 from bitrawl.text.template import without_template
 from bitrawl.training import Tell, silent

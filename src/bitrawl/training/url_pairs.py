@@ -14,9 +14,9 @@ import numpy as np
 from bitrawl.files import replacing
 from bitrawl.training import Tell, silent
 from bitrawl.training.folds import fold_of
+from bitrawl.training.made_up_urls import is_made_up, made_up
 from bitrawl.training.trees import grow
 from bitrawl.training.url_examples import Case, Example, all_examples, case_of, sampled
-from bitrawl.training.url_kinds import is_made_up, made_up
 from bitrawl.training.url_negatives import Generator, UrlPair, negatives
 from bitrawl.urls.parallel.comparison import FEATURES
 from bitrawl.urls.parallel.model import feature_rows
