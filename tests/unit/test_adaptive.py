@@ -24,15 +24,8 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.strategies.adaptive.link_table import Column
-from bitrawl.strategies.adaptive.scorer import (
-    ADDED_PER_VISIT,
-    MAX_ADDED,
-    ROWS_PER_VISIT,
-    TOP,
-    Adaptive,
-    SiteScorer,
-    column_weights,
-)
+from bitrawl.strategies.adaptive.scorer import Adaptive, column_weights
+from bitrawl.strategies.adaptive.site_scorer import ADDED_PER_VISIT, MAX_ADDED, ROWS_PER_VISIT, TOP, SiteScorer
 from bitrawl.strategies.adaptive.stopping import MONOLINGUAL_AFTER
 from bitrawl.url import Url
 

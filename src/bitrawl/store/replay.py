@@ -19,7 +19,7 @@ from fastwarc.warc import WarcRecord, WarcRecordType
 
 from bitrawl.errors import ArchiveError
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, WarcPlace
-from bitrawl.store.warc_records import STARTS, Record, parsed_url, seconds_of, opened_archive, target_of, warc_records
+from bitrawl.store.warc_records import STARTS, Record, opened_archive, parsed_url, seconds_of, target_of, warc_records
 from bitrawl.url import Url
 
 log = logging.getLogger(__name__)

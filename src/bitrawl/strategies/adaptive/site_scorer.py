@@ -1,0 +1,382 @@
+"""`adaptive` on one site: its links, its pairs, and what visits of each kind brought."""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.errors import UrlError
+from bitrawl.model import (
+    UNDETERMINED,
+    Advice,
+    Language,
+    Link,
+    LinkKind,
+    Page,
+    Reason,
+    Sitemap,
+    Stage,
+    Visit,
+)
+from bitrawl.strategies.adaptive.addresses import Addresses
+from bitrawl.strategies.adaptive.language_odds import LanguageOdds
+from bitrawl.strategies.adaptive.link_state import MIN_ANCHOR, LinkState, LinkStates
+from bitrawl.strategies.adaptive.link_table import GROUPS, Column, LinkTable, Rows
+from bitrawl.strategies.adaptive.partners import Partners
+from bitrawl.strategies.adaptive.rates import Rates
+from bitrawl.strategies.adaptive.stopping import Stopping, largest
+from bitrawl.strategies.adaptive.unlinked import UnlinkedPartners
+from bitrawl.url import Url
+
+Floats = NDArray[np.float32]
+FETCHED = frozenset({Stage.FETCH, Stage.ANALYSE})  # a visit that ended there cost a fetch
+FIRST = frozenset({LinkKind.INDEX, LinkKind.PROBE})  # no pages of a pair; they have no row
+HALF = 0.5  # pairs that a page brings whose partner has yet to be fetched
+PRIOR = 0.3  # judgement: how often a link leads to a page of a pair, before anything is known of the site
+# A link that a visited page names as its translation comes before everything else, as long as such links brought pairs:
+# log-odds of a rate of a quarter. A link that nobody waits for has a score of at most `HALF`.
+MIN_NAMED = -1.1
+# The least that the first link into a directory is worth, in pairs: when nothing better is queued, each directory is looked
+# into once. Tried 0.003, 0.01 and 0.03 (docs/decisions/adaptive.md).
+EXPLORATION = 0.01
+# Links of a site whose URL a model is asked about: it helps until the site's own rates say the same, which are known after
+# a few visits (docs/decisions/adaptive.md). Beyond, it took a quarter of the time and 50 MB of what was remembered.
+MAX_ASKED = 2000
+# The next five bound the cost of a visit (docs/decisions/adaptive.md, "Cost"); each is a judgement.
+TOP = 200  # queued links whose order is kept right; those below are looked at again when their turn comes near
+ROWS_PER_VISIT = 1000  # links that are scored again, on average, for each visit
+MAX_ADDED = 1500  # new links of one page that are worked out at once; a page of 20,000 took 2 s
+ADDED_PER_VISIT = 200  # of the others, after each visit
+MIN_CHANGE = 0.03  # of a score, before it is written
+LEAST = 1e-4  # judgement: 0 would refuse a link
+LEAST_RATE, MOST_RATE = 0.003, 0.997  # judgement: bounds the log-odds by 6, where a few hundred visits would take them
+_NO_ROW, _WAITING = -1, -2  # in the place of a row
+_BY_BOTH = GROUPS.index(Column.BY_BOTH)
+MAX_FOLDERS = 5  # judgement: directories of an address that have a rate of their own
+
+
+class WaitingLink(NamedTuple):
+    """A link that is queued, and of which nothing was worked out yet."""
+
+    link: Link
+    score: float  # that the queue has
+
+
+class SourceGroups:
+    """The group of links from the same page."""
+
+    def __init__(self, rates: Rates, addresses: Addresses) -> None:
+        self._rates = rates
+        self._addresses = addresses
+        self._groups = addresses.column("i", _NO_ROW)
+
+    def group(self, source: Url | None) -> int:
+        if source is None:
+            return self._rates.group(("source", ""))
+        number = self._addresses.number(source)
+        if self._groups[number] == _NO_ROW:
+            self._groups[number] = self._rates.below(self._rates.group(("source",)))
+        return self._groups[number]
+
+
+class SiteScorer:
+    """The strategy on one site: its links, its pairs, and what visits of each kind brought."""
+
+    def __init__(self, languages: Sequence[Language], odds: LanguageOdds, weights: Floats) -> None:
+        addresses = Addresses()
+        self.partners = Partners(languages, addresses)
+        self._odds = odds
+        self._weights = weights
+        self._table = LinkTable(addresses)
+        self._states = LinkStates(self.partners, self._table, addresses)
+        self._rates = Rates(PRIOR)
+        self._sources = SourceGroups(self._rates, addresses)
+        self._state_groups: dict[LinkState, int] = {}
+        self._unlinked = UnlinkedPartners(self.partners, self._table, self._rates)
+        self._stopping = Stopping()
+        self._waiting: dict[Url, WaitingLink] = {}
+        self._visits = 0  # since all rows were scored
+
+    def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
+        """Of links that the loop is about to queue."""
+        late = self._late(links)
+        linked = np.array(self._rows_of(links, late), np.int64)
+        rows = linked[linked >= 0]
+        if found_on is not None:
+            self._mark_source(rows, found_on.url)
+        self._refresh()
+        scores = np.maximum(self._expected(rows), LEAST)
+        if not self.partners.visits:  # what the user names comes first; the first visit tells which of it
+            scores[[link.kind is LinkKind.SEED for link, row in zip(links, linked, strict=True) if row >= 0]] = 1.0
+        # The queue only raises what it has: what is lower now stays written as it was, until `advise` lowers it.
+        self._table.write(rows, np.maximum(self._table.written(rows), scores))
+        told = np.ones(len(links), np.float32)
+        told[linked >= 0] = scores
+        if late:
+            told[linked == _WAITING] = usual = float(scores.mean())
+            self._waiting |= {url: WaitingLink(link, usual) for url, link in late.items()}
+        found: list[float] = told.tolist()
+        return found
+
+    def learn(self, visit: Visit) -> None:
+        link, outcome = visit.lease.link, visit.outcome
+        if isinstance(outcome, Sitemap):
+            for group in outcome.alternates:
+                self._declare(self.partners.wanted(group))
+            return
+        if link.kind is LinkKind.PROBE:
+            return
+        self._visits += 1
+        if link.url in self._waiting:
+            self._add_waiting([self._waiting.pop(link.url)])
+        if isinstance(outcome, Page) or outcome.stage in FETCHED:
+            self._stopping.fetched()
+        row = self._table.row(link.url)
+        if row is not None:
+            self._table.visit(row)
+        if isinstance(outcome, Page):
+            self._arrived(outcome)
+        elif outcome.reason is Reason.REDIRECT:
+            self._redirected(link.url, outcome.detail)
+        else:
+            self._failed(link.url)
+
+    def advise(self) -> Advice:
+        """New scores of what the visit changed; of everything near the top now and then."""
+        self._add_waiting([self._waiting.pop(url) for url in list(islice(self._waiting, ADDED_PER_VISIT))])
+        changed = self._refresh()
+        count = self._table.queued_count
+        links = self._unlinked.links()
+        self._stopping.saw(self._states.signs)
+        if self._visits * ROWS_PER_VISIT <= count:
+            return Advice(self._rescored(self._table.only_queued(changed)), links)
+        self._visits = 0
+        queued = self._table.queued()
+        scores = self._rescored(queued)
+        leave = self._stopping.reason(
+            len(self.partners.pairs), count, lambda most: largest(self._table.written(queued), most)
+        )
+        return Advice(scores, links, leave)
+
+    def features(self, url: Url) -> Floats | None:
+        """As the link was scored last; None for an unknown address."""
+        row = self._table.row(url)
+        return None if row is None else self._features(np.array([row]))[0]
+
+    # scores
+
+    def _features(self, rows: Rows) -> Floats:
+        rates = np.clip(self._rates.rates(self._table.groups(rows)), LEAST_RATE, MOST_RATE)
+        return np.hstack([self._table.facts(rows), np.log(rates / (1 - rates))])
+
+    def _expected(self, rows: Rows) -> Floats:
+        """Pairs that a fetch of each link can be expected to bring."""
+        if not len(rows):
+            return np.zeros(0, np.float32)
+        features = self._features(rows)
+        # No matrix product of BLAS: its threads wait for each other, for up to 17 ms on a busy machine.
+        chance: Floats = 1 / (1 + np.exp(-np.einsum("ij,j->i", features, self._weights)))
+        completes = features[:, Column.PARTNER_VISITED] > 0
+        named = completes & (features[:, Column.DECLARED] > 0) & (features[:, Column.UNWANTED] == 0)
+        named &= features[:, Column.BY_STATE] >= MIN_NAMED
+        half = np.float32(HALF)
+        expected = np.where(named, half + half * chance, np.where(completes, chance, half * chance))
+        explored = self._worth_exploring(rows) * (features[:, Column.UNWANTED] == 0)
+        worth: Floats = np.maximum(expected, explored)
+        return worth
+
+    def _worth_exploring(self, rows: Rows) -> Floats:
+        """What a link is worth because nothing with its marks was visited in its directory: pairs may lie behind it."""
+        found: Floats = np.float32(EXPLORATION) * self._rates.novelty(self._table.groups(rows)[:, _BY_BOTH])
+        return found
+
+    def _rescored(self, rows: Rows) -> tuple[tuple[Url, float], ...]:
+        """What the queue must be told: scores that have changed, and are or were near the top."""
+        if not len(rows):
+            return ()
+        new, old = self._expected(rows), self._table.written(rows)
+        changed = np.abs(new - old) > MIN_CHANGE * np.maximum(old, new)
+        if len(rows) > TOP:
+            least = largest(new, TOP).min()
+            changed &= (new >= least) | (old >= least)
+        rows, new = rows[changed], new[changed]
+        self._table.write(rows, new)
+        urls = map(self._table.url, rows.tolist())
+        return tuple((url, max(LEAST, score)) for url, score in zip(urls, new.tolist(), strict=True))
+
+    def _refresh(self) -> Rows:
+        """Work out anew the states that may have changed; the rows that have them."""
+        rows = self._table.take_changed()
+        states = [self._states.of(self._table.url(row)) for row in rows.tolist()]
+        groups = [self._state_group(state) for state in states]
+        self._table.set_states(rows, states, groups)
+        return rows
+
+    def _state_group(self, state: LinkState) -> int:
+        found = self._state_groups.get(state)
+        if found is None:
+            found = self._state_groups[state] = self._rates.group(("state", *state.group))
+        return found
+
+    # links
+
+    def _late(self, links: Sequence[Link]) -> dict[Url, Link]:
+        """The new links of a page that are too many to be looked at now; they wait, and take the score of the others."""
+        if len(links) <= MAX_ADDED:
+            return {}
+        new = {link.url: link for link in links if link.kind not in FIRST and link.url not in self._table}
+        return {url: new[url] for url in islice(new, MAX_ADDED, None)}
+
+    def _add_waiting(self, waiting: Sequence[WaitingLink]) -> None:
+        """Some of them, so that no visit takes long."""
+        if not waiting:
+            return
+        rows = np.array(self._rows_of([one.link for one in waiting]), np.int64)
+        self._table.write(rows, np.array([one.score for one in waiting], np.float32))
+        for source in dict.fromkeys(one.link.source for one in waiting):
+            if source is not None:
+                here = np.array([one.link.source == source for one in waiting])
+                self._mark_source(rows[here], source)
+
+    def _rows_of(self, links: Sequence[Link], late: Container[Url] = ()) -> list[int]:
+        """A row each, added where it is new; negative for links that have no row."""
+        known = [_NO_ROW if link.kind in FIRST else self._table.row(link.url) for link in links]
+        new = [link.url for link, row in zip(links, known, strict=True) if row is None and link.url not in late]
+        odds = dict(zip(new, self._odds_of(new), strict=True))
+        rows: list[int] = []
+        for link, found in zip(links, known, strict=True):
+            row = self._row_of_new(link, odds) if found is None else found
+            rows.append(row)
+            if row == _NO_ROW:
+                self.partners.add(link.url)
+            elif row != _WAITING:
+                self._read(link, row)
+        return rows
+
+    def _odds_of(self, urls: Sequence[Url]) -> Sequence[float]:
+        """That the pages are in a language asked for, by their URLs."""
+        return self._odds.of(urls) if self._table.count < MAX_ASKED else [0.0] * len(urls)
+
+    def _row_of_new(self, link: Link, odds: Mapping[Url, float]) -> int:
+        """Of a link that may stand on the page twice."""
+        row = self._table.row(link.url)
+        if row is not None:
+            return row
+        if link.url not in odds:
+            return _WAITING
+        self._waiting.pop(link.url, None)
+        return self._add(link, odds[link.url])
+
+    def _read(self, link: Link, row: int) -> None:
+        """What this link says of its target."""
+        if link.hreflang and self._states.read_language(link.hreflang, row):
+            self._table.mark([row])
+        if len(link.anchor) >= MIN_ANCHOR and self._states.read_anchor(link.anchor, row):
+            self._table.mark([row])
+            self._table.mark_queued(self.partners.candidates(link.url))
+
+    def _add(self, link: Link, odds: float) -> int:
+        url = link.url
+        keys = self.partners.keys(url)
+        self.partners.add(url, keys)
+        marks = self.partners.marks(url)
+        self._stopping.saw(marks.wanted)
+        named = "+".join(marks.wanted) + ("*" if marks.others else "")
+        folders = keys[0].split("?")[0].split("/")[:-1][:MAX_FOLDERS]
+        unlinked = link.kind is LinkKind.PARTNER
+        row = self._table.add(
+            url,
+            {
+                Column.BIAS: 1.0,
+                Column.WANTED: odds,
+                Column.DEPTH: np.log1p(link.depth),
+                Column.LISTED: link.kind is LinkKind.SITEMAP,
+            },
+            {
+                Column.BY_MARKS: self._rates.group(("marks", named)),
+                Column.BY_PLACE: self._rates.group(("place", *folders)),
+                Column.BY_BOTH: self._rates.group(("marks", named, *folders)),
+                Column.BY_SOURCE: self._unlinked.group(link.source) if unlinked else self._sources.group(link.source),
+            },
+            queued=not self.partners.is_visited(url),
+        )
+        self._table.mark_queued(self.partners.candidates(url))
+        self._table.mark_queued(self.partners.twins(url))
+        return row
+
+    def _mark_source(self, rows: Rows, source: Url) -> None:
+        """What the page that has the links adds."""
+        if self.partners.language(source) == UNDETERMINED:
+            return
+        self._table.mark(rows[self._table.fact(rows, Column.FROM_WANTED) == 0].tolist())
+        self._table.set_fact(rows, Column.FROM_WANTED, 1.0)
+        if self.partners.is_paired(source):
+            self._table.set_fact(rows, Column.FROM_PAIRED, 1.0)
+
+    # visits
+
+    def _declare(self, urls: Sequence[Url]) -> None:
+        for url in urls:
+            self.partners.add(url)
+        self.partners.declare(urls)
+        self._table.mark_queued(urls)
+
+    def _arrived(self, page: Page) -> None:
+        url = page.url
+        before = set(self.partners.candidates(url))
+        found = self.partners.arrived(page)
+        language = self.partners.language(url)
+        self._stopping.arrived(len(found))
+        self._stopping.saw([language] if language != UNDETERMINED else [])
+        for partner in found:
+            self._count(partner, 1.0)
+            self._unlinked.paired(url, partner)
+        self._count(url, 1.0 if found else self._gain_without_partner(url))
+        if not found:
+            self._unlinked.alone(url)
+        self._recount(before | set(self.partners.candidates(url)))
+        self._table.mark_queued(self.partners.twins(url))
+
+    def _failed(self, url: Url) -> None:
+        self.partners.failed(url)
+        self._count(url, 0.0)
+        self._recount(self.partners.candidates(url))
+
+    def _redirected(self, old: Url, target: str) -> None:
+        self.partners.failed(old)
+        try:
+            new = Url.parse(target)
+        except UrlError:
+            return
+        self.partners.add(new)
+        self.partners.redirect(old, new)
+        self._states.redirect(old, new)
+        self._table.mark_queued(self.partners.candidates(new))
+
+    def _count(self, url: Url, gain: float) -> None:
+        """A visit brought that, or is worth that after all."""
+        row = self._table.row(url)
+        if row is None:
+            return
+        before = self._table.gain(row)
+        self._table.set_gain(row, gain)
+        for group in self._table.group_numbers(row):
+            self._rates.count(group, 1.0 if before is None else 0.0, gain - (before or 0.0))
+
+    def _recount(self, others: Iterable[Url]) -> None:
+        """Visited pages that counted on a partner may do so no more; queued links have other chances."""
+        known = sorted(others)
+        for other in known:
+            row = self._table.row(other)
+            if row is not None and self._table.gain(row) == HALF:
+                self._count(other, self._gain_without_partner(other))
+        self._table.mark_queued(known)
+
+    def _gain_without_partner(self, url: Url) -> float:
+        """What a page without a partner is worth: something while a link that may be its partner is queued."""
+        partners = self.partners
+        if partners.language(url) == UNDETERMINED:
+            return 0.0
+        return HALF * any(other in self._table and not partners.is_visited(other) for other in partners.candidates(url))
