@@ -1,0 +1,50 @@
+"""A job's description: typed, closed, and the same whether it comes from flags or from a TOML file."""
+
+from bitrawl.config.job_file import merged, public_text_of, read, seeds_from, text_of, write
+from bitrawl.config.resolving import continues, resolve, typed
+from bitrawl.config.schema import (
+    FOCUSED,
+    UNFOCUSED,
+    BudgetSection,
+    DiscoverySection,
+    ExportSection,
+    Format,
+    Job,
+    PolitenessSection,
+    Reach,
+    Strategy,
+    Thresholds,
+    TopicModel,
+    TopicSection,
+    Walk,
+    fitting,
+    usual,
+)
+
+__all__ = [
+    "FOCUSED",
+    "UNFOCUSED",
+    "BudgetSection",
+    "DiscoverySection",
+    "ExportSection",
+    "Format",
+    "Job",
+    "PolitenessSection",
+    "Reach",
+    "Strategy",
+    "Thresholds",
+    "TopicModel",
+    "TopicSection",
+    "Walk",
+    "continues",
+    "fitting",
+    "merged",
+    "public_text_of",
+    "read",
+    "resolve",
+    "seeds_from",
+    "text_of",
+    "typed",
+    "usual",
+    "write",
+]

@@ -1,0 +1,111 @@
+"""A job as a TOML file, as flags over one, and as it may be published."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import tomli_w
+
+from bitrawl.config.schema import Job, TopicSection
+from bitrawl.errors import ConfigError
+from bitrawl.files import write as write_file
+
+
+def read(path: Path, *, what: str = "job file") -> dict[str, Any]:
+    """A job file's content, not yet checked."""
+    try:
+        return tomllib.loads(path.read_text("utf-8-sig"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"there is no {what} {path}") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not a text file in UTF-8; a {what} is TOML") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is no TOML: {error}") from error
+
+
+def write(job: Job, path: Path) -> None:
+    """The resolved job, complete under its name or not there at all; without the password of a proxy."""
+    said = "# What was asked. The same command resumes.\n"
+    if _without_password(job.fetch.proxy) != job.fetch.proxy:
+        said += "# The proxy's password is not kept: give it again with --proxy, or set HTTP_PROXY and HTTPS_PROXY.\n"
+    write_file(path, said + text_of(job))
+
+
+def text_of(job: Job) -> str:
+    """As a job file, without the password of a proxy: it is given again on the command line or in the environment."""
+    fetch = msgspec.structs.replace(job.fetch, proxy=_without_password(job.fetch.proxy))
+    return tomli_w.dumps(_without_none(msgspec.to_builtins(msgspec.structs.replace(job, fetch=fetch))))
+
+
+def public_text_of(job: Job) -> str:
+    """As a job file that may be published: no credentials, no contact, and nothing of this machine but file names."""
+    replace = msgspec.structs.replace
+    return text_of(
+        replace(
+            job,
+            replay=[Path(name).name for name in job.replay],
+            warc=[Path(name).name for name in job.warc],
+            encoder=_public_model(job.encoder),
+            url_language_model=_public_model(job.url_language_model),
+            url_pair_model=_public_model(job.url_pair_model),
+            fetch=replace(job.fetch, contact="", proxy="", connect_to={}),
+            pair=replace(job.pair, dictionary=Path(job.pair.dictionary).name),
+            topic=_public_topic(job.topic),
+            discovery=replace(
+                job.discovery,
+                backlinks=[Path(name).name for name in job.discovery.backlinks],
+                host_languages=Path(job.discovery.host_languages).name,
+            ),
+        )
+    )
+
+
+def _public_topic(topic: TopicSection) -> TopicSection:
+    names = [f"{one.partition('=')[0]}={Path(one.partition('=')[2]).name}" for one in topic.language_models]
+    return msgspec.structs.replace(
+        topic,
+        terms=Path(topic.terms).name,
+        texts=[Path(name).name for name in topic.texts],
+        against=[Path(name).name for name in topic.against],
+        language_models=names,
+    )
+
+
+def _public_model(name: str) -> str:
+    """The name of a public model as it is, of a folder only its own name."""
+    return Path(name).name if Path(name).is_absolute() or name.startswith((".", "~")) else name
+
+
+def _without_password(proxy: str) -> str:
+    scheme, mark, rest = proxy.rpartition("://")
+    return f"{scheme}{mark}{rest.rpartition('@')[2]}"
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    return value
+
+
+def merged(described: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Flags over file: a flag that was given wins; tables are merged key by key."""
+    result = dict(described)
+    for key, value in flags.items():
+        if isinstance(value, Mapping) and isinstance(result.get(key, {}), Mapping):
+            result[key] = merged(result.get(key, {}), value)
+        elif value is not None:
+            result[key] = value
+    return {key: value for key, value in result.items() if value != {}}
+
+
+def seeds_from(content: bytes, name: str) -> list[str]:
+    """A seed list: one URL per line; blank lines and lines that begin with # are left out."""
+    try:
+        lines = content.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name} is not a text file in UTF-8; write one URL per line") from error
+    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
