@@ -2,7 +2,7 @@
 """Bring the tables of docs/reference/job-file.md up to date: keys, types and defaults as the program has them.
 
 What a key means is written by hand in the last column and kept. A key that is new there gets the comment beside it in
-config.py, to be edited. A key that is gone loses its row.
+config/schema.py, to be edited. A key that is gone loses its row.
 
 python tools/job_file_reference.py
 """

@@ -14,8 +14,8 @@ from bitrawl.jobs import site_mining
 from bitrawl.jobs.settings import SETTINGS
 from bitrawl.model import Reason
 from bitrawl.page import alternates, analyser, depth, links, outline, sandbox, sitemap
-from bitrawl.pair import site
-from bitrawl.store import archive, replay
+from bitrawl.pair import condensing, site
+from bitrawl.store import archive, replay, warc_records
 from bitrawl.topic import learned, subject
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/limits.md").read_text()
@@ -84,13 +84,13 @@ NUMBERS = {
     "Elements within each other": depth.MAX_DEPTH,
     "Inline elements within each other": depth.MAX_INLINE_DEPTH,
     "Gigabytes of one WARC file (GiB)": archive.MAX_BYTES / (1 << 30),
-    "Megabytes of one record of an archive that you bring (MiB)": replay.MAX_BLOCK / MIB,
+    "Megabytes of one record of an archive that you bring (MiB)": warc_records.MAX_BLOCK / MIB,
     "Home pages of one host in an archive without seeds": replay.MOST_HOMES,
     "Page pairs of a site that are aligned together": site_mining.SAMPLE,
     "Page pairs in a batch": site_mining.BATCH,
     "Characters of a page that pairing looks at": site.MAX_TEXT,
-    "Links of a page that pairing looks at": site.MAX_LINKS,
-    "Tags of a page that pairing looks at": site.MAX_TAGS,
+    "Links of a page that pairing looks at": condensing.MAX_LINKS,
+    "Tags of a page that pairing looks at": condensing.MAX_TAGS,
 }
 
 

@@ -20,7 +20,7 @@ from bitrawl.simulation.truth import in_order
 from bitrawl.strategies.adaptive.link_table import Column
 from bitrawl.strategies.adaptive.scorer import column_weights
 from bitrawl.text.language import NgramLanguageIdentifier, NgramModel
-from bitrawl.training import adaptive, boilerplate, pairs
+from bitrawl.training import adaptive, boilerplate, pairs, perceptron
 from bitrawl.training.site_packs import SitePack
 from bitrawl.url import Url
 from bitrawl.urls.language.model import LinearUrlLanguageModel, UrlLanguageData
@@ -132,7 +132,7 @@ def boilerplate_data(folder: Path, sites: int) -> Path:
 
 
 def test_the_boilerplate_model_is_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(boilerplate, "EPOCHS", 3)
+    monkeypatch.setattr(perceptron, "EPOCHS", 3)
     monkeypatch.setattr(boilerplate, "NAME_STEPS", 50)
     scores = boilerplate.train(boilerplate_data(tmp_path / "data", 40), tmp_path / "boilerplate.npz")
     assert scores.f1 > 0.95

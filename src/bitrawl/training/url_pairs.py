@@ -20,7 +20,8 @@ from bitrawl.training.url_examples import Case, Example, all_examples, case_of, 
 from bitrawl.training.url_negatives import Generator, UrlPair, negatives
 from bitrawl.urls.parallel.comparison import FEATURES
 from bitrawl.urls.parallel.model import feature_rows
-from bitrawl.urls.sitewide.evidence import SITE_FEATURES, Floats
+from bitrawl.urls.sitewide.difference_counts import Floats
+from bitrawl.urls.sitewide.evidence import SITE_FEATURES
 from bitrawl.urls.sitewide.matching import MatchingModels, first_round, second_round, settled
 from bitrawl.urls.trees import Trees
 

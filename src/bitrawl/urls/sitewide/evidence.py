@@ -5,26 +5,17 @@ models of both rounds weigh.
 """
 
 import math
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bitrawl.model import Language
-from bitrawl.text.lexicon import Lexicon
-from bitrawl.url import Url
-from bitrawl.urls.marked_tokens import PAGE_WORDS, MarkedTokens, is_word, marked_tokens, number_value
-from bitrawl.urls.parallel.comparison import FEATURES, Comparison, compare
-from bitrawl.urls.sitewide import sides
+from bitrawl.urls.marked_tokens import MarkedTokens, number_value
+from bitrawl.urls.parallel.comparison import FEATURES
 from bitrawl.urls.sitewide.candidates import UrlNumbers
-from bitrawl.urls.sitewide.ordering import Placed
-
-Floats = NDArray[np.float32]
-ChangePattern = tuple[tuple[str, str], ...]
+from bitrawl.urls.sitewide.difference_counts import DifferenceCounts, Floats
+from bitrawl.urls.sitewide.ordering import UNPLACED, Placed
+from bitrawl.urls.sitewide.site_urls import SiteUrls
 
 SITE_FEATURES = (
     *FEATURES,
@@ -53,364 +44,12 @@ SITE_FEATURES = (
     "margin",  # of the earlier score over the best other partner of either
     "earlier",  # the earlier score
 )
-_CHANGED, _SHARED_NUMBERS = FEATURES.index("changed"), FEATURES.index("shared_numbers")
-# Judgement, all that say nothing else; the models of both rounds were trained with those that make features.
-_SURELY = 0.6  # of a third language: then it is no candidate
-_BY_WORDS = 0.4  # weight of what the words of a URL say of its side, where a mark has 1
-_BY_COMPARISON = 0.5  # the same of what the comparison with its partner says
-_OWN_WORDS = 0.5  # part of a lexicon's opinion that a pair loses when the lexicon was learned from it
-_LEARNED_FROM = 0.5  # score of a pair that the lexicon is learned from
-_HABITUAL = 0.3  # of the URLs that have what is changed, the share that makes the change a habit
-_RUNNING = 1.0  # logarithm of how many others are as far apart in their numbers
 # Of the pairs that are found, those that must show that there are two languages, or else how sure the judge must be
 # of them on average. Set by hand (2026-11) on lists of one language, made up and halves of the benchmark's sites: most
 # show none, with a mean of at most .68; two of MDN and one of nato.int show 17 % or more, and still pass. On WMT16's
 # sites at least half do; MDN's slugs without marks show few or none, at .68 to .86.
 _SHOWN = 0.05
 _CONFIDENT = 0.75
-_SIDE_BY_SIDE = 1.0  # odds of a run whose numbers show that there are two languages
-_SEPARATORS = frozenset("/*-_.")
-_UNPLACED = Placed(0.0, 0.0, 0.0)
-_GLUED = 4  # letters that a habit puts before a name, or after it
-_COMMON = 8  # ways to differ that are looked at as habits of the site
-_HABIT = 0.15  # share of the site's pairs that makes a change tell sides
-_ALNUM = re.compile(r"[^\W_]+")
-_MOVED = tuple(FEATURES.index(name) for name in ("short_numbers", "long_numbers", "loose_numbers"))
-
-
-class SiteUrls:
-    """The URLs of a site, which of two languages each seems to be in, and the comparisons made among them."""
-
-    def __init__(
-        self, urls: Sequence[Url], languages: tuple[Language, Language], language_of: Mapping[Url, Language]
-    ) -> None:
-        self.urls, self.languages = urls, languages
-        self.tokens = [marked_tokens(url) for url in urls]
-        self.frequency = Counter(token for one in self.tokens for token in set(one.tokens))
-        self.carriers = Carriers(self.tokens, self.frequency)
-        self.contents = [
-            frozenset(token for token in one.tokens if token.isalnum() and token not in PAGE_WORDS)
-            for one in self.tokens
-        ]
-        self.told = [sides.side_of(language_of[url], languages) if url in language_of else 0 for url in urls]
-        self.third = [
-            third and not told for told, third in zip(self.told, sides.in_third(self.tokens, languages), strict=True)
-        ]
-        self.marked = [
-            0.0 if third else told or side
-            for told, third, side in zip(self.told, self.third, sides.by_marks(self.tokens, languages), strict=True)
-        ]
-        self.worded = sides.by_words(self.tokens, languages)
-        self.foreign = sides.foreign(self.tokens, languages, self.marked)
-        self.sides = self.marked
-        self.ordered: dict[UrlNumbers, Placed] = {}
-        self._runs: dict[int, float] = {}
-        self.templates = [_template(one) for one in self.tokens]
-        self._comparisons: dict[UrlNumbers, Comparison] = {}
-
-    def comparison(self, pair: UrlNumbers) -> Comparison:
-        """Made once for each two."""
-        found = self._comparisons.get(pair)
-        if found is None:
-            found = compare(self.tokens[pair[0]], self.tokens[pair[1]], self.languages)
-            self._comparisons[pair] = found
-        return found
-
-    def pattern(self, pair: UrlNumbers) -> ChangePattern:
-        """In what the two differ; numbers that run side by side all differ in the same way."""
-        pattern = self.comparison(pair).pattern
-        if pair not in self.ordered:
-            return pattern
-        return tuple(("#", "#") if old.isdecimal() and new.isdecimal() else (old, new) for old, new in pattern)
-
-    def place(self, ordered: Mapping[UrlNumbers, Placed]) -> None:
-        """Numbered pages that run side by side, beside those that are known."""
-        for pair, placed in ordered.items():
-            self.ordered[pair] = placed.beside(self.ordered.get(pair, placed))
-        self._runs = {}
-        for pair, placed in self.ordered.items():
-            for end in pair:
-                self._runs[end] = max(self._runs.get(end, 0.0), placed.run * min(1.0, placed.odds))
-
-    def displaced(self, pair: UrlNumbers) -> float:
-        """How well numbers run side by side that give one of the two another partner."""
-        return 0.0 if pair in self.ordered else max(self._runs.get(end, 0.0) for end in pair)
-
-    def certain(self) -> dict[int, UrlNumbers]:
-        """By its two numbers each pair that differs in its marks alone, one of each language, when no third is so."""
-        alike: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-        for number, one in enumerate(self.tokens):
-            if not self.third[number]:
-                alike[one.bare].append(number)
-        pairs = ((group[0], group[1]) for group in alike.values() if len(group) == 2)
-        return {end: pair for pair in pairs if self.marked[pair[0]] * self.marked[pair[1]] < 0 for end in pair}
-
-    def plausible(self, pairs: Iterable[UrlNumbers]) -> list[UrlNumbers]:
-        """Without those that are in one language, or in a third."""
-        return [(a, b) for a, b in pairs if not self._one_language(a, b)]
-
-    def _one_language(self, a: int, b: int) -> bool:
-        if self.told[a] and self.told[b]:
-            return self.told[a] == self.told[b]
-        if self.marked[a] * self.marked[b] >= 1 or max(self.foreign[a], self.foreign[b]) > _SURELY:
-            return True
-        return self.third[a] or self.third[b]
-
-    def learn_sides(self, matched: Sequence[UrlNumbers]) -> None:
-        """From partners that are known, on to all URLs."""
-        known = np.array(self.marked, np.float64) + _BY_WORDS * np.array(self.worded, np.float64)
-        for a, b in matched:
-            side = _BY_COMPARISON * self.comparison((a, b)).side
-            known[a] += side
-            known[b] -= side
-        self.sides = sides.by_partners(self.tokens, known, matched)
-
-    def apart(self, pair: UrlNumbers) -> bool:
-        """Whether marks, or what is told, set the two in different languages."""
-        return self.comparison(pair).side != 0 or self.marked[pair[0]] * self.marked[pair[1]] < 0
-
-    def direction(self, pair: UrlNumbers) -> float:
-        """Positive when the first of the two is in the first language, as far as is known."""
-        return self.comparison(pair).side + self.sides[pair[0]] - self.sides[pair[1]]
-
-
-class Habits(NamedTuple):
-    """Which side of the site's habits each URL is on."""
-
-    sides: Floats  # habits × URLs: 1, -1, or 0 where it does not tell
-    shares: Floats  # of the site's pairs
-
-    def agreement(self, pairs: Sequence[UrlNumbers]) -> Floats:
-        """-1 where they set the two apart, 1 where they put them on one side; by how common they are."""
-        if not len(self.shares) or not len(pairs):
-            return np.zeros(len(pairs), np.float32)
-        ends = np.array(pairs, np.int64)
-        both = self.sides[:, ends[:, 0]] * self.sides[:, ends[:, 1]]
-        weights = self.shares[:, None]
-        same, apart = (both > 0) * weights, (both < 0) * weights
-        result: Floats = (same.max(axis=0) - apart.max(axis=0)).astype(np.float32)
-        return result
-
-
-class Carriers:
-    """How many URLs of a site have a text that a change takes out, puts in or replaces; and which."""
-
-    def __init__(self, urls: Sequence[MarkedTokens], frequency: Mapping[str, int]) -> None:
-        self._urls, self._frequency = urls, frequency
-        self._glued: Counter[str] | None = None
-        self._parameters: Counter[str] | None = None
-
-    def count(self, text: str) -> float:
-        """0 for no text."""
-        if text in self._frequency:
-            return self._frequency[text]
-        if not text:
-            return 0.0
-        if text.startswith("^") or text.endswith("$"):
-            return self._by_glue()[text]
-        if "=" in text and (found := self._by_parameter()[text]):
-            return found
-        parts = [self._frequency[token] for token in _ALNUM.findall(text) if token in self._frequency]
-        return min(parts, default=0.0)
-
-    def have(self, text: str) -> NDArray[np.bool_]:
-        """Of each URL, whether it has the text."""
-        return np.array([_has(one, text) for one in self._urls], bool)
-
-    def _by_glue(self) -> Counter[str]:
-        if self._glued is None:
-            self._glued = Counter()
-            for token, count in self._frequency.items():
-                if is_word(token):
-                    for size in range(1, min(_GLUED, len(token) - 1) + 1):
-                        self._glued[f"^{token[:size]}"] += count
-                        self._glued[f"{token[-size:]}$"] += count
-        return self._glued
-
-    def _by_parameter(self) -> Counter[str]:
-        if self._parameters is None:
-            self._parameters = Counter(
-                parameter for one in self._urls if "?" in one.tokens for parameter in _parameters(one.tokens)
-            )
-        return self._parameters
-
-
-def _parameters(tokens: Sequence[str]) -> list[str]:
-    return "".join(tokens[tokens.index("?") + 1 :]).split("&") if "?" in tokens else []
-
-
-def _has(one: MarkedTokens, text: str) -> bool:
-    if text.startswith("^"):
-        return any(len(token) > len(text) - 1 and token.startswith(text[1:]) for token in one.tokens)
-    if text.endswith("$"):
-        return any(len(token) > len(text) - 1 and token.endswith(text[:-1]) for token in one.tokens)
-    if text.isalnum():
-        return text in one.tokens
-    return text in _parameters(one.tokens) if "=" in text else text in "".join(one.tokens)
-
-
-class DifferenceCounts:
-    """How often pairs differ in what way, from pairs that are believed with some weight."""
-
-    def __init__(self, view: SiteUrls, weights: Mapping[UrlNumbers, float]) -> None:
-        self._view, self._weights = view, weights
-        self._carried: dict[tuple[str, str], float] = {}
-        self.patterns: defaultdict[ChangePattern, float] = defaultdict(float)
-        self.changes: defaultdict[tuple[str, str], float] = defaultdict(float)
-        self.offsets: defaultdict[int, float] = defaultdict(float)
-        for pair, weight in weights.items():
-            comparison, pattern = view.comparison(pair), view.pattern(pair)
-            self.patterns[_canonical(pattern)] += weight
-            for change in set(pattern):
-                self.changes[_canonical_change(change)] += weight
-            for offset in _offsets(comparison):
-                self.offsets[offset] += weight
-        self._total = sum(weights.values())
-        ranked = sorted(self.patterns.items(), key=lambda item: (-item[1], item[0]))
-        self._common = [(pattern, count) for pattern, count in ranked[:_COMMON] if count >= 2 and pattern]
-        self._replacements: defaultdict[str, float] = defaultdict(float)
-        for change, count in self.changes.items():
-            for text in set(change):
-                self._replacements[text] += count
-        self._at_end = self._best_at_end()
-        self._kept, self._kept_numbers = self._constancy()
-        self.lexicon = _lexicon(view, weights)
-
-    def habits(self) -> list[tuple[str, str]]:
-        """Changes that two pairs or more have in common; numbers for numbers aside, which are no names."""
-        return sorted(
-            change
-            for change, count in self.changes.items()
-            if count >= 2 and not (change[0].isdecimal() and change[1].isdecimal()) and "#" not in change
-        )
-
-    def features(self, pair: UrlNumbers) -> tuple[float, ...]:
-        """pattern, pattern_share, rarest_change, rarest_change_share, offset, lexicon; the pair itself not counted."""
-        own = self._weights.get(pair, 0.0)
-        comparison, differs = self._view.comparison(pair), self._view.pattern(pair)
-        pattern = max(0.0, self.patterns.get(_canonical(differs), 0.0) - own)
-        rarest, share = math.inf, 1.0
-        pattern_share = 1.0
-        for change in differs:
-            count = max(0.0, self.changes.get(_canonical_change(change), 0.0) - own)
-            carriers = self._carriers(change)
-            rarest = min(rarest, count)
-            share = min(share, count / (carriers + 1))
-            pattern_share = min(pattern_share, pattern / (carriers + 1))
-        if not differs:
-            rarest = pattern
-        offset = max((self.offsets.get(offset, 0.0) - own for offset in _offsets(comparison)), default=0.0)
-        return (
-            math.log1p(pattern),
-            min(1.0, pattern_share),
-            math.log1p(rarest),
-            min(1.0, share),
-            math.log1p(max(0.0, offset)),
-            self._kept if comparison.values[_CHANGED] else 0.0,
-            self._kept_numbers if _moves_numbers(comparison) else 0.0,
-            self._translated(pair, own),
-        )
-
-    def habit_features(self, pair: UrlNumbers) -> tuple[float, ...]:
-        """habit_share, habit_margin, other_habit, exclusive."""
-        own = self._weights.get(pair, 0.0)
-        differs = self._view.pattern(pair)
-        pattern = _canonical(differs)
-        count = max(0.0, self.patterns.get(pattern, 0.0) - own)
-        most = max((number for _, number in self._common), default=1.0)
-        others = sum(number for other, number in self._common if other != pattern)
-        rival = max((self._rival(end, pattern) for end in pair), default=0.0)
-        exclusive = 1.0
-        for change in differs:
-            together = max(0.0, self.changes.get(_canonical_change(change), 0.0) - own)
-            for text in change:
-                if text:
-                    exclusive = min(exclusive, together / max(1.0, self._replacements.get(text, 0.0) - own))
-        return (
-            min(1.0, count / most),
-            math.log1p(count) - math.log1p(rival),
-            min(1.0, others / self._expected()),
-            exclusive,
-        )
-
-    def _expected(self) -> float:
-        """Pairs of the site if every page had its partner, or of those that are believed."""
-        return max(1.0, min(self._total, len(self._view.urls) / 2))
-
-    def _best_at_end(self) -> dict[int, list[tuple[float, ChangePattern]]]:
-        """Of each URL the two commonest ways in which it differs from a candidate."""
-        found: defaultdict[int, dict[ChangePattern, float]] = defaultdict(dict)
-        for pair in self._weights:
-            pattern = _canonical(self._view.pattern(pair))
-            for end in pair:
-                found[end][pattern] = self.patterns[pattern]
-        return {
-            end: sorted(((count, pattern) for pattern, count in ways.items()), reverse=True)[:2]
-            for end, ways in found.items()
-        }
-
-    def _rival(self, end: int, pattern: ChangePattern) -> float:
-        return next((count - 1 for count, other in self._at_end.get(end, ()) if other != pattern), 0.0)
-
-    def habit_sides(self) -> Habits:
-        """Of each URL, for each of the site's common changes, which side of it that is on; and how common it is."""
-        changes = sorted(self.changes.items(), key=lambda item: (-item[1], item[0]))[:_COMMON]
-        kept = [
-            (change, count / self._total)
-            for change, count in changes
-            if count >= 2 and count >= _HABIT * self._total and _tells_sides(change)
-        ]
-        rows = [self._sides_of(change) for change, _ in kept]
-        sides = np.array(rows, np.float32).reshape(len(rows), len(self._view.urls))
-        return Habits(sides, np.array([share for _, share in kept], np.float32))
-
-    def _sides_of(self, change: tuple[str, str]) -> Floats:
-        """1 for what has the one and not the other, -1 for the contrary; nothing stands for whatever has not the other."""
-        have = [self._view.carriers.have(text) if text else np.ones(len(self._view.urls), bool) for text in change]
-        if not change[0]:
-            have[0] = ~have[1]
-        elif not change[1]:
-            have[1] = ~have[0]
-        return have[0].astype(np.float32) - have[1].astype(np.float32)
-
-    def recurs(self, pair: UrlNumbers) -> bool:
-        """Whether other pairs differ in the same way, and few URLs have what is changed without such a partner."""
-        pattern, _, _, share, offset, *_ = self.features(pair)
-        recurring = bool(self._view.pattern(pair)) and pattern > 0 and share > _HABITUAL
-        placed = self._view.ordered.get(pair, _UNPLACED)
-        return recurring or offset > _RUNNING or placed.run > _SIDE_BY_SIDE
-
-    def _constancy(self) -> tuple[float, float]:
-        kept = changed = kept_numbers = moved = 0.0
-        for pair, weight in self._weights.items():
-            comparison = self._view.comparison(pair)
-            if comparison.values[_CHANGED]:
-                changed += weight
-            else:
-                kept += weight
-            if _moves_numbers(comparison):
-                moved += weight
-            elif comparison.values[_SHARED_NUMBERS]:
-                kept_numbers += weight
-        return kept / (kept + changed + 1), kept_numbers / (kept_numbers + moved + 1)
-
-    def _carriers(self, change: tuple[str, str]) -> float:
-        """How many URLs have what is changed: of the two the fewer; at least one."""
-        found = self._carried.get(change)
-        if found is None:
-            counts = [count for text in change if (count := self._view.carriers.count(text))]
-            found = self._carried[change] = max(1.0, min(counts, default=len(self._view.urls) / 2))
-        return found
-
-    def _translated(self, pair: UrlNumbers, own: float) -> float:
-        comparison = self._view.comparison(pair)
-        a, b = comparison.words_a, comparison.words_b
-        if not a or not b or self.lexicon is None:
-            return float(not a and not b)
-        if self._view.direction(pair) < 0:
-            a, b = b, a
-        forward, backward = self.lexicon.coverage(a, b)
-        return min(forward, backward) * (1.0 - _OWN_WORDS * own)
 
 
 def features(
@@ -433,7 +72,7 @@ def features(
             _rarest(view, a, b),
             *tally.features(pair),
             abs(order[a] - order[b]),
-            *_places(view.ordered.get(pair, _UNPLACED)),
+            *_places(view.ordered.get(pair, UNPLACED)),
             view.displaced(pair),
             *tally.habit_features(pair),
             sides_agree,
@@ -456,21 +95,6 @@ def two_languages(view: SiteUrls, pairs: Mapping[UrlNumbers, float]) -> bool:
 
 def _places(placed: Placed) -> tuple[float, ...]:
     return placed.odds, placed.run, math.log1p(placed.votes)
-
-
-def habitual_directions(view: SiteUrls, pairs: Iterable[UrlNumbers]) -> dict[UrlNumbers, float]:
-    """Of each pair which is in the first language, as `SiteUrls.direction`; those that differ in one way are asked together."""
-    ways = {pair: view.pattern(pair) for pair in pairs}
-    votes: defaultdict[ChangePattern, float] = defaultdict(float)
-    for pair, way in ways.items():
-        votes[_canonical(way)] += _turn(way) * view.direction(pair)
-    return {pair: _turn(way) * votes[_canonical(way)] or view.direction(pair) for pair, way in ways.items()}
-
-
-def _turn(pattern: ChangePattern) -> int:
-    """1 for a pattern that is its own canonical form, -1 for one that was turned, 0 for one that reads both ways."""
-    turned = tuple((new, old) for old, new in pattern)
-    return 0 if turned == pattern else 1 if pattern < turned else -1
 
 
 def _two_best(scores: Mapping[UrlNumbers, float]) -> dict[int, tuple[float, float]]:
@@ -515,60 +139,3 @@ def _order(view: SiteUrls) -> list[float]:
 
 def _natural(one: MarkedTokens) -> list[tuple[int, int, str]]:
     return [(0, number_value(token), "") if token.isdecimal() else (1, 0, token) for token in one.bare]
-
-
-def _template(one: MarkedTokens) -> tuple[str, ...]:
-    """Numbers and the last segment's words masked: what pages of one kind have in common."""
-    words = [("#" if token.isdecimal() else token) for token in one.tokens]
-    last = len(words) - words[::-1].index("/") if "/" in words else 0
-    kept = words[:last] + ["*" if is_word(token) and "?" not in words[last:] else token for token in words[last:]]
-    return tuple(token for token, mark in zip(kept, one.marks, strict=True) if token not in _SEPARATORS and not mark)
-
-
-def _tells_sides(change: tuple[str, str]) -> bool:
-    """A letter that words end in anyway tells nothing; numbers that run side by side are on no side."""
-    if any(text.strip("^$") != text and len(text) <= 2 for text in change):
-        return False
-    return any(change) and "#" not in change
-
-
-def _moves_numbers(comparison: Comparison) -> bool:
-    return any(comparison.values[place] for place in _MOVED)
-
-
-def _canonical(pattern: ChangePattern) -> ChangePattern:
-    turned = tuple((new, old) for old, new in pattern)
-    return min(pattern, turned)
-
-
-def _canonical_change(change: tuple[str, str]) -> tuple[str, str]:
-    return change if change[0] <= change[1] else (change[1], change[0])
-
-
-def _offsets(comparison: Comparison) -> list[int]:
-    return [abs(old - new) for old, new in comparison.numbers]
-
-
-def _lexicon(view: SiteUrls, weights: Mapping[UrlNumbers, float]) -> Lexicon | None:
-    bags, trust = [], []
-    for pair, weight in weights.items():
-        comparison = view.comparison(pair)
-        if not comparison.words_a or not comparison.words_b or weight < _LEARNED_FROM:
-            continue
-        a, b = comparison.words_a, comparison.words_b
-        bags.append((a, b) if view.direction(pair) >= 0 else (b, a))
-        trust.append(weight)
-    return Lexicon.learn(bags, weights=trust) if bags else None
-
-
-def pairs_by_template(view: SiteUrls, numbers: Iterable[int], limit: int) -> list[UrlNumbers]:
-    """All pairs of one side with the other among those numbers, by template, as long as they are not too many."""
-    groups: defaultdict[object, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for number in numbers:
-        if view.sides[number]:
-            groups[view.templates[number]][view.sides[number] < 0].append(number)
-    found = []
-    for first, second in groups.values():
-        if len(first) * len(second) <= limit:
-            found += [(min(a, b), max(a, b)) for a, b in product(first, second)]
-    return found

@@ -18,16 +18,10 @@ import numpy as np
 from bitrawl.model import Language
 from bitrawl.url import Url
 from bitrawl.urls.sitewide.candidates import UrlNumbers, candidates, with_habits_joined
-from bitrawl.urls.sitewide.evidence import (
-    DifferenceCounts,
-    Floats,
-    SiteUrls,
-    features,
-    habitual_directions,
-    pairs_by_template,
-    two_languages,
-)
+from bitrawl.urls.sitewide.difference_counts import DifferenceCounts, Floats, habitual_directions
+from bitrawl.urls.sitewide.evidence import features, two_languages
 from bitrawl.urls.sitewide.ordering import numbered_pairs, pairs_of_runs
+from bitrawl.urls.sitewide.site_urls import SiteUrls, pairs_by_template
 from bitrawl.urls.trees import Trees
 
 # Swept 0.07–0.60 on halves of the hosts and on kinds of difference left out (2026-11, docs/decisions/url-pairs.md): against

@@ -53,6 +53,8 @@ class Placed(NamedTuple):
         return Placed(*map(max, self, other))
 
 
+UNPLACED = Placed(0.0, 0.0, 0.0)
+
 Align = Callable[[Iterable[int], Iterable[int]], dict[tuple[int, int], Placed]]
 
 
