@@ -13,7 +13,6 @@ from bitrawl.store.reading_index import (
     MOST_HITS,
     HitPlace,
     Languages,
-    Order,
     PairCount,
     PairQuestion,
     PairRow,
@@ -36,20 +35,10 @@ class VerdictState(StrEnum):
     NONE = "none"
 
 
-class PairFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which page pairs to list, and how."""
+class PairFilter(PairQuestion, frozen=True, kw_only=True):
+    """Which page pairs to list, also by what was said about them."""
 
-    languages: Languages | None = None
-    site: str = ""
-    text: str = ""  # in a URL or a title
-    method: str = ""  # the letter of one
-    least: float = 0.0  # of the score
-    most: float = 1.0
     verdict: VerdictState | None = None
-    order: Order = Order.SCORE
-    ascending: bool = False
-    offset: int = 0
-    limit: int = 50
 
 
 class ListedPair(msgspec.Struct, frozen=True):
@@ -224,14 +213,13 @@ class Reading:
         return self._verdicts.history(most)
 
     def _question(self, wanted: PairFilter) -> PairQuestion:
-        fields = msgspec.structs.asdict(wanted)
-        state = fields.pop("verdict")
-        if state is VerdictState.NONE:
-            fields["without"] = [key for verdict in Verdict for key in self._verdicts.keys(Kind.PAIR, verdict)]
-        elif state is not None:
-            verdict = Verdict.ACCEPT if state is VerdictState.ACCEPTED else Verdict.REJECT
-            fields["keys"] = self._verdicts.keys(Kind.PAIR, verdict)
-        return PairQuestion(**fields)
+        if wanted.verdict is None:
+            return wanted
+        if wanted.verdict is VerdictState.NONE:
+            judged = [key for verdict in Verdict for key in self._verdicts.keys(Kind.PAIR, verdict)]
+            return msgspec.structs.replace(wanted, without=judged)
+        verdict = Verdict.ACCEPT if wanted.verdict is VerdictState.ACCEPTED else Verdict.REJECT
+        return msgspec.structs.replace(wanted, keys=self._verdicts.keys(Kind.PAIR, verdict))
 
     def _listed(self, rows: Sequence[PairRow]) -> list[ListedPair]:
         verdicts = self._verdicts.of(Kind.PAIR, {row.key for row in rows})
