@@ -4,9 +4,14 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import msgspec
 import pytest
+from typer.testing import CliRunner
 
+from bitrawl import config
+from bitrawl.cli import app
 from bitrawl.cluster import s3
+from bitrawl.cluster.bundles import bundled, sites_of, written_bundles
 from bitrawl.cluster.places import place
 from bitrawl.cluster.s3 import s3_place
 from bitrawl.errors import ConfigError, StoreError
@@ -138,3 +143,15 @@ def test_the_missing_extra_is_named(monkeypatch):
 
     with pytest.raises(ConfigError, match=r"pip install 'bitrawl\[cluster\]'"):
         place("s3://corpora/file")
+
+
+def test_status_shows_a_run_that_is_in_a_bucket(monkeypatch):
+    store = pytest.importorskip("obstore.store").MemoryStore()
+    monkeypatch.setattr(s3, "_store", lambda *_: store)
+    job = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/", "http://b.org/"]})
+    written_bundles(place("s3://corpora/run"), lambda: bundled(sites_of(job), 1, list), job)
+
+    shown = CliRunner().invoke(app, ["status", "s3://corpora/run", "--format", "json"], catch_exceptions=False)
+
+    assert shown.exit_code == 0
+    assert msgspec.json.decode(shown.stdout)["sites"] == 2
