@@ -153,17 +153,19 @@ def speed() -> None:
     """Time for one site of 10,000 URLs, and for the links of a page."""
     rng = random.Random(1)
     words = ["".join(rng.choices("abcdefghijklmnoprstu", k=rng.randint(3, 9))) for _ in range(4000)]
-    for name, form in (
-        ("marked", "https://big.test/{}/{}/{}-{}-{}.html"),
-        ("numbers", "https://big.test/{}/{}/{}{}?id={}"),
+    for name, form, marks in (
+        ("glued without a mark", "https://big.test/{1}/{0}{2}-{3}-{4}.html", ("qx", "")),
+        ("numbers", "https://big.test/{}/{}/{}{}?id={}", ("en", "fr")),
+        ("marked", "https://big.test/{}/{}/{}-{}-{}.html", ("en", "fr")),
     ):
         urls = []
         for number in range(5000):
             rest = (rng.choice(words[:40]), rng.choice(words), rng.choice(words), number)
-            urls += [Url.parse(form.format(mark, *rest)) for mark in ("en", "fr")]
+            urls += [Url.parse(form.format(mark, *rest)) for mark in marks]
         timed(name, urls)
-    opaque = [Url.parse(f"https://big.test/p/{rng.randrange(10**9)}") for _ in range(10_000)]
-    timed("opaque", opaque)
+    slugs = ["-".join(rng.choices(words, k=4)) for _ in range(10_000)]
+    timed("random slugs", [Url.parse(f"https://big.test/blog/{slug}") for slug in slugs])
+    timed("random numbers", [Url.parse(f"https://big.test/p/{rng.randrange(10**9)}") for _ in range(10_000)])
     bundled_trees.cache_clear()
     started = time.perf_counter()
     model = TreeUrlPairModel()
