@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import typer
+import uvicorn
 
 from bitrawl.cli.serve import app
 from bitrawl.web import settings
@@ -95,6 +96,23 @@ def test_the_container_installs_extras_that_exist():
     extras = set(re.search(r"/src\[([\w,]+)\]", run).group(1).split(","))
     assert "web" in extras
     assert extras <= set(PROJECT["optional-dependencies"])
+
+
+def test_the_container_copies_the_package_and_nothing_else():
+    copied = [source for one in container()["COPY"] for source in one.split()[:-1]]
+    assert sorted(copied) == sorted(["pyproject.toml", "src", PROJECT["readme"], *PROJECT["license-files"]])
+
+
+def test_the_user_of_the_container_is_the_one_in_the_guide():
+    (run,) = container()["RUN"]
+    uid = re.search(r"useradd --uid (\d+)", run).group(1)
+    assert f"the user with the id {uid}" in GUIDE.read_text()
+
+
+def test_the_proxy_of_a_container_is_believed_as_the_guide_says(monkeypatch: pytest.MonkeyPatch):
+    name, value = re.search(r"-e (FORWARDED_\w+)='(.)'", GUIDE.read_text()).groups()
+    monkeypatch.setenv(name, value)
+    assert uvicorn.Config("app").forwarded_allow_ips == "*"
 
 
 def test_the_container_has_a_python_that_the_project_takes():
