@@ -142,6 +142,12 @@ def test_the_proxy_passes_on_what_the_app_needs():
         assert f"proxy_set_header {header};" in text
 
 
+def test_the_proxy_uses_no_directive_that_nginx_of_debian_12_does_not_know():
+    text = re.sub(r"#.*", "", (DEPLOY / "nginx.conf").read_text())
+    assert "listen 443 ssl http2;" in text
+    assert "http2 on" not in text  # since nginx 1.25.1
+
+
 def test_the_port_is_the_default_one():
     (option,) = (one for one in typer.main.get_command(app).params if "--port" in one.opts)
     assert str(option.default) == PORT
