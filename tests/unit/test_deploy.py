@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import typer
+import uvicorn
 
 from bitrawl.cli.serve import app
 from bitrawl.web import settings
@@ -97,6 +98,23 @@ def test_the_container_installs_extras_that_exist():
     assert extras <= set(PROJECT["optional-dependencies"])
 
 
+def test_the_container_copies_the_package_and_nothing_else():
+    copied = [source for one in container()["COPY"] for source in one.split()[:-1]]
+    assert sorted(copied) == sorted(["pyproject.toml", "src", PROJECT["readme"], *PROJECT["license-files"]])
+
+
+def test_the_user_of_the_container_is_the_one_in_the_guide():
+    (run,) = container()["RUN"]
+    uid = re.search(r"useradd --uid (\d+)", run).group(1)
+    assert f"the user with the id {uid}" in GUIDE.read_text()
+
+
+def test_the_proxy_of_a_container_is_believed_as_the_guide_says(monkeypatch: pytest.MonkeyPatch):
+    name, value = re.search(r"-e (FORWARDED_\w+)='(.)'", GUIDE.read_text()).groups()
+    monkeypatch.setenv(name, value)
+    assert uvicorn.Config("app").forwarded_allow_ips == "*"
+
+
 def test_the_container_has_a_python_that_the_project_takes():
     (image,) = container()["FROM"]
     version = re.search(r"python:3\.(\d+)", image).group(1)
@@ -122,6 +140,12 @@ def test_the_proxy_passes_on_what_the_app_needs():
     assert int(re.search(r"proxy_read_timeout\s+(\d+)s;", text).group(1)) >= SECONDS
     for header in ("Host $host", "X-Forwarded-For $remote_addr", "X-Forwarded-Proto $scheme"):
         assert f"proxy_set_header {header};" in text
+
+
+def test_the_proxy_uses_no_directive_that_nginx_of_debian_12_does_not_know():
+    text = re.sub(r"#.*", "", (DEPLOY / "nginx.conf").read_text())
+    assert "listen 443 ssl http2;" in text
+    assert "http2 on" not in text  # since nginx 1.25.1
 
 
 def test_the_port_is_the_default_one():

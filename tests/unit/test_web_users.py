@@ -2,6 +2,7 @@
 
 import pytest
 
+from bitrawl.errors import StoreError
 from bitrawl.web.settings import UserSection
 from bitrawl.web.users import RateLimit, Users, hashed, secret_of
 
@@ -66,6 +67,12 @@ def test_the_secret_is_made_once_and_for_its_owner_only(tmp_path):
     assert (tmp_path / ".secret").stat().st_mode & 0o077 == 0
     (tmp_path / ".secret").write_bytes(b"cut")
     assert len(secret_of(tmp_path)) == 32
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_that_says_so(tmp_path):
+    (tmp_path / ".secret").mkdir()  # permissions would not stop root
+    with pytest.raises(StoreError, match=r"cannot be written.*check its permissions"):
+        secret_of(tmp_path)
 
 
 def test_a_rate_is_counted_for_each_key_over_a_minute():

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
+from bitrawl.files import write_fault
 from bitrawl.web.settings import SINGLE_USER, User, UserSection
 
 SESSION_DAYS = 30  # judgement
@@ -67,8 +68,15 @@ def hashed(token: str) -> str:
 
 
 def secret_of(jobs: Path) -> bytes:
-    """The key of this app's sessions, made once; only its owner can read it."""
+    """The key of this app's sessions, made once; only its owner can read it. Raises `StoreError`."""
     path = jobs / ".secret"
+    try:
+        return _read_or_made(path)
+    except OSError as error:
+        raise write_fault(path, error) from error
+
+
+def _read_or_made(path: Path) -> bytes:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
