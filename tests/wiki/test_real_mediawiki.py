@@ -10,7 +10,8 @@ from wiki.mediawiki import wikis
 
 from bitrawl.assemble import fetching
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.bootstrap import Asked, Manners, Summary, bootstrap, read
+from bitrawl.jobs.bootstrap import Asked, Manners, bootstrap, read
+from bitrawl.jobs.bootstrap_outcome import Summary
 from bitrawl.topic.wiki.answers import KeptAnswers
 from bitrawl.topic.wiki.client import WikiClient
 from bitrawl.url import Url

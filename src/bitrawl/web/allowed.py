@@ -22,7 +22,7 @@ from bitrawl.web import fields
 from bitrawl.web.fields import Field, Fields
 from bitrawl.web.intent import Command, Prepared, Verb
 from bitrawl.web.said import Said, error_said, quoted, said
-from bitrawl.web.settings import Settings
+from bitrawl.web.settings import Settings, WikiSection
 from bitrawl.web.supervisor import sites_of
 
 GIVEN = "given"
@@ -122,18 +122,19 @@ def discovery(given: Mapping[str, object], settings: Settings, uploads: Uploads 
 
 
 def bootstrapping(given: Mapping[str, object], settings: Settings) -> AskedBootstrap:
-    """A topic from the category of a Wikipedia; raises `FieldError`."""
+    """A topic from a category of Wikipedia, or of the operator's wiki; raises `FieldError`."""
     read = _Reading(given, _BOOTSTRAP, settings)
     values = read.values
     if "category" not in values:
-        read.mistakes.setdefault("category", said("name a subject, as a category of Wikipedia is called"))
+        wiki = settings.wiki.shown if settings.wiki else "Wikipedia"
+        read.mistakes.setdefault("category", said("name a subject, as a category of {wiki} is called", wiki=wiki))
     if "langs" not in values:
         read.mistakes.setdefault("languages", said("name at least one language"))
     read.check()
     fetch, politeness = settings.job.get("fetch", {}), settings.job.get("politeness", {})
     flags = {
         "--langs": ",".join(values["langs"]),
-        "--wiki": values.get("wiki", "en"),
+        "--wiki": _wiki(values.get("wiki"), settings.wiki),
         "--depth": values.get("depth"),
         "--max-articles": values.get("articles"),
         "--max-sites": values.get("sites"),
@@ -143,8 +144,17 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> AskedBoots
     arguments = [f"{flag}={value}" for flag, value in flags.items() if value is not None]
     arguments += ["--allow-private"] if fetch.get("allow_private") else []
     arguments += [f"--{'' if on else 'no-'}check-sites" for on in (values.get("check_sites"),) if on is not None]
-    wiki = bootstrap.endpoint(flags["--wiki"])
-    return AskedBootstrap(values.get("name", ""), (*arguments, "--", values["category"]), (wiki.site,))
+    if settings.wiki is not None and settings.wiki.allow_private:
+        arguments += [f"--private-wiki={address}" for address in settings.wiki.editions.values()]
+    site = bootstrap.endpoint(flags["--wiki"]).site
+    return AskedBootstrap(values.get("name", ""), (*arguments, "--", values["category"]), (site,))
+
+
+def _wiki(edition: str | None, own: WikiSection | None) -> str:
+    """A language of Wikipedia, or the address of the operator's wiki."""
+    if own is None:
+        return edition or "en"
+    return own.editions[edition] if edition else next(iter(own.editions.values()))
 
 
 def export_again(given: Mapping[str, object], settings: Settings) -> Command:
