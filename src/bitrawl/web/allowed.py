@@ -126,8 +126,10 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> AskedBoots
     read = _Reading(given, _BOOTSTRAP, settings)
     values = read.values
     if "category" not in values:
-        wiki = settings.wiki.shown if settings.wiki else "Wikipedia"
-        read.mistakes.setdefault("category", said("name a subject, as a category of {wiki} is called", wiki=wiki))
+        named = said("name a subject, as a category of Wikipedia is called")
+        if settings.wiki is not None:
+            named = said("name a subject, as a category of {wiki} is called", wiki=settings.wiki.shown)
+        read.mistakes.setdefault("category", named)
     if "langs" not in values:
         read.mistakes.setdefault("languages", said("name at least one language"))
     read.check()
@@ -181,12 +183,13 @@ def handed_over(folder: JobFolder) -> dict[str, str]:
         found = bootstrap.read(folder.path)
         seeds = found.sites if len(found.langs) != 1 and found.sites else found.seeds
         terms = found.topic.read_text("utf-8")
-        return {"seeds": "\n".join(seeds), "languages": ", ".join(found.langs), "terms": terms, "hub": "on"}
+        return {"seeds": "\n".join(seeds), "languages": ", ".join(found.langs), "terms": terms, "hub": "true"}
     sites = folder.path / "sites.txt"
     if not sites.exists():
         raise ConfigError("nothing has been found yet")
     seeds = config.seeds_from(sites.read_bytes(), sites.name)
-    return {"seeds": "\n".join(seeds), "languages": ", ".join(folder.job().langs)}
+    job = folder.job()
+    return {"seeds": "\n".join(seeds), "languages": ", ".join(job.langs), "contact": job.fetch.contact}
 
 
 def _asked(verb: Verb, given: Mapping[str, object], settings: Settings, uploads: Uploads, known: Fields) -> AskedJob:

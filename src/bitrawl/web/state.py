@@ -128,6 +128,8 @@ def state_of(
 def _after_running(folder: JobFolder, intent: Intent, words: LastWords) -> JobState:
     """Nobody asked it to end: it came to its end, could not be run, or was killed."""
     code = intent.exit
+    if code == 1 and intent.current.verb is Verb.BOOTSTRAP and is_done(folder, intent, words):
+        return JobState(State.ENDED)  # it found no terms, and its folder says why
     if code == 0 or (code is None and is_done(folder, intent, words)) or (code in (1, 130) and words.complete):
         return JobState(State.ENDED, quoted(words.ended))
     if code in (1, 2):

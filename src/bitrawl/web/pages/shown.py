@@ -51,6 +51,7 @@ class ListedJob(NamedTuple):
     id: str
     name: str
     about: str
+    kind: str
     state: State
     said: str
     pages: int
@@ -119,7 +120,16 @@ def _listed(server: Server, user: object, words: Words) -> list[ListedJob]:
         said = words.say(STATES[state.state])
         rows.append(
             ListedJob(
-                job.id, one.name, about, state.state, said, live.pages, sum(live.pairs.values()), live.segments, created
+                job.id,
+                one.name,
+                about,
+                one.kind,
+                state.state,
+                said,
+                live.pages,
+                sum(live.pairs.values()),
+                live.segments,
+                created,
             )
         )
     return sorted(rows, key=lambda row: -row.created)
