@@ -95,7 +95,7 @@ def test_a_topic_is_gathered_from_a_wiki_and_mined(page: Page, app: App, watched
     held.hold("bilingual")
     gather(page)
     loads = len(watched.loads)
-    expect(page.locator(".now")).to_contain_text("asking 127.0.0.1:")
+    expect(page.locator(".now")).to_contain_text("asking Testpedia")
     held.let_go("en")
     expect(page.locator(".now")).to_contain_text("checking the cited sites for translations: 2 of 3")
     held.let_go("bilingual")

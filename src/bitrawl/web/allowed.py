@@ -187,7 +187,7 @@ def handed_over(folder: JobFolder) -> dict[str, str]:
     sites = folder.path / "sites.txt"
     if not sites.exists():
         raise ConfigError("nothing has been found yet")
-    seeds = config.seeds_from(sites.read_bytes(), sites.name)
+    seeds = list(dict.fromkeys(config.seeds_from(sites.read_bytes(), sites.name)))
     job = folder.job()
     return {"seeds": "\n".join(seeds), "languages": ", ".join(job.langs), "contact": job.fetch.contact}
 

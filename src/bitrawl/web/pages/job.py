@@ -156,7 +156,7 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
     topic = await asyncio.to_thread(shown_topic, job.folder) if job.kind == "topic" else None
     return {
         "live": figures,
-        "state": _told_topic(words, state, topic) if topic else _told(words, state, figures),
+        "state": _told_topic(words, state, topic, _wiki(request)) if topic else _told(words, state, figures),
         "topic": topic,
         "advice": topic.advice(words, state.state) if topic else (),
         "left_out": _bars(words, topic.excluded(words), 0) if topic else None,
@@ -184,10 +184,15 @@ def _told(words: Words, state: JobState, figures: Live) -> Told:
     return Told(state.state, name, detail, state.said.is_quoted, state.doing)
 
 
-def _told_topic(words: Words, state: JobState, topic: ShownTopic) -> Told:
+def _wiki(request: Request) -> str:
+    own = server_of(request).settings.wiki
+    return own.shown if own is not None else ""
+
+
+def _told_topic(words: Words, state: JobState, topic: ShownTopic, wiki: str) -> Told:
     name = words.say(STATES[state.state])
     if state.is_active:
-        return Told(state.state, name, topic.doing(words))
+        return Told(state.state, name, topic.doing(words, wiki))
     detail = words.tell(state.said)
     if state.said.is_quoted:  # without the advice for the command line; the page has its own
         detail = " ".join(one for one in re.split(r"(?<=[.?]) ", detail) if "--" not in one)

@@ -35,17 +35,17 @@ class ShownTopic(NamedTuple):
     terms: list[TermRow]  # that are kept, the heaviest first
     languages: list[Language]  # columns of the terms
 
-    def doing(self, words: Words) -> str:
-        """What it is doing now, and how far it is."""
+    def doing(self, words: Words, wiki: str) -> str:
+        """What it is doing now, and how far it is. `wiki` is the operator's name for it; empty for its host."""
         now = self.progress
         if now is None:
             return ""
         numbers = {"done": words.number(now.done), "total": words.number(now.total)}
         match now.step:
             case Step.ASKING:
-                return words.say("asking {wiki}", wiki=now.wiki)
+                return words.say("asking {wiki}", wiki=wiki or now.wiki)
             case Step.SEARCHING:
-                return words.say("looking for the category in {wiki}", wiki=now.wiki)
+                return words.say("looking for the category in {wiki}", wiki=wiki or now.wiki)
             case Step.READING:
                 return words.count("reading articles: {n} answer", "reading articles: {n} answers", now.done)
             case Step.CHECKING:
