@@ -4,7 +4,7 @@ import gzip
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
@@ -94,7 +94,8 @@ def _server(name: str, answer: Callable[[str, str], tuple[str, str] | None], ser
             self.send_header("Content-Encoding", "gzip")
             self.send_header("Content-Length", str(len(packed)))
             self.end_headers()
-            self.wfile.write(packed)
+            with suppress(OSError):  # who asked was killed meanwhile
+                self.wfile.write(packed)
 
         def log_message(self, *_: object) -> None:
             pass

@@ -1,5 +1,7 @@
 """A person gathers a topic from a wiki, or searches for bilingual sites, and mines what was found."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,12 +56,17 @@ def held() -> Held:
     return held
 
 
+@pytest.fixture(autouse=True)
+def nothing_held(held: Held) -> Iterator[None]:
+    yield
+    held.let_go()
+
+
 @pytest.fixture(scope="module")
 def wiki(held: Held) -> Iterator[Served]:
     with recorded_wiki({**SITES, "bilingual": bilingual()}) as served:
         served.before.append(held)
         yield served
-        held.let_go()
 
 
 @pytest.fixture(scope="module")
@@ -94,13 +101,19 @@ def test_a_topic_is_gathered_from_a_wiki_and_mined(page: Page, app: App, watched
     held.hold("en")
     held.hold("bilingual")
     gather(page)
-    loads = len(watched.loads)
     expect(page.locator(".now")).to_contain_text("asking Testpedia")
     held.let_go("en")
+    expect(page.locator(".now")).to_contain_text("checking the cited sites for translations: 2 of 3")
+    asked = len(wiki.questions())
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator(".state.paused")).to_be_visible()
+    page.get_by_role("button", name="Go on").click()
+    loads = len(watched.loads)
     expect(page.locator(".now")).to_contain_text("checking the cited sites for translations: 2 of 3")
     held.let_go("bilingual")
     expect(page.locator(".state.ended")).to_be_visible()
     assert len(watched.loads) == loads
+    assert len(wiki.questions()) == asked
     counts = ("articles", "15"), ("terms: English", "8"), ("terms: German", "7"), ("bilingual sites", "2")
     for label, count in counts:
         expect(tile(page, label)).to_have_text(count)
@@ -116,6 +129,7 @@ def test_a_topic_is_gathered_from_a_wiki_and_mined(page: Page, app: App, watched
     assert (found["articles"], len(found["sites"])) == (15, 2)
     body = page.request.get(f"/api/v1/jobs/{app.folder(page.url).name}/next").json()
     assert (body["terms"], body["hub"], body["languages"]) == (topic, True, ["en", "de"])
+    check(page)
     mine(page, body["seeds"], ("en", "de"))
     expect(page.get_by_label("Terms", exact=True)).to_have_value(topic)
     expect(page.get_by_label("The addresses above only link to the topic")).to_be_checked()
@@ -191,3 +205,27 @@ def test_sites_are_searched_for_and_mined(page: Page, app: App, watched: Watched
     expect(page.locator(".state.ended")).to_be_visible()
     assert int(tile(page, "page pairs").inner_text()) > 0
     assert units(app.folder(page.url))
+
+
+def test_a_topic_of_the_command_line_is_shown_and_mined(page: Page, app: App, wiki: Served):
+    folder = app.jobs / "safety"
+    flags = (
+        "--langs",
+        "en,de",
+        "--wiki",
+        wiki.api(),
+        "--allow-private",
+        "--delay",
+        "0",
+        "--out",
+        str(folder),
+        "--quiet",
+    )
+    subprocess.run([sys.executable, "-m", "bitrawl", "bootstrap", SUBJECT, *flags], check=True)
+    page.goto("/")
+    page.get_by_role("row").filter(has_text="safety").filter(has_text="topic").get_by_role(
+        "link", name="safety", exact=True
+    ).click()
+    expect(page.locator(".state.ended")).to_be_visible()
+    expect(tile(page, "articles")).to_have_text("15")
+    mine(page, [wiki.addresses["bilingual"], wiki.addresses["home"]], ("en", "de"))
