@@ -3,8 +3,8 @@
 import gzip
 import json
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
@@ -52,14 +52,18 @@ class Served(NamedTuple):
         return [(name, path) for name, path in self.asked if name in ("en", "de")]
 
 
+Sites = Mapping[str, Mapping[str, str]]
+"""By the names that the wiki cites, the pages by path."""
+
+
 @contextmanager
-def recorded_wiki() -> Iterator[Served]:
+def recorded_wiki(sites: Sites = SITES) -> Iterator[Served]:
     answers: dict[str, dict[str, str]] = json.loads(ANSWERS.read_text("utf-8"))
     served = Served({}, [], set(), [])
 
     def answer(name: str, path: str) -> tuple[str, str] | None:
-        if name in SITES:
-            body = SITES[name].get(path)
+        if name in sites:
+            body = sites[name].get(path)
             return (body, "text/html; charset=utf-8") if body else None
         known = answers[name].get(path.partition("?")[2])
         if known is None:
@@ -69,7 +73,7 @@ def recorded_wiki() -> Iterator[Served]:
         return known, "application/json; charset=utf-8"
 
     with ExitStack() as stack:
-        for name in ("en", "de", *SITES):
+        for name in ("en", "de", *sites):
             served.addresses[name] = stack.enter_context(_server(name, answer, served))
         yield served
 
@@ -90,7 +94,8 @@ def _server(name: str, answer: Callable[[str, str], tuple[str, str] | None], ser
             self.send_header("Content-Encoding", "gzip")
             self.send_header("Content-Length", str(len(packed)))
             self.end_headers()
-            self.wfile.write(packed)
+            with suppress(OSError):  # who asked was killed meanwhile
+                self.wfile.write(packed)
 
         def log_message(self, *_: object) -> None:
             pass

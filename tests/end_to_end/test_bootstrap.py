@@ -15,6 +15,7 @@ from recorded_wiki import Served, recorded_wiki
 from bitrawl.cli import main
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.bootstrap import Asked, Manners, bootstrap, endpoint, read
+from bitrawl.jobs.bootstrap_outcome import Progress, Step, read_found, read_progress
 from bitrawl.topic.wiki.titles import Exclusion
 
 SUBJECT = "Health and safety at work"
@@ -264,3 +265,44 @@ def test_what_is_no_wiki_is_said(web: Served, command: Command, tmp_path: Path, 
 )
 def test_a_wiki_is_named_by_its_api_its_host_or_its_language(given: str, address: str):
     assert endpoint(given) == address
+
+
+async def test_a_private_wiki_may_be_asked_without_private_sites(
+    web: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Past the proxy, which is for what is outside."""
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{closed_port()}/")
+    apis = tuple(endpoint(web.api(language)) for language in ("en", "de"))
+    summary = await bootstrap(asked(web), tmp_path, manners=Manners(delay=0.0, private_wikis=apis))
+    assert summary.terms == {"en": 8, "de": 7}
+    assert (summary.checked, summary.candidates) == (3, 0)
+    assert {name for name, _ in web.asked} == {"en", "de"}
+
+
+async def test_a_private_edition_that_nobody_allowed_costs_that_edition(web: Served, tmp_path: Path):
+    apis = (endpoint(web.api("en")),)
+    summary = await bootstrap(asked(web), tmp_path, manners=Manners(delay=0.0, private_wikis=apis))
+    assert summary.terms["de"] > 0
+    assert {name for name, _ in web.asked} == {"en"}
+
+
+def test_a_private_wiki_is_refused_unless_it_is_the_one_that_was_allowed(web: Served, command: Command, tmp_path: Path):
+    flags = ("--langs", "de", "--wiki", web.api(), "--out", str(tmp_path))
+    done = command(SUBJECT, *flags, "--private-wiki", web.api("de"))
+    assert done.code == 1
+    assert "is a private address" in done.err
+    assert web.asked == []
+    assert command(SUBJECT, *flags, "--private-wiki", web.api("en")).code == 0
+
+
+async def test_how_far_it_is_can_be_read_from_the_folder(web: Served, tmp_path: Path):
+    seen: list[Progress | None] = []
+    web.before.append(lambda *_: seen.append(read_progress(tmp_path)))
+    summary = await bootstrap(asked(web), tmp_path, manners=AT_ONCE)
+    steps = [progress.step for progress in seen if progress is not None]
+    assert list(dict.fromkeys(steps)) == list(Step)
+    reading = [progress.done for progress in seen if progress is not None and progress.step is Step.READING]
+    assert reading == list(range(len(reading)))
+    assert read_progress(tmp_path) == Progress(Step.CHECKING, endpoint(web.api()).host, 3, 3)
+    assert read_found(tmp_path) == summary
+    assert [site.languages for site in summary.sites] == [("de", "en"), ("de", "en")]

@@ -6,6 +6,7 @@ import shlex
 import tomllib
 from pathlib import Path
 
+import msgspec
 import pytest
 import typer
 import uvicorn
@@ -57,9 +58,21 @@ def test_the_settings_are_read_and_show_every_limit_with_its_default():
 
 
 def test_the_settings_in_the_guide_are_read(tmp_path: Path):
-    (block,) = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    (tmp_path / "serve.toml").write_text(block.replace("5b1e…", "5b1e" + "0" * 60))
-    assert settings.read(tmp_path / "serve.toml").users
+    blocks = "".join(re.findall(r"```toml\n(.*?)```", GUIDE.read_text(), re.DOTALL))
+    (tmp_path / "serve.toml").write_text(blocks.replace("5b1e…", "5b1e" + "0" * 60))
+    read = settings.read(tmp_path / "serve.toml")
+    assert read.users
+    assert read.wiki
+
+
+def test_the_wiki_in_the_settings_is_read_when_it_is_not_a_comment_any_more(tmp_path: Path):
+    text = (DEPLOY / "serve.toml").read_text()
+    section = re.search(r"^# \[wiki\]\n(?:# .*\n)+", text, re.MULTILINE)
+    assert section is not None
+    (tmp_path / "serve.toml").write_text(section[0].replace("# ", "", 1).replace("\n# ", "\n"))
+    wiki = settings.read(tmp_path / "serve.toml").wiki
+    assert wiki is not None
+    assert set(msgspec.structs.asdict(wiki)) == set(tomllib.loads((tmp_path / "serve.toml").read_text())["wiki"])
 
 
 @pytest.mark.parametrize("path", [*sorted(DEPLOY.iterdir()), GUIDE], ids=lambda path: path.name)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl import config
-from bitrawl.config import Job
+from bitrawl.config import FetchSection, Job
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.settings import SETTINGS
@@ -12,7 +12,7 @@ from bitrawl.web import allowed
 from bitrawl.web.allowed import Upload, Uploads
 from bitrawl.web.intent import Command, Verb
 from bitrawl.web.language_input import suggested_languages, typed_languages
-from bitrawl.web.settings import LimitsSection, Settings
+from bitrawl.web.settings import LimitsSection, Settings, WikiSection
 
 LEAST = {"seeds": "www.example.org", "languages": "en, fr"}
 PLAIN = Settings()
@@ -275,6 +275,36 @@ def test_a_mistake_in_a_bootstrap_is_told_at_its_field(given: dict[str, object],
     assert set(error.value.fields) == {field}
 
 
+OWN = WikiSection(
+    editions={"en": "http://10.0.0.7/en/api.php", "de": "http://wiki.intra:8080/de/api.php"}, allow_private=True
+)
+
+
+@pytest.mark.parametrize(
+    ("edition", "asked_first"), [("", OWN.editions["en"]), ("en", OWN.editions["en"]), ("German", OWN.editions["de"])]
+)
+def test_a_topic_comes_from_the_operators_wiki_and_only_that_may_be_private(edition: str, asked_first: str):
+    asked = allowed.bootstrapping({"category": "Rain", "languages": "de", "wiki": edition}, Settings(wiki=OWN))
+    assert asked.arguments == (
+        "--langs=de",
+        f"--wiki={asked_first}",
+        *(f"--private-wiki={address}" for address in OWN.editions.values()),
+        "--",
+        "Rain",
+    )
+    public = Settings(wiki=WikiSection(editions={"en": "https://wiki.example.org/w/api.php"}))
+    assert "--private-wiki" not in " ".join(
+        allowed.bootstrapping({"category": "R", "languages": "de"}, public).arguments
+    )
+
+
+@pytest.mark.parametrize("wiki", ["fr", "http://10.0.0.1/api.php", "http://10.0.0.7/en/api.php"])
+def test_users_choose_among_the_editions_that_the_operator_named(wiki: str):
+    with pytest.raises(FieldError) as error:
+        allowed.bootstrapping({"category": "Rain", "languages": "de", "wiki": wiki}, Settings(wiki=OWN))
+    assert set(error.value.fields) == {"wiki"}
+
+
 def test_an_export_with_other_thresholds():
     command = allowed.export_again({"formats": "tmx", "min_score": "0.5"}, PLAIN)
     assert command == Command(Verb.EXPORT, ("--formats=tmx", "--min-score=0.5"))
@@ -292,11 +322,16 @@ def test_going_on_takes_the_largest_budget_unless_one_is_given():
 
 
 def test_what_a_search_found_fills_the_form_of_a_mining_job(tmp_path: Path):
-    config.write(Job(langs=["en", "fr"], seeds=["https://x.example/"]), tmp_path / "job.toml")
+    job = Job(langs=["en", "fr"], seeds=["https://x.example/"], fetch=FetchSection(contact="me@x.example"))
+    config.write(job, tmp_path / "job.toml")
     with pytest.raises(ConfigError, match="nothing has been found"):
         allowed.handed_over(JobFolder(tmp_path))
     (tmp_path / "sites.txt").write_text("# found\nhttps://a.example/\n")
-    assert allowed.handed_over(JobFolder(tmp_path)) == {"seeds": "https://a.example/", "languages": "en, fr"}
+    assert allowed.handed_over(JobFolder(tmp_path)) == {
+        "seeds": "https://a.example/",
+        "languages": "en, fr",
+        "contact": "me@x.example",
+    }
 
 
 @pytest.mark.parametrize(

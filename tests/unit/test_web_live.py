@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.model import Language, Lease, Link, LinkKind, Page, Reason, Skip, Stage, Visit
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, Reason, Relevance, Skip, Stage, Visit
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.statistics import pages_in_order
 from bitrawl.store.summary import log, summarise
@@ -23,20 +23,21 @@ class Crawled:
         self.count = 0
         self.sampler = Sampler(lambda: self.now)
 
-    def fetch(self, count: int, *, skip_every: int = 5, site: str = "s.test") -> None:
+    def fetch(self, count: int, *, skip_every: int = 5, site: str = "s.test", topic: bool | None = None) -> None:
         ledger = Ledger(self.folder.ledger)
         with ledger.transaction():
             for _ in range(count):
-                self._fetch(ledger, skip_every, site)
+                self._fetch(ledger, skip_every, site, topic=topic)
         ledger.close()
 
-    def _fetch(self, ledger: Ledger, skip_every: int, site: str) -> None:
+    def _fetch(self, ledger: Ledger, skip_every: int, site: str, *, topic: bool | None) -> None:
         number = self.count
         self.count += 1
         url = Url.parse(f"http://{site}/{number}")
         link = Link(url, LinkKind.INDEX if number == 0 else LinkKind.PAGE)
         skip = Skip(url, Stage.FETCH, Reason.REDIRECT if number % 2 else Reason.TIMEOUT)
-        page = Page(url, Language("en" if number % 3 else "fr"), 1.0)
+        relevance = None if topic is None else Relevance(0.5, topic)
+        page = Page(url, Language("en" if number % 3 else "fr"), 1.0, relevance=relevance)
         ledger.refuse([(link, skip)])
         outcome = skip if number % skip_every == 0 else page
         ledger.record(Visit(Lease(link, 1.0), outcome, 200, 10, at=NOW - 30, took=0.1))
@@ -73,6 +74,17 @@ def test_the_figures_are_those_of_the_full_summary(crawled: Crawled):
     assert [line.seq for line in seen.log] == [line.seq for line in log(ledger)][-live.LOG_LINES :]
     assert seen.rate == 150
     ledger.close()
+
+
+def test_pages_about_the_topic_are_counted_on_from_the_last_look(crawled: Crawled):
+    crawled.fetch(10)
+    assert crawled.look().relevant is None
+    for topic in (True, False):
+        crawled.fetch(10, topic=topic)
+        seen = crawled.look()
+        ledger = crawled.folder.reading()
+        assert seen.relevant == summarise(ledger).relevant == 8
+        ledger.close()
 
 
 def test_two_looks_within_a_second_are_one(crawled: Crawled):

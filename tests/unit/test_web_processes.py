@@ -40,6 +40,13 @@ def test_a_job_sees_a_clean_environment_and_no_input(machine: SystemProcesses, t
     assert machine.exit_code(process) == 0
 
 
+def test_a_job_sees_the_proxy_of_the_operator(machine: SystemProcesses, tmp_path: Path):
+    told = SystemProcesses(machine._environment, proxy="http://me:secret@proxy:3128/")
+    process = told.start(["import os; print(os.environ['all_proxy'])"], tmp_path)
+    ended(told, process)
+    assert last_lines(tmp_path) == ["http://me:secret@proxy:3128/"]
+
+
 def test_a_job_has_its_own_session_and_ends_by_our_signal(machine: SystemProcesses, tmp_path: Path):
     process = machine.start([WAITING], tmp_path)
     while not last_lines(tmp_path):

@@ -162,12 +162,34 @@ def test_settings_are_read_with_their_defaults(tmp_path: Path):
     assert read.job == {"fetch": {"contact": "x@y.z"}}
 
 
+def test_a_wiki_of_the_operator_has_the_name_that_users_see(tmp_path: Path):
+    editions = "[wiki.editions]\nde = 'http://10.0.0.7:8080/w/api.php'\nen = 'http://wiki.intra/w/api.php'\n"
+    wiki = settings_of(tmp_path, f"[wiki]\nallow_private = true\n{editions}").wiki
+    assert wiki is not None
+    assert (list(wiki.editions), wiki.shown) == (["de", "en"], "10.0.0.7:8080")
+    named = settings_of(tmp_path, f"[wiki]\nname = 'Staff wiki'\nallow_private = true\n{editions}").wiki
+    assert named is not None
+    assert named.shown == "Staff wiki"
+    assert settings_of(tmp_path, f"[job.fetch]\nallow_private = true\n{editions}").wiki is not None
+    assert settings_of(tmp_path, "").wiki is None
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
         ("[limit]\n", "limit"),
         ("[limits]\nrunnin = 1", "did you mean 'running'"),
         ("[limits]\nrunning = 0", "limits.running"),
+        ("[wiki]\n", "editions"),
+        ("[wiki]\neditons = {}", "did you mean 'editions'"),
+        ("[wiki]\neditions = {}", "is empty; name a wiki by its language"),
+        ("[wiki.editions]\nen = 'wiki.example.org'", "write it in full"),
+        ("[wiki.editions]\nen = 'https://wiki.example.org/'", "Special:Version"),
+        ("[wiki.editions]\nen = 'https://me:secret@wiki.example.org/api.php'", "is not the address of an api.php"),
+        ("[wiki.editions]\nEN = 'https://wiki.example.org/api.php'", "write the language as 'en'"),
+        ("[wiki.editions]\nenglisch = 'https://wiki.example.org/api.php'", "englisch"),
+        ("[wiki.editions]\nen = 'http://10.0.0.7:8080/api.php'", "add to [wiki]: allow_private = true"),
+        ("[wiki.editions]\nen = 'http://wiki.internal/api.php'", "add to [wiki]: allow_private = true"),
         ("[limits]\npages = 'many'", "limits.pages"),
         ("[users.anna]\nadmin = true", "token_sha256"),
         ("[users.anna]\ntoken_sha256 = 'secret'", "64 digits"),

@@ -520,6 +520,23 @@ def test_a_search_and_a_bootstrap_are_called_as_the_command_line_has_them(server
     assert server.job(topic).intent.intent is Wish.RUNNING
 
 
+def test_a_job_that_fails_never_seems_to_be_interrupted(server: Server):
+    job_id = server.add(verb=Verb.BOOTSTRAP)
+    server.tick()
+    server.processes.codes[server.pid(job_id)] = 2
+    assert server.state(job_id) is State.FAILED, "before the next tick too"
+    server.tick()
+    assert server.state(job_id) is State.FAILED
+
+
+def test_a_bootstrap_that_found_no_terms_has_ended(server: Server):
+    job_id = server.add(verb=Verb.BOOTSTRAP)
+    server.tick()
+    server.processes.codes[server.pid(job_id)] = 1
+    (server.path / job_id / "bootstrap.toml").write_text("")
+    assert server.state(job_id) is State.ENDED
+
+
 def test_the_end_of_a_long_log_is_read(tmp_path: Path):
     assert last_lines(tmp_path) == []
     (tmp_path / LOG).write_text("x" * 20_000 + "\none\n\ntwo é\n")

@@ -12,17 +12,21 @@ from starlette.testclient import TestClient
 from bitrawl.config import Strategy
 from bitrawl.corpus.judging import Flag
 from bitrawl.crawl.ending import Facts, ending
+from bitrawl.discover import site_check
+from bitrawl.discover.suggestions import Method as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
 from bitrawl.mining import Doing, Step
 from bitrawl.model import Method, Reason
 from bitrawl.report.plots import Bar, bars
+from bitrawl.topic.wiki.titles import Exclusion
 from bitrawl.web import names
 from bitrawl.web.app import application
 from bitrawl.web.language_input import typed_languages
 from bitrawl.web.live import Live
 from bitrawl.web.pages.job import STEPS, _step, _told
 from bitrawl.web.pages.shown import written
+from bitrawl.web.pages.topic import EXCLUSIONS
 from bitrawl.web.said import error_said, quoted, said
 from bitrawl.web.serving import Serving, server_of
 from bitrawl.web.state import JobState, State
@@ -116,6 +120,8 @@ def test_a_template_has_no_text_of_its_own(path: Path):
         (names.ANSWERS, Answer),
         (names.STRATEGIES, Strategy),
         (STEPS, Step),
+        (names.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
+        (EXCLUSIONS, Exclusion),
     ],
 )
 def test_every_code_that_pages_show_has_a_name(table, codes):

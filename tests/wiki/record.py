@@ -62,7 +62,9 @@ async def record(apis: dict[str, str]) -> dict[str, dict[str, str]]:
                 answers = KeptAnswers(Path(folder))
                 client = WikiClient(Url.parse(apis["en"]), recording, answers, fetching.SystemClock())
                 try:
-                    await gather(await ApiWiki.found(client), name, Wanted(Extent(depth, 1000, tuple(languages))))
+                    wiki = await ApiWiki.found(client)
+                    wanted = Wanted(Extent(depth, 1000, tuple(languages)))
+                    await gather(wiki, await wiki.category(name), wanted)
                 except BitrawlError as error:
                     print(error)  # noqa: T201
         return recording.answers

@@ -1,8 +1,14 @@
 """`bitrawl bootstrap` against a real MediaWiki in two languages, and sites beside it."""
 
+import json
 import os
+import subprocess
+import sys
+import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from recorded_wiki import Served, recorded_wiki
@@ -10,7 +16,8 @@ from wiki.mediawiki import wikis
 
 from bitrawl.assemble import fetching
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.bootstrap import Asked, Manners, Summary, bootstrap, read
+from bitrawl.jobs.bootstrap import Asked, Manners, bootstrap, read
+from bitrawl.jobs.bootstrap_outcome import Summary
 from bitrawl.topic.wiki.answers import KeptAnswers
 from bitrawl.topic.wiki.client import WikiClient
 from bitrawl.url import Url
@@ -105,3 +112,55 @@ async def test_an_answer_in_parts_is_whole(apis: dict[str, str], tmp_path: Path)
             found[name] = (links, answers)
     assert found["parts"][0] == found["whole"][0]
     assert found["parts"][1] > 5 > found["whole"][1] == 1
+
+
+def test_the_web_app_gathers_a_topic_from_it_and_visits_no_private_site(
+    apis: dict[str, str], sites: Served, tmp_path: Path
+):
+    """The operator has allowed the private addresses of the wiki, and of nothing else."""
+    (tmp_path / "serve.toml").write_text(SERVE.format(**apis), "utf-8")
+    visited = len(sites.asked)
+    with running_app(tmp_path) as base:
+        job = told(f"{base}/topics", {"category": "Health and safety at work", "languages": "en,de"})["id"]
+        while (state := told(f"{base}/jobs/{job}")["state"]) in ("waiting", "running"):
+            os.sched_yield()
+        assert state == "ended"
+        found, body = told(f"{base}/jobs/{job}/topic"), told(f"{base}/jobs/{job}/next")
+    assert found["terms"] == {"en": 8, "de": 7}
+    assert (found["checked"], found["sites"]) == (3, [])
+    assert body["languages"] == ["en", "de"]
+    assert sites.addresses["bilingual"] in "\n".join(body["seeds"])
+    assert "100:risk assessment=Occupational safety and health>en" in body["terms"]
+    assert len(sites.asked) == visited
+
+
+SERVE = """
+[limits]
+requests = 1000000
+[wiki]
+allow_private = true
+[wiki.editions]
+en = "{en}"
+de = "{de}"
+"""
+
+
+@contextmanager
+def running_app(folder: Path) -> Iterator[str]:
+    """The address of the API of `bitrawl serve`."""
+    flags = ["--jobs", str(folder / "jobs"), "--port", "0", "--settings", str(folder / "serve.toml")]
+    process = subprocess.Popen([sys.executable, "-m", "bitrawl", "serve", *flags], stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        said = process.stderr.readline()
+        yield next(word.rstrip(";/") for word in said.split() if word.startswith("http://")) + "/api/v1"
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def told(address: str, body: dict[str, str] | None = None) -> dict[str, Any]:
+    content = json.dumps(body).encode() if body else None
+    request = urllib.request.Request(address, content, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)

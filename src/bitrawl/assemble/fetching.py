@@ -3,9 +3,11 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
+
+from yarl import URL
 
 from bitrawl.config import Job
 from bitrawl.crawl.addresses import Endpoint
@@ -111,11 +113,21 @@ def loose_web(
     return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, pause=pause)
 
 
-def api_web(*, allow_private: bool, contact: str = "", media_types: frozenset[str] = frozenset({JSON})) -> HttpFetcher:
-    """A fetcher of JSON, to be entered as a context. It asks without robots.txt: see `topic.wiki.client.WikiClient`."""
+def api_web(
+    *,
+    allow_private: bool,
+    contact: str = "",
+    private: Iterable[Url] = (),
+    media_types: frozenset[str] = frozenset({JSON}),
+) -> HttpFetcher:
+    """A fetcher of JSON, to be entered as a context. It asks without robots.txt: see `topic.wiki.client.WikiClient`.
+
+    The hosts of `private` may have private addresses, at their ports only.
+    """
     settings = FetchSettings(
         contact=contact or PROJECT_PAGE,
         allow_private=allow_private,
+        trusted=frozenset((parsed.host or "", parsed.port or 0) for parsed in (URL(url) for url in private)),
         proxies=Proxies.of_environment(os.environ),
         media_types=media_types,
     )

@@ -8,8 +8,9 @@ import typer
 
 from bitrawl.cli.console import complain, err, out
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.jobs.bootstrap import SITES, TERMS, TOPIC, Asked, Manners, Summary
+from bitrawl.jobs.bootstrap import SITES, TERMS, TOPIC, Asked, Manners, endpoint
 from bitrawl.jobs.bootstrap import bootstrap as run_bootstrap
+from bitrawl.jobs.bootstrap_outcome import Summary
 from bitrawl.jobs.settings import Group, listed
 from bitrawl.languages import language_name
 from bitrawl.topic.wiki.titles import Exclusion
@@ -123,6 +124,14 @@ def bootstrap(  # noqa: PLR0913 - flags
         bool,
         typer.Option("--allow-private", help="Visit private and loopback addresses.", rich_help_panel=Group.POLITENESS),
     ] = False,
+    private_wiki: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Ask the wiki at this address even if it is private, but visit no private sites. Can be given several times.",
+            metavar="URL",
+            rich_help_panel=Group.POLITENESS,
+        ),
+    ] = None,
 ) -> None:
     """Make a topic, seeds and a list of bilingual sites from a category of Wikipedia.
 
@@ -156,9 +165,8 @@ def bootstrap(  # noqa: PLR0913 - flags
         if not quiet:
             err.print(line, markup=False)
 
-    summary = asyncio.run(
-        run_bootstrap(asked, folder, manners=Manners(contact, allow_private, delay), fresh=fresh, tell=tell)
-    )
+    manners = Manners(contact, allow_private, delay, tuple(map(endpoint, private_wiki or ())))
+    summary = asyncio.run(run_bootstrap(asked, folder, manners=manners, fresh=fresh, tell=tell))
     if not quiet:
         _show(summary, folder)
     for line in summary.advice:

@@ -67,7 +67,7 @@ class GuardedResolver(AbstractResolver):
     """Resolves a name and answers with its public addresses only: aiohttp connects to those and asks nobody again.
 
     A literal address never comes here: aiohttp connects to it directly, so `is_private_host` is asked before.
-    What `routes` names and `trusted` (the user's own proxy) is not judged.
+    What `routes` names and `trusted` (the user's own proxy, an operator's wiki) is not judged.
     """
 
     def __init__(

@@ -40,6 +40,7 @@ class FetchSettings(msgspec.Struct, frozen=True, kw_only=True):
     proxies: Proxies = Proxies()
     connect_to: Mapping[str, Endpoint] = {}  # host pattern to where it is reached; see `Routes`
     allow_private: bool = False
+    trusted: frozenset[Endpoint] = frozenset()  # hosts with their ports that may be private all the same
     cookies: bool = False
     media_types: frozenset[str] = PAGE_TYPES  # what is downloaded whole; anything else after its first bytes is not
 
@@ -102,7 +103,7 @@ class HttpFetcher:
         self._resolver = GuardedResolver(
             self._routes,
             allow_private=settings.allow_private,
-            trusted=self._proxy_endpoints,
+            trusted=self._proxy_endpoints | settings.trusted,
             seconds=settings.connect_time,
         )
         self._connector = CleanConnector(
@@ -164,11 +165,13 @@ class HttpFetcher:
             return await self._session.get(url, proxy=proxy, allow_redirects=False, trace_request_ctx=Attempt())
 
     def _proxy_for(self, url: URL) -> URL | None:
-        return None if self._routes.find(url.host or "") else self._settings.proxies.find(url)
+        direct = self._routes.find(url.host or "") or (url.host, url.port) in self._settings.trusted
+        return None if direct else self._settings.proxies.find(url)
 
     def _is_private(self, url: URL, *, proxied: bool) -> bool:
         host = url.host or ""
-        if self._settings.allow_private or self._routes.find(host):
+        trusted = (host, url.port) in self._settings.trusted
+        if self._settings.allow_private or trusted or self._routes.find(host):
             return False
         to_the_proxy_itself = not proxied and (host, url.port) in self._proxy_endpoints
         return to_the_proxy_itself or is_private_host(host)

@@ -16,10 +16,12 @@ from bitrawl.assemble import fetching
 from bitrawl.crawl.fetch import user_agent
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.errors import ConfigError, StoreError
+from bitrawl.jobs.bootstrap_outcome import FOUND, PROGRESS, BilingualSite, Notes, Step, Summary, write_found
 from bitrawl.jobs.cited_sites import CheckedSite, CitedSites
 from bitrawl.jobs.site_checks import SiteChecks
 from bitrawl.languages import language_name, parse_language
-from bitrawl.model import Language
+from bitrawl.model import Capture, Language, Link, Skip
+from bitrawl.protocols import Fetcher
 from bitrawl.topic.wiki.answers import KeptAnswers
 from bitrawl.topic.wiki.api import ApiWiki
 from bitrawl.topic.wiki.articles import Extent, Wiki
@@ -40,7 +42,7 @@ TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE = (
     "bootstrap.toml",
     "cache",
 )
-WRITTEN = (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE)
+WRITTEN = (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE, PROGRESS, FOUND)
 
 Tell = Callable[[str], None]
 
@@ -72,25 +74,10 @@ class Manners(NamedTuple):
     contact: str = ""
     allow_private: bool = False
     delay: float = 1.0  # seconds between two requests to one site
+    private_wikis: tuple[Url, ...] = ()  # APIs whose addresses may be private, though those of sites may not
 
 
 POLITE = Manners()
-
-
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it."""
-
-    category: str
-    articles: int
-    categories: int
-    terms: dict[Language, int]
-    excluded: dict[str, int]  # titles, by reason
-    edited: bool  # whether the topic is made from a table that a person has edited
-    seeds: int
-    cited: int  # sites
-    checked: int
-    candidates: int
-    advice: tuple[str, ...]
 
 
 class Bootstrapped(NamedTuple):
@@ -141,12 +128,14 @@ async def bootstrap(
     _check(asked, manners, folder, fresh=fresh)
     if fresh:
         _start_over(folder)
-    material = await _gathered(asked, folder, manners, tell)
+    notes = Notes(folder, "" if asked.dump else endpoint(asked.wiki).host)
+    material = await _gathered(asked, folder, manners, notes, tell)
     sites = material.citations.sites
     checked: list[CheckedSite] = []
     if asked.check_sites and sites:
         tell(f"Checking {min(len(sites), asked.max_sites)} of {len(sites)} cited sites for translations …")
-        checked = await _checked(sites[: asked.max_sites], asked, folder, manners)
+        notes.begin(Step.CHECKING, min(len(sites), asked.max_sites))
+        checked = await _checked(sites[: asked.max_sites], asked, folder, manners, notes)
     return _written(asked, folder, material, checked)
 
 
@@ -184,32 +173,54 @@ def _start_over(folder: Path) -> None:
             raise StoreError(f"{folder / name} cannot be removed: {error.strerror}") from error
 
 
-async def _gathered(asked: Asked, folder: Path, manners: Manners, tell: Tell) -> Material:
+async def _gathered(asked: Asked, folder: Path, manners: Manners, notes: Notes, tell: Tell) -> Material:
     languages = tuple(dict.fromkeys(asked.languages().values()))
     wanted = Wanted(Extent(asked.depth, asked.max_articles, languages), asked.keep, asked.editions)
     if asked.dump:
         tell(f"Reading the dump in {asked.dump} …")
-        return await _from(DumpWiki(Path(asked.dump)), asked, wanted)
+        return await _from(DumpWiki(Path(asked.dump)), asked, wanted, notes)
     address = endpoint(asked.wiki)
     tell(f"Asking {address.host} for the category …")
-    async with fetching.api_web(allow_private=manners.allow_private, contact=manners.contact) as web:
-        client = WikiClient(address, web, KeptAnswers(folder / CACHE / "wiki"), fetching.SystemClock())
-        return await _from(await ApiWiki.found(client), asked, wanted)
+    notes.begin(Step.ASKING)
+    private = manners.private_wikis
+    async with fetching.api_web(allow_private=manners.allow_private, contact=manners.contact, private=private) as web:
+        answers = KeptAnswers(folder / CACHE / "wiki")
+        client = WikiClient(address, _NotedFetcher(web, notes), answers, fetching.SystemClock())
+        return await _from(await ApiWiki.found(client), asked, wanted, notes)
 
 
-async def _from(wiki: Wiki, asked: Asked, wanted: Wanted) -> Material:
+class _NotedFetcher:
+    """Counts the answers."""
+
+    def __init__(self, web: Fetcher, notes: Notes) -> None:
+        self._web = web
+        self._notes = notes
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        answer = await self._web.fetch(link)
+        self._notes.count()
+        return answer
+
+
+async def _from(wiki: Wiki, asked: Asked, wanted: Wanted, notes: Notes) -> Material:
     others = tuple(language for language in wanted.extent.languages if language != wiki.language)
     extent = msgspec.structs.replace(wanted.extent, languages=others)
-    return await gather(wiki, asked.category, msgspec.structs.replace(wanted, extent=extent))
+    notes.begin(Step.SEARCHING)
+    category = await wiki.category(asked.category)
+    notes.begin(Step.READING)
+    return await gather(wiki, category, msgspec.structs.replace(wanted, extent=extent))
 
 
-async def _checked(sites: Sequence[CitedSite], asked: Asked, folder: Path, manners: Manners) -> list[CheckedSite]:
+async def _checked(
+    sites: Sequence[CitedSite], asked: Asked, folder: Path, manners: Manners, notes: Notes
+) -> list[CheckedSite]:
     live, polite = fetching.loose_web(allow_private=manners.allow_private, contact=manners.contact, pause=manners.delay)
     async with live, fetching.loose_analyser() as analyser:
         robots = polite(live)
         politeness = Politeness(delay=manners.delay)
         checks = SiteChecks(robots, analyser, fetching.SystemClock(), politeness=politeness, delay_of=robots.delay)
-        return await CitedSites(checks, KeptAnswers(folder / CACHE / "sites")).check(sites, list(asked.languages()))
+        cited = CitedSites(checks, KeptAnswers(folder / CACHE / "sites"))
+        return await cited.check(sites, list(asked.languages()), notes.count)
 
 
 def _written(asked: Asked, folder: Path, material: Material, checked: Sequence[CheckedSite]) -> Summary:
@@ -225,20 +236,23 @@ def _written(asked: Asked, folder: Path, material: Material, checked: Sequence[C
     seeds = [url for site in material.citations.sites for url in site.urls[: asked.site_seeds]]
     files.write(folder / SEEDS, "".join(f"{url}\n" for url in seeds))
     files.write(folder / SITES, "".join(map(_site_lines, candidates)))
-    _describe(folder, asked, made)
-    return Summary(
+    summary = Summary(
         category=material.category,
         articles=material.articles,
         categories=material.categories,
+        complete=material.complete,
         terms=terms,
         excluded=dict(Counter(row.why.partition(";")[0] for row in material.rows if not row.keep).most_common()),
         edited=edited,
         seeds=len(seeds),
         cited=len(material.citations.sites),
         checked=len(checked),
-        candidates=len(candidates),
+        sites=tuple(BilingualSite(site.home, _languages(site), site.articles) for site in candidates),
         advice=tuple(_advice(asked, material, terms, checked, candidates)),
     )
+    write_found(folder, summary)
+    _describe(folder, asked, made)
+    return summary
 
 
 def _write_topic(folder: Path, rows: Sequence[TermRow], asked: Asked) -> dict[Language, int]:
@@ -252,9 +266,13 @@ def _write_topic(folder: Path, rows: Sequence[TermRow], asked: Asked) -> dict[La
 
 def _site_lines(site: CheckedSite) -> str:
     """A comment and the home page: a list of seeds that tells why."""
-    languages = ", ".join(sorted({*site.languages, *site.announced}))
+    languages = ", ".join(_languages(site))
     cited = "1 article" if site.articles == 1 else f"{site.articles} articles"
     return f"# {languages}; cited by {cited}\n{site.home}\n"
+
+
+def _languages(site: CheckedSite) -> tuple[Language, ...]:
+    return tuple(sorted({*site.languages, *site.announced}))
 
 
 def _describe(folder: Path, asked: Asked, made: bytes) -> None:

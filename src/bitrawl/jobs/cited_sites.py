@@ -1,7 +1,7 @@
 """Which cited sites are bilingual: a page and the home page of each, and what they announce (Papavassiliou, section 4)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 import msgspec
 
@@ -39,13 +39,17 @@ class CitedSites:
         self._checks = checks
         self._kept = kept
 
-    async def check(self, sites: Sequence[CitedSite], wanted: Sequence[Language]) -> list[CheckedSite]:
-        """In the order of the sites."""
+    async def check(
+        self, sites: Sequence[CitedSite], wanted: Sequence[Language], note: Callable[[], None] = lambda: None
+    ) -> list[CheckedSite]:
+        """In the order of the sites. `note` is called after each."""
         slots = asyncio.Semaphore(PARALLEL)
 
         async def checked(site: CitedSite) -> CheckedSite:
             async with slots:
-                return self._known(site) or await self._visited(site, wanted)
+                found = self._known(site) or await self._visited(site, wanted)
+                note()
+                return found
 
         return list(await asyncio.gather(*map(checked, sites)))
 

@@ -18,6 +18,7 @@ class FetchCount(msgspec.Struct, frozen=True):
     outcome: str  # "page", or why there is none
     count: int
     bytes: int
+    relevant: int | None  # pages about the topic; None where nothing was compared with one
 
 
 def last_fetch(ledger: Ledger) -> int:
@@ -28,7 +29,7 @@ def last_fetch(ledger: Ledger) -> int:
 def fetch_counts(ledger: Ledger, *, after: int, upto: int, width: int) -> list[FetchCount]:
     """Of the fetches with these numbers, by stretches of that width. Our own requests are not included."""
     rows = ledger.database.query(
-        "SELECT seq / ?, coalesce(language, ''), outcome, count(*), sum(bytes) FROM fetches"
+        "SELECT seq / ?, coalesce(language, ''), outcome, count(*), sum(bytes), sum(relevant) FROM fetches"
         f" WHERE seq > ? AND seq <= ? AND NOT {_OWN} GROUP BY 1, 2, 3 ORDER BY 1",
         (width, after, upto),
     )

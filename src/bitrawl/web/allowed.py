@@ -22,7 +22,7 @@ from bitrawl.web import fields
 from bitrawl.web.fields import Field, Fields
 from bitrawl.web.intent import Command, Prepared, Verb
 from bitrawl.web.said import Said, error_said, quoted, said
-from bitrawl.web.settings import Settings
+from bitrawl.web.settings import Settings, WikiSection
 from bitrawl.web.supervisor import sites_of
 
 GIVEN = "given"
@@ -122,18 +122,21 @@ def discovery(given: Mapping[str, object], settings: Settings, uploads: Uploads 
 
 
 def bootstrapping(given: Mapping[str, object], settings: Settings) -> AskedBootstrap:
-    """A topic from the category of a Wikipedia; raises `FieldError`."""
+    """A topic from a category of Wikipedia, or of the operator's wiki; raises `FieldError`."""
     read = _Reading(given, _BOOTSTRAP, settings)
     values = read.values
     if "category" not in values:
-        read.mistakes.setdefault("category", said("name a subject, as a category of Wikipedia is called"))
+        named = said("name a subject, as a category of Wikipedia is called")
+        if settings.wiki is not None:
+            named = said("name a subject, as a category of {wiki} is called", wiki=settings.wiki.shown)
+        read.mistakes.setdefault("category", named)
     if "langs" not in values:
         read.mistakes.setdefault("languages", said("name at least one language"))
     read.check()
     fetch, politeness = settings.job.get("fetch", {}), settings.job.get("politeness", {})
     flags = {
         "--langs": ",".join(values["langs"]),
-        "--wiki": values.get("wiki", "en"),
+        "--wiki": _wiki(values.get("wiki"), settings.wiki),
         "--depth": values.get("depth"),
         "--max-articles": values.get("articles"),
         "--max-sites": values.get("sites"),
@@ -143,8 +146,17 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> AskedBoots
     arguments = [f"{flag}={value}" for flag, value in flags.items() if value is not None]
     arguments += ["--allow-private"] if fetch.get("allow_private") else []
     arguments += [f"--{'' if on else 'no-'}check-sites" for on in (values.get("check_sites"),) if on is not None]
-    wiki = bootstrap.endpoint(flags["--wiki"])
-    return AskedBootstrap(values.get("name", ""), (*arguments, "--", values["category"]), (wiki.site,))
+    if settings.wiki is not None and settings.wiki.allow_private:
+        arguments += [f"--private-wiki={address}" for address in settings.wiki.editions.values()]
+    site = bootstrap.endpoint(flags["--wiki"]).site
+    return AskedBootstrap(values.get("name", ""), (*arguments, "--", values["category"]), (site,))
+
+
+def _wiki(edition: str | None, own: WikiSection | None) -> str:
+    """A language of Wikipedia, or the address of the operator's wiki."""
+    if own is None:
+        return edition or "en"
+    return own.editions[edition] if edition else next(iter(own.editions.values()))
 
 
 def export_again(given: Mapping[str, object], settings: Settings) -> Command:
@@ -171,12 +183,13 @@ def handed_over(folder: JobFolder) -> dict[str, str]:
         found = bootstrap.read(folder.path)
         seeds = found.sites if len(found.langs) != 1 and found.sites else found.seeds
         terms = found.topic.read_text("utf-8")
-        return {"seeds": "\n".join(seeds), "languages": ", ".join(found.langs), "terms": terms, "hub": "on"}
+        return {"seeds": "\n".join(seeds), "languages": ", ".join(found.langs), "terms": terms, "hub": "true"}
     sites = folder.path / "sites.txt"
     if not sites.exists():
         raise ConfigError("nothing has been found yet")
-    seeds = config.seeds_from(sites.read_bytes(), sites.name)
-    return {"seeds": "\n".join(seeds), "languages": ", ".join(folder.job().langs)}
+    seeds = list(dict.fromkeys(config.seeds_from(sites.read_bytes(), sites.name)))
+    job = folder.job()
+    return {"seeds": "\n".join(seeds), "languages": ", ".join(job.langs), "contact": job.fetch.contact}
 
 
 def _asked(verb: Verb, given: Mapping[str, object], settings: Settings, uploads: Uploads, known: Fields) -> AskedJob:

@@ -208,8 +208,10 @@ def _pattern(prefix: str) -> str:
 
 
 def wiki(value: object, settings: Settings) -> str:
-    """An edition of Wikipedia, by its language: no address of a server, which might be inside the operator's network."""
+    """An edition, by its language: no address of a server, which might be inside the operator's network."""
     (code, *more) = languages(value, settings) or [""]
     if more:
         raise Wrong("name one language")
+    if settings.wiki is not None and code not in settings.wiki.editions:
+        raise Wrong("choose one of {names}", names=", ".join(settings.wiki.editions))
     return str(parse_language(code))

@@ -58,6 +58,7 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int = 0
     sites: int = 0
     languages: dict[str, int] = {}  # pages, the most frequent language first
+    relevant: int | None = None  # pages about the topic; None in a job without one
     pairs: dict[str, int] = {}  # of pages, by languages: "en-fr"
     segments: int = 0  # aligned, good or not
     units: dict[str, int] = {}  # in the corpus as it was written last, by languages
@@ -129,6 +130,7 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
         bytes=totals.bytes,
         sites=totals.sites,
         languages=dict(totals.languages.most_common()),
+        relevant=counts.relevant,
         pairs=pair_counts(ledger),
         segments=segment_count(ledger),
         units=written_units(folder),
@@ -173,6 +175,7 @@ class _Counts:
         self.upto = 0
         self.fetched = 0
         self.bytes = 0
+        self.relevant: int | None = None
         self.languages: Counter[str] = Counter()
         self.skips: Counter[str] = Counter()
         self._width = 1  # of a stretch of the curve, in fetches
@@ -207,6 +210,8 @@ class _Counts:
     def _add(self, one: FetchCount) -> None:
         self.fetched += one.count
         self.bytes += one.bytes
+        if one.relevant is not None:
+            self.relevant = (self.relevant or 0) + one.relevant
         pages = self._stretches.setdefault(one.stretch, Counter())
         if one.outcome == "page":
             pages[one.language] += one.count

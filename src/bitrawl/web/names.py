@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from bitrawl.config import Strategy
 from bitrawl.corpus.judging import Flag
 from bitrawl.discover.site_check import TRANSLATIONS
+from bitrawl.discover.suggestions import Method as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.model import Method, Reason
 from bitrawl.web.words import marked
@@ -28,7 +29,18 @@ METHODS: Mapping[str, str] = {
 }
 """Evidence that two pages are a pair, by letter."""
 
-SITE_EVIDENCE: Mapping[str, str] = {**METHODS, TRANSLATIONS: marked("words that translate each other")}
+SITE_EVIDENCE: Mapping[str, str] = {
+    Suggestion.HREFLANG: marked("declared"),
+    Suggestion.SWITCHER: marked("language menu"),
+    Suggestion.SITEMAP: marked("sitemap"),
+    Suggestion.SPLASH: marked("choice of languages at the entrance"),
+    Suggestion.LINK: marked("links to translations"),
+    Suggestion.URL: marked("addresses"),
+    Suggestion.ADDRESS: marked("same address in the other language"),
+    Suggestion.HABIT: marked("same addresses as other pages"),
+    Suggestion.FOLDER: marked("folder of the language"),
+    TRANSLATIONS: marked("words that translate each other"),
+}
 """Evidence that a site is bilingual."""
 
 REASONS: Mapping[str, str] = {

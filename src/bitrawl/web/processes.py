@@ -40,10 +40,13 @@ class Processes(Protocol):
 class SystemProcesses:
     """Processes of this machine, which must have /proc. Each has a session of its own, and no pipe to the server."""
 
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None, *, proxy: str = "") -> None:
+        """`proxy` is the operator's, for commands that have no job file; in their arguments all users would see its password."""
         if not boot_id():
             raise ConfigError("the web app runs jobs on Linux only: it needs /proc")
         self._environment = clean(os.environ if environment is None else environment)
+        if proxy:
+            self._environment["all_proxy"] = proxy
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
     def start(self, arguments: Sequence[str], folder: Path) -> Process:

@@ -54,7 +54,7 @@ def server_of(serving: Serving) -> Server:
     return Server(
         settings,
         shelf,
-        Supervisor(shelf, settings, SystemProcesses()),
+        Supervisor(shelf, settings, SystemProcesses(proxy=settings.job.get("fetch", {}).get("proxy", ""))),
         Sampler(),
         Users(settings.users, secret_of(shelf.path), token=serving.token),
         errands,

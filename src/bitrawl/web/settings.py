@@ -4,14 +4,19 @@ import difflib
 import re
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import urlsplit
 
 import msgspec
 
 from bitrawl import config
-from bitrawl.errors import ConfigError
+from bitrawl.crawl.addresses import is_private_host
+from bitrawl.errors import ConfigError, UrlError
+from bitrawl.languages import parse_language
+from bitrawl.url import Url, has_credentials, without_credentials
 
 SINGLE_USER = "you"
 _HASH = re.compile(r"[0-9a-f]{64}")
+_EDITION = 'en = "https://wiki.example.org/w/api.php"'
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
@@ -46,11 +51,24 @@ class LimitsSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     requests: Count = 600  # of one user, in a minute
 
 
+class WikiSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The MediaWiki that topics come from, in place of Wikipedia."""
+
+    editions: dict[str, str]  # by language, the address of its api.php; the first is the default
+    name: str = ""  # for users; the host of the first edition if empty
+    allow_private: bool = False  # these hosts may have private addresses; the sites that the wiki cites may not
+
+    @property
+    def shown(self) -> str:
+        return self.name or Url.parse(next(iter(self.editions.values()))).host
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A whole serve.toml."""
 
     users: dict[str, UserSection] = {}
     limits: LimitsSection = LimitsSection()
+    wiki: WikiSection | None = None  # None is Wikipedia
     job: dict[str, Any] = {}  # tables of a job file; users cannot change what is set here
 
     def single_user(self) -> User | None:
@@ -81,11 +99,35 @@ def _checked(settings: Settings) -> Settings:
     hashes = [user.token_sha256 for user in settings.users.values()]
     if len(set(hashes)) < len(hashes):
         raise ConfigError("[users]: two users have the same token_sha256; give each a token of their own")
+    if settings.wiki is not None:
+        _check_wiki(settings.wiki, settings.job)
     try:
         config.typed(settings.job)
     except ConfigError as error:
         raise ConfigError(f"[job]: {error}") from error
     return settings
+
+
+def _check_wiki(wiki: WikiSection, job: dict[str, Any]) -> None:
+    if not wiki.editions:
+        raise ConfigError(f"[wiki.editions] is empty; name a wiki by its language: {_EDITION}")
+    for code, address in wiki.editions.items():
+        if str(parse_language(code)) != code:
+            raise ConfigError(f"[wiki.editions] {code}: write the language as {str(parse_language(code))!r}")
+        try:
+            url = Url.parse(address)
+        except UrlError as error:
+            raise ConfigError(f"[wiki.editions] {code}: {error}") from error
+        if not url.path.endswith("/api.php") or url.query or has_credentials(address):
+            raise ConfigError(
+                f"[wiki.editions] {code}: {without_credentials(address)} is not the address of an api.php;"
+                f" the wiki's page Special:Version names it. Write it like this: {_EDITION}"
+            )
+        open_to_all = job.get("fetch", {}).get("allow_private", False)
+        if is_private_host(urlsplit(url).hostname or "") and not (wiki.allow_private or open_to_all):
+            raise ConfigError(
+                f"[wiki.editions] {code}: {url.host} is a private address; add to [wiki]: allow_private = true"
+            )
 
 
 def _explain(error: str) -> str:
@@ -94,7 +136,7 @@ def _explain(error: str) -> str:
     if "unknown field" not in error or len(parts) < 2:
         return error.replace(" - at `$.", " at `")
     table = parts[3].removeprefix("$").removeprefix(".") if len(parts) > 3 else ""
-    sections: dict[str, type[msgspec.Struct]] = {"": Settings, "limits": LimitsSection}
+    sections: dict[str, type[msgspec.Struct]] = {"": Settings, "limits": LimitsSection, "wiki": WikiSection}
     keys = [field.name for field in msgspec.structs.fields(sections.get(table, UserSection))]
     near = difflib.get_close_matches(parts[1], keys, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(keys)}"

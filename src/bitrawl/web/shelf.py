@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from bitrawl.errors import StoreError
 from bitrawl.files import write_fault
+from bitrawl.jobs.bootstrap import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.web import intent as intents
 from bitrawl.web.intent import Intent
@@ -51,7 +52,7 @@ class Shelf:
         seen = set()
         for name in self._folders():
             folder = self.path / name
-            if (folder / intents.NAME).exists() or (folder / "job.toml").exists():
+            if any((folder / mark).exists() for mark in (intents.NAME, "job.toml", BOOTSTRAPPED)):
                 seen.add(name)
                 yield self._job(name)
         for name in self._known.keys() - seen:

@@ -114,7 +114,8 @@ def state_of(
         state = {Wish.PAUSED: State.PAUSING, Wish.STOPPED: State.STOPPING}.get(wish, State.RUNNING)
         return JobState(state, doing=words.mining)
     if intent is None:
-        return JobState(State.ENDED if words.complete else State.INTERRUPTED, quoted(words.ended))
+        done = words.complete or is_topic(folder)
+        return JobState(State.ENDED if done else State.INTERRUPTED, quoted(words.ended))
     if intent.intent is Wish.WAITING:
         return JobState(State.WAITING, waits or said("starts in a moment"))
     if intent.intent is Wish.PAUSED:
@@ -128,11 +129,18 @@ def state_of(
 def _after_running(folder: JobFolder, intent: Intent, words: LastWords) -> JobState:
     """Nobody asked it to end: it came to its end, could not be run, or was killed."""
     code = intent.exit
+    if code == 1 and intent.current.verb is Verb.BOOTSTRAP and is_done(folder, intent, words):
+        return JobState(State.ENDED)  # it found no terms, and its folder says why
     if code == 0 or (code is None and is_done(folder, intent, words)) or (code in (1, 130) and words.complete):
         return JobState(State.ENDED, quoted(words.ended))
     if code in (1, 2):
         return JobState(State.FAILED, quoted(_last_said(folder)))
     return JobState(State.INTERRUPTED, said("the job was interrupted; nothing is lost"), words.mining)
+
+
+def is_topic(folder: JobFolder) -> bool:
+    """Whether the command line has gathered a topic there, and mined nothing."""
+    return (folder.path / BOOTSTRAPPED).exists() and not folder.description.exists()
 
 
 def is_done(folder: JobFolder, intent: Intent, words: LastWords) -> bool:

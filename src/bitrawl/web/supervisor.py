@@ -87,8 +87,9 @@ class Supervisor:
         if job.fault:
             return JobState(State.FAILED, quoted(job.fault))
         alive, locked = self._is_alive(job.intent), job.folder.is_running
+        intent = job.intent if alive or job.intent is None else self._with_exit_code(job, job.intent)
         words = self._words.of(job.folder)
-        return state_of(job.folder, job.intent, words, alive=alive, locked=locked, waits=self._waits.get(job.id))
+        return state_of(job.folder, intent, words, alive=alive, locked=locked, waits=self._waits.get(job.id))
 
     def pause(self, job: ShelvedJob) -> None:
         """Finish what is in flight, and mine nothing: a resume fetches nothing twice."""
@@ -196,13 +197,23 @@ class Supervisor:
         elif intent.intent in (Wish.PAUSED, Wish.STOPPED):
             self._press(job, intent)
 
+    def _with_exit_code(self, job: ShelvedJob, intent: Intent) -> Intent:
+        """Of a process that has just ended: the next tick may be a second away, and until then it would seem killed."""
+        if intent.process is None or intent.gone or intent.remove:
+            return intent
+        code = self._processes.exit_code(intent.process)
+        return intent if code is None else self._note_exit(job, intent, code)
+
     def _note_end(self, job: ShelvedJob, intent: Intent) -> None:
         """The process is gone."""
         code = self._processes.exit_code(intent.process) if intent.process is not None else None
+        self._note_exit(job, intent, code)
+
+    def _note_exit(self, job: ShelvedJob, intent: Intent, code: int | None) -> Intent:
         again = None if code == 0 else intent.again
-        self.shelf.write(
-            job.id, replace(intent, gone=self._now(), exit=code, again=again, interrupted=False, kill_at=0.0)
-        )
+        ended = replace(intent, gone=self._now(), exit=code, again=again, interrupted=False, kill_at=0.0)
+        self.shelf.write(job.id, ended)
+        return ended
 
     def _end(self, job: ShelvedJob, wish: Wish) -> None:
         """Of its own accord: an orderly end of what runs, no start of what waits."""

@@ -88,6 +88,10 @@ class RefusedError(WikiError):
     """The wiki understood the question, and says that it does not answer such ones."""
 
 
+class PrivateWikiError(WikiError):
+    """The wiki has a private address, and may not be asked."""
+
+
 class WikiClient:
     """Asks one wiki, and keeps what it answers.
 
@@ -150,6 +154,8 @@ class WikiClient:
         for attempt in range(ATTEMPTS):
             capture = await self._fetcher.fetch(Link(url, LinkKind.SEED))
             if isinstance(capture, Skip):
+                if capture.reason is Reason.PRIVATE_ADDRESS:
+                    raise PrivateWikiError(f"{self.endpoint} is a private address; add --allow-private to ask it")
                 # A wiki that has never answered is more probably a wrong address than a busy server.
                 if capture.reason not in TRANSIENT or (capture.reason in NO_ANSWER and not self._has_answered):
                     raise WikiError(self._no_answer(capture))
@@ -186,8 +192,6 @@ class WikiClient:
     def _no_answer(self, skip: Skip) -> str:
         if skip.reason in (Reason.CONTENT_TYPE, Reason.HTTP_STATUS):
             return f"{self._not_an_api()} (it answered {skip.status} {skip.detail})".rstrip()
-        if skip.reason is Reason.PRIVATE_ADDRESS:
-            return f"{self.endpoint} is a private address; add --allow-private to ask it"
         why = skip.detail or str(skip.reason)
         if skip.reason in NO_ANSWER:
             return f"{self.endpoint} does not answer: {why}. Check --wiki and the network, or use a dump (--dump)"

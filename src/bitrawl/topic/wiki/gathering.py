@@ -1,5 +1,6 @@
 """From a wiki's category to a table of terms and a list of cited sites."""
 
+import logging
 from collections.abc import Collection, Iterable
 
 import msgspec
@@ -9,8 +10,11 @@ from bitrawl.topic.wiki.api import ApiWiki
 from bitrawl.topic.wiki.articles import Article, Extent, Gathered, Wiki
 from bitrawl.topic.wiki.category_names import empty_category
 from bitrawl.topic.wiki.citations import Citations, cited_sites
+from bitrawl.topic.wiki.client import PrivateWikiError
 from bitrawl.topic.wiki.titles import Exclusion, as_term, exclusion, is_name, needs_lead, without_qualifier
 from bitrawl.url import Url
+
+_log = logging.getLogger(__name__)
 
 HEAVIEST = 100  # ILSP-FC's own lists go up to 100
 
@@ -52,9 +56,8 @@ def weight_at(depth: int) -> int:
     return round(HEAVIEST / (1 + depth))
 
 
-async def gather(wiki: Wiki, name: str, wanted: Wanted) -> Material:
-    """Raises `ConfigError` if there is no such category, and `WikiError` if the wiki cannot be read."""
-    category = await wiki.category(name)
+async def gather(wiki: Wiki, category: str, wanted: Wanted) -> Material:
+    """What that category of the wiki gives. Raises `ConfigError` if it is empty, and `WikiError` if the wiki cannot be read."""
     gathered = await wiki.articles(category, wanted.extent)
     if not gathered.articles:
         raise empty_category(category, "the wiki", [])
@@ -66,7 +69,10 @@ async def gather(wiki: Wiki, name: str, wanted: Wanted) -> Material:
         table.add(wiki.language, gathered.articles)
         for language in wanted.extent.languages if wanted.editions else ():
             if language != wiki.language:
-                addresses += await _read_edition(wiki, category, language, wanted, table)
+                try:
+                    addresses += await _read_edition(wiki, category, language, wanted, table)
+                except PrivateWikiError as error:  # the first one's links have translations all the same
+                    _log.info("the edition in %s is left out: %s", language, error)
     else:
         table.add(wiki.language, gathered.articles)
     return Material(

@@ -12,6 +12,8 @@ from starlette.responses import Response
 
 from bitrawl.corpus.naming import corpus_headers
 from bitrawl.corpus.term_files import TermPair
+from bitrawl.errors import ConfigError
+from bitrawl.jobs.bootstrap_outcome import Summary, read_found
 from bitrawl.jobs.reading import Reading, ReadPair
 from bitrawl.store.reading_index import Side
 from bitrawl.url import Url
@@ -174,6 +176,27 @@ async def found_sites(request: Request, _body: Body) -> list[job.FoundSite]:
     return await asyncio.to_thread(job.found_sites, await find(request))
 
 
+async def found_topic(request: Request, _body: Body) -> Summary:
+    found = await asyncio.to_thread(read_found, (await find(request)).folder.path)
+    if found is None:
+        raise HTTPException(404, "This job is no topic, or it has not ended yet.")
+    return found
+
+
+async def hand_over(request: Request, _body: Body) -> shapes.NewJob:
+    try:
+        found = await asyncio.to_thread(allowed.handed_over, (await find(request)).folder)
+    except ConfigError as error:
+        raise HTTPException(404, "This job is no search and no topic, or it has found nothing yet.") from error
+    return shapes.NewJob(
+        languages=found["languages"].split(", "),
+        seeds=found["seeds"].splitlines(),
+        contact=found.get("contact", ""),
+        terms=found.get("terms", ""),
+        hub="hub" in found,
+    )
+
+
 async def start_comparison(request: Request, body: shapes.Comparison) -> shapes.ApiJob:
     one = await found_mining(request)
     await compare.compare(server_of(request), one, body.strategies)
@@ -273,6 +296,11 @@ OPERATIONS = (
     Operation("GET", "/jobs/{id}/report", "The report, as HTML.", _as_page(downloads.report)),
     Operation("GET", "/jobs/{id}/job.toml", "The job file, to repeat the job.", _as_page(downloads.job_file)),
     Operation("GET", "/jobs/{id}/sites", "The sites that a search has judged.", found_sites, gives=list[job.FoundSite]),
+    Operation("GET", "/jobs/{id}/topic", "What a topic job has found.", found_topic, gives=Summary),
+    Operation(
+        "GET", "/jobs/{id}/next", "What a search or a topic job has found, as the body of POST /jobs.", hand_over,
+        gives=shapes.NewJob,
+    ),
     Operation(
         "POST", "/jobs/{id}/compare", "Compare strategies on the job's archive.", start_comparison, shapes.Comparison,
         shapes.ApiJob, 202, example='{"strategies": ["breadth-first", "adaptive"]}',

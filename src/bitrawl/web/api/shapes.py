@@ -58,7 +58,7 @@ class NewSearch(NewCrawl, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class NewTopic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Terms and sites from a category of Wikipedia."""
+    """Terms and sites from a category of Wikipedia, or of the wiki that the operator has named."""
 
     category: str
     languages: Texts

@@ -17,7 +17,7 @@ from bitrawl.web.server import server_of
 
 
 async def show_sites(request: Request) -> Response:
-    return _page(request, "discover.html", {}, {})
+    return rendered(request, "discover.html", values={}, errors={})
 
 
 async def find_sites(request: Request) -> Response:
@@ -27,13 +27,13 @@ async def find_sites(request: Request) -> Response:
         asked = await asyncio.to_thread(allowed.discovery, typed(form), server.settings, uploads)
         job_id = await server.supervised(server.supervisor.create, request.state.user, asked.prepare, name=asked.name)
     except FieldError as error:
-        return _page(request, "discover.html", dict(form), error.fields, 422)
+        return rendered(request, "discover.html", 422, values=dict(form), errors=error.fields)
     return RedirectResponse(f"/jobs/{job_id}", 303)
 
 
 async def show_topic(request: Request) -> Response:
-    """The edition of Wikipedia in the reader's language is the first choice: the name of a subject is in it too."""
-    return _page(request, "topic.html", {"wiki": words_of(request).code.partition("-")[0]}, {})
+    """The edition in the reader's language is the first choice: the name of a subject is in it too."""
+    return _topic_page(request, {"wiki": words_of(request).code.partition("-")[0]}, {})
 
 
 async def find_topic(request: Request) -> Response:
@@ -43,14 +43,22 @@ async def find_topic(request: Request) -> Response:
         name = asked.name or str(form.get("category", ""))
         job_id = await server.supervised(server.supervisor.create, request.state.user, asked.prepare, name=name)
     except FieldError as error:
-        return _page(request, "topic.html", dict(form), error.fields, 422)
+        return _topic_page(request, dict(form), error.fields, 422)
     return RedirectResponse(f"/jobs/{job_id}", 303)
 
 
-def _page(
-    request: Request, template: str, values: Mapping[str, Any], errors: Mapping[str, Any], status: int = 200
-) -> Response:
-    return rendered(request, template, status, values=values, errors=errors)
+def _topic_page(request: Request, values: Mapping[str, Any], errors: Mapping[str, Any], status: int = 200) -> Response:
+    """Without a choice of editions where the operator's wiki has one only."""
+    wiki, words = server_of(request).settings.wiki, words_of(request)
+    return rendered(
+        request,
+        "topic.html",
+        status,
+        values=values,
+        errors=errors,
+        wiki=wiki.shown if wiki else words.say("Wikipedia"),
+        editions=[(code, words.language(code)) for code in wiki.editions] if wiki else None,
+    )
 
 
 ROUTES: list[BaseRoute] = [

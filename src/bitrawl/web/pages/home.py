@@ -22,6 +22,8 @@ from bitrawl.web.server import server_of
 
 CHUNK = 1 << 20
 MOST_TEXT = 20 * MEGABYTE  # of an uploaded list or text; judgement
+FILLED_BY = "filled by"
+"""The name of the search that has filled the form, among its values."""
 _LANGUAGES = ("language_a", "language_b", "further")
 _FILES = ("seeds_file", "terms_file", "texts", "warc")
 
@@ -94,7 +96,8 @@ async def _repeated(request: Request, job_id: str) -> Mapping[str, Any]:
     job = await find(request, job_id)
     try:
         if job.kind != "mine":
-            return _split(await asyncio.to_thread(allowed.handed_over, job.folder))
+            found = await asyncio.to_thread(allowed.handed_over, job.folder)
+            return {**_split({**found, **_asked_with(job)}), FILLED_BY: job.name}
         described = await asyncio.to_thread(job.folder.job)
     except ConfigError:
         return {}
@@ -114,6 +117,15 @@ async def _repeated(request: Request, job_id: str) -> Mapping[str, Any]:
             "name": job.name,
         }
     )
+
+
+def _asked_with(job: ShownJob) -> dict[str, str]:
+    """What the mining job has of a topic job besides what it found."""
+    if job.kind != "topic" or job.shelved.intent is None:
+        return {}
+    arguments = job.shelved.intent.command.arguments
+    contact = next((one.removeprefix("--contact=") for one in arguments if one.startswith("--contact=")), "")
+    return {"name": job.name, "contact": contact}
 
 
 def _terms(job: ShownJob, path: str) -> str:
@@ -146,7 +158,10 @@ async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str
         status,
         values=values,
         errors=errors,
-        opened=bool(set(errors) - {"seeds", "languages", "contact", ""}) or "name" in values,
+        filled_by=values.get(FILLED_BY, ""),
+        opened=bool(set(errors) - {"seeds", "languages", "contact", ""})
+        or "name" in values
+        or bool(values.get("terms")),
         limits=limits,
         strategies=strategies,
         jobs=await shown_jobs(request),

@@ -18,12 +18,14 @@ from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
 from bitrawl.jobs.reading import Reading
 from bitrawl.mining import Step
 from bitrawl.report.job.diagnosis import Diagnosis, diagnose
+from bitrawl.report.job.topic_diagnosis import Point
 from bitrawl.report.markup import Html
 from bitrawl.report.plots import COLOURS, Bar, Series, bars, lines
 from bitrawl.web import allowed
 from bitrawl.web.live import Live
 from bitrawl.web.names import REASONS
 from bitrawl.web.pages.shown import STATES, ShownJob, answer_part, find, looked_at, written
+from bitrawl.web.pages.topic import ShownTopic, shown_topic
 from bitrawl.web.processes import last_lines
 from bitrawl.web.rendering import fragment, rendered, words_of
 from bitrawl.web.runs import merged_files
@@ -151,12 +153,16 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
     why = await _why(job, state, figures)
     if job.kind == "mine":
         await server_of(request).indexing.is_fresh(job.folder, wait=0)
+    topic = await asyncio.to_thread(shown_topic, job.folder) if job.kind == "topic" else None
     return {
         "live": figures,
-        "state": _told(words, state, figures),
+        "state": _told_topic(words, state, topic, _wiki(request)) if topic else _told(words, state, figures),
+        "topic": topic,
+        "advice": topic.advice(words, state.state) if topic else (),
+        "left_out": _bars(words, topic.excluded(words), 0) if topic else None,
         "active": state.is_active or state.state is State.WAITING,
         "actions": _actions(words, job, state),
-        "tiles": _tiles(words, job, figures),
+        "tiles": topic.tiles(words) if topic else _tiles(words, job, figures),
         "why": why,
         "sites": await asyncio.to_thread(found_sites, job) if job.kind == "discover" else (),
         "found_files": await asyncio.to_thread(found_files, job),
@@ -178,6 +184,21 @@ def _told(words: Words, state: JobState, figures: Live) -> Told:
     return Told(state.state, name, detail, state.said.is_quoted, state.doing)
 
 
+def _wiki(request: Request) -> str:
+    own = server_of(request).settings.wiki
+    return own.shown if own is not None else ""
+
+
+def _told_topic(words: Words, state: JobState, topic: ShownTopic, wiki: str) -> Told:
+    name = words.say(STATES[state.state])
+    if state.is_active:
+        return Told(state.state, name, topic.doing(words, wiki))
+    detail = words.tell(state.said)
+    if state.said.is_quoted:  # without the advice for the command line; the page has its own
+        detail = " ".join(one for one in re.split(r"(?<=[.?]) ", detail) if "--" not in one)
+    return Told(state.state, name, detail, state.said.is_quoted)
+
+
 def _step(words: Words, doing: str) -> str:
     """What is being mined, and how far it is; empty if that is not understood."""
     if (found := _DOING.fullmatch(doing)) is None:
@@ -193,7 +214,8 @@ def _step(words: Words, doing: str) -> str:
 def _actions(words: Words, job: ShownJob, state: JobState) -> list[Action]:
     if job.shelved.intent is None:
         return []
-    shown = [one for one in _ACTIONS[state.state] if one is not _ALL or job.kind == "mine"]
+    unfit = () if job.kind == "mine" else (_ALL,) if job.kind != "topic" else (_ALL, _STOP, _STOP_NOW)
+    shown = [one for one in _ACTIONS[state.state] if one not in unfit]
     return [one._replace(label=words.say(one.label), ask=words.say(one.ask) if one.ask else "") for one in shown]
 
 
@@ -203,13 +225,15 @@ def _tiles(words: Words, job: ShownJob, figures: Live) -> list[tuple[str, str]]:
         (words.number(figures.fetched), words.say("visits")),
         (words.size(figures.bytes), words.say("read")),
     ]
+    if figures.relevant is not None:
+        shown.insert(1, (words.number(figures.relevant), words.say("on the topic")))
     if job.kind in ("mine", "run"):
         found = [
             (words.number(sum(figures.pairs.values())), words.say("page pairs")),
             (words.number(figures.segments), words.say("aligned segments")),
             (words.number(sum(figures.units.values())), words.say("in the corpus")),
         ]
-        shown = [shown[0], *found, *shown[1:]]
+        shown = [*shown[:-2], *found, *shown[-2:]]
     if job.kind == "run":
         shown.append((words.number(figures.sites), words.say("sites done")))
     return shown
@@ -281,12 +305,20 @@ async def _why(job: ShownJob, state: JobState, figures: Live) -> Diagnosis | Non
         return known[2]
     try:
         why = await asyncio.to_thread(lambda: diagnose(report.gather(job.folder.path)))
+        why = _without_place(why, job) if why else None
     except BitrawlError:  # the ledger is being made
         why = None
     if len(_explained) > 100:
         _explained.clear()
     _explained[job.id] = (seen, now, why)
     return why
+
+
+def _without_place(why: Diagnosis, job: ShownJob) -> Diagnosis:
+    """Where the folder is, is the operator's business."""
+    place = f"{job.folder.path.resolve()}/"
+    points = [Point(one.noticed.replace(place, ""), one.advice.replace(place, "")) for one in why.points]
+    return Diagnosis(why.headline, tuple(points))
 
 
 ROUTES: list[BaseRoute] = [

@@ -17,7 +17,7 @@ from bitrawl.web.runs import figures_of_run, is_run, state_of_run
 from bitrawl.web.said import RequestError, said
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.shelf import ShelvedJob
-from bitrawl.web.state import JobState, State
+from bitrawl.web.state import JobState, State, is_topic
 from bitrawl.web.words import Words, marked
 
 STATES = {
@@ -51,6 +51,7 @@ class ListedJob(NamedTuple):
     id: str
     name: str
     about: str
+    kind: str
     state: State
     said: str
     pages: int
@@ -94,6 +95,8 @@ def _kind(folder: JobFolder) -> str:
     """Of a job of the command line."""
     if is_run(folder):
         return "run"
+    if is_topic(folder):
+        return "topic"
     return "discover" if (folder.path / "discovery.json").exists() else "mine"
 
 
@@ -119,7 +122,16 @@ def _listed(server: Server, user: object, words: Words) -> list[ListedJob]:
         said = words.say(STATES[state.state])
         rows.append(
             ListedJob(
-                job.id, one.name, about, state.state, said, live.pages, sum(live.pairs.values()), live.segments, created
+                job.id,
+                one.name,
+                about,
+                one.kind,
+                state.state,
+                said,
+                live.pages,
+                sum(live.pairs.values()),
+                live.segments,
+                created,
             )
         )
     return sorted(rows, key=lambda row: -row.created)
@@ -127,7 +139,7 @@ def _listed(server: Server, user: object, words: Words) -> list[ListedJob]:
 
 def _changed(folder: JobFolder) -> float:
     try:
-        return folder.description.stat().st_mtime
+        return (folder.path if is_topic(folder) else folder.description).stat().st_mtime
     except OSError:
         return 0.0
 

@@ -1,0 +1,81 @@
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bitrawl.jobs.bootstrap_outcome import BilingualSite, Progress, Step, Summary
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.report.job.diagnosis import Diagnosis
+from bitrawl.report.job.topic_diagnosis import Point
+from bitrawl.web.pages.job import _without_place
+from bitrawl.web.pages.shown import ShownJob, shown
+from bitrawl.web.pages.topic import ShownTopic, shown_topic
+from bitrawl.web.shelf import ShelvedJob
+from bitrawl.web.state import State
+from bitrawl.web.words import catalogues
+
+WORDS = catalogues()
+PLENTY = Summary(
+    category="Rain",
+    articles=9,
+    categories=1,
+    terms={"en": 5, "it": 4},
+    excluded={"name": 2, "list": 1},
+    edited=False,
+    seeds=7,
+    cited=3,
+    checked=3,
+    sites=(BilingualSite("https://a.example/", ("en", "it"), 2),),
+)
+
+
+def topic(found: Summary | None = None, progress: Progress | None = None) -> ShownTopic:
+    return ShownTopic(progress, found, [], [])
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> ShownJob:
+    return shown(ShelvedJob("x", JobFolder(tmp_path), None))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"terms": {"en": 5, "it": 0}}, "No article has a title in Italian."),
+        ({"complete": False}, "more articles than were read"),
+        ({"cited": 0, "checked": 0, "sites": ()}, "cite no site"),
+        ({"sites": ()}, "No cited site announces a translation"),
+    ],
+)
+def test_what_is_missing_is_told_with_what_to_try(changed: dict[str, object], said: str):
+    assert topic(PLENTY).advice(WORDS["en"], State.ENDED) == []
+    (line,) = topic(msgspec.structs.replace(PLENTY, **changed)).advice(WORDS["en"], State.ENDED)
+    assert said in line
+    (french,) = topic(msgspec.structs.replace(PLENTY, **changed)).advice(WORDS["fr"], State.ENDED)
+    assert french != line
+
+
+def test_sites_that_nobody_asked_to_check_are_not_missing():
+    assert topic(msgspec.structs.replace(PLENTY, checked=0, sites=())).advice(WORDS["en"], State.ENDED) == []
+
+
+@pytest.mark.parametrize("step", Step)
+def test_a_failure_is_told_with_what_to_try_at_every_step(step: Step):
+    (line,) = topic(progress=Progress(step, "wiki.example")).advice(WORDS["en"], State.FAILED)
+    assert line.endswith(".")
+    assert topic(progress=Progress(step, "wiki.example")).doing(WORDS["zh"], "")
+
+
+def test_a_folder_with_nothing_in_it_yet_is_shown(tmp_path: Path):
+    empty = shown_topic(JobFolder(tmp_path))
+    assert (empty.tiles(WORDS["en"]), empty.excluded(WORDS["en"]), empty.doing(WORDS["en"], "")) == ([], {}, "")
+    (tmp_path / "progress.json").write_text('{"step": "resting"}')
+    (tmp_path / "found.json").write_text("{}")
+    assert shown_topic(JobFolder(tmp_path)) == empty
+
+
+def test_a_diagnosis_does_not_tell_where_the_folder_is(job: ShownJob, tmp_path: Path):
+    why = Diagnosis(
+        "Nothing", (Point(f"{tmp_path}/given/terms.txt has no term", f"look at {tmp_path}/given/terms.txt"),)
+    )
+    assert _without_place(why, job).points == (Point("given/terms.txt has no term", "look at given/terms.txt"),)
