@@ -40,6 +40,7 @@ OTHERS = {
     "--counts",
     "--small",
     "--splits",
+    "--hide-urls",
     "--edges",
     "--table",
     "--draw",

@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from bitrawl.align.embeddings import EmbeddingAligner
 from bitrawl.align.lexical import LexicalAligner
-from bitrawl.align.pages import SiteAligner
+from bitrawl.align.pages import SiteAligner, translated_part
 from bitrawl.align.search import WIDE
 from bitrawl.cli.align import align
 from bitrawl.demo.content import sites
@@ -51,6 +51,16 @@ def test_two_pages_become_segments_with_their_places():
     assert [segment.a.sentence for segment in found] == sorted(segment.a.sentence for segment in found)
     assert "Menu" not in {segment.a.text for segment in found}
     assert all(str(segment.url_a).startswith("http://site.test/en/") for segment in found)
+
+
+def test_of_partly_translated_pages_only_what_differs_is_aligned():
+    english, french = article("en"), article("fr")
+    rest = [paragraph("A paragraph that nobody has translated yet."), paragraph("And another one of the same kind.")]
+    whole = [page(one.url, [rest[0], *one.paragraphs, rest[1]], ["p", *one.tags, "p"]) for one in (english, french)]
+    (found,) = SiteAligner((EN, FR)).align([translated_part((whole[0], whole[1]))])
+    (expected,) = SiteAligner((EN, FR)).align([(english, french)])
+    assert [(one.a.text, one.b.text) for one in found] == [(one.a.text, one.b.text) for one in expected]
+    assert found[0].a.paragraph == expected[0].a.paragraph + 1  # its place on the page as it was fetched
 
 
 def test_blocks_hold_what_lengths_and_words_would_confuse():

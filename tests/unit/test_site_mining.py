@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hostile_readers import dying_service
 from prose_site import keep
-from small_site import articles
+from small_site import articles, page
 
 from bitrawl import config
 from bitrawl.child import Failure, FailureKind
@@ -22,6 +22,7 @@ from bitrawl.store.findings import Findings, SiteFindings
 from bitrawl.store.ledger import Ledger
 from bitrawl.testing import FakeClock
 from bitrawl.text.template import Template
+from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")
 ERROR = Failure(FailureKind.ERROR, "IndexError: string index out of range", "Traceback ...")
@@ -127,6 +128,20 @@ async def test_segments_of_partly_translated_pages_bear_a_flag(site: Site):
     await site.mine()
     flagged = [one.url_a for one in Findings(site.ledger).segments(EN, FR) if one.flags == (Flag.PARTIAL,)]
     assert flagged == [site.pairs[3].url_a]
+
+
+async def test_the_untranslated_rest_of_a_partly_translated_page_is_not_aligned(tmp_path: Path):
+    pages, pairs = articles(3, "http://s.test/en/p{}", "http://s.test/fr/p{}")
+    rest = page("http://s.test/rest", EN, ["This paragraph was never translated."]).paragraphs
+    pages = [msgspec.structs.replace(one, paragraphs=(*one.paragraphs, *rest)) for one in pages]
+    keep(tmp_path, pages)
+    found = [PagePair(Url.parse(a), Url.parse(b), EN, FR, 0.9, partial=a.endswith("p1")) for a, b in sorted(pairs)]
+    async with MiningWorkers(config.Job(langs=["en", "fr"]), tmp_path) as workers:
+        aligned = await workers.align((EN, FR), found, Template({}))
+    assert not isinstance(aligned, Failure)
+    untranslated = [any(one.a.text == rest[0].text for one in of_pair.segments) for of_pair in aligned]
+    assert untranslated == [not pair.partial for pair in found]
+    assert all(of_pair.segments for of_pair in aligned)
 
 
 async def test_what_is_aligned_is_not_aligned_again(site: Site):

@@ -2,12 +2,25 @@
 
 from pathlib import Path
 
+import pytest
+from small_site import alternate
+
 import benchmarks
 from benchmarks.__main__ import names
-from benchmarks.translation import RUNS, SiteCopy, held_out, without_leaks
+from benchmarks.translation import (
+    RUNS,
+    SiteCopy,
+    Split,
+    differences,
+    held_out,
+    translated,
+    with_hidden_urls,
+    without_leaks,
+)
 from benchmarks.translator import LanguageModel, Translator, phrase_pairs, tokens
-from bitrawl.model import Language
+from bitrawl.model import Language, Link, LinkKind, Page
 from bitrawl.url import Url
+from bitrawl.urls.parallel.rules import rule_pairs
 
 EN, FR = Language("en"), Language("fr")
 PAIRS = [(Url.parse(f"https://a.org/en/{n}"), Url.parse(f"https://a.org/fr/{n}")) for n in range(1000)]
@@ -36,6 +49,22 @@ def test_a_held_out_page_is_on_the_site_no_more_and_in_none_of_its_pairs():
     rest = site.without(frozenset((a, b)))
     assert list(rest.pages) == [other]
     assert rest.known == ()
+
+
+def test_hidden_urls_say_nothing_and_still_lead_to_the_same_pages():
+    a, b = PAIRS[0]
+    pages = {a: Page(a, EN, links=(Link(b, LinkKind.PAGE, a),), alternates=(alternate(b, "fr"),)), b: Page(b, FR)}
+    hidden = with_hidden_urls(SiteCopy("a", (EN, FR), pages, (), ((a, b),)))
+    [(one, two)] = hidden.known
+    assert list(hidden.pages) == [one, two]
+    page = hidden.pages[one]
+    assert [page.url, page.links[0].url, page.links[0].source, page.alternates[0].url] == [one, two, one, two]
+    assert (one.host, one.path.strip("/").isdigit()) == ("a.org", True)
+    assert rule_pairs(hidden.pages, EN, FR) == []
+
+
+def test_who_has_learned_nothing_leaves_every_word_as_it_is():
+    assert translated([], ["the red house"]) == ["the red house"]
 
 
 def test_a_test_segment_of_which_one_side_was_taught_to_any_system_is_dropped():
@@ -94,3 +123,14 @@ def test_each_benchmark_can_be_run_by_its_name():
 
 def test_the_runs_name_a_site_and_a_language():
     assert all(run.count(":") == 1 for run in RUNS)
+
+
+def test_a_difference_over_sites_is_certain_where_each_segment_is_better_and_nothing_where_all_are_the_same():
+    pytest.importorskip("sacrebleu")
+    lines = [f"the red house number {n} is old" for n in range(30)]
+    worse = [f"the red house number {n} was small" for n in range(30)]
+    systems = {"ours": lines, "known": lines, "rules": worse}
+    split = Split({system: [] for system in systems}, dict.fromkeys(systems, 1), lines, lines, systems)
+    found = differences([[split], [split]])
+    assert found["known"] == (0.0, 0.0, 0.0)
+    assert 0 < found["rules"].low <= found["rules"].bleu <= found["rules"].high

@@ -55,11 +55,24 @@ def test_half_translated_pages_are_no_pair_and_still_a_source_of_segments():
     assert [(no.url_a, no.url_b, no.reason) for no in result.refusals] == [(one.url, two.url, RefusalReason.PARTIAL)]
 
 
-def test_a_page_that_is_hardly_translated_is_not_even_a_source_of_segments():
-    pages, _, one, _ = half_translated(6)
-    copy = page("http://s.test/fr/half", FR, [*TEXT, *ENGLISH_REST, "Le port ouvre."])
+@pytest.mark.parametrize(
+    "french",
+    [[*TEXT, *ENGLISH_REST, "Le port ouvre."], [TEXT[1], *OTHER, "Le soir, les pêcheurs rentrent et vendent."]],
+    ids=["hardly translated", "nearly all translated"],
+)
+def test_how_much_of_a_page_is_translated_does_not_matter_for_its_segments(french):
+    pages, pairs, one, _ = half_translated(6)
+    result = Pairing().pairs([*pages, one, page("http://s.test/fr/half", FR, french)], [EN, FR])
+    found = [(pair.url_a, pair.url_b) for pair in [*result.pairs, *result.partial]]
+    assert (one.url, "http://s.test/fr/half") in found
+    assert len(found) == len(pairs) + 1
+
+
+def test_an_untranslated_page_gives_no_segments():
+    pages, pairs, one, _ = half_translated(6)
+    copy = page("http://s.test/fr/half", EN, [*TEXT, *ENGLISH_REST])
     result = Pairing().pairs([*pages, one, copy], [EN, FR])
-    assert result.partial == []
+    assert (len(result.pairs), result.partial) == (len(pairs), [])
     assert [no.reason for no in result.refusals] == [RefusalReason.UNTRANSLATED]
 
 

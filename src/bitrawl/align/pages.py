@@ -1,8 +1,10 @@
 """From pairs of pages to pairs of segments: main text only, split into sentences, each with its place."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol
+
+import msgspec
 
 from bitrawl.align.documents import Document, Text
 from bitrawl.align.lexical import LexicalAligner
@@ -78,6 +80,24 @@ class SiteAligner:
     def _segment_pair(self, pages: tuple[Page, Page], found: Sequence[Sequence[Sentence]], bead: Bead) -> SegmentPair:
         a, b = (_segment(found[side], numbers, self._languages[side]) for side, numbers in enumerate((bead.a, bead.b)))
         return SegmentPair(pages[0].url, pages[1].url, a, b, bead.score, f"{len(bead.a)}:{len(bead.b)}")
+
+
+def translated_part(pages: tuple[Page, Page]) -> tuple[Page, Page]:
+    """Two pages, with the paragraphs that stand word for word on both labelled boilerplate.
+
+    For pages of which only a part is translated: what is the same on both is no translation. It would teach the aligner
+    that words translate themselves.
+    """
+    a, b = ({paragraph.text for paragraph in page.paragraphs if not paragraph.boilerplate} for page in pages)
+    return _without(pages[0], a & b), _without(pages[1], a & b)
+
+
+def _without(page: Page, texts: Container[str]) -> Page:
+    paragraphs = (
+        msgspec.structs.replace(paragraph, boilerplate=True) if paragraph.text in texts else paragraph
+        for paragraph in page.paragraphs
+    )
+    return msgspec.structs.replace(page, paragraphs=tuple(paragraphs))
 
 
 def page_sentences(page: Page, language: Language) -> list[Sentence]:

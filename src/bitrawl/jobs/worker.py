@@ -7,6 +7,7 @@ from typing import Self
 
 import msgspec
 
+from bitrawl.align.pages import translated_part
 from bitrawl.assemble.mining import miner as new_miner
 from bitrawl.child import Children, Failure, Limits, Report, Service
 from bitrawl.config import Job
@@ -37,7 +38,7 @@ class LearnWords(msgspec.Struct, frozen=True, tag=True):
     """Learn from a sample of the pairs of a site."""
 
     languages: Languages
-    pairs: list[tuple[Url, Url]]
+    pairs: list[PagePair]
     template: Template
 
 
@@ -45,7 +46,7 @@ class AlignPairs(msgspec.Struct, frozen=True, tag=True):
     """Align and judge some pairs of a site, with what was learned from a sample, or with each other."""
 
     languages: Languages
-    pairs: list[tuple[Url, Url]]
+    pairs: list[PagePair]
     template: Template
     learned: bytes = b""
 
@@ -87,13 +88,13 @@ class MiningWorkers:
 
     async def learn(self, languages: Languages, pairs: Sequence[PagePair], template: Template) -> bytes | Failure:
         """What `align` may be given."""
-        return await self._children.ask(_encode(LearnWords(languages, _urls(pairs), template)))
+        return await self._children.ask(_encode(LearnWords(languages, list(pairs), template)))
 
     async def align(
         self, languages: Languages, pairs: Sequence[PagePair], template: Template, learned: bytes = b""
     ) -> list[AlignedPair] | Failure:
         """One for each pair."""
-        answer = await self._children.ask(_encode(AlignPairs(languages, _urls(pairs), template, learned)))
+        answer = await self._children.ask(_encode(AlignPairs(languages, list(pairs), template, learned)))
         return answer if isinstance(answer, Failure) else _aligned(answer)
 
     async def write_corpus(self) -> None:
@@ -106,10 +107,6 @@ class MiningWorkers:
             raise ChildError(
                 f"{type(request).__name__} failed ({answer.kind}: {answer.detail})\n{answer.trace}".rstrip()
             )
-
-
-def _urls(pairs: Sequence[PagePair]) -> list[tuple[Url, Url]]:
-    return [(pair.url_a, pair.url_b) for pair in pairs]
 
 
 # What follows runs in a child.
@@ -157,8 +154,10 @@ def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> Pair
     return msgspec.structs.replace(paired, found=found)
 
 
-def _pages(ledger: Ledger, pairs: Sequence[tuple[Url, Url]], template: Template) -> list[tuple[Page, Page]]:
-    return [(_page(ledger, a, template), _page(ledger, b, template)) for a, b in pairs]
+def _pages(ledger: Ledger, pairs: Sequence[PagePair], template: Template) -> list[tuple[Page, Page]]:
+    """What is to be aligned of each pair."""
+    both = ((pair, (_page(ledger, pair.url_a, template), _page(ledger, pair.url_b, template))) for pair in pairs)
+    return [translated_part(pages) if pair.partial else pages for pair, pages in both]
 
 
 def _page(ledger: Ledger, url: Url, template: Template) -> Page:

@@ -14,7 +14,7 @@ import numpy as np
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.pair.condensing import condense
 from bitrawl.pair.content import Lexicons
-from bitrawl.pair.copies import SAME, copies
+from bitrawl.pair.copies import copies
 from bitrawl.pair.declared import DeclaredDetector, claims
 from bitrawl.pair.evidence import ALL, METHODS_OF, Evidence, Floats, Known, PageNumbers, pair_key
 from bitrawl.pair.features import COLUMN, NAMES, Candidates, Surveyor
@@ -167,12 +167,12 @@ class Rounds:
     def _partial(self, matched: Mapping[PageNumbers, float]) -> dict[PageNumbers, float]:
         """Of the pages without a partner, those that are translated in part. Declarations or URLs must pair them.
 
-        What these say is the score: the model has learned to refuse such pages.
+        What these say is the score: the model has learned to refuse such pages. How much of their text is the same does
+        not matter: it is not aligned, and what is translated of a page is good however little it is.
         """
         said = np.maximum(self.candidates.column("declared"), self.candidates.column("url"))
-        shared = self.candidates.column("shared")
-        half = (shared >= MAX_SHARED) & (shared < SAME) & (said >= SAID)
-        return match(self.site, Evidence(self.candidates.keys[half], said[half]), SAID, before=matched)
+        some = (self.candidates.column("shared") > 0) & (said >= SAID)
+        return match(self.site, Evidence(self.candidates.keys[some], said[some]), SAID, before=matched)
 
     def _page_pairs(self, matched: Mapping[PageNumbers, float], order: Mapping[Language, int]) -> list[PagePair]:
         keys = np.fromiter(map(pair_key, matched), np.int64, len(matched))

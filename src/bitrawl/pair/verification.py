@@ -26,7 +26,7 @@ class RefusalReason(StrEnum):
 
     WRONG_LANGUAGE = "wrong-language"  # both are in one language: one of them is not in the one it claims
     UNTRANSLATED = "untranslated"  # mostly the same text on both
-    PARTIAL = "partial"  # the same, but the rest is translated: no pair of pages, and still a source of segments
+    PARTIAL = "partial"  # some of the text is the same on both, the rest may be translated: a source of segments only
     SHORT = "short"  # one has hardly any text of its own
     LENGTH = "length"  # one has too little text to be a translation of the other: a placeholder
     CONFLICT = "conflict"  # one of them is the translation of another page, with more evidence
