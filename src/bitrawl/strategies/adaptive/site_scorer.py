@@ -97,6 +97,7 @@ class SiteScorer:
         self._unlinked = UnlinkedPartners(self.partners, self._table, self._rates)
         self._stopping = Stopping()
         self._waiting: dict[Url, WaitingLink] = {}
+        self._untold: list[Rows] = []  # rows whose state has changed, and whose score the queue may not know
         self._visits = 0  # since all rows were scored
 
     def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
@@ -106,7 +107,7 @@ class SiteScorer:
         rows = linked[linked >= 0]
         if found_on is not None:
             self._mark_source(rows, found_on.url)
-        self._refresh()
+        self._untold.append(np.setdiff1d(self._refresh(), rows))
         scores = np.maximum(self._expected(rows), LEAST)
         if not self.partners.visits:  # what the user names comes first; the first visit tells which of it
             scores[[link.kind is LinkKind.SEED for link, row in zip(links, linked, strict=True) if row >= 0]] = 1.0
@@ -146,7 +147,8 @@ class SiteScorer:
     def advise(self) -> Advice:
         """New scores of what the visit changed; of everything near the top now and then."""
         self._add_waiting([self._waiting.pop(url) for url in list(islice(self._waiting, ADDED_PER_VISIT))])
-        changed = self._refresh()
+        changed = np.unique(np.concatenate([*self._untold, self._refresh()]))
+        self._untold.clear()
         count = self._table.queued_count
         links = self._unlinked.links()
         self._stopping.saw(self._states.signs)
