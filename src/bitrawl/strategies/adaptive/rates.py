@@ -79,14 +79,15 @@ class Rates:
         Divided by the visits of its host as long as that has gained nothing: a host has directories without end, and a
         few of them tell what the others are worth.
         """
-        parents, hosts = (np.frombuffer(numbers, np.int32)[groups] for numbers in (self._parents, self._hosts))
         visits, gains, visited, gaining = (
             np.frombuffer(counts, np.float32)
             for counts in (self._visits, self._gains, self._visited_below, self._gaining_below)
         )
+        found: Floats = np.zeros(len(groups), np.float32)
+        new = np.flatnonzero(visits[groups] == 0)
+        parents, hosts = (np.frombuffer(numbers, np.int32)[groups[new]] for numbers in (self._parents, self._hosts))
         share = (1 + gaining[parents]) / (1 + visited[parents])
-        share /= np.where(gains[hosts] > 0, np.float32(1), 1 + visits[hosts])
-        found: Floats = np.where(visits[groups] > 0, np.float32(0), share)
+        found[new] = share / np.where(gains[hosts] > 0, np.float32(1), 1 + visits[hosts])
         return found
 
     def rates(self, groups: Groups) -> Floats:
