@@ -87,3 +87,10 @@ def test_a_gain_that_is_taken_back_no_longer_speaks_for_the_siblings():
     rates = counted(("a/x", 0.5))
     rates.count(rates.group(["a", "x"]), 0.0, -0.5)
     assert rates.novelty(np.array([rates.group(["a", "new"])])).tolist() == pytest.approx([1 / 2])
+
+
+def test_a_host_that_gained_nothing_is_less_worth_a_look_with_each_visit_whatever_its_new_directories_are():
+    rates = counted(*[("marks/fr/poor/a", 0.0)] * 3, ("marks/fr/rich/a", 0.0), ("marks/fr/rich", 1.0))
+    asked = ("marks/fr/poor/new/new", "marks/fr/rich/new/new", "marks/fr/unknown/new", "marks/fr/unknown")
+    groups = np.array([rates.group(path.split("/")) for path in asked])
+    assert rates.novelty(groups).tolist() == pytest.approx([1 / 4, 1.0, 1.0, 2 / 3])

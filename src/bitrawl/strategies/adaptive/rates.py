@@ -11,6 +11,7 @@ Groups = NDArray[np.integer]
 
 PARENT_VISITS = 3.0  # judgement: visits that a parent's rate counts for
 _ROOT = 0  # above all groups; its rate is the prior
+HOST_DEPTH = 3  # steps from the root to a host in the paths that `novelty` is asked about ("marks", fr, host)
 
 
 class Rates:
@@ -23,6 +24,8 @@ class Rates:
         self._parents = array("i", [_ROOT])
         self._visits = array("f", [0.0])
         self._gains = array("f", [0.0])
+        self._depths = array("B", [0])  # steps from the root, as far as they matter
+        self._hosts = array("i", [_ROOT])  # the group at HOST_DEPTH on the path to each
         self._visited_below = array("f", [0.0])  # groups directly below that have visits
         self._gaining_below = array("f", [0.0])  # those of them that gained something
 
@@ -39,10 +42,14 @@ class Rates:
 
     def below(self, parent: int) -> int:
         """A new group without a name, for whoever remembers its number."""
+        number = len(self._parents)
+        depth = min(self._depths[parent] + 1, HOST_DEPTH + 1)
         self._parents.append(parent)
+        self._depths.append(depth)
+        self._hosts.append(number if depth == HOST_DEPTH else self._hosts[parent])
         for counts in (self._visits, self._gains, self._visited_below, self._gaining_below):
             counts.append(0.0)
-        return len(self._parents) - 1
+        return number
 
     def count(self, group: int, visits: float, gain: float) -> None:
         """Add visits and what they gained; either may be negative, to correct what was counted before."""
@@ -67,13 +74,20 @@ class Rates:
         return found
 
     def novelty(self, groups: Groups) -> Floats:
-        """0 for a group with visits. For one without, the share of its visited siblings that gained something, of 1 at first."""
-        parents = np.frombuffer(self._parents, np.int32)[groups]
-        visits, visited, gaining = (
-            np.frombuffer(counts, np.float32) for counts in (self._visits, self._visited_below, self._gaining_below)
+        """0 for a group with visits. For one without, the share of its visited siblings that gained something, of 1 at first.
+
+        Divided by the visits of its host as long as that has gained nothing: a host has directories without end, and a
+        few of them tell what the others are worth.
+        """
+        visits, gains, visited, gaining = (
+            np.frombuffer(counts, np.float32)
+            for counts in (self._visits, self._gains, self._visited_below, self._gaining_below)
         )
+        found: Floats = np.zeros(len(groups), np.float32)
+        new = np.flatnonzero(visits[groups] == 0)
+        parents, hosts = (np.frombuffer(numbers, np.int32)[groups[new]] for numbers in (self._parents, self._hosts))
         share = (1 + gaining[parents]) / (1 + visited[parents])
-        found: Floats = np.where(visits[groups] > 0, np.float32(0), share)
+        found[new] = share / np.where(gains[hosts] > 0, np.float32(1), 1 + visits[hosts])
         return found
 
     def rates(self, groups: Groups) -> Floats:

@@ -97,6 +97,7 @@ class SiteScorer:
         self._unlinked = UnlinkedPartners(self.partners, self._table, self._rates)
         self._stopping = Stopping()
         self._waiting: dict[Url, WaitingLink] = {}
+        self._untold: set[int] = set()  # rows whose state has changed, and whose new score the queue does not have
         self._visits = 0  # since all rows were scored
 
     def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
@@ -106,7 +107,8 @@ class SiteScorer:
         rows = linked[linked >= 0]
         if found_on is not None:
             self._mark_source(rows, found_on.url)
-        self._refresh()
+        self._untold.update(self._refresh().tolist())
+        self._untold.difference_update(rows.tolist())
         scores = np.maximum(self._expected(rows), LEAST)
         if not self.partners.visits:  # what the user names comes first; the first visit tells which of it
             scores[[link.kind is LinkKind.SEED for link, row in zip(links, linked, strict=True) if row >= 0]] = 1.0
@@ -146,7 +148,8 @@ class SiteScorer:
     def advise(self) -> Advice:
         """New scores of what the visit changed; of everything near the top now and then."""
         self._add_waiting([self._waiting.pop(url) for url in list(islice(self._waiting, ADDED_PER_VISIT))])
-        changed = self._refresh()
+        changed = np.array(sorted(self._untold.union(self._refresh().tolist())), np.int64)
+        self._untold.clear()
         count = self._table.queued_count
         links = self._unlinked.links()
         self._stopping.saw(self._states.signs)
@@ -163,19 +166,24 @@ class SiteScorer:
     def features(self, url: Url) -> Floats | None:
         """As the link was scored last; None for an unknown address."""
         row = self._table.row(url)
-        return None if row is None else self._features(np.array([row]))[0]
+        if row is None:
+            return None
+        rows = np.array([row])
+        features: Floats = self._features(rows, self._table.groups(rows))[0]
+        return features
 
     # scores
 
-    def _features(self, rows: Rows) -> Floats:
-        rates = np.clip(self._rates.rates(self._table.groups(rows)), LEAST_RATE, MOST_RATE)
+    def _features(self, rows: Rows, groups: NDArray[np.int32]) -> Floats:
+        rates = np.clip(self._rates.rates(groups), LEAST_RATE, MOST_RATE)
         return np.hstack([self._table.facts(rows), np.log(rates / (1 - rates))])
 
     def _expected(self, rows: Rows) -> Floats:
         """Pairs that a fetch of each link can be expected to bring."""
         if not len(rows):
             return np.zeros(0, np.float32)
-        features = self._features(rows)
+        groups = self._table.groups(rows)
+        features = self._features(rows, groups)
         # No matrix product of BLAS: its threads wait for each other, for up to 17 ms on a busy machine.
         chance: Floats = 1 / (1 + np.exp(-np.einsum("ij,j->i", features, self._weights)))
         completes = features[:, Column.PARTNER_VISITED] > 0
@@ -183,14 +191,10 @@ class SiteScorer:
         named &= features[:, Column.BY_STATE] >= MIN_NAMED
         half = np.float32(HALF)
         expected = np.where(named, half + half * chance, np.where(completes, chance, half * chance))
-        explored = self._worth_exploring(rows) * (features[:, Column.UNWANTED] == 0)
-        worth: Floats = np.maximum(expected, explored)
+        # Nothing with its marks was visited in its directory: pairs may lie behind it.
+        explored = np.float32(EXPLORATION) * self._rates.novelty(groups[:, _BY_BOTH])
+        worth: Floats = np.maximum(expected, explored * (features[:, Column.UNWANTED] == 0))
         return worth
-
-    def _worth_exploring(self, rows: Rows) -> Floats:
-        """What a link is worth because nothing with its marks was visited in its directory: pairs may lie behind it."""
-        found: Floats = np.float32(EXPLORATION) * self._rates.novelty(self._table.groups(rows)[:, _BY_BOTH])
-        return found
 
     def _rescored(self, rows: Rows) -> tuple[tuple[Url, float], ...]:
         """What the queue must be told: scores that have changed, and are or were near the top."""
