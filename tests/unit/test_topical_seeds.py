@@ -88,7 +88,7 @@ def test_redirects_that_lead_out_of_the_site_bring_nothing_to_its_links():
 def test_a_site_that_names_languages_rightly_is_believed_more_and_more():
     """And its pages in other languages do not speak against the rest of the site."""
     strategy = TopicalAdaptive([EN], Addresses(), str)
-    french = [Link(Url.parse(f"https://hub.example/p/{n}"), LinkKind.PAGE, hreflang="fr") for n in range(40)]
+    french = [Link(Url.parse(f"https://hub.example/p/{n}"), LinkKind.PAGE, hreflang="fr") for n in range(160)]
     english = Link(Url.parse("https://hub.example/p/en"), LinkKind.PAGE)
     before = hub_of(strategy, *french, english)
     for link in french[:-1]:
