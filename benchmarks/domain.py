@@ -117,7 +117,7 @@ async def crawl(replay: Replay, trial: Trial, name: Strategy, folder: Path, *, o
     job = Job(langs=[trial.language], seeds=[STARTS[trial.web]], strategy=name, topic=section)
     shown = Examples({trial.language: [text_of(page) for page in trial.texts.values()]} if trial.texts else {})
     judge = TrueJudge(trial.truth) if oracle else topic_judge(job, shown)
-    scorer = strategy(name, job.languages(), topic=Topic(judge.model, section, sites.of))
+    scorer = strategy(name, job.languages(), topic=Topic(judge.model, section, sites.of, judge.terms))
     focused = name is not Strategy.BREADTH_FIRST
     made = Crawl(
         Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0.0), ranked=focused),
@@ -152,7 +152,7 @@ class TrueJudge:
     """Judges pages by the truth."""
 
     def __init__(self, truth: Truth) -> None:
-        self.model = Oracle()
+        self.model, self.terms = Oracle(), None
         self._truth = truth
 
     def __call__(self, link: Link, page: Page) -> Page:  # noqa: ARG002

@@ -83,7 +83,7 @@ async def crawled(
         ),
         fetcher=web.fetcher,
         analyser=web.analyser,
-        scorer=strategy(job.strategy, job.languages(), topic=Topic(judge.model, job.topic, sites.of)),
+        scorer=strategy(job.strategy, job.languages(), topic=Topic(judge.model, job.topic, sites.of, judge.terms)),
         ledger=ReplayLedger(sites.of),
         scope=Scope(sites, seeds, ScopeRules(whole_web=True)),
         clock=clock,

@@ -1,12 +1,14 @@
-"""The chance that a link leads to the topic, where all pages score low."""
+"""The chance that a link leads to the topic."""
+
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 from table_site import page, url
 from unit.test_topical_adaptive import EN, Addresses
 
-from bitrawl.model import Link, LinkKind, Page, Relevance
-from bitrawl.strategies.adaptive.link_relevance import SHIFT_AFTER, LinkRelevance
+from bitrawl.model import Language, Link, LinkKind, Page, Relevance
+from bitrawl.strategies.adaptive.link_relevance import BEST, SHIFT_AFTER, Column, LinkRelevance
 
 
 def judged(path: str, score: float) -> Page:
@@ -28,3 +30,57 @@ def test_what_was_seen_first_is_not_forgotten_when_the_scale_is_shifted():
     rows = np.array([links.row(url("/a/page")), links.row(url("/b/page"))])
     first, last = links.chance(rows).tolist()
     assert first > last
+
+
+class Hives(Addresses):
+    """A list with one term."""
+
+    def weigh(self, texts: Sequence[str], language: Language) -> list[float]:
+        return [50.0 * text.count("hive") for text in texts]
+
+
+def test_terms_count_until_the_judge_has_recognised_enough_pages():
+    links = LinkRelevance(Addresses(), EN, terms=Hives())
+    home = judged("/", 0.05)
+    links.arrived(home.url, home)
+    named = [Link(url(f"/{name}"), LinkKind.PAGE, home.url, anchor=name) for name in ("hive", "other")]
+    rows = links.add(named, home)
+    hive, other = links.chance(rows).tolist()
+    assert hive > 1.5 * other
+    for number in range(10 * BEST):
+        links.arrived(url(f"/{number}/"), judged(f"/{number}/", 0.95))
+    hive, other = links.chance(rows).tolist()
+    assert abs(hive - other) < 0.01
+
+
+def test_what_is_left_does_not_seem_relevant_when_the_topic_is_exhausted():
+    links = LinkRelevance(Addresses(), EN)
+    for number in range(BEST):
+        links.arrived(url(f"/about/{number}"), judged(f"/about/{number}", 0.95))
+    rows = links.add([Link(url("/rest/page"), LinkKind.PAGE)], None)
+    for number in range(30 * BEST):
+        target = url(f"/rest/{number}")
+        links.add([Link(target, LinkKind.PAGE)], None)
+        links.arrived(target, judged(f"/rest/{number}", 0.05))
+    assert links.chance(rows)[0] < 0.1
+
+
+def test_a_link_of_a_menu_does_not_outweigh_all_else_by_being_on_every_page():
+    links = LinkRelevance(Addresses(), EN)
+    for number in range(300):
+        seen = judged(f"/{number}", 0.95)
+        links.arrived(seen.url, seen)
+        rows = links.add([Link(url("/menu"), LinkKind.PAGE, seen.url)], seen)
+    assert links.features(rows)[0, Column.SOURCES] < 6
+
+
+def test_a_page_behind_a_redirect_tells_what_both_addresses_are_worth():
+    links = LinkRelevance(Addresses(), EN)
+    home = judged("/", 0.5)
+    links.arrived(home.url, home)
+    old, more = links.add([Link(url(f"/old/{n}"), LinkKind.PAGE, home.url, anchor="a hive") for n in range(2)], home)
+    (new,) = links.add([Link(url("/new/0"), LinkKind.REDIRECT, url("/old/0"))], None)
+    links.move(int(old), int(new))
+    before = float(links.chance(np.array([more]))[0])
+    links.arrived(url("/new/0"), judged("/new/0", 0.01))
+    assert links.chance(np.array([more]))[0] < before

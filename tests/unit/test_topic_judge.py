@@ -123,6 +123,8 @@ def test_terms_stand_on_the_paragraphs_also_if_they_were_learned_from_texts(tmp_
     learned = topic_judge(job(tmp_path, texts=[str(tmp_path / "bees.txt")]), Examples({EN: [BEES] * 6}))
     assert [set(one.terms) for one in visited(given, "/page").paragraphs] == [{"hive", "nectar", "pollen"}]
     assert [{"hive", "queen"} <= set(one.terms) for one in visited(learned, "/page").paragraphs] == [True]
+    # A list that the user gave is part of the model already.
+    assert (given.terms is None, learned.terms is None) == (True, False)
 
 
 def test_texts_too_short_to_tell_terms_from_are_long_enough_to_judge_by(tmp_path: Path):

@@ -73,7 +73,7 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
     web = await open_web(job, folder, ledger, archives, stack, clock)
     pause = 0.0 if archives is not None else job.politeness.delay
     robots = RobotsFetcher(web, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
-    topic = Topic(judge.model, job.topic, sites.of) if judge is not None else None
+    topic = Topic(judge.model, job.topic, sites.of, judge.terms) if judge is not None else None
     site_walk = None
     if job.discovery.walk is not None:
         counted = host_languages(job)

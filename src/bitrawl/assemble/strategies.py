@@ -50,6 +50,7 @@ class Topic(NamedTuple):
     model: RelevanceModel
     section: TopicSection = TopicSection()
     site_of: Callable[[str], str] = Sites().of
+    terms: RelevanceModel | None = None  # a list out of the texts that the model was made from
 
 
 def scorer(job: Job, topic: Topic | None = None) -> LinkScorer:
@@ -99,7 +100,7 @@ def _focused(
     if name is Strategy.PERPLEXITY:
         return Perplexity()
     pairs = Adaptive(languages, _language_model(named.language) if models else None) if len(languages) > 1 else None
-    return TopicalAdaptive(languages, topic.model, topic.site_of, pairs)
+    return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
 
 
 def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:

@@ -53,7 +53,7 @@ def topic_judge(job: Job, shown: Examples) -> TopicJudge:
             )
     annotate = _annotation(terms, languages)
     if terms is None or not topic.terms or shown.texts:
-        return TopicJudge(model, annotate, _seed_examples(job))
+        return TopicJudge(model, annotate, _seed_examples(job), terms=None if topic.terms else terms)
     # A seed is mostly the home page of a site. It must not outvote the list that the user wrote.
     like = {Url.parse(raw) for raw in topic.like}
     return TopicJudge(

@@ -18,8 +18,10 @@ class TopicJudge:
         annotate: Callable[[Page], Page] = lambda page: page,
         examples: Iterable[Url] = (),  # pages that the user named as being about the topic
         agrees: Callable[[Page], bool] = lambda _page: True,  # whether a page may be an example after all
+        terms: RelevanceModel | None = None,  # a list out of the texts that the model was made from
     ) -> None:
         self.model = model
+        self.terms = terms
         self._annotate = annotate
         self._examples = set(examples)
         self._agrees = agrees

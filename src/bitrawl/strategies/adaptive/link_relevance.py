@@ -6,6 +6,7 @@ with weights that were trained on other webs, and each visit corrects them a lit
 """
 
 import re
+from bisect import insort
 from collections import deque
 from collections.abc import Sequence
 from enum import IntEnum
@@ -35,6 +36,8 @@ MOST_WEIGHED = 20_000  # texts of links that are remembered, then forgotten all 
 SHIFT_AFTER, SHIFT_EVERY, SHIFT_WINDOW = 20, 10, 1000  # pages
 SHIFT_TO, MOST_SHIFT = 1.0, 3.0  # log-odds
 LEAST_SHIFT = 0.1  # a smaller change of the shift is left for later
+BEST = 10  # pages that must be probably relevant, or one in ten while fewer than a hundred were judged
+TERM = 25.0  # judgement: the weight of a term that tells something; lists that are learned have weights up to 100
 STEP = 0.02  # of one visit, on the weights; judgement
 WORD_STEP = 0.3  # of one visit, on the weights of the link's words; judgement
 PULL = 0.002  # of one visit, back to the trained weights; judgement
@@ -55,7 +58,11 @@ class Column(IntEnum):
     BY_PLACE = 9  # log-odds of what links into the same directory brought
     BY_SOURCE = 10  # links of the same page
     UNSEEN = 11  # nothing of this directory was visited
+    TERMS = 12  # the terms in its text, while the judge of pages recognises none
 
+
+SAID = [Column.BEST_SOURCE, Column.ANCHOR, Column.CONTEXT, Column.TERMS]  # of a link; the highest counts
+HEARD = [*SAID, Column.SOURCES, Column.SILENT, Column.AWAY]  # what pages say of a link
 
 # Between a first judgement and the weights of a logistic regression over 19 crawls of shared/domain (2026-11), which, fitted
 # without the subject, ranked its links no better (AUC 0.967 and 0.965 in the mean).
@@ -72,6 +79,7 @@ WEIGHTS = {
     Column.BY_PLACE: 0.65,
     Column.BY_SOURCE: 0.15,
     Column.UNSEEN: -0.1,
+    Column.TERMS: 1.0,  # of 0, 0.5 and 1 on benchmarks/domain.py, health and environment of `web`, three draws (2026-11)
 }
 
 
@@ -86,8 +94,15 @@ class SourcePage(NamedTuple):
 class LinkRelevance:
     """Rows are numbered in the order in which the links were found."""
 
-    def __init__(self, model: RelevanceModel, language: Language, weights: Floats | None = None) -> None:
+    def __init__(
+        self,
+        model: RelevanceModel,
+        language: Language,
+        weights: Floats | None = None,
+        terms: RelevanceModel | None = None,  # a list out of the same texts
+    ) -> None:
         self._model = model
+        self._terms = terms
         self._language = language  # of addresses that stand on no page
         given = np.array([WEIGHTS[column] for column in Column], np.float32) if weights is None else weights
         self._trained = given.copy()
@@ -100,12 +115,15 @@ class LinkRelevance:
         self._groups = np.zeros((FIRST_ROWS, 2), np.int32)  # place, source
         self._visited = np.zeros(FIRST_ROWS, bool)
         self._totals = np.zeros((FIRST_ROWS, 2), np.float32)  # sum of the sources' odds, and how many they are
+        self._moved: dict[int, list[int]] = {}  # links that redirect to a link that was not visited
         self._sources: dict[Url, SourcePage] = {}
-        self._judged: list[float] = []  # log-odds of the pages in a language asked for
+        self._judged = 0  # pages in a language asked for
+        self._best: list[float] = []  # the highest of their log-odds, in rising order
         self._shift = 0.0
         # What visits have brought, to be counted again when the shift changes: groups of the link, and log-odds.
         self._brought: deque[tuple[list[int], float]] = deque(maxlen=SHIFT_WINDOW)
         self._weighed: dict[tuple[str, Language], float] = {}
+        self._weighed_terms: dict[tuple[str, Language], float] = {}
 
     def __len__(self) -> int:
         return len(self._urls)
@@ -140,16 +158,31 @@ class LinkRelevance:
         self._groups[rows[better], 1] = source.group
         facts[rows[better], Column.BEST_SOURCE] = odds
         facts[rows, Column.MEAN_SOURCE] = self._totals[rows, 0] / self._totals[rows, 1]
-        facts[rows, Column.SOURCES] += 0.3 * (odds > 0)
+        facts[rows, Column.SOURCES] += odds > 0
         away = facts[rows, Column.AWAY]
         facts[rows, Column.AWAY] = np.where(first, source.away, np.minimum(source.away, away))
         anchors = self._weigh([link.anchor or link.image_alt for link in links], page.language)
         contexts = self._weigh([link.context for link in links], page.language)
-        for column, weights in ((Column.ANCHOR, anchors), (Column.CONTEXT, contexts)):
+        terms = self._weigh_terms([link.anchor or link.image_alt for link in links], page.language)
+        for column, weights in ((Column.ANCHOR, anchors), (Column.CONTEXT, contexts), (Column.TERMS, terms)):
             facts[rows, column] = np.where(first, weights, np.maximum(weights, facts[rows, column]))
         for link, row in zip(links, rows.tolist(), strict=True):
             self._words.add(row, link.anchor or link.image_alt, page.language)
         facts[rows, Column.SILENT] = [not (link.anchor or link.image_alt) for link in links]
+
+    def move(self, old: int, new: int) -> None:
+        """A link redirects to another: all that was said of the one is said of the other, whose page is worth both visits."""
+        self._moved.setdefault(new, []).extend([old, *self._moved.pop(old, ())])
+        facts, totals = self._facts, self._totals
+        if not totals[old, 1]:
+            return
+        if not totals[new, 1]:
+            self._groups[new, 1] = self._groups[old, 1]
+            facts[new, HEARD] = facts[old, HEARD]
+        facts[new, SAID] = np.maximum(facts[new, SAID], facts[old, SAID])
+        totals[new] += totals[old]
+        facts[new, Column.MEAN_SOURCE] = totals[new, 0] / totals[new, 1]
+        self._words.move(old, new)
 
     def chance(self, rows: Rows) -> Floats:
         """That their pages are relevant."""
@@ -165,21 +198,24 @@ class LinkRelevance:
         rates = np.clip(self._rates.rates(self._groups[rows]), 0.005, 0.995)
         found[:, Column.BY_PLACE : Column.BY_SOURCE + 1] = np.log(rates / (1 - rates))
         found[:, Column.UNSEEN] = self._unseen(rows)
+        found[:, Column.SOURCES] = np.log1p(found[:, Column.SOURCES])
+        found[:, Column.TERMS] *= self._unsure()
         return found
 
-    def arrived(self, url: Url, page: Page | None) -> None:
-        """A visit ended; None if it brought no page."""
+    def arrived(self, url: Url, page: Page | None, *, telling: bool = True) -> None:
+        """A visit ended; None if it brought no page. It is not `telling` where the outcome was known before."""
         odds = self._judge(page) if page is not None else -MOST_ODDS
         gain = self._gain(odds)
         row = self._rows.get(url)
         away = 0
         if row is not None:
             self._visited[row] = True
-            self._correct(row, gain)
-            groups = self._groups[row].tolist()
-            for group in groups:
-                self._rates.count(group, 1.0, gain)
-            self._brought.append((groups, odds))
+            if telling:
+                self._correct(row, gain)
+                groups = np.unique(self._groups[[row, *self._moved.pop(row, ())]]).tolist()
+                for group in groups:
+                    self._rates.count(group, 1.0, gain)
+                self._brought.append((groups, odds))
             away = int(self._facts[row, Column.AWAY])
         if page is not None:
             relevant = bool(page.relevance and page.relevance.relevant)
@@ -193,18 +229,30 @@ class LinkRelevance:
         """The log-odds of a page, and from time to time a new shift.
 
         Where the texts that a topic was learned from are unlike the web, all pages score low, and the best of them are
-        still what is looked for: log-odds are shifted until one page in ten is probably relevant.
+        still what is looked for: log-odds are shifted until these are probably relevant.
         """
         if page.relevance is None or page.relevance.score <= 0:
             return -MOST_ODDS
         odds = _odds(page.relevance.score)
-        self._judged.append(odds)
-        if len(self._judged) % SHIFT_EVERY == 0 and len(self._judged) >= SHIFT_AFTER:
-            best = float(np.quantile(self._judged[-SHIFT_WINDOW:], 0.9))
-            shift = min(max(0.0, SHIFT_TO - best), MOST_SHIFT)
+        self._judged += 1
+        insort(self._best, odds)
+        del self._best[:-BEST]
+        if self._judged % SHIFT_EVERY == 0 and self._judged >= SHIFT_AFTER:
+            shift = min(max(0.0, self._missing()), MOST_SHIFT)
             if abs(shift - self._shift) >= LEAST_SHIFT:
                 self._shift_to(shift)
         return odds
+
+    def _missing(self) -> float:
+        """Log-odds that the best pages lack to be probably relevant.
+
+        The best of all, and not a share of the last ones: where little is left to find, the rest must not seem better.
+        """
+        return SHIFT_TO - self._best[-max(1, min(BEST, self._judged // 10))]
+
+    def _unsure(self) -> float:
+        """1 while the judge has recognised nothing, 0 when the best pages are probably relevant."""
+        return min(max(0.0, self._missing() / MOST_SHIFT), 1.0) if self._best else 1.0
 
     def _shift_to(self, shift: float) -> None:
         """What was seen before is counted as what comes from now on: otherwise the first pages would seem the worst."""
@@ -240,14 +288,12 @@ class LinkRelevance:
         return found
 
     def _weigh(self, texts: Sequence[str], language: Language) -> Floats:
-        """What a site's menu says is asked once, until the model has learned more."""
-        new = [text for text in dict.fromkeys(texts) if text and (text, language) not in self._weighed]
-        if len(self._weighed) > MOST_WEIGHED:
-            self._weighed.clear()
-            new = [text for text in dict.fromkeys(texts) if text]
-        weights = self._model.weigh(new, language)
-        self._weighed.update({(text, language): _cut(weight) for text, weight in zip(new, weights, strict=True)})
-        return np.array([self._weighed[text, language] if text else 0.0 for text in texts], np.float32)
+        return _weighed_by(self._model, self._weighed, texts, language)
+
+    def _weigh_terms(self, texts: Sequence[str], language: Language) -> Floats:
+        if self._terms is None:
+            return np.zeros(len(texts), np.float32)
+        return _weighed_by(self._terms, self._weighed_terms, texts, language, 1 / TERM)
 
     def _source(self, page: Page) -> SourcePage:
         known = self._sources.get(page.url)
@@ -275,6 +321,22 @@ class LinkRelevance:
             new = np.zeros((2 * len(old), *old.shape[1:]), old.dtype)
             new[: len(old)] = old
             setattr(self, name, new)
+
+
+def _weighed_by(
+    model: RelevanceModel,
+    known: dict[tuple[str, Language], float],
+    texts: Sequence[str],
+    language: Language,
+    scale: float = 1.0,
+) -> Floats:
+    """What a site's menu says is asked once, until the model has learned more."""
+    if len(known) > MOST_WEIGHED:
+        known.clear()
+    new = [text for text in dict.fromkeys(texts) if text and (text, language) not in known]
+    weights = model.weigh(new, language)
+    known.update({(text, language): _cut(scale * weight) for text, weight in zip(new, weights, strict=True)})
+    return np.array([known[text, language] if text else 0.0 for text in texts], np.float32)
 
 
 def _folders(url: Url) -> list[str]:

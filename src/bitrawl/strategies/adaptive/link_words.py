@@ -4,6 +4,8 @@ The judge of pages knows the words that texts about the topic have. Links have w
 which of them lead to the topic, only visits can tell (Chakrabarti et al. 2002, "Accelerated focused crawling").
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,9 +39,16 @@ class LinkWords:
         size = int(self._sizes[row])
         if not text or size == MOST_WORDS:
             return
+        self._include(row, (word_keys(text, language) & _MASK).tolist())
+
+    def move(self, old: int, new: int) -> None:
+        """A link has the words of another."""
+        self._include(new, self._words[old, : self._sizes[old]].tolist())
+
+    def _include(self, row: int, places: Sequence[int]) -> None:
+        size = int(self._sizes[row])
         known = {_NO_WORD, *self._words[row, :size].tolist()}
-        places = dict.fromkeys((word_keys(text, language) & _MASK).tolist())
-        new = [place for place in places if place not in known][: MOST_WORDS - size]
+        new = [place for place in dict.fromkeys(places) if place not in known][: MOST_WORDS - size]
         self._words[row, size : size + len(new)] = new
         self._sizes[row] += len(new)
 
