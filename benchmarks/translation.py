@@ -278,7 +278,7 @@ def report(name: str, splits: Sequence[Split]) -> None:
 class Difference(NamedTuple):
     """Of ours and another system, in BLEU."""
 
-    bleu: float  # ours without the other's; the mean over the sites
+    bleu: float  # ours minus the other; the mean over the sites
     low: float  # 95 % of the bootstrap's samples lie between these
     high: float
 
@@ -341,7 +341,7 @@ def main() -> None:
 
 
 def report_differences(sites: Sequence[Sequence[Split]]) -> None:
-    print(f"\nours without the other, BLEU, mean over {len(sites)} site{'s' * (len(sites) > 1)} (95 % by bootstrap)")
+    print(f"\nours minus the other, BLEU, mean over {len(sites)} site{'s' * (len(sites) > 1)} (95 % by bootstrap)")
     for system, gap in differences(sites).items():
         print(f"{system:<12}{gap.bleu:>+7.2f} ({gap.low:+.2f} to {gap.high:+.2f})")
 

@@ -91,9 +91,9 @@ def _meaning(one: Any) -> str:
         notes.append(f"One of {', '.join(f'`{choice}`' for choice in choices)}.")
     if (default := _default(one)) is not None:
         notes.append(f"Default: {default}.")
-    if getattr(one, "multiple", False):
-        notes.append("May be given several times.")
     told = _cell(one.help or "")
+    if getattr(one, "multiple", False) and "several times" not in told:
+        notes.append("May be given several times.")
     return " ".join(filter(None, [told + "." if notes and told and told[-1] not in ".!?" else told, *notes]))
 
 

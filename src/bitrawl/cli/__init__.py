@@ -38,10 +38,10 @@ VERBS = {
     "clean": Verb("clean", "Print the main text of pages, or every paragraph with its label."),
     "simulate": Verb("simulate", "Replay archived sites under several strategies and compare them."),
     "tune": Verb("tune", "Move the boundaries of a crawl by perplexity, also while it runs."),
-    "topic": Verb("topic", "Make a term list from texts, explain what it says of a page, or translate it."),
+    "topic": Verb("topic", "Make a term list from texts, explain what it says about a page, or translate it."),
     "urls": Verb("urls", "Tell the language of pages, and which are translations, from their URLs alone."),
     "serve": Verb("serve", "Open the web app: start jobs, watch them, read, judge and download what they find."),
-    "demo": Verb("demo", "Mine a small web that the package carries, and show what came of it."),
+    "demo": Verb("demo", "Mine a small web that comes with the package, and show the result."),
     "train": Verb("train", "Train a model of the package again, from data that you have."),
 }
 

@@ -98,8 +98,9 @@ def align(  # noqa: PLR0913 - flags
 
     Example: [bold]bitrawl align a.txt b.txt --langs de,fr --format tsv[/], or [bold]bitrawl align --langs de,fr --list pairs.tsv --out ladders[/]
 
-    A line of a ladder has the numbers of lines on either side, counted from 0, and a score between 0 and 1:
-    0,1<TAB>0<TAB>0.98. An empty cell means no counterpart. You need no dictionary: words are learned from the texts.
+    Without --format, each line of the texts is one sentence, and bitrawl prints a ladder. Each line of a ladder has the
+    numbers of lines on either side, counted from 0, and a score between 0 and 1: 0,1<TAB>0<TAB>0.98. An empty cell means
+    no counterpart. You need no dictionary: words are learned from the texts.
 
     [bold]bitrawl align jobs/example[/] aligns the pairs of a job again and writes its corpus. Nothing is fetched or paired.
     """

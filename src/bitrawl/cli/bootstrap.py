@@ -43,7 +43,7 @@ def bootstrap(  # noqa: PLR0913 - flags
     wiki: Annotated[
         str,
         typer.Option(
-            help="Ask this wiki: the address of its api.php, or the language of a Wikipedia.",
+            help="Ask this wiki: the URL of its api.php, or the language of a Wikipedia.",
             metavar="URL|CODE",
             rich_help_panel=WIKI,
         ),
@@ -127,7 +127,7 @@ def bootstrap(  # noqa: PLR0913 - flags
     private_wiki: Annotated[
         list[str] | None,
         typer.Option(
-            help="Ask the wiki at this address even if it is private, but visit no private sites. Can be given several times.",
+            help="Ask the wiki at this URL even if its address is private, but visit no private sites. May be given several times.",
             metavar="URL",
             rich_help_panel=Group.POLITENESS,
         ),

@@ -27,7 +27,7 @@ Out = Annotated[
 ]
 JobFile = Annotated[
     Path | None,
-    typer.Option("--job", help="Read a TOML job file; flags win.", metavar="FILE", rich_help_panel=Group.JOB),
+    typer.Option("--job", help="Read a TOML job file. Flags override it.", metavar="FILE", rich_help_panel=Group.JOB),
 ]
 Bootstrap = Annotated[
     Path | None,
@@ -70,7 +70,7 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
 
     Example: [bold]bitrawl crawl https://www.example.org/ --langs en,fr --out jobs/example[/]
 
-    Ctrl-C once finishes what is in flight, twice stops now. The same command resumes.
+    Press Ctrl-C once to finish the pages that are being fetched, twice to stop at once. The same command resumes.
     """
     folder = JobFolder(out)
     given = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}

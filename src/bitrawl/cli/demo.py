@@ -36,7 +36,7 @@ def demo(
     ] = Path("demo"),
     langs: Annotated[str, typer.Option(help="Languages: any of en, fr, es, zh.", metavar="CODES")] = "en,fr",
 ) -> None:
-    """Mine a small web that the package carries, and show what came of it.
+    """Mine a small web that comes with the package, and show the result.
 
     Example: [bold]bitrawl demo --out /tmp/demo --langs en,fr,es,zh[/]
 

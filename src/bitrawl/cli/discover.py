@@ -72,7 +72,7 @@ def sites(  # noqa: PLR0913 - flags; the other flags are in the table
     strategy: Annotated[
         Walk | None,
         typer.Option(
-            help="Visit sites in this order: by who cites them with whom (cocitation), or as the paper's crawlers do.",
+            help="Visit sites in this order: by which sites are cited together (cocitation), or as one of the crawlers of Barbosa et al. 2011.",
             show_default="cocitation",
             rich_help_panel=Group.DISCOVERY,
         ),

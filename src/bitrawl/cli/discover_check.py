@@ -67,8 +67,8 @@ def check(  # noqa: PLR0913 - flags
 
     Example: [bold]bitrawl discover check https://www.example.org/ --langs en,fr[/]
 
-    A site is bilingual if two of its pages are translations of each other. The verdicts are bilingual, thin (a single
-    page is translated), no, and unknown (the site did not answer, or asks to be left alone).
+    A site is bilingual if two of its pages are translations of each other. The verdicts are bilingual, thin (only a
+    page or two are translated), no, and unknown (the site did not answer, or asks to be left alone).
     """
     asked = Asked(
         _parsed(urls or [], replay=bool(replay)),

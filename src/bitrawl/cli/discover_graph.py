@@ -85,13 +85,13 @@ def show(
         list[str],
         typer.Option(
             help="Where to look: the index of a graph, a table of links, a job folder, a WAT or WARC file, or the URL of a "
-            "service with {url} in it. Can be repeated.",
+            "service with {url} in it. May be given several times.",
             metavar="DIR|FILE|URL",
         ),
     ],
     limit: Annotated[int, typer.Option(min=1, help="Show at most this many for each.", metavar="N")] = 20,
     contact: Annotated[
-        str, typer.Option(help="Your address, for the operator of a service.", metavar="EMAIL|URL")
+        str, typer.Option(help="Tell the operator of a service this e-mail address or page.", metavar="EMAIL|URL")
     ] = "",
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Visit private and loopback addresses.")
@@ -101,8 +101,8 @@ def show(
 
     Example: [bold]bitrawl discover graph show www.example.org --backlinks graph[/]
 
-    Prints a table with tabs: the page linked to, the page that links, its anchor, and how many hosts that page links to.
-    Those that say most come first.
+    Prints a table separated by tabs: the page linked to, the page that links, its anchor, and how many hosts that page links to.
+    The most informative pages come first.
     """
     asked = [Url.parse(target) if "://" in target else target for target in targets]
     if not asyncio.run(_show(asked, backlinks, limit, Asking(contact, allow_private))):

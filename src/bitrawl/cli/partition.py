@@ -29,7 +29,7 @@ def partition(
     groups: Annotated[
         int,
         typer.Option(
-            help="Write so many files, with many sites in each, instead of one file for each site.",
+            help="Write at most this many files, with many sites in each, instead of one file for each site.",
             metavar="N",
             min=0,
             max=MOST_GROUPS,
@@ -43,7 +43,7 @@ def partition(
     Example: [bold]bitrawl partition segments/ --groups 200 --out by-site[/], then
     [bold]bitrawl mine --warc by-site/00000.warc.gz --langs en,fr --out jobs/00000[/]
 
-    Keeps the HTTP answers and leaves out everything else. The same command again goes on after an interruption.
+    Keeps the HTTP answers and leaves out everything else. After an interruption, the same command resumes.
     """
 
     def tell(share: Share) -> None:

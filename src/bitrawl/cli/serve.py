@@ -30,7 +30,7 @@ def serve(  # noqa: PLR0913 - flags
     token: Annotated[
         str,
         typer.Option(
-            help="Ask for this token. Better in the environment, where other users of the machine do not see it.",
+            help="Require this token. Set it in the environment if others use this machine: they can see the command line.",
             envvar="BITRAWL_TOKEN",
             show_envvar=True,
             metavar="TEXT",
@@ -40,7 +40,7 @@ def serve(  # noqa: PLR0913 - flags
     name: Annotated[
         list[str] | None,
         typer.Option(
-            help="Answer to this host name too, as behind a reverse proxy. Can be given several times.", metavar="HOST"
+            help="Answer to this host name too, as behind a reverse proxy. May be given several times.", metavar="HOST"
         ),
     ] = None,
     settings: Annotated[

@@ -72,7 +72,7 @@ def simulate(  # noqa: PLR0913 (flags)
     backlinks: Annotated[
         list[str] | None,
         typer.Option(
-            help="With --discover: the link graph that tells who cites a site. Can be given several times.",
+            help="With --discover: the link graph that says who cites a site. May be given several times.",
             metavar="PATH",
         ),
     ] = None,

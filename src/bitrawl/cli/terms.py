@@ -21,13 +21,11 @@ def terms(
     folder: Folder,
     *,
     style: Annotated[
-        TermFormat, typer.Option("--format", help="TSV, CSV for spreadsheets, TBX for termbases, or JSON lines.")
+        TermFormat, typer.Option("--format", help="TSV, CSV for spreadsheets, TBX for term bases, or JSON lines.")
     ] = TermFormat.TSV,
     languages: Annotated[
         str,
-        typer.Option(
-            help="The pair of languages, if the job has several.", metavar="CODES", show_default="the only one"
-        ),
+        typer.Option(help="The language pair, if the job has several.", metavar="CODES", show_default="the only one"),
     ] = "",
     min_score: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Leave out pairs that score less.", metavar="SCORE")
@@ -42,7 +40,7 @@ def terms(
 
     Example: [bold]bitrawl terms jobs/example --format tbx --output terms.tbx[/]
 
-    The most telling terms come first. A score is from 0 to 1: how surely two terms translate each other.
+    The most typical terms come first. The score from 0 to 1 says how likely it is that two terms are translations.
     """
     found = bilingual_terms(
         folder, languages, most, min_score=min_score, tell=lambda line: err.print(line, markup=False)

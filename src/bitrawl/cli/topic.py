@@ -35,7 +35,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     add_completion=False,
     no_args_is_help=True,
-    help="Make a term list from texts, explain what it says of a page, or translate it.\n\n"
+    help="Make a term list from texts, explain what it says about a page, or translate it.\n\n"
     "Example: [bold]bitrawl topic learn texts/ -o topic.txt --lang en[/]",
 )
 
@@ -67,7 +67,8 @@ def learn(
     against: Annotated[
         list[str] | None,
         typer.Option(
-            help="Texts on other subjects, to tell yours apart from. Can be repeated.", metavar="FILE|DIR|URL"
+            help="Leave out words that are as frequent in these texts on other subjects. May be given several times.",
+            metavar="FILE|DIR|URL",
         ),
     ] = None,
     size: Annotated[int, typer.Option(min=1, help="Keep at most this many terms.", metavar="N")] = MOST_TERMS,
@@ -78,7 +79,7 @@ def learn(
     Example: [bold]bitrawl topic learn texts/ -o topic.txt --lang en[/]
 
     Ten texts on one subject are enough to begin with. Each line has a weight from 1 to 100, a term and its language. Delete
-    what does not belong, add classes as in 50:acid rain=pollution>en, and give what speaks against a negative weight.
+    what does not belong, add classes as in 50:acid rain=pollution>en, and give terms that count against the subject a negative weight.
     """
     pages = _pages(texts, allow_private=allow_private)
     language = parse_language(lang) if lang else _usual_language(pages)
@@ -109,7 +110,8 @@ def show(
     texts: Annotated[
         list[str] | None,
         typer.Option(
-            help="Texts on the subject, instead of a list or with it. Can be repeated.", metavar="FILE|DIR|URL"
+            help="Texts on the subject, instead of a list or with it. May be given several times.",
+            metavar="FILE|DIR|URL",
         ),
     ] = None,
     lang: Annotated[

@@ -203,7 +203,7 @@ SETTINGS: dict[str, Setting] = {
     "workers": Setting(
         "analysis.workers",
         Group.BUDGET,
-        "Read pages in this many processes; with --sites, mine so many bundles of sites at once.",
+        "Read pages in this many processes; with --sites, mine this many bundles of sites at once.",
         default="one per core, at most 4",
         metavar="N",
     ),
@@ -268,7 +268,7 @@ SETTINGS: dict[str, Setting] = {
         "discovery.backlinks",
         Group.DISCOVERY,
         "Ask this link graph who cites a site: a folder that bitrawl discover graph made, a TSV of links, WARC or WAT files,"
-        " a job folder, or the address of a service. Can be given several times.",
+        " a job folder, or the URL of a service. May be given several times.",
         _paths,
         metavar="PATH",
     ),
