@@ -84,3 +84,17 @@ def test_a_page_behind_a_redirect_tells_what_both_addresses_are_worth():
     before = float(links.chance(np.array([more]))[0])
     links.arrived(url("/new/0"), judged("/new/0", 0.01))
     assert links.chance(np.array([more]))[0] < before
+
+
+def test_words_are_learned_only_where_the_judge_recognises_pages():
+    def learned(score: float) -> float:
+        links = LinkRelevance(Addresses(), EN)
+        home = judged("/", score)
+        links.arrived(home.url, home)
+        rows = links.add([Link(url(f"/{n}"), LinkKind.PAGE, home.url, anchor="lesson") for n in range(9)], home)
+        for number in range(8):
+            links.arrived(url(f"/{number}"), judged(f"/{number}", score))
+        return float(links._words.odds(rows[-1:])[0])
+
+    assert learned(0.01) == 0
+    assert learned(0.9) > 0.1

@@ -279,7 +279,8 @@ class LinkRelevance:
         features = self.features(np.array([row]))[0]
         odds = float(features @ self.weights + self._words.odds(np.array([row]))[0])
         chance = 1 / (1 + np.exp(-np.clip(odds, -20, 20)))
-        self._words.correct(row, gain - chance)
+        # What brought pages that the judge does not recognise anyway teaches no words: they would lead on to more of the same.
+        self._words.correct(row, (gain - chance) * (1 - self._unsure()))
         self.weights += STEP * np.float32(gain - chance) * features / np.float32(1 + np.linalg.norm(features) / 4)
         self.weights += np.float32(PULL) * (self._trained - self.weights)
 
