@@ -150,6 +150,16 @@ def test_a_crawl_of_an_archive_begins_at_the_pages_that_the_topic_is_like(
     assert [visit["url"] for visit in visits if visit["kind"] == "seed"] == [like]
 
 
+@pytest.mark.parametrize("arguments", ["log JOB", "status JOB", "sample JOB", "--help"])
+def test_a_reader_that_goes_away_is_told_by_the_exit_code(mined: Path, arguments: str):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "bitrawl", *arguments.replace("JOB", str(mined)).split()]
+    ended = subprocess.run(command, check=False, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
 def test_a_password_in_an_address_is_not_repeated(bitrawl: Bitrawl):
     code, out, err = bitrawl("clean", "https://me:geheim@no-such-host.invalid/")
     assert (code, "geheim" in out + err) == (1, False)
