@@ -72,7 +72,7 @@ class Jobs:
         config.write(config.resolve(asked | more), path / "job.toml")
         ledger = Ledger(path / "job.sqlite")
         for site, texts in sites.items():
-            keep_findings(Findings(ledger), site, 10, aligned(site, texts, langs.split(",")))
+            keep_findings(Findings(ledger), site, 10, aligned(site, texts, langs.split(",")[:2]))
         ledger.remember("ended", "all links were visited")
         ledger.close()
         return path
