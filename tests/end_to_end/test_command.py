@@ -1,6 +1,7 @@
 """The command as a newcomer meets it: mistakes, a small crawl, what status, log and clean print."""
 
 import asyncio
+import gzip
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -141,6 +142,29 @@ def test_clean_prints_the_main_text_or_every_paragraph(bitrawl: Bitrawl, tmp_pat
     assert labels["Imprint"] is True
     assert {"source", "text", "kind", "boilerplate", "content", "language", "confidence"} <= set(lines[0])
     assert {line["language"] for line in lines if len(line["text"]) > 60} == {"en"}
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"%PDF-1.4\n\x00\x01", "application/pdf"),
+        (gzip.compress(PAGE.encode()), "application/gzip"),
+        (b"SQLite format 3\0" + bytes(100), "application/octet-stream"),
+    ],
+)
+def test_clean_prints_no_noise_for_a_file_that_is_no_page(bitrawl: Bitrawl, tmp_path: Path, content: bytes, kind: str):
+    (tmp_path / "file").write_bytes(content)
+    status, out, err = bitrawl("clean", tmp_path / "file")
+    assert (status, out) == (1, "")
+    assert f"content-type ({kind} is no page)" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1", "shift-jis"])
+def test_clean_reads_a_file_in_any_encoding(bitrawl: Bitrawl, tmp_path: Path, encoding: str):
+    (tmp_path / "bees.html").write_bytes(PAGE.encode(encoding))
+    status, out, _ = bitrawl("clean", tmp_path / "bees.html")
+    assert status == 0
+    assert "dense cluster around their queen" in out
 
 
 def test_clean_takes_folders_and_addresses(bitrawl: Bitrawl, tmp_path: Path, web: demo.Served):

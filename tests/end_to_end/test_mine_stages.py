@@ -333,7 +333,19 @@ def test_a_job_whose_hosts_all_fail_ends_as_a_failure(tmp_path: Path, verb: str)
         verb, "http://127.0.0.1:1/", "--langs", "en,fr", "--out", tmp_path / "job", "--delay", "0", "--quiet"
     )
     assert refused.exit_code == 1, refused.output
+    assert "no page was found: the seed http://127.0.0.1:1/ was skipped" in " ".join(refused.stderr.split())
     assert config.read(tmp_path / "job" / "job.toml")["langs"] == ["en", "fr"]
+
+
+@pytest.mark.parametrize("verb", ["export", "terms", "align", "merge"])
+def test_a_job_without_pages_sends_nobody_to_a_command_that_cannot_help(tmp_path: Path, verb: str):
+    folder = tmp_path / "my job"
+    bitrawl("mine", "http://127.0.0.1:1/", "--langs", "en,fr", "--out", folder, "--delay", "0", "--quiet")
+    refused = bitrawl(verb, folder, *(("--out", tmp_path / "merged") if verb == "merge" else ()))
+    assert refused.exit_code != 0
+    assert f"has no pages, and so no corpus. To see why, run: bitrawl status '{folder}'" in str(refused.exception)
+    sampled = bitrawl("sample", folder)
+    assert "is empty. To see why, run: bitrawl status" in " ".join(sampled.stderr.split())
 
 
 def test_what_a_job_without_pairs_says_to_try_can_be_pasted(tmp_path: Path):
@@ -374,4 +386,5 @@ async def test_ctrl_c_twice_ends_mining_at_once_and_without_a_traceback(crawled:
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of its processes
     said += await process.stderr.read()
     assert (await process.wait(), b"Traceback" in said) == (130, False), said.decode()
+    assert b"Then what was fetched is paired, aligned and written. Press Ctrl-C again" in said
     assert bitrawl("status", crawled).exit_code == 0

@@ -138,6 +138,28 @@ def test_scope_can_be_said_in_words(
     assert all(url.path.startswith(paths) for url in urls)
 
 
+def test_a_crawl_of_an_archive_begins_at_the_pages_that_the_topic_is_like(
+    bitrawl: Bitrawl, mined: Path, tmp_path: Path
+):
+    ledger = JobFolder(mined).reading()
+    like = str(max(page.url for page in ledger.pages() if page.url.host == "www.beekeepers.test"))
+    ledger.close()
+    replay = ("--replay", mined / "warc", "--langs", "en", "--out", tmp_path / "job", "--max-pages", "1")
+    bitrawl("crawl", "--like", like, *replay)
+    visits = [json.loads(line) for line in bitrawl("log", tmp_path / "job", "--format", "jsonl")[1].splitlines()]
+    assert [visit["url"] for visit in visits if visit["kind"] == "seed"] == [like]
+
+
+@pytest.mark.parametrize("arguments", ["log JOB", "status JOB", "sample JOB", "--help"])
+def test_a_reader_that_goes_away_is_told_by_the_exit_code(mined: Path, arguments: str):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "bitrawl", *arguments.replace("JOB", str(mined)).split()]
+    ended = subprocess.run(command, check=False, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
 def test_a_password_in_an_address_is_not_repeated(bitrawl: Bitrawl):
     code, out, err = bitrawl("clean", "https://me:geheim@no-such-host.invalid/")
     assert (code, "geheim" in out + err) == (1, False)

@@ -81,6 +81,12 @@ def test_a_pair_that_is_not_there_is_refused(tmp_path: Path, langs: str, asked: 
         bilingual_terms(job(tmp_path, langs), asked)
 
 
+@pytest.mark.parametrize("asked", ["EN-FR", "en,fr", "En-fr"])
+def test_a_pair_may_be_named_in_any_case(tmp_path: Path, asked: str):
+    folder = job(tmp_path)
+    assert bilingual_terms(folder, asked) == bilingual_terms(folder, "en-fr")
+
+
 def test_several_pairs_have_to_be_chosen_from(tmp_path: Path):
     with pytest.raises(ConfigError, match="--languages: en-fr, en-de, fr-de"):
         bilingual_terms(job(tmp_path, '"en", "fr", "de"', segments=()))

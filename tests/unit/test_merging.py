@@ -72,7 +72,7 @@ class Jobs:
         config.write(config.resolve(asked | more), path / "job.toml")
         ledger = Ledger(path / "job.sqlite")
         for site, texts in sites.items():
-            keep_findings(Findings(ledger), site, 10, aligned(site, texts, langs.split(",")))
+            keep_findings(Findings(ledger), site, 10, aligned(site, texts, langs.split(",")[:2]))
         ledger.remember("ended", "all links were visited")
         ledger.close()
         return path
@@ -199,6 +199,9 @@ def test_each_pair_of_languages_is_a_corpus_and_one_language_is_left_out(jobs, t
     assert facts.notes == [f"{alone} is left out: it has one language."]
     facts = jobs.merge(*two, german, langs=["fr", "en"])
     assert facts.notes == [f"de-fr of {german} is left out: it is not in the languages asked for."]
+    several = jobs.job("five", {"d.org": [("Thé", "Tee", 0.9)]}, "fr,de,it")
+    facts = jobs.merge(*two, several, langs=["fr", "en"])
+    assert facts.notes == [f"fr-de, fr-it, de-it of {several} are left out: they are not in the languages asked for."]
     assert not (jobs.out / "corpus" / "de-fr.sentences.jsonl").exists()
 
 

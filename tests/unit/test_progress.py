@@ -37,3 +37,10 @@ def test_without_a_terminal_many_sites_do_not_flood_the_log(capsys: pytest.Captu
 def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]):
     Progress(quiet=True).mining(Doing(Step.WRITING))
     assert not any(capsys.readouterr())
+
+
+def test_a_line_before_the_first_page_has_no_empty_parts():
+    line = Progress()._line()
+    assert "; ;" not in line
+    assert "brought no page" not in line
+    assert line.endswith("0 pages, 0.0/s, 0 queued, 0 B")

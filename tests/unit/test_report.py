@@ -31,6 +31,7 @@ from bitrawl.report import brief, gather, render, write
 from bitrawl.report.job.counting import SpreadSample
 from bitrawl.report.job.diagnosis import diagnose
 from bitrawl.report.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES
+from bitrawl.report.markup import escaped
 from bitrawl.report.plots import COLOURS, Series, histogram, lines
 from bitrawl.report.wording import METHODS, REFUSALS, SKIPS, duration, share
 from bitrawl.store.findings import Findings, RefusedPair
@@ -472,3 +473,8 @@ def test_durations_are_readable(seconds: float, said: str):
 )
 def test_a_share_is_never_rounded_to_none_or_all(part: int, said: str):
     assert share(part, 1000) == said
+
+
+def test_lines_that_a_browser_sent_are_shown_as_they_were_typed():
+    assert escaped("https://a.example/\r\nhttps://b.example/") == "https://a.example/\r\nhttps://b.example/"
+    assert escaped("a\x00b\x0cc") == "a\ufffdb\ufffdc"

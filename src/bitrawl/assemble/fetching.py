@@ -49,8 +49,11 @@ def archives(job: Job, stack: AsyncExitStack) -> Archives | None:
 
 
 def seeds_of(job: Job, archives: Archives | None) -> list[Url]:
-    """Without seeds: the home pages of an archive that replaces the web, or every page of an archive that is read as a whole."""
-    if archives is None or job.seeds:
+    """Without seeds: the home pages of an archive that replaces the web, or every page of an archive that is read as a whole.
+
+    Pages that the topic is like are seeds as well, except where the whole archive is read.
+    """
+    if archives is None or job.seeds or (job.replay and job.topic.like):
         return job.seed_urls()
     return home_pages(archives) if job.replay else list(archives.urls())
 

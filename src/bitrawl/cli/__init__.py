@@ -98,6 +98,10 @@ def _main(
     """See the help of each verb."""
 
 
+READER_GONE = 141
+"""The exit code when the reader of our output had enough: 128 and SIGPIPE, as a shell reports it."""
+
+
 def main() -> None:
     """Run the `bitrawl` command: a fault is one line that names the fix, and an exit code."""
     _print_any_script()
@@ -109,9 +113,10 @@ def main() -> None:
     except KeyboardInterrupt:
         _complain("interrupted")
         sys.exit(130)
-    except BrokenPipeError:  # the reader of our output had enough, as in `bitrawl log DIR | head`
-        sys.stderr.close()
-        sys.exit(141)
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # as in `bitrawl log DIR | head`; typer ends with 1
+            sys.exit(READER_GONE)
+        raise
 
 
 def _print_any_script() -> None:

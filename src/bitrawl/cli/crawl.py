@@ -86,4 +86,4 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     )
     if not quiet:
         show(folder)
-    leave(ending)
+    leave(ending, quiet_in=folder if quiet else None)

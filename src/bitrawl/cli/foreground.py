@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 import typer
 
 from bitrawl.assemble.crawling import Parts
-from bitrawl.cli.console import err
+from bitrawl.cli.console import complain, err
 from bitrawl.cli.progress import Progress
 from bitrawl.crawl.ending import Ending
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.status import status as status_of
 
 Result = TypeVar("Result")
 
@@ -20,8 +22,9 @@ EXIT_CODES = {Ending.DONE: 0, Ending.FAILED: 1, Ending.STOPPED: 130}
 class Foreground:
     """The first Ctrl-C finishes what is in flight, where that can be done; every other signal ends the job at once."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, *, mines: bool = False) -> None:
         self.progress = progress
+        self._mines = mines  # what was fetched, also after the first Ctrl-C
         self._parts: Parts | None = None
         self._task: asyncio.Future[Any] | None = None
         self._ended_by: signal.Signals | None = None
@@ -55,14 +58,17 @@ class Foreground:
 
     def _signalled(self, number: signal.Signals) -> None:
         if number is signal.SIGINT and self._parts is not None and not self._parts.crawl.stopped:
-            self.progress.note("Finishing what is in flight. Press Ctrl-C again to stop now.")
+            then = " Then what was fetched is paired, aligned and written." if self._mines else ""
+            self.progress.note(f"Finishing what is in flight.{then} Press Ctrl-C again to stop now.")
             self._parts.crawl.stop()
         elif self._task is not None:
             self._ended_by = number
             self._task.cancel()
 
 
-def leave(ending: Ending) -> None:
-    """With the exit code of that ending."""
+def leave(ending: Ending, *, quiet_in: JobFolder | None = None) -> None:
+    """With the exit code of that ending. A command that has shown nothing of its job says why it failed."""
+    if ending is Ending.FAILED and quiet_in is not None:
+        complain(f"{quiet_in.path}: {status_of(quiet_in).ended}")
     if EXIT_CODES[ending]:
         raise typer.Exit(EXIT_CODES[ending])

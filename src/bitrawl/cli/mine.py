@@ -78,7 +78,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
         return
     check_undivided(out)
     job = asked(given, folder, file=job_file, fresh=fresh)
-    foreground = Foreground(Progress(folder, quiet=quiet))
+    foreground = Foreground(Progress(folder, quiet=quiet), mines=True)
     if dry_run:
         show_previews(foreground.run(lambda: preview(job)), job)
         return
@@ -91,7 +91,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     if not quiet:
         show(folder, advise=False)
         tell(folder)
-    leave(ending)
+    leave(ending, quiet_in=folder if quiet else None)
 
 
 def _check_many(sites: Path | None, job: Job, *, dry_run: bool) -> None:

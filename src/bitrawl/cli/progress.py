@@ -19,6 +19,7 @@ from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.status import CorpusCount, counts_of
 from bitrawl.mining import Doing
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
+from bitrawl.report.wording import counted
 
 LINE_EVERY = 10.0  # seconds, where there is no terminal
 REDRAW_EVERY = 0.25
@@ -118,18 +119,21 @@ class Progress:
         return f"waiting {waited_for[1]:.0f} s for {waited_for[0]}" if waited_for and waited_for[1] >= 1 else ""
 
     def _line(self) -> str:
-        languages = ", ".join(f"{language} {count}" for language, count in self.languages.most_common(5))
-        return (
-            f"{duration(time.monotonic() - self._started)}  {self.pages} pages, {self.rate():.1f}/s, "
-            f"{self.counts.queued} queued, {size(self.bytes)}; {languages}; {sum(self.skips.values())} fetches brought no page"
+        without_page = sum(self.skips.values())
+        pages = f"{counted(self.pages, 'page')}, {self.rate():.1f}/s"
+        parts = (
+            f"{duration(time.monotonic() - self._started)}  {pages}, {self.counts.queued} queued, {size(self.bytes)}",
+            ", ".join(f"{language} {count}" for language, count in self.languages.most_common(5)),
+            f"{without_page} fetch{'' if without_page == 1 else 'es'} brought no page" if without_page else "",
         )
+        return "; ".join(filter(None, parts))
 
     def _visited(self) -> list[tuple[str, str]]:
         if not self._crawl:
             return []
         return [
             ("pages", f"{self.pages}   {self.rate():.1f}/s   {size(self.bytes)}"),
-            ("queue", f"{self.counts.queued} links on {len(self.hosts)} hosts"),
+            ("queue", counted(self.counts.queued, "link")),
             ("languages", _top(self.languages)),
             ("no page", _top(self.skips)),
             ("hosts", _top(self.hosts, 4)),

@@ -1,5 +1,6 @@
 """`bitrawl sample`: some units of a corpus, to read."""
 
+import shlex
 from enum import StrEnum
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import msgspec
 import typer
 from rich.text import Text
 
-from bitrawl.cli.console import out
+from bitrawl.cli.console import err, out
 from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.corpus.sampling import sampled
@@ -42,8 +43,13 @@ def sample(
     """
     where = JobFolder(folder)
     units = (unit for _header, unit in corpus_units(where.job(), where.path))
-    for unit in sampled(units, size, seed=seed):
+    chosen = sampled(units, size, seed=seed)
+    for unit in chosen:
         _print(unit, style)
+    if not chosen:
+        err.print(
+            f"The corpus of {folder} is empty. To see why, run: bitrawl status {shlex.quote(str(folder))}", markup=False
+        )
 
 
 def _print(unit: TranslationUnit, style: Format) -> None:

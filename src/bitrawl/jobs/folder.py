@@ -1,5 +1,6 @@
 """What a job folder holds, and which job a command asks for: a new one, or the one that the folder holds."""
 
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -124,3 +125,11 @@ def asked(settings: Mapping[str, Any], folder: JobFolder, *, file: Path | None =
         config.continues(job, earlier)
     check(job)
     return job
+
+
+def not_mined(folder: Path, ledger: Ledger) -> ConfigError:
+    """What to say where nothing was mined: `pair` helps, unless the job has no page that could be paired."""
+    where = shlex.quote(str(folder))
+    if ledger.recall("ended") and next(ledger.pages(), None) is None:
+        return ConfigError(f"{folder} has no pages, and so no corpus. To see why, run: bitrawl status {where}")
+    return ConfigError(f"{folder} has not been mined yet. Run: bitrawl pair {where}")

@@ -132,9 +132,11 @@ def _orders(parts: Sequence[Sharded]) -> dict[Pair, Pair]:
 
 def _left_out(parts: Sequence[Sharded], chosen: Mapping[Pair, Pair]) -> Iterator[str]:
     for one in parts:
-        others = ["-".join(corpus.languages) for corpus in one.part.corpora if corpus.languages not in chosen]
+        orders = _orders([one])
+        others = ["-".join(orders[corpus.languages]) for corpus in one.part.corpora if corpus.languages not in chosen]
         if others:
-            yield f"{', '.join(others)} of {one.name} is left out: it is not in the languages asked for."
+            are, they_are = ("is", "it is") if len(others) == 1 else ("are", "they are")
+            yield f"{', '.join(others)} of {one.name} {are} left out: {they_are} not in the languages asked for."
 
 
 def _formats(parts: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list[Format], list[Format]]:

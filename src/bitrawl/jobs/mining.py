@@ -20,7 +20,7 @@ from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.crawling import Started, finished, opened
 from bitrawl.jobs.export import write_corpus
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.jobs.site_mining import SiteMiner, Watch
 from bitrawl.jobs.worker import MiningWorkers
 from bitrawl.mining import Doing, Step
@@ -128,7 +128,7 @@ def check(job: Job) -> None:
 
 def _check_mined(folder: JobFolder, ledger: Ledger) -> None:
     if not Findings(ledger).begun():
-        raise ConfigError(f"{folder.path} has not been mined yet. Run: bitrawl pair {folder.path}")
+        raise not_mined(folder.path, ledger)
 
 
 class _Growth:

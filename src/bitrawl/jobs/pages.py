@@ -9,6 +9,7 @@ from urllib.parse import quote
 from bitrawl.assemble.fetching import loose_analyser, loose_web
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.loop import MAX_REDIRECTS
+from bitrawl.crawl.sniff import HTML, JSON, TEXT, XML, media_type
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Capture, Link, LinkKind, Page, Reason, Skip, Stage
@@ -17,6 +18,8 @@ from bitrawl.text.template import TemplateCounter, relabel, without_template
 from bitrawl.url import Url
 
 SUFFIXES = frozenset((".html", ".htm", ".xhtml"))
+READABLE = frozenset((HTML, TEXT, XML, JSON))
+"""What a file may hold to be read as a page. Anything else would be noise on a terminal."""
 
 
 class Cleaner:
@@ -54,7 +57,10 @@ class Cleaner:
 
     async def _file(self, body: bytes, name: str) -> Page | Skip:
         url = Url.parse(f"http://localhost/{quote(name)}")
-        return await self._analysed(Capture(url, 200, (), body, at=0.0, media_type="text/html"))
+        kind = media_type(body, HTML) if body else HTML
+        if kind not in READABLE:
+            return Skip(url, Stage.ANALYSE, Reason.CONTENT_TYPE, f"{kind} is no page")
+        return await self._analysed(Capture(url, 200, (), body, at=0.0, media_type=HTML))
 
     async def _fetched(self, link: Link) -> Page | Skip:
         answer = await self._fetcher.fetch(link)

@@ -19,7 +19,7 @@ from bitrawl.corpus.judging import PageUrls, ThresholdFilter
 from bitrawl.corpus.merge_facts import CorpusPart, JobPart, SitePart, SiteRows
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.model import PagePair, Reason, SegmentPair, SiteKnowledge, Verdict, Verdicts, pack
 from bitrawl.store.database import locked
 from bitrawl.store.findings import Findings
@@ -73,7 +73,7 @@ def sharded(folder: Path, settings: Mapping[str, Any], scratch: Path) -> Sharded
     ledger = where.reading()
     try:
         if not Findings(ledger).begun() and len(job.languages()) > 1 and not running:
-            raise ConfigError(f"{folder} has not been mined yet. Run: bitrawl pair {folder}")
+            raise not_mined(folder, ledger)
         with locked(where.ledger) if ours else nullcontext():
             part = write_shards(job, ledger, to, running=running)
     finally:

@@ -14,7 +14,7 @@ from bitrawl.corpus.term_files import MOST_EXAMPLES, TermExample, TermFormat, Te
 from bitrawl.corpus.term_pairs import FoundPair, find_pairs, segments_with
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.export import corpus_units
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.model import Language, TranslationUnit, Unpacker, pack
 from bitrawl.store.findings import Findings
 from bitrawl.text.keyness import Keyness, general_rates
@@ -68,10 +68,11 @@ def _asked(where: JobFolder, name: str) -> Languages:
             f"{where.path} has several pairs of languages; choose one with --languages: {', '.join(filled)}"
         )
     both_ways = {f"{b}-{a}": (b, a) for a, b in pairs.values()} | pairs
-    chosen = name or filled[0]
-    if chosen not in both_ways:
-        raise ConfigError(f"{where.path} has no pair of languages {chosen!r}; choose one of {', '.join(pairs)}")
-    return both_ways[chosen]
+    by_any_case = {one.casefold(): languages for one, languages in both_ways.items()}
+    chosen = (name or filled[0]).casefold().replace(",", "-")
+    if chosen not in by_any_case:
+        raise ConfigError(f"{where.path} has no pair of languages {name!r}; choose one of {', '.join(pairs)}")
+    return by_any_case[chosen]
 
 
 def _counts(where: JobFolder) -> dict[str, int]:
@@ -80,7 +81,7 @@ def _counts(where: JobFolder) -> dict[str, int]:
     try:
         findings = Findings(ledger)
         if not findings.begun():
-            raise ConfigError(f"{where.path} has not been mined yet. Run: bitrawl pair {where.path}")
+            raise not_mined(where.path, ledger)
         return {name: segments for name, (_, segments) in findings.counts().items()}
     finally:
         ledger.close()

@@ -4,8 +4,9 @@ import html
 import re
 from collections.abc import Iterable
 
-# Control characters are errors in HTML, and half of a surrogate pair cannot even be written.
-_UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+# Control characters are errors in HTML, and half of a surrogate pair cannot even be written. A carriage return is neither:
+# browsers send the lines of a text area with one, and get them back when the form has a mistake.
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 
 class Html(str):

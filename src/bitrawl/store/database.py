@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shlex
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -120,7 +121,8 @@ def back_up(path: Path, copy: Path) -> None:
 def _opened(path: Path) -> sqlite3.Connection:
     """A connection for reading."""
     if not path.exists():
-        message = f"{path.parent} holds no job; start one with: bitrawl mine URL --langs en,fr --out {path.parent}"
+        where = shlex.quote(str(path.parent))
+        message = f"{path.parent} holds no job; start one with: bitrawl mine URL --langs en,fr --out {where}"
         raise StoreError(message)
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
