@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bitrawl.errors import ConfigError
-from bitrawl.languages import same_language
+from bitrawl.languages import asked_language
 from bitrawl.model import Language, Page, Relevance
 from bitrawl.protocols import RelevanceModel
 from bitrawl.text.frequencies import keys_of
@@ -141,7 +141,7 @@ class LearnedRelevance:
         return self._subjects.setdefault(language, Subject(language))
 
     def _wanted(self, found: Language) -> Language | None:
-        return next((language for language in self._languages if same_language(found, language)), None)
+        return asked_language(found, self._languages)
 
     def _judge(self, page: Page, terms: Relevance | None) -> Relevance:
         language = self._wanted(page.language)
