@@ -113,6 +113,15 @@ def test_what_the_model_doubts_is_in_the_missing_language_that_was_asked_for(ide
     assert asked.identify([ENGLISH, german]) == identifier.identify([ENGLISH, german])
 
 
+def test_a_script_of_few_languages_belongs_to_the_one_that_was_asked_for():
+    yiddish = "די ביבליאטעק עפנט זיך ניין אַזייגער אין דער פרי"
+    asked = NgramLanguageIdentifier(asked=(Language("en"), Language("yi")))
+    assert asked.identify([yiddish])[0][0] == "yi"
+    assert asked.identify(["הספרייה נפתחת בתשע בבוקר ונסגרת מאוחר"], prior=Language("he"))[0][0] == "he"
+    both = NgramLanguageIdentifier(asked=(Language("he"), Language("yi")))
+    assert both.identify(["הספרייה נפתחת בתשע בבוקר ונסגרת מאוחר"])[0][0] == "he"
+
+
 def test_kurdish_in_arabic_script_is_central_kurdish(identifier: NgramLanguageIdentifier):
     text = "هەموو بەهارێک جووتیاران هەنگوین و پەنیر و میوە دەهێننە بازاڕی شارەکە."
     for claim in (None, Language("ckb")):

@@ -289,7 +289,10 @@ class NgramLanguageIdentifier:
                 self._is_unasked(language) and any(same_language(claim, one) for one in self._missing)
             )
             language, confidence = _weigh_unknown(claim, language, confidence, few=few)
-        elif (missing := self._missing_in(script, language, claim)) and confidence < _DOUBTFUL:
+        elif (missing := self._missing_in(script, language, claim)) and (
+            confidence < _DOUBTFUL or self._rivals[script] <= _FEW
+        ):
+            confidence = min(confidence, _DOUBTFUL)
             language, confidence = missing, _MOST_UNKNOWN * (1 - confidence)
         if language == UNDETERMINED:
             return UNDETERMINED, 0.0
