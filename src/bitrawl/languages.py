@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import langcodes
@@ -68,6 +68,16 @@ def same_language(found: Language, wanted: Language) -> bool:
     if _primary(found) != _primary(wanted) and not _is_macro_of(found, wanted) and not _is_macro_of(wanted, found):
         return False
     return wanted in (_bare(wanted), "sh") or script_of(found) == script_of(wanted)
+
+
+def asked_language(found: Language, asked: Sequence[Language]) -> Language | None:
+    """Which of the requested languages a text identified as `found` counts for; None if none accepts it.
+
+    The one with exactly that code goes first: if sr and sr-Latn are both requested, a Latin text is not for sr.
+    """
+    if found in asked:
+        return None if found == UNDETERMINED else found
+    return next((wanted for wanted in asked if same_language(found, wanted)), None)
 
 
 def two_languages(code: str) -> tuple[str, str] | None:

@@ -103,8 +103,8 @@ class Miner:
         page_of: PageOf | None = None,
     ) -> PairedSite:
         """Clean and pair. `known` pairs of an earlier run are taken as they are; `page_of` reads one page again."""
-        off_topic: set[Url] = set()
-        template = template_of(_noted(pages(), off_topic))
+        topics = _Topics(set(), set())
+        template = template_of(topics.noted(pages()))
 
         def clean() -> Iterable[Page]:
             return (relabel(page, template) for page in pages())
@@ -114,10 +114,10 @@ class Miner:
             result = self._pairing.pairs(clean, self._languages, sitemaps, page_of=again)
             pairs = [*result.pairs, *result.partial]
             reasons = {(no.url_a, no.url_b): no.reason for no in result.refusals}
-            # Half in domain is not enough.
-            reasons |= {_urls(pair): RefusalReason.OFF_TOPIC for pair in pairs if off_topic & {*_urls(pair)}}
+            off_topic = {_urls(pair) for pair in pairs if topics.excludes(pair)}
+            reasons |= dict.fromkeys(off_topic, RefusalReason.OFF_TOPIC)
             refusals = [RefusedPair(*urls, reason) for urls, reason in reasons.items()]
-            pairs = [pair for pair in pairs if not off_topic & {*_urls(pair)}]
+            pairs = [pair for pair in pairs if _urls(pair) not in off_topic]
         else:
             pairs, refusals = list(known), []
         paired = {url for pair in pairs for url in (pair.url_a, pair.url_b)}
@@ -194,12 +194,25 @@ def _urls(pair: PagePair) -> tuple[Url, Url]:
     return pair.url_a, pair.url_b
 
 
-def _noted(pages: Iterable[Page], off_topic: set[Url]) -> Iterator[Page]:
-    """The same pages. Those that are not about the topic are noted as they pass."""
-    for page in pages:
-        if not page.is_on_topic:
-            off_topic.add(page.url)
-        yield page
+class _Topics(NamedTuple):
+    """Which pages are not about the topic, and of which of them this is only a guess."""
+
+    off: set[Url]
+    guessed: set[Url]
+
+    def noted(self, pages: Iterable[Page]) -> Iterator[Page]:
+        """The same pages. Those that are not about the topic are noted as they pass."""
+        for page in pages:
+            if not page.is_on_topic:
+                self.off.add(page.url)
+                if page.relevance is not None and page.relevance.guessed:
+                    self.guessed.add(page.url)
+            yield page
+
+    def excludes(self, pair: PagePair) -> bool:
+        """Half in domain is not enough, unless the other half is only guessed: its translation decides then."""
+        off = self.off.intersection(_urls(pair))
+        return len(off) > 1 or not off <= self.guessed
 
 
 def _patterns(pairs: Sequence[PagePair]) -> dict[str, int]:

@@ -100,3 +100,11 @@ def test_a_page_in_another_language_is_told_so(bitrawl: Bitrawl, texts: Path, tm
     status, out, _ = bitrawl("topic", "show", texts / "lake.txt", "--topic", tmp_path / "de.txt")
     assert status == 0
     assert "the page is in English, and the list is in German" in out
+
+
+def test_a_named_language_that_the_identifier_lacks_is_believed(bitrawl: Bitrawl, tmp_path: Path):
+    yiddish = "די ביבליאָטעק באָרגט ביכער און צײַטונגען. די קינדער לייענען ביכער אין דער ביבליאָטעק."
+    (tmp_path / "text.txt").write_text("\n\n".join([yiddish] * 40), encoding="utf-8")
+    status, out, err = bitrawl("topic", "learn", tmp_path / "text.txt", "--lang", "yi")
+    assert status == 0, err
+    assert ">yi" in out

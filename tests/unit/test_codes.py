@@ -1,7 +1,7 @@
 import pytest
 
 from bitrawl.errors import ConfigError
-from bitrawl.languages import claimed_language, in_script, parse_language, same_language, script_of
+from bitrawl.languages import asked_language, claimed_language, in_script, parse_language, same_language, script_of
 from bitrawl.model import UNDETERMINED, Language
 
 
@@ -119,3 +119,19 @@ def test_a_script_is_said_only_where_it_is_not_the_usual_one():
     assert script_of(Language("zh-TW")) == "Hant"
     assert in_script(Language("sr"), "Latn") == "sr-Latn"
     assert in_script(Language("sr-Latn"), "Cyrl") == "sr"
+
+
+@pytest.mark.parametrize(
+    ("found", "asked", "language"),
+    [
+        ("sr-Latn", ("sr", "sr-Latn"), "sr-Latn"),
+        ("sr", ("sr-Latn", "sr"), "sr"),
+        ("zh-Hant", ("zh", "zh-Hant"), "zh-Hant"),
+        ("sr-Latn", ("en", "sr"), "sr"),
+        ("nb", ("en", "no"), "no"),
+        ("de", ("en", "sr"), None),
+        ("und", ("en", "und"), None),
+    ],
+)
+def test_a_text_counts_for_the_requested_language_that_fits_it_best(found: str, asked: tuple[str, ...], language: str):
+    assert asked_language(Language(found), [Language(code) for code in asked]) == language

@@ -140,3 +140,8 @@ def test_labels_mean_what_the_encoding_standard_says(label, expected):
 @pytest.mark.parametrize("header", ["", "charset", "charset=", "charset=\xff", "text/html; charset=iso-2022-jp"])
 def test_no_bytes_raise(body, header):
     assert isinstance(decode(body, header).text, str)
+
+
+@pytest.mark.parametrize("header", ["", "text/html; charset=utf-8", "text/html; charset=shift_jis"])
+def test_japanese_with_escapes_needs_no_declaration(header: str):
+    assert decode(JAPANESE.encode("iso2022_jp"), header).text == JAPANESE

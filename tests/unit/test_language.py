@@ -86,6 +86,48 @@ def test_a_claim_decides_where_the_model_has_nothing_to_compare_but_never_agains
     assert identifier.identify([text], prior=Language(claim))[0][0] == language
 
 
+RELATIVES = {
+    "ceb": "Ang mga bata ug mga estudyante mobayad lamang ug katunga sa presyo sa museyo kada adlaw.",
+    "gsw": "Chind und Studänte zahle nume d Helfti vom Priis, und s Museum isch jede Tag offe.",
+    "sd": "ڊاڪٽر صاف پاڻي پيئڻ ۽ هٿ بار بار ڌوئڻ جي صلاح ڏين ٿا.",
+    "mai": "नेना आ छात्र आधा दाम दैत छथि। संग्रहालय सभ दिन भोर नओ बजे सँ खुजल रहैत अछि।",
+    "cv": "Тухтӑрсем таса шыв ӗҫме тата алла час-часах ҫума сӗнеҫҫӗ, музей кашни кун уҫӑ.",
+}
+
+
+@pytest.mark.parametrize("code", RELATIVES)
+def test_a_relative_of_the_model_does_not_take_the_texts_of_a_language_that_was_asked_for(code: str):
+    asked = NgramLanguageIdentifier(asked=(Language("en"), Language(code)))
+    assert asked.identify([RELATIVES[code]], prior=Language(code)) == [(code, 0.5)]
+    ((language, _),) = asked.identify([ENGLISH], prior=Language(code))
+    assert language == "en"  # an untranslated page under the address of a translation
+
+
+def test_what_the_model_doubts_is_in_the_missing_language_that_was_asked_for(identifier: NgramLanguageIdentifier):
+    maori = "He maha ngā kura e whakaako ana i te reo Māori ki ngā tamariki o Aotearoa."
+    asked = NgramLanguageIdentifier(asked=(Language("en"), Language("mi")))
+    assert identifier.identify([maori])[0][0] != "mi"
+    assert asked.identify([maori])[0][0] == "mi"
+    assert asked.identify([maori], prior=Language("en"))[0][0] == "mi"  # the default of a theme
+    german = "Der Ausschuss veröffentlicht seinen Bericht über den Zustand der Flüsse noch in diesem Jahr."
+    assert asked.identify([ENGLISH, german]) == identifier.identify([ENGLISH, german])
+
+
+def test_a_script_of_few_languages_belongs_to_the_one_that_was_asked_for():
+    yiddish = "די ביבליאטעק עפנט זיך ניין אַזייגער אין דער פרי"
+    asked = NgramLanguageIdentifier(asked=(Language("en"), Language("yi")))
+    assert asked.identify([yiddish])[0][0] == "yi"
+    assert asked.identify(["הספרייה נפתחת בתשע בבוקר ונסגרת מאוחר"], prior=Language("he"))[0][0] == "he"
+    both = NgramLanguageIdentifier(asked=(Language("he"), Language("yi")))
+    assert both.identify(["הספרייה נפתחת בתשע בבוקר ונסגרת מאוחר"])[0][0] == "he"
+
+
+def test_kurdish_in_arabic_script_is_central_kurdish(identifier: NgramLanguageIdentifier):
+    text = "هەموو بەهارێک جووتیاران هەنگوین و پەنیر و میوە دەهێننە بازاڕی شارەکە."
+    for claim in (None, Language("ckb")):
+        assert identifier.identify([text], prior=claim)[0][0] == "ckb"
+
+
 def test_a_claim_of_norwegian_leaves_its_two_standards_apart(identifier: NgramLanguageIdentifier):
     nynorsk = "Eg veit ikkje kva dei seier om dette, men me kjem heim til dykk i morgon."
     assert identifier.identify([nynorsk], prior=Language("no"))[0][0] == "nn"

@@ -158,8 +158,10 @@ def test_a_language_without_examples_is_judged_by_the_translations_that_pages_de
     ]
     unknown = judging.judge([page(text(WINE, FR, 50), FR)])[0]
     assert 0.3 < unknown.score < 0.5
+    assert unknown.guessed
     known = judging.judge(english)
     assert [one.relevant for one in known] == [True] * 9 + [False] * 9
+    assert not any(one.guessed for one in known)
     assert scores(judging, french[: LEAST_INHERITED - 1]) == [one.score for one in known[: LEAST_INHERITED - 1]]
     judging.judge(french)
     alone = judging.judge([page(text(WINE, FR, 50), FR), page(text(STARS, FR, 50), FR)])

@@ -16,6 +16,12 @@ from bitrawl.text.sentences import sentences
         ("el", ["Πού πας;", "Δεν ξέρω."]),
         ("hy", ["Նա գնաց։", "Այո։"]),
         ("sw", ["Alikwenda.", "Je, ni kweli?"]),
+        ("km", ["សារមន្ទីរបើករាល់ថ្ងៃ។", "កុមារបង់តម្លៃ ផ្លែឈើ។ល។", "ពាក់កណ្តាល។", "គាត់ទៅហើយ៕"]),
+        ("bo", ["སློབ་མས་རིན་གོང་ཕྱེད་ཀ་སྤྲོད་དགོས།", "འདི་དེབ་རེད། །", "དེ་ཡང་ཡིན།"]),
+        ("my", ["ကျွန်ုပ်တို့၏ စာကြည့်တိုက်သည် စာအုပ်၊ သတင်းစာကို ငှားရမ်းသည်။", "ကျောင်းသစ် ရှိသည်။"]),
+        ("sr", ["Град је основан 1957. године у долини.", "Године 1961. град је порастао.", "Крај."]),
+        ("sr-Latn", ["Most je obnovljen posle poplave 1802. godine.", "To je sve."]),
+        ("cs", ["Přišel 3. května do Prahy.", "Bylo to v roce 1957.", "Pak odešel."]),
     ],
 )
 def test_sentences_are_told_apart_in_spaced_scripts(language, expected):

@@ -42,6 +42,21 @@ def test_a_pair_of_which_half_is_off_topic_is_refused_as_such(site: list[Page], 
     assert {address: refused[address] for address in off} == dict.fromkeys(off, RefusalReason.OFF_TOPIC)
 
 
+def test_a_translation_decides_where_the_topic_is_not_known_in_the_language(site: list[Page]):
+    guess = Relevance(0.4, relevant=False, guessed=True)
+    off = "http://site.test/en/1"
+    pages = [
+        msgspec.structs.replace(one, relevance=guess)
+        if one.language == FR
+        else judged(one, relevant=str(one.url) != off)
+        for one in site
+    ]
+    found = paired(pages).found
+    assert off not in {str(pair.url_a) for pair in found.pairs}
+    assert len(found.pairs) == 7
+    assert not paired(msgspec.structs.replace(one, relevance=guess) for one in site).found.pairs
+
+
 def test_off_topic_pages_say_nothing_of_the_licences_of_a_corpus_in_one_language():
     texts = [
         [f"Text {number} about the harbour of the old town and its boats in {1900 + number}."] for number in range(4)

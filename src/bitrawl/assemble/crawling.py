@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -160,7 +161,7 @@ def scope_rules(job: Job) -> ScopeRules:
 
 def _analyser(job: Job, folder: Path) -> SandboxedAnalyser:
     return SandboxedAnalyser(
-        page_reader,
+        partial(page_reader, tuple(job.languages())),
         workers=job.analysis.workers or min(os.cpu_count() or 1, MAX_WORKERS),
         seconds=job.analysis.seconds,
         megabytes=job.analysis.megabytes,

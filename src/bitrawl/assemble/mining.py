@@ -21,7 +21,9 @@ from bitrawl.text.lexicon import read_dictionary
 def miner(job: Job) -> Miner:
     """The miner for the sites of a job. It loads the job's encoder once per process."""
     sentences = encoder(job)
-    return Miner(job.languages(), pairing(job, sentences), NgramLanguageIdentifier(), encoder=sentences)
+    return Miner(
+        job.languages(), pairing(job, sentences), NgramLanguageIdentifier(asked=job.languages()), encoder=sentences
+    )
 
 
 def encoder(job: Job) -> Encoder | None:

@@ -81,9 +81,10 @@ def learn(
     Ten texts on one subject are enough to begin with. Each line has a weight from 1 to 100, a term and its language. Delete
     what does not belong, add classes as in 50:acid rain=pollution>en, and give terms that count against the subject a negative weight.
     """
-    pages = _pages(texts, allow_private=allow_private)
-    language = parse_language(lang) if lang else _usual_language(pages)
-    others = _pages(against, allow_private=allow_private) if against else []
+    named = (parse_language(lang),) if lang else ()
+    pages = _pages(texts, allow_private=allow_private, asked=named)
+    language = named[0] if named else _usual_language(pages)
+    others = _pages(against, allow_private=allow_private, asked=named) if against else []
     terms = learn_terms(
         _texts_in(language, pages),
         language,
@@ -148,7 +149,7 @@ async def _show(
     """How many could not be read."""
     failed = 0
     asked = [language for language in terms.languages if language != UNDETERMINED]
-    async for name, page in topic_pages(sources, sys.stdin.buffer, allow_private=allow_private):
+    async for name, page in topic_pages(sources, sys.stdin.buffer, allow_private=allow_private, asked=asked):
         if isinstance(page, Skip):
             complain(f"{name}: {page.reason}{f' ({page.detail})' if page.detail else ''}")
             failed += 1
@@ -242,12 +243,12 @@ def translate(
     err.print(f"{found} of {len(proposals)} terms have a translation{f': {target}' if target else ''}", markup=False)
 
 
-def _pages(sources: Sequence[str], *, allow_private: bool) -> list[Page]:
+def _pages(sources: Sequence[str], *, allow_private: bool, asked: Sequence[Language] = ()) -> list[Page]:
     """Those that can be read; the others are named."""
 
     async def read() -> list[Page]:
         pages = []
-        async for name, page in topic_pages(sources, sys.stdin.buffer, allow_private=allow_private):
+        async for name, page in topic_pages(sources, sys.stdin.buffer, allow_private=allow_private, asked=asked):
             if isinstance(page, Page):
                 pages.append(page)
             else:

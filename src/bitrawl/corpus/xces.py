@@ -9,7 +9,7 @@ from pathlib import Path
 from bitrawl.corpus.characters import xml
 from bitrawl.corpus.naming import CorpusHeader, compressed, paragraph_id
 from bitrawl.files import replacing, replacing_folder
-from bitrawl.languages import same_language
+from bitrawl.languages import asked_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Metadata, Method, Page, PagePair, Paragraph, ParagraphKind, Relevance
 from bitrawl.text.words import words
 from bitrawl.url import Url
@@ -70,7 +70,7 @@ def crawl_info(paragraph: Paragraph, page: Page) -> str:
 
 def _stem(url: Url, language: Language, header: CorpusHeader) -> str:
     """Begins with the requested language: a pair in sr finds a page in sr-Latn."""
-    asked = next((asked for asked in header.languages if same_language(language, asked)), language)
+    asked = asked_language(language, header.languages) or language
     return f"{asked}-{blake2b(url.encode('utf-8', 'surrogatepass'), digest_size=_DIGEST_BYTES).hexdigest()}"
 
 

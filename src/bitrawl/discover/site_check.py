@@ -23,7 +23,7 @@ from bitrawl.discover.suggestions import (
     text_size,
 )
 from bitrawl.discover.verdict import Answer, SiteVerdict
-from bitrawl.languages import claimed_language, same_language
+from bitrawl.languages import asked_language, claimed_language, same_language
 from bitrawl.model import (
     UNDETERMINED,
     Language,
@@ -173,7 +173,7 @@ class DeclaredSiteCheck:
         if expected != UNDETERMINED and total and (there >= max(LONG, HALF * total) or nearly_all):
             return expected
         found = page.language if page.language != UNDETERMINED else claimed_language(page.metadata.html_lang)
-        return next((language for language in self._languages if same_language(found, language)), found)
+        return asked_language(found, self._languages) or found
 
     def _compare(self, page: Page) -> None:
         """With each page seen in another of the languages."""

@@ -36,7 +36,7 @@ async def read_examples(job: Job) -> Examples:
 async def _texts(job: Job, sources: Sequence[str], flag: str) -> dict[Language, list[str]]:
     found: dict[Language, list[str]] = {}
     seen: Counter[str] = Counter()
-    async for _, page in topic_pages(sources, io.BytesIO()):
+    async for _, page in topic_pages(sources, io.BytesIO(), asked=job.languages()):
         if isinstance(page, Skip):
             continue
         seen[page.language] += 1
@@ -50,7 +50,7 @@ async def _texts(job: Job, sources: Sequence[str], flag: str) -> dict[Language, 
 
 
 async def topic_pages(
-    sources: Sequence[str], stdin: BinaryIO, *, allow_private: bool = False
+    sources: Sequence[str], stdin: BinaryIO, *, allow_private: bool = False, asked: Sequence[Language] = ()
 ) -> AsyncIterator[tuple[str, Page | Skip]]:
     """Pages of HTML files, folders, jobs and URLs as `loose_pages` gives them; a plain text file is a page too."""
     identifier: NgramLanguageIdentifier | None = None
@@ -58,7 +58,7 @@ async def topic_pages(
         path = Path(source)
         plain = _plain_files(path)
         for one in plain:
-            identifier = identifier or NgramLanguageIdentifier()
+            identifier = identifier or NgramLanguageIdentifier(asked=asked)
             yield str(one), _plain_page(one, identifier)
         html = path.is_dir() and any(one.suffix.lower() in SUFFIXES for one in path.rglob("*"))
         if path.is_dir() and not (plain or html or JobFolder(path).ledger.exists()):

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections.abc import Sequence
 from functools import cache
 from threading import Lock
 from typing import Protocol
@@ -12,6 +13,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 from bitrawl.model import (
     UNDETERMINED,
     Capture,
+    Language,
     Link,
     LinkKind,
     Page,
@@ -165,9 +167,12 @@ class PageAnalyser:
         )
 
 
-def page_reader() -> PageAnalyser:
-    """A reader with the package's models. It can be imported alone, so that a child process loads nothing else."""
-    return PageAnalyser(NgramLanguageIdentifier(), BoilerplateClassifier.load())
+def page_reader(asked: Sequence[Language] = ()) -> PageAnalyser:
+    """A reader with the package's models, for pages in the languages asked for.
+
+    It can be imported alone, so that a child process loads nothing else.
+    """
+    return PageAnalyser(NgramLanguageIdentifier(asked=asked), BoilerplateClassifier.load())
 
 
 def read_html(html: str | bytes, url: Url = NOWHERE) -> Page:

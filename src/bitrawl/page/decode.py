@@ -124,6 +124,7 @@ _LATIN = frozenset(
     ["cp1250", "cp1252", "cp1254", "cp1257", "cp1258", "iso8859-2", "iso8859-3", "iso8859-4", "iso8859-15", "mac-roman"]
 )
 _FOREIGN_WORD = re.compile(rb"[\x80-\xff]{5}")
+_KANA = re.compile("[\u3041-\u30fe]")
 _HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
 _META = re.compile(rb"<meta[^>]{0,512}?charset\s*=\s*[\"']?\s*([^\s\"'/>;]+)", re.IGNORECASE)
 _XML = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([^\"']+)", re.IGNORECASE)
@@ -146,7 +147,7 @@ def decode(body: bytes, content_type: str = "", *, tld: str = "") -> Decoded:
         if body.startswith(mark):
             return Decoded(body[len(mark) :].decode(name, "replace"), name)
     claims = _claims(body, content_type)
-    if not _STATEFUL.isdisjoint(claims) or b"\0" in body[:64]:
+    if not _STATEFUL.isdisjoint(claims) or b"\0" in body[:64] or b"\x1b$B" in body:
         shifted = _shifted(body, claims)
         if shifted is not None:
             return shifted
@@ -198,6 +199,10 @@ def _shifted(body: bytes, claims: list[str]) -> Decoded | None:
     for name in claims:
         if name in _STATEFUL and (b"\x1b" in body or b"~{" in body):
             return Decoded(body.decode(name, "replace"), name)
+    # Its escapes occur in no other text. Browsers believe the header, but the page was written by somebody who could read it.
+    if b"\x1b$B" in body:
+        text = body.decode("iso2022_jp", "ignore")
+        return Decoded(text, "iso2022_jp") if _KANA.search(text) else None
     return None
 
 

@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.languages import claimed_language, same_language
+from bitrawl.languages import asked_language, claimed_language
 from bitrawl.model import UNDETERMINED, Alternate, Language, Page, Sitemap
 from bitrawl.pair.rows import Numbers, Rows, RowWriter, places_in
 from bitrawl.pair.site import (
@@ -109,7 +109,7 @@ def language_of(page: Page, languages: Sequence[Language]) -> Language:
 
 def _asked(language: Language, languages: Sequence[Language]) -> Language:
     """The language of the list that takes it."""
-    return next((asked for asked in languages if same_language(language, asked)), UNDETERMINED)
+    return asked_language(language, languages) or UNDETERMINED
 
 
 class Census:

@@ -8,7 +8,7 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.languages import parse_language, same_language
+from bitrawl.languages import asked_language, parse_language
 from bitrawl.model import Language, PagePair
 from bitrawl.url import Url
 
@@ -66,5 +66,4 @@ def write_pairs(path: Path, pairs: Sequence[PagePair]) -> None:
 
 
 def _which(code: str, languages: Sequence[Language]) -> Language | None:
-    found = parse_language(code)
-    return next((language for language in languages if same_language(found, language)), None)
+    return asked_language(parse_language(code), languages)

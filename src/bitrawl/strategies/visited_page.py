@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 from rapidfuzz.distance import Indel
 
-from bitrawl.languages import same_language
+from bitrawl.languages import asked_language
 from bitrawl.model import UNDETERMINED, Language, Page
 from bitrawl.url import Url
 
@@ -51,7 +51,7 @@ class VisitedPage(msgspec.Struct, frozen=True):
 
 def wanted_language(page: Page, languages: Sequence[Language]) -> Language:
     """Which requested language the page is in, or "und"."""
-    return next((wanted for wanted in languages if same_language(page.language, wanted)), UNDETERMINED)
+    return asked_language(page.language, languages) or UNDETERMINED
 
 
 def comparable(a: VisitedPage, b: VisitedPage) -> bool:

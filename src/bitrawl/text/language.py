@@ -44,6 +44,9 @@ _CLAIM_ODDS = 12.0
 # a claim can get.
 _UNKNOWN_ODDS, _MOST_UNKNOWN = 6.0, 0.5
 # Judgements, except where a line names its evidence.
+# A text without a claim that the model takes for a language nobody asked for, with less confidence than this, is in the
+# one requested language that the model lacks. It is an even bet: without a claim nothing favours either.
+_DOUBTFUL = 0.5
 _FEW = 3  # if the model has at most this many languages in a script, they cannot contradict a claim
 _LONE_SCRIPT = 0.8  # Confidence in the usual language of a script if the model does not have that language.
 # How far n-grams alone may rule out one standard of Serbo-Croatian against another. Swept 0.02–0.4 with the weights of
@@ -76,7 +79,7 @@ class NgramModel(NamedTuple):
         source = path or resources.files("bitrawl.text") / "models" / "language.npz"
         with source.open("rb") as file, np.load(file) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}
-        fields["labels"] = tuple(map(Language, str(fields["labels"]).split()))
+        fields["labels"] = _labels(str(fields["labels"]).split())
         fields["scripts"] = tuple(str(fields["scripts"]).split())
         present = np.unpackbits(fields.pop("present"), axis=1, count=len(fields["labels"])).view(bool)
         weights = np.zeros(present.size, np.uint8)
@@ -189,9 +192,13 @@ def slots_of(
 
 
 class NgramLanguageIdentifier:
-    """The default identifier. docs/decisions/language-identification.md says what it can tell apart."""
+    """The default identifier. docs/decisions/language-identification.md says what it can tell apart.
 
-    def __init__(self, model: NgramModel | None = None) -> None:
+    `asked` are the languages that the user wants. They matter only where the model lacks one of them: a close relative
+    that the model has must not take all of its texts (Tagalog those of Cebuano, German those of Swiss German).
+    """
+
+    def __init__(self, model: NgramModel | None = None, *, asked: Sequence[Language] = ()) -> None:
         self._model = model or NgramModel.load()
         self.languages: tuple[Language, ...] = tuple(dict.fromkeys(self._model.labels))
         index = {language: number for number, language in enumerate(self.languages)}
@@ -201,6 +208,8 @@ class NgramLanguageIdentifier:
         self._in_two_scripts = {self._model.labels[number] for number in self._further}
         self._rivals = Counter(script for language in self.languages for script in _parts(language))
         self._known = frozenset(self.languages)
+        self._asked = tuple(asked)
+        self._missing = [language for language in asked if language.partition("-")[0] not in self._known]
         self._standards = [index[Language(code)] for code in STANDARDS if code in index]
 
     def identify(self, texts: Sequence[str], *, prior: Language | None = None) -> list[tuple[Language, float]]:
@@ -276,7 +285,15 @@ class NgramLanguageIdentifier:
         if _usual_language(script) not in self._known:  # nothing to compare with, except perhaps a neighbour
             language, confidence = _usual_language(script), _LONE_SCRIPT
         if claim is not None and script in _parts(claim) and self._is_beyond(claim, script):
-            language, confidence = _weigh_unknown(claim, language, confidence, few=self._rivals[script] <= _FEW)
+            few = self._rivals[script] <= _FEW or (
+                self._is_unasked(language) and any(same_language(claim, one) for one in self._missing)
+            )
+            language, confidence = _weigh_unknown(claim, language, confidence, few=few)
+        elif (missing := self._missing_in(script, language, claim)) and (
+            confidence < _DOUBTFUL or self._rivals[script] <= _FEW
+        ):
+            confidence = min(confidence, _DOUBTFUL)
+            language, confidence = missing, _MOST_UNKNOWN * (1 - confidence)
         if language == UNDETERMINED:
             return UNDETERMINED, 0.0
         return self._in_its_script(language, script, text, claim), confidence
@@ -287,7 +304,19 @@ class NgramLanguageIdentifier:
         beyond = claim is not None and script in _parts(claim) and self._is_beyond(claim, script)
         if beyond or language in (UNDETERMINED, "zh") or _usual_language(script) not in self._known:
             return None
+        if self._missing_in(script, language, claim):
+            return None
         return self._in_its_script(language, script, b"", claim)
+
+    def _missing_in(self, script: str, language: Language, claim: Language | None) -> Language | None:
+        """The one requested language that a text of that script may be in though the model says `language`."""
+        if not self._missing or not self._is_unasked(language) or (claim and same_language(language, claim)):
+            return None
+        missing = [one for one in self._missing if script in _parts(one)]
+        return Language(missing[0].partition("-")[0]) if len(missing) == 1 else None
+
+    def _is_unasked(self, language: Language) -> bool:
+        return not any(same_language(language, one) for one in self._asked)
 
     def _is_beyond(self, claim: Language, script: str) -> bool:
         """Whether the model cannot judge that claim: it lacks the language, or the usual language of its script."""
@@ -303,6 +332,13 @@ class NgramLanguageIdentifier:
             return in_script(language, chinese_script(text.decode("utf-8", "ignore")) or claimed)
         written_so = language in self._in_two_scripts or f"{language}-{script}" in data_dicts.LIKELY_SUBTAGS
         return in_script(language, script) if written_so and script not in _parts(language) else language
+
+
+def _labels(trained: Sequence[str]) -> tuple[Language, ...]:
+    """Central Kurdish is what nearly all Kurdish in Arabic script is. The model learned it under a neighbour's code."""
+    if "ckb" not in trained:
+        trained = ["ckb" if label == "sdh" else label for label in trained]
+    return tuple(map(Language, trained))
 
 
 def sample(text: str) -> bytes:

@@ -20,13 +20,26 @@ _QUOTED, _GOES_ON = re.compile(r"[」』]\s*$"), re.compile(r"[\u3041-\u309f]")
 # A number that begins a heading (5.4.4., IV., A.1.), or a mark alone (#!), is not a sentence.
 _NUMBERING = re.compile(r"\s*(?:\d+|[A-Za-z]|[IVXLCDM]+)(?:\.(?:\d+|[A-Za-z]))*\.?\s*$")
 _WORD = re.compile(r"[^\W_]")
+# The marks that end a sentence in Khmer and a clause in Tibetan. sentencex does not have them. Khmer writes "etc." with
+# two of them: ។ល។
+_UNKNOWN_END = re.compile(
+    r"(?<=[\u17d4\u17d5])(?!\s*(?:ល\u17d4|[\u17d4\u17d5]|$))|(?<=[\u0f0d-\u0f11])(?=\s+[^\s\u0f0d-\u0f14])"
+)
+_MAY_END = re.compile("[\u0f0d-\u0f11\u17d4\u17d5]")
+# sentencex cuts after the Burmese comma and after the Burmese sign for "of".
+_BURMESE_WITHIN = re.compile("[\u104a\u104f]\\s*$")
+# "1957. године", "3. května": a number with a point is an ordinal if a small letter follows.
+_ORDINAL = re.compile(r"\d\.\s*$")
 
 
 def sentences(text: str, language: Language) -> list[str]:
     """In order, without the space around them. A text without any end mark, as in Thai, is one sentence."""
     found: list[str] = []
     for line in _BREAK.split(text):
-        found += (piece for part in _joined(_segments(line, language)) if (piece := part.strip()))
+        parts = _segments(line, language)
+        if not line.isascii() and _MAY_END.search(line):
+            parts = [piece for part in parts for piece in _UNKNOWN_END.split(part)]
+        found += (piece for part in _joined(parts) if (piece := part.strip()))
     return found
 
 
@@ -65,6 +78,8 @@ def _goes_on(before: str, after: str) -> bool:
     # "./configure", "README.Debian": in ASCII, a space follows the end of a sentence. Before another script, it may be
     # missing: 真的吗?是的。
     if before[-1:].isascii() and after[:1].isascii() and not (before[-1:].isspace() or after[:1].isspace()):
+        return True
+    if _BURMESE_WITHIN.search(before) or (after.lstrip()[:1].islower() and _ORDINAL.search(before)):
         return True
     if _NUMBERING.match(before) or not _WORD.search(before):
         return True

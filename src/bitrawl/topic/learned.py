@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bitrawl.errors import ConfigError
-from bitrawl.languages import same_language
+from bitrawl.languages import asked_language
 from bitrawl.model import Language, Page, Relevance
 from bitrawl.protocols import RelevanceModel
 from bitrawl.text.frequencies import keys_of
@@ -141,13 +141,14 @@ class LearnedRelevance:
         return self._subjects.setdefault(language, Subject(language))
 
     def _wanted(self, found: Language) -> Language | None:
-        return next((language for language in self._languages if same_language(found, language)), None)
+        return asked_language(found, self._languages)
 
     def _judge(self, page: Page, terms: Relevance | None) -> Relevance:
         language = self._wanted(page.language)
         if language is None:
             return Relevance(0.0, relevant=False)
         subject, read = self._subject(language), read_page(page)
+        guessed = False
         if subject.taught and read.size:
             score = _probability(subject.logit(read) + (_term_logit(terms) if terms else 0.0))
             self._remember(page, score)
@@ -155,10 +156,12 @@ class LearnedRelevance:
                 subject.observe(read)
         elif terms is not None:
             score = terms.score
+        elif (told := self._told_by_translations(page, subject, read)) is not None:
+            score = told
         else:
-            score = self._inherited(page, subject, read)
+            score, guessed = self._share_of_host(page), True
         weight, found, classes = (terms.weight, terms.terms, terms.classes) if terms else (0.0, 0, ())
-        return Relevance(score, score >= self._threshold, weight=weight, terms=found, classes=classes)
+        return Relevance(score, score >= self._threshold, weight=weight, terms=found, classes=classes, guessed=guessed)
 
     def _remember(self, page: Page, score: float) -> None:
         if len(self._judged) < KEPT_SCORES:
@@ -166,15 +169,18 @@ class LearnedRelevance:
         pages, total = self._hosts.get(page.url.host, (0, 0.0))
         self._hosts[page.url.host] = (pages + 1, total + score)
 
-    def _inherited(self, page: Page, subject: Subject, read: Document) -> float:
+    def _told_by_translations(self, page: Page, subject: Subject, read: Document) -> float | None:
         scores = [
             self._judged[each.url] for each in page.alternates if each.url in self._judged and each.url != page.url
         ]
-        if scores:
-            score = max(scores)
-            if self._adapting and read.size:
-                subject.inherit(read, _logit(score))
-            return score
+        if not scores:
+            return None
+        score = max(scores)
+        if self._adapting and read.size:
+            subject.inherit(read, _logit(score))
+        return score
+
+    def _share_of_host(self, page: Page) -> float:
         pages, total = self._hosts.get(page.url.host, (0, 0.0))
         return (total + SITE_WEIGHT * UNKNOWN_RELEVANT) / (pages + SITE_WEIGHT)
 

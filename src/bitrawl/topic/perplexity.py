@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bitrawl.languages import same_language
+from bitrawl.languages import asked_language
 from bitrawl.model import Language, Page, Relevance
 from bitrawl.text.ngrams.model import UNKNOWN_ID, NgramModel
 from bitrawl.text.ngrams.sequences import sequences
@@ -68,9 +68,7 @@ class PerplexityRelevance:
         return 0.0 if known is None else self._maxima[known]
 
     def _known(self, language: Language) -> Language | None:
-        if language in self._models:
-            return language
-        return next((known for known in self._models if same_language(language, known)), None)
+        return asked_language(language, tuple(self._models))
 
 
 def usual_maximum(model: NgramModel) -> float:

@@ -10,7 +10,7 @@ import msgspec
 from bitrawl.config import ExportSection, Thresholds, TopicSection
 from bitrawl.corpus.judging import ThresholdFilter
 from bitrawl.errors import StoreError
-from bitrawl.languages import same_language
+from bitrawl.languages import asked_language
 from bitrawl.model import Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.report.job.counting import BINS, Bins, Histogram, Points, Reservoir, SpreadSample, Steps
 from bitrawl.report.job.topic_facts import TopicFacts, TopicOfJob, gather_topic
@@ -189,7 +189,7 @@ class Facts(msgspec.Struct, frozen=True):
 
     def asked_as(self, found: str) -> str | None:
         """Which requested language accepts a page in that language; None if none does."""
-        return next((code for code in self.asked.langs if same_language(Language(found), Language(code))), None)
+        return asked_language(Language(found), [Language(code) for code in self.asked.langs])
 
 
 def gather(folder: Path) -> Facts:
