@@ -335,7 +335,7 @@ class NgramLanguageIdentifier:
 
 
 def _labels(trained: Sequence[str]) -> tuple[Language, ...]:
-    """Central Kurdish is what nearly all Kurdish in Arabic script is. The model learned it under a neighbour's code."""
+    """Southern Kurdish (sdh) stands for Central Kurdish (ckb) where the model lacks that: it takes its texts, and is far rarer."""
     if "ckb" not in trained:
         trained = ["ckb" if label == "sdh" else label for label in trained]
     return tuple(map(Language, trained))
