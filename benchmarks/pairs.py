@@ -2,6 +2,10 @@
 
     python -m benchmarks.pairs                      # all sites below ../shared/sites, then the bundled demo web
     python -m benchmarks.pairs apisix gimp-help     # these, with the package's own model, which has seen them
+    python -m benchmarks.pairs --sizes              # the same pairs on a tenth, a third and all of a site's pages
+    python -m benchmarks.pairs --packs DIR          # with further packs, such as those of benchmarks.libreoffice
+
+Below each site stand the true pairs that were refused, by reason.
 
 How it is counted. A site's truth.tsv covers every pair of its languages, so every pair that we report counts: right
 when it is there, left out when doubtful.tsv has it as `language`, `partial` or `short`, wrong otherwise; a `same-text`
@@ -14,17 +18,21 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import structs
 
 from benchmarks.strategies import CACHE, SITES
 from bitrawl import demo
-from bitrawl.model import Language, Method
+from bitrawl.model import Language, Method, Page
 from bitrawl.pair.evidence import ALL, METHODS_OF
-from bitrawl.pair.pairing import Pairing, PairingSettings
+from bitrawl.pair.pairing import Pairing, PairingResult, PairingSettings
 from bitrawl.pair.scoring import MODEL, ScoreModel
-from bitrawl.simulation.truth import in_order
+from bitrawl.simulation.truth import UrlPair, in_order
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.schema import VERSION
 from bitrawl.text.template import without_template
@@ -41,6 +49,10 @@ VIEWS = {
     "hml": METHODS_OF["structure"],
     "c": METHODS_OF["kept"],
 }
+
+
+SHARES = (10, 3, 1)  # One in so many pages of a site.
+LARGEST = 4  # Packs whose parts are compared, each alone and all as one host.
 
 
 class Count(NamedTuple):
@@ -65,23 +77,36 @@ def counted(site: LabelledSite, reported: set[tuple[Url, Url]]) -> Count:
     return Count(right, len(judged) - right, len(site.true))
 
 
-def report(site: LabelledSite, model: ScoreModel, methods: frozenset[Method]) -> tuple[Count, float]:
-    began = time.perf_counter()
-    result = Pairing(PairingSettings(methods=methods), model=model).pairs(site.pages, site.languages, site.sitemaps)
-    return counted(site, {(p.url_a, p.url_b) for p in result.pairs}), time.perf_counter() - began
+def paired(site: LabelledSite, model: ScoreModel, methods: frozenset[Method] = ALL) -> PairingResult:
+    return Pairing(PairingSettings(methods=methods), model=model).pairs(site.pages, site.languages, site.sitemaps)
+
+
+def found_by(result: PairingResult) -> set[UrlPair]:
+    return {in_order((pair.url_a, pair.url_b)) for pair in result.pairs}
+
+
+def refused(result: PairingResult, missed: Collection[UrlPair]) -> str:
+    """Why true pairs were not found, as in "unlike 12, partial 3"."""
+    reasons = {in_order((one.url_a, one.url_b)): str(one.reason) for one in result.refusals}
+    counts = Counter(reasons.get(pair, "not proposed") for pair in missed)
+    return ", ".join(f"{reason} {count}" for reason, count in counts.most_common()) or "none"
 
 
 def table(packs: Sequence[SitePack], models: dict[str, ScoreModel]) -> None:
     counts: dict[tuple[str, str], Count] = {}
-    print(f"{'precision/recall':<22}" + "".join(f"{view:>12}" for view in VIEWS) + f"{'pages':>8}{'s, all':>8}")
+    print(f"{'precision/recall':<22}" + "".join(f"{view:>12}" for view in VIEWS) + f"{'pages':>8}{'CPU s':>8}")
     for pack in packs:
         site, name, seconds = labelled_site(pack, CACHE), pack.name, 0.0
         print(f"{name:<22}", end="", flush=True)
         for view, methods in VIEWS.items():
-            counts[name, view], took = report(site, models[name], methods)
-            seconds = seconds or took
+            began = time.process_time()
+            result = paired(site, models[name], methods)
+            counts[name, view] = counted(site, found_by(result))
+            if view == "all":
+                seconds = time.process_time() - began
+                reasons = refused(result, site.true - found_by(result))
             print(f"{_shown(counts[name, view]):>12}", end="", flush=True)
-        print(f"{len(site.pages):>8}{seconds:>8.0f}", flush=True)
+        print(f"{len(site.pages):>8}{seconds:>8.0f}\n    refused: {reasons}", flush=True)
     names = [pack.name for pack in packs]
     means = [
         f"{sum(counts[n, v].precision for n in names) / len(names):.3f}/"
@@ -115,20 +140,71 @@ def demo_web() -> None:
         print(f"bundled web, {view}: {_shown(count)} of {len(true)} pairs; wrong: {sorted(found - true)[:5]}")
 
 
+def sizes(sites: Sequence[LabelledSite], models: Mapping[str, ScoreModel]) -> None:
+    """Recall of the pairs of a tenth of a site, when that tenth, a third and all of the site is mined."""
+    for site in sites:
+        few: frozenset[UrlPair] = frozenset()
+        for share in SHARES:
+            part = site.part(share)
+            few = few or part.true
+            result = paired(part, models[site.name])
+            found = found_by(result)
+            wrong = counted(part, found).wrong
+            print(
+                f"{site.name:<28}{len(part.pages):>7} pages: {len(few & found) / len(few):.4f} of {len(few)} pairs, "
+                f"{wrong} wrong of {len(found)}; refused: {refused(result, few - found)}",
+                flush=True,
+            )
+
+
+def one_host(sites: Sequence[LabelledSite]) -> LabelledSite:
+    """Several sites as folders of one host. Their sitemaps stay behind."""
+
+    def moved(url: Url) -> Url:
+        return Url.parse(f"https://large.example/{url.partition('://')[2]}")
+
+    def page(old: Page) -> Page:
+        links = tuple(structs.replace(link, url=moved(link.url)) for link in old.links)
+        alternates = tuple(structs.replace(alternate, url=moved(alternate.url)) for alternate in old.alternates)
+        canonical = old.canonical and moved(old.canonical)
+        return structs.replace(old, url=moved(old.url), links=links, alternates=alternates, canonical=canonical)
+
+    def pairs(old: Collection[UrlPair]) -> frozenset[UrlPair]:
+        return frozenset(in_order((moved(a), moved(b))) for a, b in old)
+
+    return LabelledSite(
+        " + ".join(site.name for site in sites),
+        [page(old) for site in sites for old in site.pages],
+        sorted({language for site in sites for language in site.languages}),
+        frozenset[UrlPair]().union(*(pairs(site.true) for site in sites)),
+        frozenset[UrlPair]().union(*(pairs(site.doubtful) for site in sites)),
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pairs")
     parser.add_argument("sites", nargs="*")
+    parser.add_argument("--packs", type=Path, action="append", default=[], help="a folder with further packs")
+    parser.add_argument("--sizes", action="store_true", help="the same pairs on sites of three sizes")
     asked = parser.parse_args()
     if not SITES.exists():
         print(f"pairs: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)")
         demo_web()
         return
+    packs = [pack for folder in (SITES, *asked.packs) for pack in open_packs(folder)]
     if asked.sites:
-        table([SitePack.open(SITES / name) for name in asked.sites], dict.fromkeys(asked.sites, ScoreModel.load(MODEL)))
-        return
-    packs = open_packs(SITES)
-    table(packs, fit_without_each(lessons(labelled_site(pack, CACHE) for pack in packs)))
-    demo_web()
+        packs = [pack for pack in packs if pack.name in asked.sites]
+    elif asked.sizes:
+        packs = sorted(packs, key=lambda pack: sum(pack.pair_counts.values()))[-LARGEST:]
+    if asked.sizes:
+        sites = [labelled_site(pack, CACHE) for pack in packs]
+        sites.append(one_host(sites))
+        sizes(sites, dict.fromkeys((site.name for site in sites), ScoreModel.load(MODEL)))
+    elif asked.sites:
+        table(packs, dict.fromkeys(asked.sites, ScoreModel.load(MODEL)))
+    else:
+        table(packs, fit_without_each(lessons(labelled_site(pack, CACHE) for pack in packs)))
+        demo_web()
 
 
 if __name__ == "__main__":

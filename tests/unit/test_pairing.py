@@ -90,10 +90,17 @@ def test_pages_in_other_languages_are_ignored():
 
 def test_a_model_reads_back_what_it_wrote(tmp_path):
     model = ScoreModel.load()
-    model.save(tmp_path / "model.json")
-    again = ScoreModel.load(tmp_path / "model.json")
-    assert again.later.bias == model.later.bias
-    assert (again.first.weights == model.first.weights).all()
+    model.save(tmp_path / "model.npz")
+    again = ScoreModel.load(tmp_path / "model.npz")
+    assert (again.later.leaf == model.later.leaf).all()
+    assert (again.first.threshold == model.first.threshold).all()
+
+
+def test_a_model_of_other_features_is_refused_with_the_command_that_makes_it(tmp_path):
+    arrays = ScoreModel.load().first.arrays("first")
+    np.savez(tmp_path / "model.npz", names=np.array(["url"]), **arrays)
+    with pytest.raises(ValueError, match="bitrawl train pairs"):
+        ScoreModel.load(tmp_path / "model.npz")
 
 
 def test_a_method_alone_scores_by_what_it_says_itself():
@@ -126,8 +133,13 @@ def test_rivals_are_the_other_candidates_of_either_page_whichever_is_numbered_fi
     """Page 1 has the candidates (0, 1) and (1, 2): it is the second page of one and the first of the other."""
     of_page = {(0, "fr"): 0, (1, "en"): 1, (2, "en"): 2}
     groups = np.array([[of_page[0, "fr"], of_page[1, "en"]], [of_page[1, "en"], of_page[2, "en"]]])
-    assert best_rivals(groups, np.array([0.9, 0.4])).tolist() == [0.4, 0.9]
-    assert best_rivals(np.array([[0], [1]]), np.array([0.9])).tolist() == [0.0]
+    assert best_rivals(groups, np.array([0.9, 0.4]), np.ones((2, 2), bool), np.array([[1, 2], [0, 1]])).tolist() == [
+        0.4,
+        0.9,
+    ]
+    assert best_rivals(np.array([[0], [1]]), np.array([0.9]), np.ones((2, 1), bool), np.array([[1], [0]])).tolist() == [
+        0.0
+    ]
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)

@@ -115,3 +115,33 @@ def test_the_template_is_counted_once_however_often_the_pages_are_asked_for():
 def test_a_broken_character_is_no_fault():
     pages = [page(i, "\ud800 broken") for i in range(20)]
     assert kept(relabel(pages[0], template_of(pages))) == ["Paragraph 0 is only here."]
+
+
+def in_folder(folder: str, number: int, *texts: str, language: Language = ENGLISH) -> Page:
+    paragraphs = (Paragraph(f"Paragraph {number} of {folder} is only here."), *map(Paragraph, texts))
+    return Page(Url.parse(f"https://example.org/{folder}/{number}"), language, paragraphs=paragraphs)
+
+
+def test_the_frame_of_a_section_is_template_however_small_the_section_is_beside_the_site():
+    manual = [in_folder("manual", i, "Chapter 7: Voices") for i in range(12)]
+    template = template_of([*manual, *(in_folder("news", i) for i in range(400))])
+    assert kept(relabel(manual[0], template)) == ["Paragraph 0 of manual is only here."]
+
+
+def test_what_some_pages_of_a_section_share_is_content():
+    manual = [in_folder("manual", i, *["See the index."] * (i % 2)) for i in range(40)]
+    template = template_of([*manual, *(in_folder("news", i) for i in range(400))])
+    assert "See the index." in kept(relabel(manual[1], template))
+
+
+def test_a_heading_that_a_section_lists_on_each_page_stays_the_heading_of_its_chapter():
+    manual = [in_folder("manual", i, "Voices") for i in range(12)]
+    template = template_of([*manual, *(in_folder("news", i) for i in range(400))])
+    chapter = Page(manual[0].url, ENGLISH, paragraphs=(Paragraph("Voices", ParagraphKind.HEADING),))
+    assert kept(relabel(chapter, template)) == ["Voices"]
+
+
+def test_a_section_in_one_language_says_nothing_of_the_same_folder_in_another():
+    pages = [in_folder("manual", i, "Stimmen", language=Language("de")) for i in range(3)]
+    pages += [in_folder("manual", i) for i in range(100, 140)]
+    assert template_of(pages).frames == {}

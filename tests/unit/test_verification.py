@@ -2,11 +2,12 @@ import pytest
 from small_site import EN, FR, alternate, articles, page
 
 from bitrawl.pair.condensing import condense, language_of
-from bitrawl.pair.copies import copies
+from bitrawl.pair.copies import copies, misplaced
 from bitrawl.pair.evidence import Evidence
 from bitrawl.pair.matching import match
 from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.pair.verification import RefusalReason, UntranslatedText, shared_text
+from bitrawl.pair.site import is_code, is_sentence
+from bitrawl.pair.verification import RefusalReason, UntranslatedText, same_text
 
 TEXT = ["The harbour opens before the winter and the boat sees the storm.", "A second paragraph of running text."]
 OTHER = ["Le port ouvre avant l'hiver et le bateau voit la tempête.", "Un deuxième paragraphe de texte courant."]
@@ -111,11 +112,11 @@ def test_a_machines_translation_is_left_out_unless_asked_for():
     assert len(reasons(*marked, keep_machine_translated=True)[1]) == len(pairs)
 
 
-def test_shared_text_is_a_share_of_the_longer_page():
+def test_same_text_is_a_share_of_the_longer_page():
     site = condense([page("http://s.test/1", EN, TEXT), page("http://s.test/2", FR, [TEXT[0], *OTHER])], [EN, FR])
-    assert 0.2 < shared_text(site, (0, 1)) < 0.6
-    assert UntranslatedText(site).shared((0, 1)) == shared_text(site, (0, 1))
-    assert shared_text(site, (0, 0)) == 1.0
+    assert 0.2 < same_text(site, (0, 1)) < 0.6
+    assert UntranslatedText(site).shared((0, 1)) == same_text(site, (0, 1))
+    assert same_text(site, (0, 0)) == 1.0
 
 
 def test_the_original_of_a_copy_is_the_one_whose_address_names_its_language():
@@ -138,3 +139,60 @@ def test_a_page_is_in_the_language_that_it_claims_when_enough_of_its_text_is(tex
 def test_a_page_with_hardly_any_text_of_its_own_is_refused():
     one = page("http://s.test/en/x", EN, TEXT, **declared("fr", "http://s.test/fr/x"))
     assert reasons(one, page("http://s.test/fr/x", FR, ["Bientôt"])) == ([RefusalReason.SHORT], [])
+
+
+CODE = ["services: - name: httpbin routes: - uris: - /get plugins: limit-req: rate: 1 burst: 1", "kubectl apply -f limit-req.yaml"]  # fmt: skip
+NAMES = ["Tools Options Language Settings", "Anna Kowalska, Jean Dupont, Wei Chen"]
+
+
+@pytest.mark.parametrize("kept", [CODE, NAMES], ids=["code", "names"])
+def test_code_and_names_that_both_versions_have_do_not_make_a_page_partly_translated(kept):
+    one, other = page("http://s.test/1", EN, [*TEXT, *kept * 5]), page("http://s.test/2", FR, [*OTHER, *kept * 5])
+    assert UntranslatedText(condense([one, other], [EN, FR])).shared((0, 1)) == 0.0
+
+
+def test_of_a_page_of_code_the_sentences_are_looked_at():
+    one, other = (
+        page("http://s.test/1", EN, [*TEXT, *CODE * 5]),
+        page("http://s.test/2", FR, [*TEXT, *CODE * 5, "Et ça."]),
+    )
+    assert UntranslatedText(condense([one, other], [EN, FR])).shared((0, 1)) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "code"),
+    [
+        ("The harbour opens before the winter and closes after it.", True, False),
+        ("Der Hafen öffnet vor dem Winter und schließt im Sommer.", True, False),
+        ("港は冬の前に開き、船は嵐を見て、夏の終わりまで海に出ます。", True, False),
+        ("बंदरगाह सर्दियों से पहले खुलता है और गर्मियों के बाद बंद होता है।", True, False),
+        ("Tools - Options - Language Settings - Writing Aids", False, False),
+        ("Anna Kowalska, Jean Dupont, Wei Chen", False, False),
+        ("apiVersion: v1 kind: Service metadata: namespace: aic", False, True),
+        ("# cp pki/ca.crt /usr/local/share/ca-certificates/falcot.crt", False, True),
+        ("", False, True),
+    ],
+)
+def test_running_text_is_told_from_names_and_code_in_any_script(text, sentence, code):
+    assert (is_sentence(text), is_code(text)) == (sentence, code)
+
+
+def test_pages_that_differ_by_little_are_paired_by_their_addresses():
+    shared = [f"The harbour opens before the winter number {n} and the boat sees the storm again." for n in range(12)]
+    french = [f"Le port ouvre avant l'hiver numéro {n} et le bateau voit encore la tempête." for n in range(12)]
+    pages, _ = articles(12, "http://s.test/en/{}", "http://s.test/fr/{}")
+    for name in ("sum", "difference", "product"):
+        pages.append(page(f"http://s.test/en/{name}", EN, [*shared, f"It gives the {name}."]))
+        pages.append(page(f"http://s.test/fr/{name}", FR, [*french, f"Voici la chose : {name}."]))
+    found = {(str(pair.url_a), str(pair.url_b)) for pair in Pairing().pairs(pages, [EN, FR]).pairs}
+    for name in ("sum", "difference", "product"):
+        assert (f"http://s.test/en/{name}", f"http://s.test/fr/{name}") in found
+
+
+def test_an_untranslated_page_below_another_languages_folder_is_no_page_in_its_own_right():
+    pages = [page(url, EN, TEXT) for url in ("http://s.test/fr/x", "http://s.test/x", "http://s.test/en/x")]
+    site = condense(pages, [EN, FR])
+    assert misplaced(site, copies(site)) == {0, 1}
+    twins = condense([page(f"http://s.test/en/{n}", EN, TEXT) for n in range(2)], [EN, FR])
+    assert copies(twins) == {1: 0}
+    assert misplaced(twins, copies(twins)) == set()

@@ -15,7 +15,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     help="Train a model of the package again, from data that you have.\n\n"
-    "Example: [bold]bitrawl train pairs --data sites/ --out pairs.json[/]\n\n"
+    "Example: [bold]bitrawl train pairs --data sites/ --out pairs.npz[/]\n\n"
     "[bold]bitrawl train MODEL --help[/] says what data a model needs and where the shipped one's came from. Most models"
     " need the extra [bold]train[/], transformers need [bold]neural[/].",
 )

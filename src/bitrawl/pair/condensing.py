@@ -5,6 +5,7 @@ themselves are read twice, one at a time; what needs a text again reads it again
 """
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import cast
@@ -26,7 +27,10 @@ from bitrawl.pair.site import (
     Vocabulary,
     beginning,
     hashed,
+    is_code,
     is_prose,
+    is_sentence,
+    length_step,
     own_paragraphs,
     text_key,
     texts_of,
@@ -41,6 +45,7 @@ MAX_LINKS = 1_000  # Of a page, in their order; images and alternates as well.
 MAX_TAGS = 4_000  # Of a page: comparing them costs the square of it.
 MAX_NUMBERS = 400  # Of a page, that are compared: the time grows with the square.
 MAX_BLOCKS = 500  # Paragraphs of a page whose forms are compared.
+LONG = 64  # Weight of a paragraph that is long, for the form of a page.
 # Settled by looking at errors on the ten site packs and the bundled web (2026-11).
 CLAIMED_CONTENT = 0.2  # Share of the main text that is in what a page claims: the rest may be code or quotations ...
 CLAIMED_WHOLE = 0.6  # ... or of all its text: a title page is a list of links and an English licence.
@@ -170,7 +175,8 @@ class Condenser:
         self._by_url = census.with_canonical(self.numbers)
         self._alphabet = census.alphabet()
         self._summaries: dict[int, PageSummary] = {}
-        self._prose, self._kept, self._words = RowWriter("Q", "I"), RowWriter("I", "H"), RowWriter("I", "H")
+        self._prose, self._sentences, self._code = RowWriter("Q", "I"), array("Q"), array("Q")
+        self._kept, self._words = RowWriter("I", "H"), RowWriter("I", "H")
         self._numerals, self._images = RowWriter("I"), RowWriter("I")
         self._links, self._alternates = RowWriter("i", "H"), RowWriter("i", "H")
         self._claims: dict[Language, int] = {UNDETERMINED: 0}
@@ -184,9 +190,10 @@ class Condenser:
         own = own_paragraphs(page, self.template)
         texts = texts_of(own)
         weights = [weight(text) for text in texts]
-        forms = [(_KINDS[paragraph.kind], size.bit_length()) for paragraph, size in zip(own, weights, strict=True)]
-        self._summaries[number] = self._summary(number, page, sum(weights), "\n".join(texts), forms)
-        self._write_text(number, page, texts, weights)
+        forms = [(_KINDS[paragraph.kind], size) for paragraph, size in zip(own, weights, strict=True)]
+        self._summaries[number] = self._summary(number, page, "\n".join(texts), forms)
+        self._write_prose(number, texts, weights)
+        self._write_text(number, page, texts)
         self._write_links(number, page)
 
     def add_group(self, group: Sequence[Alternate]) -> None:
@@ -201,7 +208,7 @@ class Condenser:
         count = len(self.numbers)
         for url, number in self.numbers.items():
             if number not in self._summaries:
-                self._summaries[number] = self._summary(number, Page(url), 0, "", [])
+                self._summaries[number] = self._summary(number, Page(url), "", [])
         summaries = [self._summaries.pop(number) for number in range(count)]
         asked = dict.fromkeys(summary.language for summary in summaries)
         places = {language: place for place, language in enumerate(sorted(asked))}
@@ -215,6 +222,8 @@ class Condenser:
             spoken=spoken,
             weights=np.array([summary.weight for summary in summaries], np.int64),
             prose=self._prose.rows(count),
+            sentences=np.unique(np.array(self._sentences, np.uint64)),
+            code=np.unique(np.array(self._code, np.uint64)),
             kept=kept,
             terms=terms,
             words=written,
@@ -228,24 +237,35 @@ class Condenser:
             texts=texts,
         )
 
-    def _summary(self, number: int, page: Page, size: int, text: str, forms: Sequence[tuple[int, int]]) -> PageSummary:
+    def _summary(self, number: int, page: Page, text: str, forms: Sequence[tuple[int, int]]) -> PageSummary:
         return PageSummary(
             number=number,
             url=page.url,
             language=self._languages[page.url],
-            weight=size,
+            weight=sum(size for _, size in forms),
             text=text_key(text),
             blocks=len(forms),
-            fingerprint=bytes(48 + 16 * kind + bits for kind, bits in forms[:MAX_BLOCKS]),
-            form=text_key("".join(chr(2 * kind + (bits > 6) + 65) for kind, bits in forms)),
+            fingerprint=bytes(48 + 16 * kind + size.bit_length() for kind, size in forms[:MAX_BLOCKS]),
+            lengths=bytes(length_step(size) for _, size in forms[:MAX_BLOCKS]),
+            form=text_key("".join(chr(2 * kind + (size >= LONG) + 65) for kind, size in forms)),
             tags=bytes(map(self._alphabet.__getitem__, page.tags[:MAX_TAGS])),
             alternates=len(page.alternates),
             machine=bool(page.machine_translation),
         )
 
-    def _write_text(self, number: int, page: Page, texts: Sequence[str], weights: Sequence[int]) -> None:
-        prose = {text_key(text): size for text, size in zip(texts, weights, strict=True) if is_prose(text)}
+    def _write_prose(self, number: int, texts: Sequence[str], weights: Sequence[int]) -> None:
+        prose: dict[int, int] = {}
+        for text, size in zip(texts, weights, strict=True):
+            if is_prose(text):
+                key = text_key(text)
+                prose[key] = size
+                if is_code(text):
+                    self._code.append(key)
+                elif is_sentence(text):
+                    self._sentences.append(key)
         self._prose.write(number, list(prose), list(prose.values()))
+
+    def _write_text(self, number: int, page: Page, texts: Sequence[str]) -> None:
         whole = " ".join(texts)
         self._numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(whole)[:MAX_NUMBERS]])
         kept = Counter(_KEPT.findall(whole))

@@ -5,7 +5,7 @@ mark. By content such copies are the same page, so no evidence but their address
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -19,6 +19,7 @@ SAME = 0.8  # Papavassiliou: shared text from which on a page repeats another.
 LONGEST = 3  # Paragraphs by which copies are looked for: a print version has other menus and the same text.
 MAX_BUCKET = 20  # Pages that a page is compared with under one key: it bounds the time.
 NEAR = 0.75  # Ratio of the lengths of two pages that may repeat each other.
+FOREIGN = 2
 
 
 def copies(site: Site) -> dict[int, int]:
@@ -41,6 +42,15 @@ def copies(site: Site) -> dict[int, int]:
     return repeated
 
 
+def misplaced(site: Site, copied: Mapping[int, int]) -> set[int]:
+    """The copies at an address that is less their own than the original's: of another language, or of none.
+
+    The others are pages in their own right that differ by a little, each with its own translations.
+    """
+    rank = {number: _address(site.summaries[number]) for number in {*copied, *copied.values()}}
+    return {copy for copy, original in copied.items() if rank[copy] == FOREIGN or rank[copy] > rank[original]}
+
+
 def _own_texts(site: Site) -> Rows:
     """The running text of each page without what more pages have than there could be copies: the menu of a section."""
     most = 4 + 2 * len(site.languages)
@@ -55,15 +65,21 @@ def _own_texts(site: Site) -> Rows:
 
 def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, int]:
     """The best claim to be the original first: an address in its own language, declared translations, many links."""
-    named = named_languages(summary.url)
-    own = any(same_language(language, summary.language) for language in named)
     return (
-        0 if own else 1 if not named else 2,
+        _address(summary),
         -summary.alternates,
         -popularity,
         len(summary.url),
         summary.number,
     )
+
+
+def _address(summary: PageSummary) -> int:
+    """0 if it names the language of the page, 1 if it names none, 2 if it names another."""
+    named = named_languages(summary.url)
+    if not named:
+        return 1
+    return 0 if any(same_language(language, summary.language) for language in named) else FOREIGN
 
 
 def _keys(site: Site, summary: PageSummary, own: Rows) -> Iterable[tuple[int, int]]:

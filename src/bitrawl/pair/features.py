@@ -1,6 +1,6 @@
 """All that is measured of two pages, as one row of numbers: what the score is made from."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from bitrawl.pair.declared import DeclaredDetector, MutualDetector
 from bitrawl.pair.embeddings import EmbeddingSpace
 from bitrawl.pair.evidence import METHODS_OF, Detector, Evidence, Floats, Known, PageNumbers, both_ends
 from bitrawl.pair.images import DigitDetector, ImageDetector, RareImages, digits
+from bitrawl.pair.lengths import ParagraphLengths
 from bitrawl.pair.parents import BridgeDetector, Neighbours, ParentDetector, Relatives
 from bitrawl.pair.rows import Ints, places_in
 from bitrawl.pair.site import Site
@@ -30,7 +31,8 @@ STRONG = 0.8  # Evidence that counts when it is asked how many pages of a site h
 _BLOCK = 1 << 14  # Candidates that are measured at a time.
 
 # Evidence that is compared with that of the rivals: other candidates of either page in the other's language.
-RIVALLED = ("declared", "url", "kept", "lexicon", "parents", "structure")
+RIVALLED = ("declared", "url", "kept", "lexicon", "parents", "structure", "paragraphs")
+ADDRESSED = ("declared", "url")  # Of these, what tells a page from its copies.
 NAMES = (
     "declared",
     "url",
@@ -43,6 +45,7 @@ NAMES = (
     "prints",
     "tags",
     "structure",
+    "paragraphs",
     "kept",
     "lexicon",
     "lexicon_unknown",
@@ -53,6 +56,7 @@ NAMES = (
     "bridge",
     "bridge_absent",
     "shared",
+    "same",
     "small",
     "url_absent",
     "declared_absent",
@@ -69,7 +73,9 @@ FIXED = (
     "prints",
     "tags",
     "structure",
+    "paragraphs",
     "shared",
+    "same",
     "kept",
     "small",
 )
@@ -125,9 +131,25 @@ class Surveyor:
         self._words = WordIndex(site)
         self._rare = RareImages(site)
         self._untranslated = UntranslatedText(site)
+        self._lengths = ParagraphLengths(site)
         self._sizes = np.bincount(site.spoken, minlength=len(site.languages))
         self._measured = Candidates(np.zeros(0, np.int64), np.zeros((0, len(FIXED)), np.float32))
         self._first = self._static_evidence()
+        self._original = np.arange(len(site.summaries))
+
+    def without_evidence(self, copied: Mapping[int, int]) -> set[int]:
+        """Those of the copies of a page that neither URLs nor declarations pair: they are left out from now on.
+
+        By content a page and its copies are the same, so nothing else can tell which one a translation belongs to.
+        """
+        told = [self._first["declared"], self._of("url", self.url, Known())]
+        strong = np.concatenate([evidence.keys_array[evidence.values_array >= STRONG] for evidence in told])
+        paired = set(np.concatenate(both_ends(self._comparable(strong))).tolist())
+        for copy, original in copied.items():
+            self._original[copy] = original
+        untold = copied.keys() - paired
+        self._taken[np.fromiter(untold, np.int64)] = False
+        return untold
 
     def survey(self, known: Known) -> Candidates:
         """All features of all candidates, given the pairs that are known."""
@@ -148,7 +170,7 @@ class Surveyor:
         _set_known(rows, "lexicon", lexicon.similarities(keys) if lexicon else np.full(len(keys), -1.0))
         relatives = Relatives(self._site, known, self._neighbours) if known and self._asked("parents") else None
         _set_known(rows, "relatives", relatives.similarities(keys) if relatives else np.full(len(keys), -1.0))
-        self._fill_context(keys, rows)
+        self.fill_context(keys, rows, known)
         return Candidates(keys, rows)
 
     @cached_property
@@ -218,22 +240,27 @@ class Surveyor:
             float(many and digit < FEW_SHARED and self._asked("digits")),
             *measured,
             structure.selected(structure.combined(measured), methods),
-            self._untranslated.shared(pair),
+            self._lengths.evidence(pair) if self._asked("structure") else 0.0,
+            *self._untranslated.measures(pair),
         ]
 
-    def _fill_context(self, keys: Ints, rows: NDArray[np.float32]) -> None:
+    def fill_context(self, keys: Ints, rows: NDArray[np.float32], known: Known) -> None:
         """What the rivals have, and what is missing though the rest of the site has it."""
         if not len(keys):
             return
         groups = self._groups(keys)
+        free = self._free(keys, known)
+        a, b = both_ends(keys)
+        pages, originals = np.array([b, a]), np.array([self._original[b], self._original[a]])
         for name in RIVALLED:
             values = rows[:, COLUMN[name]]
-            rows[:, COLUMN[f"{name}_margin"]] = values - best_rivals(groups, values)
+            others = pages if name in ADDRESSED else originals
+            rows[:, COLUMN[f"{name}_margin"]] = values - best_rivals(groups, values, free, others)
         for name in ("url", "declared"):
             values = rows[:, COLUMN[name]]
             rows[:, COLUMN[f"{name}_absent"]] = (values == 0) * self._coverage(keys, values)
         bridged = rows[:, COLUMN["bridge"]]
-        rows[:, COLUMN["bridge_absent"]] = (bridged == 0) * best_rivals(groups, bridged)
+        rows[:, COLUMN["bridge_absent"]] = (bridged == 0) * best_rivals(groups, bridged, np.ones_like(free), pages)
 
     def _groups(self, keys: Ints) -> Ints:
         """Two rows: for each candidate, a number for its first page with the other's language, and for its second."""
@@ -241,6 +268,21 @@ class Surveyor:
         spoken, count = self._site.spoken, len(self._site.languages)
         _, groups = np.unique(np.concatenate([a * count + spoken[b], b * count + spoken[a]]), return_inverse=True)
         return groups.reshape(2, len(keys))
+
+    def _free(self, keys: Ints, known: Known) -> NDArray[np.bool_]:
+        """Two rows: whether the second page of each candidate has no certain partner but the first, and the other way.
+
+        A page that is certainly somebody else's translation is no rival. On a large site, some page out of thousands is
+        by chance nearer than the true one; most of these have partners of their own.
+        """
+        a, b = both_ends(keys)
+        count, spoken = len(self._site.languages), self._site.spoken
+        partners = np.full(len(self._site.summaries) * count, -1, np.int64)
+        for first, second in known.pairs:
+            partners[first * count + spoken[second]] = second
+            partners[second * count + spoken[first]] = first
+        of_b, of_a = partners[b * count + spoken[a]], partners[a * count + spoken[b]]
+        return np.array([(of_b < 0) | (of_b == a), (of_a < 0) | (of_a == b)])
 
     def _coverage(self, keys: Ints, values: NDArray[np.float32]) -> Floats:
         """For each candidate, how many of the pages of its rarer language have such evidence of high value."""
@@ -262,22 +304,23 @@ def _set_known(rows: NDArray[np.float32], name: str, values: Floats) -> None:
     rows[:, COLUMN[f"{name}_unknown"]] = values < 0
 
 
-def best_rivals(groups: Ints, values: NDArray[np.floating]) -> Floats:
-    """For each candidate, the highest value of the other candidates of either page in the other's language.
+def best_rivals(groups: Ints, values: NDArray[np.floating], free: NDArray[np.bool_], others: Ints) -> Floats:
+    """For each candidate, the highest value of the free other candidates of either page in the other's language.
 
     Both rows at once: a page is the first of some of its candidates and the second of others, as the pages happen to
-    be numbered.
+    be numbered. `others` are the pages at the other end: one is no rival of itself, under whatever address.
     """
-    rivals = _best_rival(groups.ravel(), np.tile(values, 2))
+    rivals = _best_rival(groups.ravel(), np.where(free.ravel(), np.tile(values, 2), 0.0), others.ravel())
     return np.maximum(rivals[: len(values)], rivals[len(values) :])
 
 
-def _best_rival(groups: Ints, values: NDArray[np.floating]) -> Floats:
-    """For each element, the highest value of the others in its group; 0 where it is alone."""
+def _best_rival(groups: Ints, values: NDArray[np.floating], others: Ints) -> Floats:
+    """For each element, the highest value in its group with another page at the other end; 0 where there is none."""
     size = int(groups.max()) + 1
-    top, second, count = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
+    top, second, holder = np.zeros(size), np.zeros(size), np.full(size, -1, np.int64)
     np.maximum.at(top, groups, values)
     highest = values == top[groups]
-    np.maximum.at(second, groups[~highest], values[~highest])
-    np.add.at(count, groups[highest], 1)
-    return np.where(highest & (count[groups] == 1), second[groups], top[groups])
+    holder[groups[highest]] = others[highest]
+    rest = others != holder[groups]
+    np.maximum.at(second, groups[rest], values[rest])
+    return np.where(rest, top[groups], second[groups])

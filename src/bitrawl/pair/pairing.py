@@ -7,6 +7,7 @@ what the next one learns from.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -14,17 +15,17 @@ import numpy as np
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.pair.condensing import condense
 from bitrawl.pair.content import Lexicons
-from bitrawl.pair.copies import copies
+from bitrawl.pair.copies import copies, misplaced
 from bitrawl.pair.declared import DeclaredDetector, claims
 from bitrawl.pair.evidence import ALL, METHODS_OF, Evidence, Floats, Known, PageNumbers, pair_key
 from bitrawl.pair.features import COLUMN, NAMES, Candidates, Surveyor
 from bitrawl.pair.matching import match
 from bitrawl.pair.rows import places_in
-from bitrawl.pair.scoring import ScoreModel
+from bitrawl.pair.scoring import ScoreModel, probabilities
 from bitrawl.pair.site import PageOf, Pages, Site
 from bitrawl.pair.structure import letter_of
 from bitrawl.pair.url_pairs import UrlDetector, by_marks, same_language_versions
-from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, RefusalReason, shared_text
+from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, RefusalReason, UntranslatedText, same_text
 from bitrawl.protocols import Encoder
 from bitrawl.urls.patterns import Pattern
 
@@ -100,9 +101,10 @@ class Pairing:
         scored = Evidence.of({})
         for number in range(settings.rounds):
             before = len(rounds.known.pairs)
-            weights = self._model.later if number else self._model.first
+            trees = self._model.later if number else self._model.first
             # The model was trained on all evidence at once: where content is not asked for, it misses too much of it.
-            judged = weights.probabilities if Method.CONTENT in settings.methods else by_itself(settings.methods)
+            by_model = partial(probabilities, trees)
+            judged = by_model if Method.CONTENT in settings.methods else by_itself(settings.methods)
             scored = rounds.step(judged)
             if number and len(rounds.known.pairs) <= GROWTH * before:
                 break
@@ -122,20 +124,22 @@ class Rounds:
         self.site = site
         self._settings = settings
         self._copies = copies(site)
-        self._left_out = set(self._copies)
+        self._left_out = misplaced(site, self._copies)
         self._left_out.update(summary.number for summary in site.summaries if summary.weight < MIN_WEIGHT)
         if not settings.keep_machine_translated:
             self._left_out.update(summary.number for summary in site.summaries if summary.machine)
+        self._untranslated = UntranslatedText(site)
         self._url = UrlDetector(settings.url_pairs)
-        self._surveyor = Surveyor(
+        self.surveyor = Surveyor(
             site, settings.methods, url=self._url, lexicons=lexicons, encoder=encoder, left_out=self._left_out
         )
+        self._left_out.update(self.surveyor.without_evidence(self._copies))
         self.known = Known()
         self.candidates = Candidates(np.zeros(0, np.int64), np.zeros((0, len(NAMES)), np.float32))
 
     def survey(self) -> Candidates:
         """The candidates of this round."""
-        self.candidates = self._surveyor.survey(self.known)
+        self.candidates = self.surveyor.survey(self.known)
         return self.candidates
 
     def step(self, probabilities: Scorer) -> Evidence:
@@ -214,11 +218,8 @@ class Rounds:
         a, b = (self.site.summaries[number] for number in pair)
         if a.machine or b.machine:
             return RefusalReason.MACHINE
-        if (
-            shared_text(self.site, pair) >= MAX_SHARED
-            or self._copies.get(a.number) == b.number
-            or self._copies.get(b.number) == a.number
-        ):
+        alike = same_text(self.site, pair) if a.language == b.language else self._untranslated.shared(pair)
+        if alike >= MAX_SHARED or self._copies.get(a.number) == b.number or self._copies.get(b.number) == a.number:
             return RefusalReason.UNTRANSLATED
         if a.language == b.language:
             return RefusalReason.WRONG_LANGUAGE

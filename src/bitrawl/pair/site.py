@@ -1,5 +1,7 @@
 """The pages of one site as pairing sees them: summaries in arrays, and texts that are read again when they are needed."""
 
+import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -24,6 +26,16 @@ MAX_TEXT = 30_000  # Characters of a page that are looked at: more of a long pag
 LEARNED_TEXT = 5_000  # Characters of a page whose words are compared.
 PROSE = 20  # Characters of running text, at the least: judgement ...
 PROSE_LETTERS = 0.85  # ... and the share of them that are letters and spaces.
+# A sentence has more than names, commands and keys: so many words (judgement) of which half are written small. In German, a
+# third of the words of a sentence is not.
+SENTENCE_WORDS = 5
+PLAIN_WORDS = 0.5
+CODE_WORDS = 0.5
+UNSPACED = 12  # Characters between two spaces, on average, where a script has none between words.
+_QUOTED = "\"'“”‘’«»().,;!?…"
+_SIGNS = re.compile(r"[\d_/\\:=<>{}\[\]$@#*+|~^%&.-]")
+
+LENGTH_STEPS = 6  # For each doubling of a paragraph: a step is 12 %.
 
 SOURCES = tuple(AlternateSource)
 SOURCE_BITS = 4
@@ -40,6 +52,7 @@ class PageSummary:
     text: int  # a hash of that text
     blocks: int  # paragraphs of that text
     fingerprint: bytes  # one for each of the first paragraphs: kind and length
+    lengths: bytes  # of the same paragraphs, finer
     form: int  # a hash of all paragraphs' kinds, and whether each is short or long
     tags: bytes  # the tag sequence, one for each tag
     alternates: int  # how many it declares, known or not
@@ -64,7 +77,9 @@ class Site:
     languages: list[Language]  # those that its pages are in
     spoken: NDArray[np.int64]  # of each page, the place of its language in `languages`
     weights: NDArray[np.int64]  # of each page
-    prose: Rows  # the paragraphs that are running text, hashed, with their weights
+    prose: Rows  # the paragraphs that are mostly letters, hashed, with their weights
+    sentences: NDArray[np.uint64]  # those of them that a translator would have translated, each once
+    code: NDArray[np.uint64]  # those of them that are code or commands
     kept: Rows  # of what a translation keeps, that which two languages have: places in `terms`, with how often
     terms: NDArray[np.uint32]  # hashes
     words: Rows  # of the beginning of its text: places in the vocabulary of its language, with how often
@@ -110,8 +125,35 @@ class Texts:
 
 
 def is_prose(text: str) -> bool:
-    """Running text, not code, a table or a word or two: what a translator would have translated."""
+    """Mostly letters, and more than a word or two."""
     return len(text) >= PROSE and sum(map(str.isalpha, text)) + text.count(" ") >= PROSE_LETTERS * len(text)
+
+
+def is_sentence(text: str) -> bool:
+    """Running text: what a translator would have translated.
+
+    Both versions of a page share code, commands, names, menus and keys by nature.
+    """
+    tokens = text.split()
+    if not text.isascii() and len(text) >= UNSPACED * len(tokens):
+        return True
+    plain = sum(_is_plain(token) for token in tokens)
+    return len(tokens) >= SENTENCE_WORDS and plain >= PLAIN_WORDS * len(tokens)
+
+
+def is_code(text: str) -> bool:
+    """Code, commands and file names: most of its words have signs in them."""
+    tokens = text.split()
+    return sum(_has_signs(token) for token in tokens) >= CODE_WORDS * len(tokens)
+
+
+def _is_plain(token: str) -> bool:
+    """A word as it stands within a sentence: without signs, and written small or in a script without capitals."""
+    return token == token.lower() and not _has_signs(token)
+
+
+def _has_signs(token: str) -> bool:
+    return bool(_SIGNS.search(token.strip(_QUOTED) or "_"))
 
 
 def own_paragraphs(page: Page, template: Template) -> list[Paragraph]:
@@ -159,3 +201,8 @@ def source_of(declaration: Numbers) -> Numbers:
 def text_key(text: str) -> int:
     """64 bits, the same in every process."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+
+
+def length_step(weight: int) -> int:
+    """The weight of a paragraph on a logarithmic scale, six steps for each doubling."""
+    return round(LENGTH_STEPS * math.log2(1 + min(weight, MAX_TEXT)))

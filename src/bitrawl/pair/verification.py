@@ -47,8 +47,8 @@ class Refusal:
     score: float = 0.0
 
 
-def shared_text(site: Site, pair: PageNumbers) -> float:
-    """What share of the running text of the page with more of it stands on the other word for word."""
+def same_text(site: Site, pair: PageNumbers) -> float:
+    """What share of the text of the longer page stands on the other word for word, whatever kind of text it is."""
     (a, weights), (b, others) = ((site.prose[number], site.prose.values_of(number)) for number in pair)
     most = max(int(weights.sum()), int(others.sum()))
     return float(weights[np.isin(a, b)].sum() / most) if most else 0.0
@@ -59,12 +59,24 @@ class UntranslatedText:
 
     def __init__(self, site: Site) -> None:
         self._sizes = np.bincount(site.prose.owners(), site.prose.values, len(site.summaries))
-        self._rows, _ = shared_terms(site.prose, site.spoken)
+        self._rows, texts = shared_terms(site.prose, site.spoken)
+        self._running, self._code = np.isin(texts, site.sentences), np.isin(texts, site.code)
 
     def shared(self, pair: PageNumbers) -> float:
-        """`shared_text` of two pages in two languages."""
+        """What share of the text of the longer page stands on the other word for word, and should not.
+
+        What is no running text and on both is left out: of a page of commands, the sentences around them are looked at.
+        """
+        return self.measures(pair)[0]
+
+    def measures(self, pair: PageNumbers) -> tuple[float, float]:
+        """The share of running text, as `shared`, and that of any text but code."""
         a, b = pair
         first, second = self._rows[a], self._rows[b]
         if not len(first) or not len(second):
-            return 0.0
-        return float(self._rows.values_of(a)[np.isin(first, second)].sum() / max(self._sizes[a], self._sizes[b]))
+            return 0.0, 0.0
+        both = np.isin(first, second)
+        weights, texts = self._rows.values_of(a)[both], first[both]
+        running, code = (float(weights[kind[texts]].sum()) for kind in (self._running, self._code))
+        whole, size = float(weights.sum()), float(max(self._sizes[a], self._sizes[b]))
+        return running / max(size - (whole - running), 1.0), (whole - code) / max(size - code, 1.0)

@@ -5,7 +5,7 @@ were seen too seldom to become template, on sites with millions of them.
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from hashlib import blake2b
 
 import msgspec
@@ -26,20 +26,28 @@ MIN_SHARE_HEADING = 0.6  # "Description", "Example", "See also" head the section
 LONG = 200  # A paragraph of this length that recurs word for word is a notice, however few of the pages carry it ...
 LONG_SHARE = 0.1  # ... as long as this many do.
 MAX_TEXTS = 4_000_000  # Different texts remembered for each site, at 12 bytes: 100,000 pages of forty paragraphs.
+# A section of a large site has a frame of its own: a list of its chapters on nearly each of its pages. A section is a
+# folder with at least `MIN_PAGES` pages in a language.
+SECTION_SHARE = 0.8
+
+_HEADINGS = frozenset((ParagraphKind.HEADING, ParagraphKind.TITLE))
 
 
 class TemplateCounter:
     """What recurs on one site, page by page; for each language apart, since a template is translated with its pages.
 
     How many pages are enough is asked of the site, not of each language: where the template of one language were
-    known and that of the other not, their pages would look less alike than they are.
+    known and that of the other not, their pages would look less alike than they are. For the same reason a section
+    counts by itself: the chapters of a manual are listed on all pages of the language that has only the manual, and on
+    few of another that has ten.
 
     The order of the pages changes nothing as long as nothing has to be forgotten.
     """
 
     def __init__(self, max_texts: int = MAX_TEXTS) -> None:
+        self._sections = _SectionCounter(max_texts // 4)
         self._batch = max(1, max_texts // 8)
-        self._max_counted = max_texts - self._batch
+        self._max_counted = max_texts - max_texts // 4 - self._batch
         self._pages: dict[str, int] = {}
         self._new: dict[str, array[int]] = {}  # texts of pages that are not counted yet
         self._counted: dict[str, tuple[_Keys, _Counts]] = {}  # in the order of the keys
@@ -47,13 +55,16 @@ class TemplateCounter:
 
     def __len__(self) -> int:
         """How many hashes it holds."""
-        return sum(map(len, self._new.values())) + sum(len(keys) for keys, _ in self._counted.values())
+        counted = sum(len(keys) for keys, _ in self._counted.values())
+        return sum(map(len, self._new.values())) + counted + len(self._sections)
 
     def add(self, page: Page, language: Language | None = None) -> None:
         """A page counts a text once, however often it has it; `language`, where the caller knows it better."""
         spoken = page.language if language is None else language
         self._pages[spoken] = self._pages.get(spoken, 0) + 1
-        self._new.setdefault(spoken, array("Q")).extend({_key(paragraph) for paragraph in page.paragraphs})
+        keys = {_key(paragraph) for paragraph in page.paragraphs}
+        self._new.setdefault(spoken, array("Q")).extend(keys)
+        self._sections.add((spoken, page.url.folder), keys)
         if sum(map(len, self._new.values())) >= self._batch:
             self._count()
 
@@ -68,7 +79,7 @@ class TemplateCounter:
             often = counts >= max(self._floor + min(MIN_COUNT, max(MIN_COUNT_FEW, pages)), LONG_SHARE * pages)
             for key, count in zip(keys[often].tolist(), counts[often].tolist(), strict=True):
                 shares[key] = max(shares.get(key, 0.0), count / pages)
-        return Template(shares)
+        return Template(shares, self._sections.frames())
 
     def _count(self) -> None:
         """Put the new texts to the counted ones; while these are too many, forget those seen most seldom."""
@@ -83,6 +94,57 @@ class TemplateCounter:
                 self._counted[language] = keys[kept], counts[kept]
 
 
+class _SectionCounter:
+    """How often a text stands on the pages of each folder in each language, in three columns of bounded length."""
+
+    def __init__(self, max_texts: int) -> None:
+        self._batch = max(1, max_texts // 2)
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._pages: array[int] = array("I")  # of each section
+        self._new = array("Q"), array("I")  # texts and their sections that are not counted yet
+        self._texts, self._of, self._counts = np.zeros(0, np.uint64), np.zeros(0, np.uint32), np.zeros(0, np.uint32)
+        self._floor = 0
+
+    def __len__(self) -> int:
+        return len(self._new[0]) + len(self._texts)
+
+    def add(self, section: tuple[str, str], keys: Collection[int]) -> None:
+        """One page of that section."""
+        number = self._numbers.setdefault(section, len(self._numbers))
+        if number == len(self._pages):
+            self._pages.append(0)
+        self._pages[number] += 1
+        self._new[0].extend(keys)
+        self._new[1].extend([number] * len(keys))
+        if len(self._new[0]) >= self._batch:
+            self._count()
+
+    def frames(self) -> dict[int, float]:
+        """The texts that nearly all pages of a section have, with the largest share, in the order of their hashes."""
+        self._count()
+        pages = np.array(self._pages, np.uint32)[self._of]
+        frame = (pages >= MIN_PAGES) & (self._counts >= self._floor + SECTION_SHARE * pages)
+        shares = (self._counts[frame] / pages[frame]).tolist()
+        return dict(sorted(zip(self._texts[frame].tolist(), shares, strict=True)))  # the largest share comes last
+
+    def _count(self) -> None:
+        texts = np.concatenate([self._texts, np.array(self._new[0], np.uint64)])
+        of = np.concatenate([self._of, np.array(self._new[1], np.uint32)])
+        counts = np.concatenate([self._counts, np.ones(len(self._new[0]), np.uint32)])
+        self._new = array("Q"), array("I")
+        if not len(texts):
+            return
+        order = np.lexsort((texts, of))
+        texts, of = texts[order], of[order]
+        first = np.flatnonzero(np.append(True, (texts[1:] != texts[:-1]) | (of[1:] != of[:-1])))
+        counts = np.add.reduceat(counts[order], first)
+        self._texts, self._of, self._counts = texts[first], of[first], counts
+        while len(self._texts) > self._batch:
+            self._floor += 1
+            kept = self._counts > self._floor
+            self._texts, self._of, self._counts = self._texts[kept], self._of[kept], self._counts[kept]
+
+
 class Template(msgspec.Struct, frozen=True):
     """The texts that recur on a site, by hash, each with the share of a language's pages that have it.
 
@@ -91,9 +153,13 @@ class Template(msgspec.Struct, frozen=True):
     """
 
     shares: dict[int, float]
+    frames: dict[int, float] = {}  # of sections; a heading is in a list of chapters, and heads its chapter
 
     def __contains__(self, paragraph: Paragraph) -> bool:
-        return self.shares.get(_key(paragraph), 0.0) >= _needed(paragraph)
+        key = _key(paragraph)
+        if self.shares.get(key, 0.0) >= _needed(paragraph):
+            return True
+        return key in self.frames and paragraph.kind not in _HEADINGS
 
 
 def template_of(pages: Iterable[Page]) -> Template:
@@ -150,7 +216,7 @@ def _added(keys: _Keys, counts: _Counts, texts: _Keys, floor: int) -> tuple[_Key
 
 
 def _needed(paragraph: Paragraph) -> float:
-    if paragraph.kind in (ParagraphKind.HEADING, ParagraphKind.TITLE):
+    if paragraph.kind in _HEADINGS:
         return MIN_SHARE_HEADING
     return LONG_SHARE if len(paragraph.text) >= LONG else MIN_SHARE
 
