@@ -4,8 +4,8 @@ Pages whose URLs differ in their language marks alone are settled at once. What 
 the two rounds of `matching`, which learn the habits of the site from the settled pairs, too.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from itertools import combinations
@@ -14,16 +14,21 @@ from typing import NamedTuple
 from bitrawl.languages import same_language
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.marked_tokens import MarkedTokens, read_tokens
+from bitrawl.urls.marked_tokens import number_value, read_tokens
 from bitrawl.urls.marks import abbreviates
+from bitrawl.urls.patterns import MIN_SUPPORT
 from bitrawl.urls.sitewide.candidates import KeysOfUrls, UrlNumbers
-from bitrawl.urls.sitewide.matching import MatchingModels, bundled_models, first_round, second_round
-from bitrawl.urls.sitewide.site_urls import SiteUrls
+from bitrawl.urls.sitewide.matching import MatchingModels, bundled_models, first_round, one_to_one, second_round
+from bitrawl.urls.sitewide.site_urls import ChangePattern, SiteUrls
 
 # Judgements.
 SETTLED = 0.99  # Score of two URLs that differ in their marks alone; the models give most of them 0.98 to 1.
 LEAST = 0.1  # Score below which nothing is said.
-_SHOWN = 1000  # Settled pairs of two languages that the habits of the site are learned from.
+# Where this share of the pages of two languages is settled, a page that is settled with a third has no version here.
+MOSTLY = 0.5
+_SHOWN = 100  # Settled pairs of two languages that the habits of the site are learned from; more if more are left.
+LIKELY = 0.5  # Score of a pair that need not be taught.
+_PRIOR = 2.0  # Known pages that a score of the models counts as much as.
 
 TwoLanguages = tuple[Language, Language]
 
@@ -54,29 +59,50 @@ class Versions:
         self._by_language: defaultdict[Language, list[int]] = defaultdict(list)
         for number in sorted(range(len(urls)), key=urls.__getitem__):
             self._by_language[languages[number]].append(number)
-        self._settled, self._spare = _settled(_read(urls, languages), languages)
+        self._read = _read(urls, languages)
+        self._alike: defaultdict[int, set[Language]] = defaultdict(set)
+        for one, language in zip(self._read, languages, strict=True):
+            self._alike[one.bare].add(language)
+        self._settled, self._spare = _settled(self._read, languages)
+        self._said: dict[TwoLanguages, Mapping[UrlNumbers, float]] = {}
+        self._taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
+        self._elsewhere = {number for pairs in self._settled.values() for pair in pairs for number in pair}
 
     def scores(self, known: Iterable[UrlNumbers] = ()) -> dict[UrlNumbers, float]:
         """For pairs of URLs in two languages, the smaller number first: 0 to 1. Pairs that are `known` teach the habits."""
-        taught: defaultdict[TwoLanguages, list[UrlNumbers]] = defaultdict(list)
+        taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
         for pair in known:
-            taught[_in_order(*(self._languages[number] for number in pair))].append(pair)
+            taught[_in_order(*(self._languages[number] for number in pair))].add(pair)
         keys = KeysOfUrls()
         found: dict[UrlNumbers, float] = {}
         for two in combinations(sorted(self._by_language), 2):
             found.update(dict.fromkeys(self._settled.get(two, ()), SETTLED))
-            found.update(self._judged(two, taught.get(two, ()), keys))
+            found.update(self._judged(two, taught[two].difference(self._settled.get(two, ())), keys))
         return found
 
-    def _judged(self, two: TwoLanguages, known: Sequence[UrlNumbers], keys: KeysOfUrls) -> Mapping[UrlNumbers, float]:
-        """What the models say of the URLs that are not settled."""
+    def copies(self) -> set[UrlNumbers]:
+        """Pages in one language of which one has the address of another language's version of the other."""
+        return _copies(self._read, self._languages)
+
+    def _judged(self, two: TwoLanguages, known: set[UrlNumbers], keys: KeysOfUrls) -> Mapping[UrlNumbers, float]:
+        """What the models say of the URLs that are not settled; asked again where known pairs are news to them."""
+        if two not in self._said:
+            self._said[two] = self._asked(two, (), keys)
+        news = known - _best_of_both(self._said[two]) - self._taught[two]
+        if len(news) >= MIN_SUPPORT:
+            self._said[two] = self._asked(two, sorted(known), keys)
+            self._taught[two] = known
+        return self._said[two]
+
+    def _asked(self, two: TwoLanguages, known: Sequence[UrlNumbers], keys: KeysOfUrls) -> dict[UrlNumbers, float]:
         settled = self._settled.get(two, [])
-        done = {number for pair in settled for number in pair} | self._spare.get(two, set())
-        left = [[number for number in self._by_language[language] if number not in done] for language in two]
+        left = [self._unsettled(one, other) for one, other in (two, two[::-1])]
         if not all(left):
             return {}
-        shown = settled[:: 1 + len(settled) // _SHOWN]
-        numbers = sorted((*left[0], *left[1], *(end for pair in shown for end in pair)), key=self._urls.__getitem__)
+        shown = settled[:: 1 + len(settled) // max(_SHOWN, len(left[0]) + len(left[1]))]
+        numbers = sorted(
+            {*left[0], *left[1], *(end for pair in (*shown, *known) for end in pair)}, key=self._urls.__getitem__
+        )
         place = {number: at for at, number in enumerate(numbers)}
         view = SiteUrls(
             [self._urls[number] for number in numbers],
@@ -84,22 +110,77 @@ class Versions:
             {self._urls[number]: self._languages[number] for number in numbers},
             [_ordered(place[a], place[b]) for a, b in shown],
         )
-        inside = [_ordered(place[a], place[b]) for a, b in known if a in place and b in place]
-        return {
-            _ordered(numbers[a], numbers[b]): score
-            for (a, b), score in _two_rounds(view, self._models, inside, keys)
-            if score >= LEAST
-        }
+        inside = [_ordered(place[a], place[b]) for a, b in known]
+        scores = _two_rounds(view, self._models, inside, keys)
+        scores = _with_reliability(view, scores, inside)
+        return {_ordered(numbers[a], numbers[b]): score for (a, b), score in scores.items() if score >= LEAST}
+
+    def _unsettled(self, language: Language, other: Language) -> list[int]:
+        """The pages of the one language that may have a version in the other."""
+        two = _in_order(language, other)
+        settled = self._settled.get(two, ())
+        done = {number for pair in settled for number in pair} | self._spare.get(two, set())
+        left = [number for number in self._by_language[language] if number not in done]
+        if len(settled) < MOSTLY * min(len(self._by_language[one]) for one in two):
+            return left
+        return [number for number in left if number not in self._elsewhere or self._has_alike(number, other)]
+
+    def _has_alike(self, number: int, language: Language) -> bool:
+        """Whether a page of that language has the same URL apart from marks."""
+        return language in self._alike[self._read[number].bare]
 
 
 def _two_rounds(
     view: SiteUrls, models: MatchingModels, known: Sequence[UrlNumbers], keys: KeysOfUrls
-) -> Iterator[tuple[UrlNumbers, float]]:
+) -> dict[UrlNumbers, float]:
     pairs, rows = first_round(view, keys)
     scores = dict(zip(pairs, models.first.probability(rows).tolist(), strict=True))
     scores.update(dict.fromkeys(view.settled or (), SETTLED))
     pairs, rows = second_round(view, scores, known, keys)
-    return zip(pairs, models.second.probability(rows).tolist(), strict=True)
+    return dict(zip(pairs, models.second.probability(rows).tolist(), strict=True))
+
+
+def _with_reliability(
+    view: SiteUrls, scores: Mapping[UrlNumbers, float], known: Sequence[UrlNumbers]
+) -> Mapping[UrlNumbers, float]:
+    """Moved towards how often a difference leads from a known page to its partner, where it leads from such pages.
+
+    A pair does not speak for itself.
+    """
+    if not known:
+        return scores
+    partners, certain = {end for pair in known for end in pair}, set(known)
+    ways = {pair: _way(view, pair) for pair in scores}
+    right, wrong = Counter[ChangePattern](), Counter[ChangePattern]()
+    for pair, way in ways.items():
+        if pair in certain:
+            right[way] += 1
+        elif not partners.isdisjoint(pair):
+            wrong[way] += 1
+    found = {}
+    for pair, score in scores.items():
+        way = ways[pair]
+        for_it = right[way] - (pair in certain)
+        against = wrong[way] - (pair not in certain and not partners.isdisjoint(pair))
+        found[pair] = (_PRIOR * score + for_it) / (_PRIOR + for_it + against)
+    return found
+
+
+def _way(view: SiteUrls, pair: UrlNumbers) -> ChangePattern:
+    """In what the two differ, from the first language to the second; of numbers, by how much."""
+    turned = view.told[pair[0]] < 0
+    return tuple(
+        _change(new, old) if turned else _change(old, new) for old, new in view.comparison(pair).pattern
+    )
+
+
+def _change(old: str, new: str) -> tuple[str, str]:
+    return ("#", str(number_value(new) - number_value(old))) if old.isdecimal() and new.isdecimal() else (old, new)
+
+
+def _best_of_both(scores: Mapping[UrlNumbers, float]) -> set[UrlNumbers]:
+    """The pairs that are likely, and likelier than any other of their two URLs."""
+    return set(one_to_one(scores, LIKELY))
 
 
 def _read(urls: Sequence[Url], languages: Sequence[Language]) -> list[ReadUrl]:
@@ -153,6 +234,18 @@ def _settled(
                 pairs[first, second].append(_ordered(a, b))
                 spare[first, second].update(copies.get(first, ()), copies.get(second, ()))
     return pairs, spare
+
+
+def _copies(read: Sequence[ReadUrl], languages: Sequence[Language]) -> set[UrlNumbers]:
+    groups: defaultdict[tuple[int, Language], list[int]] = defaultdict(list)
+    for number, (one, language) in enumerate(zip(read, languages, strict=True)):
+        groups[one.bare, language].append(number)
+    found = set()
+    for group in groups.values():
+        proper = [number for number in group if read[number].marks is not Marks.CONTRARY]
+        if len(proper) == 1:
+            found.update(_ordered(proper[0], number) for number in group if number != proper[0])
+    return found
 
 
 def _in_order(first: Language, second: Language) -> TwoLanguages:

@@ -137,7 +137,10 @@ def second_round(
     rest = [number for number, third in enumerate(view.third) if not third and number not in sure]
     view.place(numbered_pairs(view.tokens, view.sides, rest))
     again = _candidates(view, with_habits_joined(view.tokens, tally.habits()), rest, keys)
-    pairs = sorted({*scores, *view.plausible({*again, *pairs_by_template(view, rest, _TEMPLATE_PAIRS), *view.ordered})})
+    # Where languages are known, pages of one kind are compared each with each only for the sake of their words.
+    alike = view.settled is None or tally.lexicon is not None
+    by_template = pairs_by_template(view, rest, _TEMPLATE_PAIRS) if alike else []
+    pairs = sorted({*scores, *view.plausible({*again, *by_template, *view.ordered})})
     pairs = _without(view.settled, pairs)
     return pairs, features(view, pairs, tally, scores)
 
