@@ -22,7 +22,7 @@ from bitrawl.urls.sitewide.matching import MatchingModels, bundled_models, first
 from bitrawl.urls.sitewide.site_urls import ChangePattern, SiteUrls
 
 # Judgements.
-SETTLED = 0.99  # Score of two URLs that differ in their marks alone; the models give most of them 0.98 to 1.
+SETTLED = 0.95  # Score of two URLs that differ in their marks alone; the models give most of them 0.98 to 1.
 LEAST = 0.1  # Score below which nothing is said.
 # Where this share of the pages of two languages is settled, a page that is settled with a third has no version here.
 MOSTLY = 0.5

@@ -128,19 +128,21 @@ def second_round(
 
     Pairs that are `known` by other evidence are believed instead of what the first round says of their URLs.
     """
-    taken = {end for pair in known for end in pair}
-    rest_of_scores = {pair: score for pair, score in scores.items() if taken.isdisjoint(pair)} if taken else scores
-    believed = {**dict.fromkeys(known, 1.0), **one_to_one(rest_of_scores, _BELIEVED)}
+    believed = one_to_one(scores, _BELIEVED)
     view.learn_sides([pair for pair, score in believed.items() if score > _SURE])
-    tally = DifferenceCounts(view, believed)
     sure = {end for pair, score in believed.items() if score > _SURE for end in pair}
+    if known:
+        taken = {end for pair in known for end in pair}
+        rest_of_scores = {pair: score for pair, score in scores.items() if taken.isdisjoint(pair)}
+        believed = {**dict.fromkeys(known, 1.0), **one_to_one(rest_of_scores, _BELIEVED)}
+    tally = DifferenceCounts(view, believed)
     rest = [number for number, third in enumerate(view.third) if not third and number not in sure]
     view.place(numbered_pairs(view.tokens, view.sides, rest))
     again = _candidates(view, with_habits_joined(view.tokens, tally.habits()), rest, keys)
     # Where languages are known, pages of one kind are compared each with each only for the sake of their words.
     alike = view.settled is None or tally.lexicon is not None
     by_template = pairs_by_template(view, rest, _TEMPLATE_PAIRS) if alike else []
-    pairs = sorted({*scores, *view.plausible({*again, *by_template, *view.ordered})})
+    pairs = sorted({*scores, *known, *view.plausible({*again, *by_template, *view.ordered})})
     pairs = _without(view.settled, pairs)
     return pairs, features(view, pairs, tally, scores)
 
