@@ -26,6 +26,7 @@ from bitrawl.pair.structure import letter_of
 from bitrawl.pair.url_pairs import UrlDetector
 from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, RefusalReason, shared_text
 from bitrawl.protocols import Encoder
+from bitrawl.urls.patterns import Pattern
 
 Scorer = Callable[[Candidates], Floats]
 
@@ -55,11 +56,12 @@ class PairingSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairingResult:
-    """The pairs, and what was refused and why."""
+    """The pairs, what was refused and why, and what was learned of the site's URLs."""
 
     pairs: list[PagePair] = field(default_factory=list)
     partial: list[PagePair] = field(default_factory=list)  # refused, but a part of their text is translated
     refusals: list[Refusal] = field(default_factory=list)
+    patterns: dict[tuple[Language, Language], dict[Pattern, float]] = field(default_factory=dict)
 
 
 class Pairing:
@@ -159,6 +161,7 @@ class Rounds:
             self._page_pairs(matched, order),
             [msgspec.structs.replace(pair, partial=True) for pair in self._page_pairs(partial, order)],
             self._refusals(matched, partial.keys(), scores, order),
+            self._url.patterns,
         )
 
     def _partial(self, matched: Mapping[PageNumbers, float]) -> dict[PageNumbers, float]:
@@ -196,7 +199,7 @@ class Rounds:
         if Method.DECLARED in methods:
             proposed |= DeclaredDetector().propose(site, Known()).keys() | claims(site)
         if Method.URL in methods:
-            proposed |= self._url.versions(site, Known())
+            proposed |= self._url.versions(site, self.known)
         refused = []
         for pair in sorted(proposed - matched.keys()):
             a, b = sorted(

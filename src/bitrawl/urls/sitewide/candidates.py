@@ -53,9 +53,7 @@ class KeysOfUrls:
     def of(self, one: MarkedTokens) -> UrlKeys:
         found = self._known.get((one.tokens, one.bare))
         if found is None:
-            near, content = (
-                np.fromiter(set(map(hash, keys)), np.int64) for keys in (near_keys(one), _content(one))
-            )
+            near, content = (np.fromiter(set(map(hash, keys)), np.int64) for keys in (near_keys(one), _content(one)))
             found = self._known[one.tokens, one.bare] = UrlKeys(near, content)
         return found
 
@@ -72,7 +70,8 @@ def candidates_of_sides(
             for a, b in product(group_a, group_b):
                 weights[min(first[a], second[b]), max(first[a], second[b])] += weight
     most = max(_FEWEST_PARTNERS, min(MAX_PARTNERS, _PARTNERS // max(1, len(first) + len(second))))
-    return _best(weights, most)
+    # The order of hashes differs from process to process, and with it the last digits of a sum.
+    return _best({pair: round(weight, 9) for pair, weight in weights.items()}, most)
 
 
 def _shared_groups(
@@ -84,7 +83,7 @@ def _shared_groups(
         return
     flat = [np.concatenate(arrays) for arrays in sides]
     owners = [np.repeat(np.arange(len(arrays)), [len(one) for one in arrays]) for arrays in sides]
-    shared = np.intersect1d(*(np.unique(keys) for keys in flat), assume_unique=True)
+    shared = np.intersect1d(np.unique(flat[0]), np.unique(flat[1]), assume_unique=True)
     places: list[list[list[int]]] = []
     for keys, owner in zip(flat, owners, strict=True):
         at = np.searchsorted(shared, keys)

@@ -63,8 +63,7 @@ class SiteUrls:
         third, marked = sides.in_third(self.tokens, self.languages), sides.by_marks(self.tokens, self.languages)
         self.third = [third and not told for told, third in zip(self.told, third, strict=True)]
         self.marked = [
-            0.0 if third else told or side
-            for told, third, side in zip(self.told, self.third, marked, strict=True)
+            0.0 if third else told or side for told, third, side in zip(self.told, self.third, marked, strict=True)
         ]
         self.worded = sides.by_words(self.tokens, self.languages)
         self.foreign = sides.foreign(self.tokens, self.languages, self.marked)
