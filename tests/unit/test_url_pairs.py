@@ -1,39 +1,80 @@
+import random
+
 import pytest
 from small_site import EN, FR, page
 
+from bitrawl.model import Language
 from bitrawl.pair.condensing import condense
 from bitrawl.pair.evidence import Known, page_numbers
-from bitrawl.pair.url_pairs import UrlDetector, by_marks, by_replacements, same_language_versions
+from bitrawl.pair.url_pairs import UrlDetector, by_replacements
 from bitrawl.url import Url
 from bitrawl.urls.patterns import difference, learn
 from bitrawl.urls.tokens import raw_tokens
 
+DE = Language("de")
+NAMES = ["harbour", "winter", "museum", "garden", "school", "market", "letters", "music", "energy", "travel"]
+
 
 def site_of(*urls):
-    return condense([page(url, language, [url]) for url, language in urls], [EN, FR])
+    return condense([page(url, language, [url]) for url, language in urls], [EN, FR, DE])
+
+
+def said(site, known=None):
+    """By the URLs of its two pages, what is said for each pair."""
+    urls = [summary.url for summary in site.summaries]
+    found = UrlDetector().propose(site, Known(known, site))
+    return {frozenset((urls[a], urls[b])): value for (a, b), value in found.items()}
 
 
 def test_marks_on_both_sides_are_worth_more_than_on_one_and_one_more_than_none():
-    both = by_marks(site_of(("http://s.test/en/x", EN), ("http://s.test/fr/x", FR)))
-    one = by_marks(site_of(("http://s.test/x", EN), ("http://s.test/fr/x", FR)))
-    none = by_marks(site_of(("http://s.test/x.html", EN), ("http://s.test/x.php", FR)))
-    assert both[0, 1] > one[0, 1] > none[0, 1] > 0
+    propose = UrlDetector().propose
+    both = propose(site_of(("http://s.test/en/x", EN), ("http://s.test/fr/x", FR)), Known())
+    one = propose(site_of(("http://s.test/x", EN), ("http://s.test/fr/x", FR)), Known())
+    none = propose(site_of(("http://s.test/x.html", EN), ("http://s.test/x.php", FR)), Known())
+    other = propose(site_of(("http://s.test/harbour.html", EN), ("http://s.test/museum.html", FR)), Known())
+    assert both[0, 1] > one[0, 1] > none[0, 1] > other.get((0, 1), 0)
+    assert none[0, 1] <= 0.5
 
 
 @pytest.mark.parametrize(
     ("english", "french"),
     [
-        ("http://s.test/index_{}_e.html", "http://s.test/index_{}_f.html"),
+        ("http://s.test/{}_e.html", "http://s.test/{}_f.html"),
         ("http://s.test/english-news/{}", "http://s.test/actualites/{}"),
-        ("http://one.test/v/{}", "http://deux.test/v/{}"),
+        ("http://one.s.test/v/{}", "http://deux.s.test/v/{}"),
+        ("http://s.test/{}?sel=1", "http://s.test/{}?sel=2"),
     ],
 )
-def test_a_pattern_that_three_known_pairs_show_finds_the_others(english, french):
-    urls = [(english.format(n + 10), EN) for n in range(8)] + [(french.format(n + 10), FR) for n in range(8)]
-    site = site_of(*urls)
-    known = Known({(n, n + 8): 1.0 for n in range(4)}, site)
-    evidence = UrlDetector().propose(site, known)
-    assert all(evidence.get((n, n + 8), 0) > 0.5 for n in range(8))
+def test_a_habit_that_names_no_language_is_found_before_any_pair_is_known(english, french):
+    site = site_of(*((english.format(n), EN) for n in NAMES), *((french.format(n), FR) for n in NAMES))
+    found = said(site)
+    assert all(found.get(frozenset((english.format(n), french.format(n))), 0) > 0.5 for n in NAMES)
+
+
+def test_known_pairs_teach_by_how_much_numbers_differ():
+    numbers = sorted(random.Random(3).sample(range(1000, 1900), 20))
+    pairs = [(f"http://s.test/article.php?id={n}", f"http://s.test/article.php?id={n + 3517}") for n in numbers]
+    site = site_of(*((a, EN) for a, _ in pairs), *((b, FR) for _, b in pairs))
+    before, after = said(site), said(site, {(n, n + 20): 1.0 for n in range(8)})
+    assert all(before[frozenset(pair)] < 0.7 for pair in pairs[8:])
+    assert all(after[frozenset(pair)] > 0.9 for pair in pairs[8:])
+
+
+def test_known_pairs_that_contradict_a_habit_make_it_doubtful():
+    site = site_of(*((f"http://s.test/a/{n}", EN) for n in NAMES), *((f"http://s.test/b/{n}", FR) for n in NAMES))
+    habit = [frozenset((f"http://s.test/a/{n}", f"http://s.test/b/{n}")) for n in NAMES[6:]]
+    before, after = said(site), said(site, {(n, 10 + (n + 1) % 6): 1.0 for n in range(6)})
+    assert all(after.get(pair, 0) < before[pair] for pair in habit)
+
+
+def test_a_page_in_the_wrong_language_does_not_come_between_two_versions():
+    site = site_of(("http://s.test/x", EN), ("http://s.test/de/x", EN), ("http://s.test/fr/x", FR))
+    assert said(site) == {frozenset(("http://s.test/x", "http://s.test/fr/x")): pytest.approx(0.85)}
+
+
+def test_all_languages_of_a_page_are_versions_of_each_other():
+    site = site_of(("http://s.test/x", EN), ("http://s.test/de/x", DE), ("http://s.test/fr/x", FR))
+    assert len(said(site)) == 3
 
 
 def test_numbers_that_differ_by_a_constant_are_a_pattern():
@@ -41,8 +82,7 @@ def test_numbers_that_differ_by_a_constant_are_a_pattern():
     urls += [(f"http://s.test/article{200 + n}", FR) for n in range(8)]
     site = site_of(*urls)
     detector = UrlDetector()
-    evidence = detector.propose(site, Known({(n, n + 8): 1.0 for n in range(4)}, site))
-    assert all(evidence[n, n + 8] > 0.5 for n in range(8))
+    detector.propose(site, Known({(n, n + 8): 1.0 for n in range(4)}, site))
     assert [str(pattern) for pattern in detector.patterns[EN, FR]] == ["{+100}"]
 
 
@@ -61,8 +101,9 @@ def test_a_pattern_leads_from_one_address_to_the_other():
 def test_the_users_replacement_is_certain():
     site = site_of(("http://s.test/uk/x", EN), ("http://s.test/q/x", FR))
     assert by_replacements(site, [("/uk/", "/q/")]) == {(0, 1): 1.0}
+    assert UrlDetector([("/uk/", "/q/")]).propose(site, Known()) == {(0, 1): 1.0}
 
 
 def test_a_page_in_the_wrong_language_is_known_by_its_address():
     site = site_of(("http://s.test/en/x", EN), ("http://s.test/fr/x", EN))
-    assert same_language_versions(site) == {page_numbers(0, 1)}
+    assert UrlDetector().versions(site, Known()) == {page_numbers(0, 1)}

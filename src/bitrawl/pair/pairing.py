@@ -24,7 +24,7 @@ from bitrawl.pair.rows import places_in
 from bitrawl.pair.scoring import ScoreModel, probabilities
 from bitrawl.pair.site import PageOf, Pages, Site
 from bitrawl.pair.structure import letter_of
-from bitrawl.pair.url_pairs import UrlDetector, by_marks, same_language_versions
+from bitrawl.pair.url_pairs import UrlDetector
 from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, RefusalReason, UntranslatedText, same_text
 from bitrawl.protocols import Encoder
 from bitrawl.urls.patterns import Pattern
@@ -203,7 +203,7 @@ class Rounds:
         if Method.DECLARED in methods:
             proposed |= DeclaredDetector().propose(site, Known()).keys() | claims(site)
         if Method.URL in methods:
-            proposed |= by_marks(site).keys() | same_language_versions(site)
+            proposed |= self._url.versions(site, self.known)
         refused = []
         for pair in sorted(proposed - matched.keys()):
             a, b = sorted(

@@ -1,4 +1,4 @@
-"""u: pages whose URLs are versions of each other, by language marks, by the site's own patterns, or by the user's."""
+"""u: pages whose URLs are versions of each other, by all URLs of the site together, or by the user's replacements."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,66 +7,45 @@ from bitrawl.model import Language
 from bitrawl.pair.evidence import Evidence, Known, PageNumbers, page_numbers
 from bitrawl.pair.site import Site
 from bitrawl.url import Url
-from bitrawl.urls.marks import is_marked, named_languages, skeleton
 from bitrawl.urls.patterns import Pattern, learn, reliability
+from bitrawl.urls.sitewide.by_language import LIKELY, Versions
 
-# Judgements: the score weighs them against the rest.
-MARKED = (0.5, 0.85, 0.95)  # What the same skeleton is worth when none, one, both of the URLs name their language.
-MAX_RIVALS = 50  # Pages of a language with one skeleton: of more, the URLs say nothing.
-RELIABLE = 0.5  # Of the known pages that a pattern leads from, the share that it must lead to their partner.
+RELIABLE = 0.5  # Of the known pages that a pattern leads from, the share that it must lead to their partner. Judgement.
 
 
 class UrlDetector:
-    """The strongest of what marks, learned patterns and the user's replacements say."""
+    """What the URLs of one site say, read once; known pairs teach more of them."""
 
     def __init__(self, replacements: Sequence[tuple[str, str]] = ()) -> None:
         self._replacements = replacements
-        self.patterns: dict[tuple[Language, Language], dict[Pattern, float]] = {}
+        self._site: Site | None = None
+        self._versions = Versions((), ())
+        self._known = Known()
+
+    @property
+    def patterns(self) -> dict[tuple[Language, Language], dict[Pattern, float]]:
+        """What the known pairs of the last round show, for whoever crawls the site; no evidence is made of it."""
+        return learned(self._site, self._known) if self._site else {}
 
     def propose(self, site: Site, known: Known) -> Evidence:
-        """Patterns need known pairs; they are kept in `patterns` for whoever crawls the site."""
-        evidence = dict(by_marks(site))
-        self.patterns = learned(site, known)
-        for found in (by_patterns(site, self.patterns), by_replacements(site, self._replacements)):
-            for pair, value in found.items():
-                evidence[pair] = max(value, evidence.get(pair, 0.0))
+        """Each two languages by themselves; the user's replacements are certain."""
+        self._known = known
+        evidence = self._of(site).scores(known.pairs)
+        evidence.update(by_replacements(site, self._replacements))
         return Evidence.of(evidence)
 
+    def versions(self, site: Site, known: Known) -> set[PageNumbers]:
+        """Pages that are versions of each other as far as URLs tell, translated or not."""
+        likely = {pair for pair, score in self.propose(site, known).items() if score >= LIKELY}
+        return likely | self._of(site).copies()
 
-def by_marks(site: Site) -> Evidence:
-    """Pages of the same skeleton; several of one language share what it is worth."""
-    buckets: dict[str, dict[Language, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for summary in site.summaries:
-        buckets[skeleton(summary.url, summary.language)][summary.language].append(summary.number)
-    evidence: dict[PageNumbers, float] = {}
-    for by_language in buckets.values():
-        languages = list(by_language)
-        for place, first in enumerate(languages):
-            for second in languages[place + 1 :]:
-                rivals = max(len(by_language[first]), len(by_language[second]))
-                if rivals > MAX_RIVALS:
-                    continue
-                for a in by_language[first]:
-                    for b in by_language[second]:
-                        marks = sum(is_marked(site.summaries[n].url, site.summaries[n].language) for n in (a, b))
-                        evidence[page_numbers(a, b)] = MARKED[marks] / rivals
-    return Evidence.of(evidence)
-
-
-def same_language_versions(site: Site) -> set[PageNumbers]:
-    """Pages in one language, of which one has the address of another language's version of the other."""
-    buckets: dict[str, list[int]] = defaultdict(list)
-    for summary in site.summaries:
-        buckets[skeleton(summary.url, summary.language)].append(summary.number)
-    found: set[PageNumbers] = set()
-    for summary in site.summaries:
-        for language in named_languages(summary.url):
-            if language == summary.language:
-                continue
-            for number in buckets.get(skeleton(summary.url, language), [])[:MAX_RIVALS]:
-                if number != summary.number and site.summaries[number].language == summary.language:
-                    found.add(page_numbers(summary.number, number))
-    return found
+    def _of(self, site: Site) -> Versions:
+        if self._site is not site:
+            self._site = site
+            self._versions = Versions(
+                [summary.url for summary in site.summaries], [summary.language for summary in site.summaries]
+            )
+        return self._versions
 
 
 def learned(site: Site, known: Known) -> dict[tuple[Language, Language], dict[Pattern, float]]:
@@ -85,22 +64,6 @@ def learned(site: Site, known: Known) -> dict[tuple[Language, Language], dict[Pa
         worth = reliability(learn(pairs), pairs, exists)
         patterns[languages] = {pattern: value for pattern, value in worth.items() if value >= RELIABLE}
     return patterns
-
-
-def by_patterns(
-    site: Site, patterns: dict[tuple[Language, Language], dict[Pattern, float]]
-) -> dict[PageNumbers, float]:
-    """Where a pattern leads from a page of the first language to one of the second."""
-    evidence: dict[PageNumbers, float] = {}
-    for (first, second), worth in patterns.items():
-        for summary in site.of_language(first) if worth else ():
-            for pattern, value in worth.items():
-                for url in pattern.apply(summary.url):
-                    number = site.by_url.get(url)
-                    if number is not None and site.summaries[number].language == second:
-                        pair = page_numbers(summary.number, number)
-                        evidence[pair] = max(value, evidence.get(pair, 0.0))
-    return evidence
 
 
 def by_replacements(site: Site, replacements: Sequence[tuple[str, str]]) -> dict[PageNumbers, float]:

@@ -82,6 +82,11 @@ class Change(NamedTuple):
 @lru_cache(maxsize=65536)
 def marked_tokens(url: Url) -> MarkedTokens:
     """Cached, because a page's URL is compared with each of its links, and a site's URLs with many others of the site."""
+    return read_tokens(url)
+
+
+def read_tokens(url: Url) -> MarkedTokens:
+    """For those who look at each URL of a large site once."""
     text = unquote_plus(url.partition("://")[2].removeprefix("www."))
     text = text.removesuffix("/")
     tokens = _tokens(text)

@@ -4,10 +4,15 @@ The work grows with the number of URLs, not with its square: a key that many URL
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bitrawl.urls.marked_tokens import MarkedTokens, bare_tokens, is_word
+from bitrawl.urls.tokens import Tokens
 
 UrlNumbers = tuple[int, int]  # two URLs of the list by their places in it, the smaller first
 
@@ -30,6 +35,65 @@ def candidates(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> list[Url
             for pair in combinations(group, 2):
                 weights[pair] += weight
     return _best(weights, max(_FEWEST_PARTNERS, min(MAX_PARTNERS, _PARTNERS // max(1, len(numbers)))))
+
+
+class UrlKeys(NamedTuple):
+    """The hashed keys of one URL."""
+
+    near: NDArray[np.int64]
+    content: NDArray[np.int64]
+
+
+class KeysOfUrls:
+    """The keys of URLs, computed once however many languages a URL is compared in."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Tokens, Tokens], UrlKeys] = {}
+
+    def of(self, one: MarkedTokens) -> UrlKeys:
+        found = self._known.get((one.tokens, one.bare))
+        if found is None:
+            near, content = (np.fromiter(set(map(hash, keys)), np.int64) for keys in (near_keys(one), _content(one)))
+            found = self._known[one.tokens, one.bare] = UrlKeys(near, content)
+        return found
+
+
+def candidates_of_sides(
+    urls: Sequence[MarkedTokens], first: Sequence[int], second: Sequence[int], keys: KeysOfUrls
+) -> list[UrlNumbers]:
+    """Pairs of one number of either side, where it is known which URLs are on which."""
+    weights: defaultdict[UrlNumbers, float] = defaultdict(float)
+    ones, others = ([keys.of(urls[number]) for number in numbers] for numbers in (first, second))
+    for kind, worth in ((lambda one: one.near, _STRONG), (lambda one: one.content, _WEAK)):
+        for group_a, group_b in _shared_groups(ones, others, kind):
+            weight = worth / (len(group_a) + len(group_b) - 1)
+            for a, b in product(group_a, group_b):
+                weights[min(first[a], second[b]), max(first[a], second[b])] += weight
+    most = max(_FEWEST_PARTNERS, min(MAX_PARTNERS, _PARTNERS // max(1, len(first) + len(second))))
+    # The order of hashes differs from process to process, and with it the last digits of a sum.
+    return _best({pair: round(weight, 9) for pair, weight in weights.items()}, most)
+
+
+def _shared_groups(
+    first: Sequence[UrlKeys], second: Sequence[UrlKeys], kind: Callable[[UrlKeys], NDArray[np.int64]]
+) -> Iterator[tuple[list[int], list[int]]]:
+    """For each key that few have and that both sides have, its places in either."""
+    sides = [([kind(one) for one in ones]) for ones in (first, second)]
+    if not all(sides):
+        return
+    flat = [np.concatenate(arrays) for arrays in sides]
+    owners = [np.repeat(np.arange(len(arrays)), [len(one) for one in arrays]) for arrays in sides]
+    shared = np.intersect1d(np.unique(flat[0]), np.unique(flat[1]), assume_unique=True)
+    places: list[list[list[int]]] = []
+    for keys, owner in zip(flat, owners, strict=True):
+        at = np.searchsorted(shared, keys)
+        held = (at < len(shared)) & (shared[np.minimum(at, len(shared) - 1)] == keys) if len(shared) else at < 0
+        order = np.argsort(at[held], kind="stable")
+        bounds = np.searchsorted(at[held][order], np.arange(1, len(shared)))
+        places.append([part.tolist() for part in np.split(owner[held][order], bounds)] if len(shared) else [])
+    for group_a, group_b in zip(*places, strict=True):
+        if len(group_a) + len(group_b) <= MAX_SHARING:
+            yield group_a, group_b
 
 
 def _groups(keys_of_each: Iterable[tuple[int, Iterator[object]]]) -> Iterator[list[int]]:

@@ -7,7 +7,7 @@ by what the first has found: which side is which language, which words stand for
 side. Each round's judge is a model (see models/url-pairs.md); each URL is in one pair at most, or in none.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -17,7 +17,14 @@ import numpy as np
 
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.sitewide.candidates import UrlNumbers, candidates, with_habits_joined
+from bitrawl.urls.marked_tokens import MarkedTokens
+from bitrawl.urls.sitewide.candidates import (
+    KeysOfUrls,
+    UrlNumbers,
+    candidates,
+    candidates_of_sides,
+    with_habits_joined,
+)
 from bitrawl.urls.sitewide.difference_counts import DifferenceCounts, Floats, habitual_directions
 from bitrawl.urls.sitewide.evidence import features, two_languages
 from bitrawl.urls.sitewide.ordering import numbered_pairs, pairs_of_runs
@@ -85,25 +92,58 @@ def bundled_models() -> MatchingModels:
     return MatchingModels.load()
 
 
-def first_round(view: SiteUrls) -> tuple[list[UrlNumbers], Floats]:
+def first_round(view: SiteUrls, keys: KeysOfUrls | None = None) -> tuple[list[UrlNumbers], Floats]:
     """Candidates and what is to be judged of them when nothing is known."""
     certain = view.certain()
     open_to_doubt = [number for number, third in enumerate(view.third) if not third and number not in certain]
     view.place(pairs_of_runs(view.tokens, open_to_doubt))
-    pairs = sorted({*certain.values(), *view.plausible({*candidates(view.tokens, open_to_doubt), *view.ordered})})
-    return pairs, features(view, pairs, DifferenceCounts(view, dict.fromkeys(pairs, 1.0)), {})
+    found = _candidates(view, view.tokens, open_to_doubt, keys)
+    pairs = sorted({*certain.values(), *view.plausible({*found, *view.ordered})})
+    judged = _without(view.settled, pairs)
+    if not judged:
+        return [], features(view, [], DifferenceCounts(view, {}), {})
+    return judged, features(view, judged, DifferenceCounts(view, dict.fromkeys(pairs, 1.0)), {})
 
 
-def second_round(view: SiteUrls, scores: Mapping[UrlNumbers, float]) -> tuple[list[UrlNumbers], Floats]:
-    """The same with what the first round's scores tell of the site, and with more candidates."""
+def _candidates(
+    view: SiteUrls, tokens: Sequence[MarkedTokens], numbers: Sequence[int], keys: KeysOfUrls | None
+) -> list[UrlNumbers]:
+    if view.settled is None:
+        return candidates(tokens, numbers)
+    first, second = ([number for number in numbers if view.told[number] == side] for side in (1, -1))
+    return candidates_of_sides(tokens, first, second, keys or KeysOfUrls())
+
+
+def _without(settled: Sequence[UrlNumbers] | None, pairs: list[UrlNumbers]) -> list[UrlNumbers]:
+    return sorted(set(pairs) - set(settled)) if settled else pairs
+
+
+def second_round(
+    view: SiteUrls,
+    scores: Mapping[UrlNumbers, float],
+    known: Sequence[UrlNumbers] = (),
+    keys: KeysOfUrls | None = None,
+) -> tuple[list[UrlNumbers], Floats]:
+    """The same with what the first round's scores tell of the site, and with more candidates.
+
+    Pairs that are `known` by other evidence are believed instead of what the first round says of their URLs.
+    """
     believed = one_to_one(scores, _BELIEVED)
     view.learn_sides([pair for pair, score in believed.items() if score > _SURE])
-    tally = DifferenceCounts(view, believed)
     sure = {end for pair, score in believed.items() if score > _SURE for end in pair}
+    if known:
+        taken = {end for pair in known for end in pair}
+        rest_of_scores = {pair: score for pair, score in scores.items() if taken.isdisjoint(pair)}
+        believed = {**dict.fromkeys(known, 1.0), **one_to_one(rest_of_scores, _BELIEVED)}
+    tally = DifferenceCounts(view, believed)
     rest = [number for number, third in enumerate(view.third) if not third and number not in sure]
     view.place(numbered_pairs(view.tokens, view.sides, rest))
-    again = candidates(with_habits_joined(view.tokens, tally.habits()), rest)
-    pairs = sorted({*scores, *view.plausible({*again, *pairs_by_template(view, rest, _TEMPLATE_PAIRS), *view.ordered})})
+    again = _candidates(view, with_habits_joined(view.tokens, tally.habits()), rest, keys)
+    # Where languages are known, pages of one kind are compared each with each only for the sake of their words.
+    alike = view.settled is None or tally.lexicon is not None
+    by_template = pairs_by_template(view, rest, _TEMPLATE_PAIRS) if alike else []
+    pairs = sorted({*scores, *known, *view.plausible({*again, *by_template, *view.ordered})})
+    pairs = _without(view.settled, pairs)
     return pairs, features(view, pairs, tally, scores)
 
 

@@ -30,9 +30,14 @@ class SiteUrls:
     """The URLs of a site, which of two languages each seems to be in, and the comparisons made among them."""
 
     def __init__(
-        self, urls: Sequence[Url], languages: tuple[Language, Language], language_of: Mapping[Url, Language]
+        self,
+        urls: Sequence[Url],
+        languages: tuple[Language, Language],
+        language_of: Mapping[Url, Language],
+        settled: Sequence[UrlNumbers] | None = None,
     ) -> None:
-        self.urls, self.languages = urls, languages
+        """If the language of every URL is known, `settled` are the pairs that need no judge; otherwise None."""
+        self.urls, self.languages, self.settled = urls, languages, settled
         self.tokens = [marked_tokens(url) for url in urls]
         self.frequency = Counter(token for one in self.tokens for token in set(one.tokens))
         self.carriers = Carriers(self.tokens, self.frequency)
@@ -41,20 +46,27 @@ class SiteUrls:
             for one in self.tokens
         ]
         self.told = [sides.side_of(language_of[url], languages) if url in language_of else 0 for url in urls]
-        self.third = [
-            third and not told for told, third in zip(self.told, sides.in_third(self.tokens, languages), strict=True)
-        ]
-        self.marked = [
-            0.0 if third else told or side
-            for told, third, side in zip(self.told, self.third, sides.by_marks(self.tokens, languages), strict=True)
-        ]
-        self.worded = sides.by_words(self.tokens, languages)
-        self.foreign = sides.foreign(self.tokens, languages, self.marked)
+        self._read_sides()
         self.sides = self.marked
         self.ordered: dict[UrlNumbers, Placed] = {}
         self._runs: dict[int, float] = {}
         self.templates = [_template(one) for one in self.tokens]
         self._comparisons: dict[UrlNumbers, Comparison] = {}
+
+    def _read_sides(self) -> None:
+        """What marks and words say of each URL's language, unless all is known."""
+        none = [0.0] * len(self.urls)
+        if self.settled is not None:
+            self.third = [False] * len(self.urls)
+            self.marked, self.worded, self.foreign = [*map(float, self.told)], none, none
+            return
+        third, marked = sides.in_third(self.tokens, self.languages), sides.by_marks(self.tokens, self.languages)
+        self.third = [third and not told for told, third in zip(self.told, third, strict=True)]
+        self.marked = [
+            0.0 if third else told or side for told, third, side in zip(self.told, self.third, marked, strict=True)
+        ]
+        self.worded = sides.by_words(self.tokens, self.languages)
+        self.foreign = sides.foreign(self.tokens, self.languages, self.marked)
 
     def comparison(self, pair: UrlNumbers) -> Comparison:
         """Made once for each two."""
@@ -86,6 +98,8 @@ class SiteUrls:
 
     def certain(self) -> dict[int, UrlNumbers]:
         """By its two numbers each pair that differs in its marks alone, one of each language, when no third is so."""
+        if self.settled is not None:
+            return {end: pair for pair in self.settled for end in pair}
         alike: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for number, one in enumerate(self.tokens):
             if not self.third[number]:
@@ -106,6 +120,8 @@ class SiteUrls:
 
     def learn_sides(self, matched: Sequence[UrlNumbers]) -> None:
         """From partners that are known, on to all URLs."""
+        if self.settled is not None:
+            return
         known = np.array(self.marked, np.float64) + _BY_WORDS * np.array(self.worded, np.float64)
         for a, b in matched:
             side = _BY_COMPARISON * self.comparison((a, b)).side

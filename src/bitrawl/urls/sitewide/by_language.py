@@ -1,0 +1,287 @@
+"""Which URLs of a site are versions of each other, where the language of each page is known; for any number of languages.
+
+Pages whose URLs differ in their language marks alone are settled at once. What is left of two languages goes through
+the two rounds of `matching`, which learn the habits of the site from the settled pairs, too.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
+
+from bitrawl.languages import same_language
+from bitrawl.model import Language
+from bitrawl.url import Url
+from bitrawl.urls.marked_tokens import number_value, read_tokens
+from bitrawl.urls.marks import abbreviates
+from bitrawl.urls.patterns import MIN_SUPPORT
+from bitrawl.urls.sitewide.candidates import MAX_SHARING, KeysOfUrls, UrlNumbers
+from bitrawl.urls.sitewide.difference_counts import DifferenceCounts
+from bitrawl.urls.sitewide.matching import MatchingModels, bundled_models, first_round, one_to_one, second_round
+from bitrawl.urls.sitewide.site_urls import ChangePattern, SiteUrls
+
+# Judgements.
+# Scores of two URLs that differ in their marks alone, where one of them names its language, and where both do. The models
+# give most of them 0.98 to 1; but the score of page pairs was trained with these, and apisix has three false pairs more
+# at 0.95 for one mark.
+SETTLED = {1: 0.85, 2: 0.95}
+LEAST = 0.1  # Score below which nothing is said.
+# Where this share of the pages of two languages is settled, a page that is settled with a third has no version here.
+MOSTLY = 0.5
+_SHOWN = 100  # Settled pairs of two languages that the habits of the site are learned from; more if more are left.
+LIKELY = 0.5  # Score of a pair that is called a version in the report of refused pairs.
+_TAUGHT = 0.8  # Score from which on a known pair is no news.
+_DOUBTED = 0.5  # Part of its score that is left to a pair that shows neither marks nor a habit of the site.
+_TIE = 0.02  # Difference of scores that says nothing.
+_PRIOR = 2.0  # Known pages that a score of the models counts as much as.
+
+TwoLanguages = tuple[Language, Language]
+
+
+class Marks(IntEnum):
+    """What the marks of a URL say of the language that its page is in."""
+
+    CONTRARY = 0  # they name others
+    NONE = 1
+    OWN = 2
+
+
+class ReadUrl(NamedTuple):
+    """What settles a URL: its words and numbers without marks, hashed, and its marks."""
+
+    bare: int
+    marks: Marks
+
+
+class Versions:
+    """The URLs of a site, each with the language of its page."""
+
+    def __init__(
+        self, urls: Sequence[Url], languages: Sequence[Language], models: MatchingModels | None = None
+    ) -> None:
+        self._urls, self._languages = urls, languages
+        self._models = models or bundled_models()
+        self._by_language: defaultdict[Language, list[int]] = defaultdict(list)
+        for number in sorted(range(len(urls)), key=urls.__getitem__):
+            self._by_language[languages[number]].append(number)
+        self._read = _read(urls, languages)
+        self._alike: defaultdict[int, Counter[Language]] = defaultdict(Counter)
+        for one, language in zip(self._read, languages, strict=True):
+            self._alike[one.bare][language] += 1
+        self._settled, self._spare = _settled(self._read, languages)
+        self._said: dict[TwoLanguages, Mapping[UrlNumbers, float]] = {}
+        self._taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
+        self._elsewhere = {number for pairs in self._settled.values() for pair in pairs for number in pair}
+
+    def scores(self, known: Iterable[UrlNumbers] = ()) -> dict[UrlNumbers, float]:
+        """For pairs of URLs in two languages, the smaller number first: 0 to 1. Pairs that are `known` teach the habits."""
+        taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
+        for pair in known:
+            taught[_in_order(*(self._languages[number] for number in pair))].add(pair)
+        keys = KeysOfUrls()
+        found: dict[UrlNumbers, float] = {}
+        for two in combinations(sorted(self._by_language), 2):
+            settled = self._settled.get(two, {})
+            found.update(settled)
+            found.update(self._judged(two, taught[two] - settled.keys(), keys))
+        return found
+
+    def copies(self) -> set[UrlNumbers]:
+        """Pages in one language of which one has the address of another language's version of the other."""
+        return _copies(self._read, self._languages)
+
+    def _judged(self, two: TwoLanguages, known: set[UrlNumbers], keys: KeysOfUrls) -> Mapping[UrlNumbers, float]:
+        """What the models say of the URLs that are not settled; asked again where known pairs are news to them."""
+        if two not in self._said:
+            self._said[two] = self._asked(two, (), keys)
+        news = known - one_to_one(self._said[two], _TAUGHT).keys() - self._taught[two]
+        if len(news) >= MIN_SUPPORT:
+            self._said[two] = self._asked(two, sorted(known), keys)
+            self._taught[two] = known
+        return self._said[two]
+
+    def _asked(self, two: TwoLanguages, known: Sequence[UrlNumbers], keys: KeysOfUrls) -> dict[UrlNumbers, float]:
+        settled = list(self._settled.get(two, ()))
+        left = [self._unsettled(one, other) for one, other in (two, two[::-1])]
+        if not all(left):
+            return {}
+        shown = settled[:: 1 + len(settled) // max(_SHOWN, len(left[0]) + len(left[1]))]
+        numbers = sorted(
+            {*left[0], *left[1], *(end for pair in (*shown, *known) for end in pair)}, key=self._urls.__getitem__
+        )
+        place = {number: at for at, number in enumerate(numbers)}
+        view = SiteUrls(
+            [self._urls[number] for number in numbers],
+            two,
+            {self._urls[number]: self._languages[number] for number in numbers},
+            [_ordered(place[a], place[b]) for a, b in shown],
+        )
+        inside = [_ordered(place[a], place[b]) for a, b in known]
+        scores = _doubted(view, _two_rounds(view, self._models, inside, keys))
+        scores = _shared(_with_reliability(view, scores, inside))
+        return {_ordered(numbers[a], numbers[b]): score for (a, b), score in scores.items() if score >= LEAST}
+
+    def _unsettled(self, language: Language, other: Language) -> list[int]:
+        """The pages of the one language that may have a version in the other."""
+        two = _in_order(language, other)
+        settled = self._settled.get(two, ())
+        done = {number for pair in settled for number in pair} | self._spare.get(two, set())
+        left = [
+            number
+            for number in self._by_language[language]
+            if number not in done and self._count_alike(number, language) <= MAX_SHARING
+        ]
+        if len(settled) < MOSTLY * min(len(self._by_language[one]) for one in two):
+            return left
+        return [number for number in left if number not in self._elsewhere or self._count_alike(number, other)]
+
+    def _count_alike(self, number: int, language: Language) -> int:
+        """How many pages of that language have the same URL apart from marks and capitals."""
+        return self._alike[self._read[number].bare][language]
+
+
+def _two_rounds(
+    view: SiteUrls, models: MatchingModels, known: Sequence[UrlNumbers], keys: KeysOfUrls
+) -> dict[UrlNumbers, float]:
+    pairs, rows = first_round(view, keys)
+    scores = dict(zip(pairs, models.first.probability(rows).tolist(), strict=True))
+    scores.update(dict.fromkeys(view.settled or (), 1.0))
+    pairs, rows = second_round(view, scores, known, keys)
+    return dict(zip(pairs, models.second.probability(rows).tolist(), strict=True))
+
+
+def _doubted(view: SiteUrls, scores: Mapping[UrlNumbers, float]) -> Mapping[UrlNumbers, float]:
+    """Less for pairs that differ neither in marks nor as others do: of a small site, the models believe any two."""
+    believed = one_to_one(scores, LEAST)
+    tally = DifferenceCounts(view, {**dict.fromkeys(view.settled or (), 1.0), **believed})
+
+    def is_shown(pair: UrlNumbers) -> bool:
+        return view.comparison(pair).side != 0 or tally.recurs(pair)
+
+    return {pair: score if score < LEAST or is_shown(pair) else _DOUBTED * score for pair, score in scores.items()}
+
+
+def _shared(scores: Mapping[UrlNumbers, float]) -> Mapping[UrlNumbers, float]:
+    """Partners of one URL that are as good as each other share what they are worth."""
+    at_end: defaultdict[int, list[float]] = defaultdict(list)
+    for pair, score in scores.items():
+        if score >= LEAST:
+            for end in pair:
+                at_end[end].append(score)
+    return {
+        pair: score / max(sum(other >= score - _TIE for other in at_end[end]) for end in pair)
+        for pair, score in scores.items()
+        if score >= LEAST
+    }
+
+
+def _with_reliability(
+    view: SiteUrls, scores: Mapping[UrlNumbers, float], known: Sequence[UrlNumbers]
+) -> Mapping[UrlNumbers, float]:
+    """Moved towards how often a difference leads from a known page to its partner, where it leads from such pages.
+
+    A pair does not speak for itself.
+    """
+    if not known:
+        return scores
+    partners, certain = {end for pair in known for end in pair}, set(known)
+    ways = {pair: _way(view, pair) for pair in scores}
+    right, wrong = Counter[ChangePattern](), Counter[ChangePattern]()
+    for pair, way in ways.items():
+        if pair in certain:
+            right[way] += 1
+        elif not partners.isdisjoint(pair):
+            wrong[way] += 1
+    found = {}
+    for pair, score in scores.items():
+        way = ways[pair]
+        for_it = right[way] - (pair in certain)
+        against = wrong[way] - (pair not in certain and not partners.isdisjoint(pair))
+        found[pair] = (_PRIOR * score + for_it) / (_PRIOR + for_it + against)
+    return found
+
+
+def _way(view: SiteUrls, pair: UrlNumbers) -> ChangePattern:
+    """In what the two differ, from the first language to the second; of numbers, by how much."""
+    turned = view.told[pair[0]] < 0
+    return tuple(_change(new, old) if turned else _change(old, new) for old, new in view.comparison(pair).pattern)
+
+
+def _change(old: str, new: str) -> tuple[str, str]:
+    return ("#", str(number_value(new) - number_value(old))) if old.isdecimal() and new.isdecimal() else (old, new)
+
+
+def _read(urls: Sequence[Url], languages: Sequence[Language]) -> list[ReadUrl]:
+    """What all URLs have, like the .de of a host, is no mark."""
+    common: set[str] | None = None
+    marked: list[list[tuple[str, Language]]] = []
+    bare: list[int] = []
+    for url in urls:
+        one = read_tokens(url)
+        common = set(one.tokens) if common is None else common.intersection(one.tokens)
+        marked.append([(token, mark) for token, mark in zip(one.tokens, one.marks, strict=True) if mark])
+        bare.append(hash("".join(one.bare)))  # whatever capitals it was cut at
+    everywhere = common if common and len(urls) > 1 else set()
+    return [
+        ReadUrl(key, _marks([mark for token, mark in marks if token not in everywhere], language))
+        for key, marks, language in zip(bare, marked, languages, strict=True)
+    ]
+
+
+def _marks(marks: Sequence[Language], language: Language) -> Marks:
+    if not marks:
+        return Marks.NONE
+    return Marks.OWN if any(_names(mark, language) for mark in marks) else Marks.CONTRARY
+
+
+@lru_cache(maxsize=4096)
+def _names(mark: Language, language: Language) -> bool:
+    return same_language(mark, language) or same_language(language, mark) or abbreviates(mark, language)
+
+
+def _settled(
+    read: Sequence[ReadUrl], languages: Sequence[Language]
+) -> tuple[dict[TwoLanguages, dict[UrlNumbers, float]], dict[TwoLanguages, set[int]]]:
+    """By languages: the pairs that differ in their marks alone, with no third; and copies that pass for another language.
+
+    At least one of the two must name its language, and neither may name only others.
+    """
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for number, one in enumerate(read):
+        groups[one.bare].append(number)
+    pairs: defaultdict[TwoLanguages, dict[UrlNumbers, float]] = defaultdict(dict)
+    spare: defaultdict[TwoLanguages, set[int]] = defaultdict(set)
+    for group in groups.values():
+        proper: defaultdict[Language, list[int]] = defaultdict(list)
+        copies: defaultdict[Language, list[int]] = defaultdict(list)
+        for number in group:
+            (copies if read[number].marks is Marks.CONTRARY else proper)[languages[number]].append(number)
+        alone = sorted((language, numbers[0]) for language, numbers in proper.items() if len(numbers) == 1)
+        for (first, a), (second, b) in combinations(alone, 2):
+            marked = (read[a].marks, read[b].marks).count(Marks.OWN)
+            if marked:
+                pairs[first, second][_ordered(a, b)] = SETTLED[marked]
+                spare[first, second].update(copies.get(first, ()), copies.get(second, ()))
+    return pairs, spare
+
+
+def _copies(read: Sequence[ReadUrl], languages: Sequence[Language]) -> set[UrlNumbers]:
+    groups: defaultdict[tuple[int, Language], list[int]] = defaultdict(list)
+    for number, (one, language) in enumerate(zip(read, languages, strict=True)):
+        groups[one.bare, language].append(number)
+    found: set[UrlNumbers] = set()
+    for group in groups.values():
+        proper = [number for number in group if read[number].marks is not Marks.CONTRARY]
+        if len(proper) == 1:
+            found.update(_ordered(proper[0], number) for number in group if number != proper[0])
+    return found
+
+
+def _in_order(first: Language, second: Language) -> TwoLanguages:
+    return (first, second) if first < second else (second, first)
+
+
+def _ordered(a: int, b: int) -> UrlNumbers:
+    return (a, b) if a < b else (b, a)
