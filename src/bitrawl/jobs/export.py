@@ -27,6 +27,7 @@ from bitrawl.store.statistics import FetchTimes, fetch_times
 from bitrawl.store.summary import summarise
 from bitrawl.store.unit_merger import merged
 from bitrawl.store.verdicts import VERDICTS, VerdictHistory
+from bitrawl.text.clauses import bounded
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.version import __version__
@@ -114,7 +115,7 @@ def _items(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdF
         repeated = findings.duplicates()
         for page in _pages(ledger):
             if page.is_on_topic and page.url not in repeated and same_language(page.language, languages[0]):
-                yield page
+                yield bounded(page, mined.job.align.characters)[0]
         return
     lang_a, lang_b = languages
     spoken: dict[Url, Language] = {}

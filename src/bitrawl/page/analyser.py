@@ -36,7 +36,7 @@ from bitrawl.page.languages import LanguageReader, claimed
 from bitrawl.page.links import read_anchors, read_images, read_links
 from bitrawl.page.machine_translation import machine_translation
 from bitrawl.page.metadata import canonical, read_metadata
-from bitrawl.page.outline import TEXT, Block, Outline, normalise, outline
+from bitrawl.page.outline import TEXT, Block, Outline, in_lines, normalise, outline
 from bitrawl.page.sitemap import read_sitemap
 from bitrawl.protocols import LanguageIdentifier
 from bitrawl.text.language import NgramLanguageIdentifier
@@ -116,7 +116,7 @@ class PageAnalyser:
         skeleton = Outline()
         for part in _BLANK_LINE.split(text):
             if line := normalise(part):
-                skeleton.blocks.append(Block(line, ParagraphKind.TEXT, len(skeleton.tags), -1))
+                skeleton.blocks.append(Block(in_lines(part, line), ParagraphKind.TEXT, len(skeleton.tags), -1))
                 skeleton.tags.append(TEXT)
         understood = self._understood(
             skeleton, [1.0] * len(skeleton.blocks), head, capture.header("content-language"), ""

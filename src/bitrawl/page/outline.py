@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from bitrawl.model import ParagraphKind
+from bitrawl.model import UNDETERMINED, ParagraphKind
+from bitrawl.text.sentences import LINE_END, sentences
 
 MAX_TAGS = 20_000  # Later positions are -1. The longest of 99 news pages had 12,308.
+ENDLESS = 500  # Characters without the end of a sentence; judgement: the shortest usual bound of a segment.
 TEXT = "#text"
 """Marks the beginning of a paragraph in the tag sequence, as in Liu et al., section 4."""
 
@@ -87,6 +89,21 @@ def normalise(text: str) -> str:
     if not text.isprintable():  # accepts only U+0020 as a space, and no character of the categories Cc, Cf, Zl and Zp
         text = " ".join(_JUNK.sub("", text).split())
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+LINE_ENDS = "\n\r" + LINE_END
+"""Where lines are kept as they are: in <pre>, and in plain text."""
+
+
+def in_lines(raw: str, text: str, ends: str = LINE_ENDS) -> str:
+    """The normalised text of a paragraph, with its line breaks where it has hardly any ends of sentences.
+
+    So a long list, a poem or a table that is only broken into lines can be split there, if it has to be. Elsewhere, a
+    line break says nothing about the text.
+    """
+    if len(text) <= ENDLESS or max(map(len, sentences(text, UNDETERMINED))) <= ENDLESS:
+        return text
+    return LINE_END.join(filter(None, map(normalise, re.split(f"[{ends}]", raw))))
 
 
 _SEA = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\ua9e0-\ua9ff\uaa60-\uaa7f"
@@ -218,7 +235,7 @@ class _Walk:
                     marked += 1
                 elif role == _BREAK:
                     if parts:
-                        parts.append(" ")
+                        parts.append(LINE_END)
                         breaks += 1
                         if breaks > 1:  # two in a row start a new paragraph
                             self.end()
@@ -276,7 +293,10 @@ class _Walk:
         """End the paragraph, if there is one."""
         parts, waiting = self.parts, self.waiting
         if parts:
-            text = normalise(parts[0] if len(parts) == 1 else "".join(parts))
+            raw = parts[0] if len(parts) == 1 else "".join(parts)
+            text = normalise(raw)
+            if len(text) > ENDLESS:
+                text = in_lines(raw, text, self.line_ends())
             parts.clear()
             if text:
                 self.keep(text)
@@ -287,6 +307,15 @@ class _Walk:
             waiting.clear()
             if still_open:
                 waiting.append(self.anchor)
+
+    def line_ends(self) -> str:
+        """The characters that end a line here."""
+        containers, container = self.found.containers, self.container
+        while container >= 0:
+            if containers.tags[container] == "pre":
+                return LINE_ENDS
+            container = containers.parents[container]
+        return LINE_END
 
     def keep(self, text: str) -> None:
         """Add a block. The waiting anchors are in it."""

@@ -59,12 +59,14 @@ class Findings:
         self._compress = zstandard.ZstdCompressor(level=3).compress
         self._decompress = zstandard.ZstdDecompressor().decompress
 
-    def aligned(self, site: str, key: AlignmentKey, segments: Sequence[SegmentPair]) -> None:
-        """Keep the segments of a pair, before its site is complete."""
+    def aligned(self, site: str, key: AlignmentKey, segments: Sequence[SegmentPair], lost: Iterable[Skip] = ()) -> None:
+        """Keep the segments of a pair, and what was lost of it, before its site is complete."""
         blob = self._compress(pack(tuple(segments)))
         with self._ledger.transaction():
             values = (key, site, len(segments), blob)
             self._query("INSERT OR REPLACE INTO alignments (key, site, count, segments) VALUES (?, ?, ?, ?)", values)
+            for skip in lost:
+                self._ledger.record_fault(site, skip)
 
     def is_aligned(self, key: AlignmentKey) -> bool:
         """Whether the segments under that key are known."""
@@ -106,6 +108,19 @@ class Findings:
         """What could not be mined, or failed in a strategy, and why, in the order in which it was met."""
         rows = self._query("SELECT url, stage, reason, detail FROM faults ORDER BY id")
         return [Skip(Url.known(url), Stage(stage), Reason(reason), detail) for url, stage, reason, detail in rows]
+
+    def faults_of(self, site: str, pairs: Iterable[PagePair]) -> list[Skip]:
+        """What was lost of these pairs of a site when they were aligned."""
+        rows = self._query(
+            "SELECT url, stage, reason, detail FROM faults WHERE site = ? AND stage IN (?, ?) ORDER BY id",
+            (site, Stage.ALIGN, Stage.JUDGE),
+        )
+        partners = {(str(pair.url_a), str(pair.url_b)) for pair in pairs}
+        return [
+            Skip(Url.known(url), Stage(stage), Reason(reason), detail)
+            for url, stage, reason, detail in rows
+            if (url, detail.removeprefix("with ").partition(": ")[0]) in partners
+        ]
 
     def mined(self, site: str) -> MinedFrom | None:
         """What the site was mined from; None if it has not been mined."""

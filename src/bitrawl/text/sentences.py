@@ -12,6 +12,8 @@ from bitrawl.model import Language
 _LONG_QUOTATION = 300
 _QUOTES = re.compile(r"""["“”„‟«»‹›()\[\]]""")
 _NEUTRAL = "’"
+LINE_END = "\u2028"
+"""The end of a line within a paragraph. It is a space, but what is too long for a segment may be split there."""
 _BREAK = re.compile(r"\n+")
 # An initial or a title of one letter ("M. Dupont", "J. Verne"), if sentencex does not have the abbreviation.
 _INITIAL = re.compile(r"(?:^|[\s(«“\"'’])[^\W\d_]\.\s*$")
