@@ -63,7 +63,7 @@ def test_a_long_paragraph_of_a_monolingual_corpus_is_split_between_sentences():
     assert left_out == []
     assert " ".join(lines[1:]) == text
     assert all(len(line) <= 1000 and line.endswith(".") for line in lines[1:])
-    assert len(lines) == 1 + 4  # as many sentences together as there is room for
+    assert len(lines) == 1 + 3  # as many sentences together as there is room for
     short = page("http://s.test/", "A title", "Short.")
     assert bounded(short, 1000) == (short, [])
 
@@ -75,17 +75,97 @@ def test_what_cannot_be_split_is_left_out_of_a_monolingual_corpus():
     assert left_out == [endless.strip()]
 
 
-def articles():
-    """The paragraphs of a bundled site in English and French."""
-    content = sites()["bees"]
-    found = []
-    for each, _ in content.each():
-        texts = [content.version(each, language) for language in (EN, FR) if language in each.versions]
-        if len(texts) == 2:
-            found.append([" ".join(text.text.split()) for text in texts])
-    return found
+def articles(a=EN, b=FR):
+    """The texts of the articles of a bundled site that are in two languages."""
+    return [
+        tuple(" ".join(article.version[language].text.split()) for language in (a, b))
+        for site in sites().values()
+        for article in site.page
+        if {a, b} <= article.version.keys()
+    ][:12]
 
 
 def unended(text):
-    """The same with semicolons in place of the ends of sentences."""
+    """The same without the ends of sentences."""
     return text.replace(". ", "; ").replace("? ", "; ").replace("! ", "; ")
+
+
+def pages(texts):
+    return [(page(f"http://s.test/en/{n}", a), page(f"http://s.test/fr/{n}", b)) for n, (a, b) in enumerate(texts)]
+
+
+def right(found, texts):
+    """Of the segments, how many stand at about the same place of both texts."""
+    near = 0
+    for segment, (a, b) in zip(found, texts, strict=True):
+        for one in segment:
+            near += abs(a.index(one.a.text) / len(a) - b.index(one.b.text) / len(b)) < 0.1
+    return near
+
+
+def test_two_texts_without_ends_are_split_and_aligned():
+    texts = articles()
+    long = (unended(" ".join(a for a, _ in texts)), unended(" ".join(b for _, b in texts)))
+    assert min(map(len, long)) > 4000
+    aligner = SiteAligner((EN, FR))
+    found = aligner.align(pages([*texts, long]))[-1]
+    assert all(not is_long(one.a.text, 1000) and not is_long(one.b.text, 1000) for one in found)
+    assert right([found], [long]) >= 0.95 * len(found)
+    assert sum(len(one.a.text) for one in found) > 0.9 * len(long[0])
+
+
+@pytest.mark.parametrize("ends", [0, 1])
+def test_a_text_without_ends_is_aligned_with_one_that_has_them(ends):
+    texts = articles()
+    both = [" ".join(side) for side in zip(*texts, strict=True)]
+    both[ends] = unended(both[ends])
+    found = SiteAligner((EN, FR)).align(pages([*texts, tuple(both)]))[-1]
+    assert right([found], [both]) >= 0.95 * len(found)
+    assert sum(len(one.a.text) for one in found) > 0.9 * len(both[0])
+
+
+def test_a_sentence_that_is_too_long_on_one_side_only_is_split_on_both():
+    texts = articles()
+    a, b = map(unended, texts[0])
+    shorter, longer = sorted((len(a), len(b)))
+    assert shorter < longer
+    found = SiteAligner((EN, FR), most=shorter).align(pages([(a, b), *texts[1:]]))[0]
+    assert len(found) > 1
+    assert all(max(len(one.a.text), len(one.b.text)) <= shorter for one in found)
+    assert right([found], [(a, b)]) == len(found)
+    assert sum(len(one.b.text) for one in found) > 0.9 * len(b)
+
+
+def test_segments_that_are_short_enough_do_not_change():
+    texts = articles()
+    long = tuple(map(unended, map(" ".join, zip(*texts, strict=True))))
+    alone = SiteAligner((EN, FR)).align(pages(texts))
+    unbounded = SiteAligner((EN, FR), most=10**6).align(pages(texts))
+    assert alone == unbounded
+    bounded = SiteAligner((EN, FR)).align(pages([(texts[0][0] + " " + long[0], texts[0][1] + " " + long[1]), *texts[1:]]))
+    assert {one.a.text for one in alone[1]} == {one.a.text for one in bounded[1]}
+
+
+def test_what_cannot_be_split_is_left_out_and_told():
+    a, b = "word " * 300, "mot " * 300
+    told = []
+    (found,) = SiteAligner((EN, FR)).align(pages([(a.strip(), b.strip())]), too_long=lambda *one: told.append(one))
+    assert found == []
+    [(number, segment)] = told
+    assert (number, segment.a.text, segment.b.text) == (0, a.strip(), b.strip())
+
+
+def test_chinese_is_bounded_by_half_as_many_characters():
+    texts = articles(EN, ZH)
+    long = [" ".join(a for a, _ in texts), "".join(b for _, b in texts).translate(str.maketrans("。！？", "；；；"))]
+    told = []
+    english, chinese = page("http://s.test/en", unended(long[0])), page("http://s.test/zh", long[1])
+    (found,) = SiteAligner((EN, ZH)).align([(english, chinese)], too_long=lambda *one: told.append(one))
+    assert max(len(one.b.text) for one in found) <= 500 < len(long[1])
+    assert told == []
+
+
+def test_a_sentence_that_is_far_too_long_is_split_before_it_is_aligned():
+    text = "; ".join(["one two three four"] * 400)
+    assert len(page_sentences(page("http://s.test/", text), EN)) == 400
+    assert len(page_sentences(page("http://s.test/", text[:2000]), EN)) == 1

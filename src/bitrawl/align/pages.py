@@ -49,6 +49,11 @@ class Sentence(NamedTuple):
     paragraph: int
     space: str = ""
 
+    @property
+    def line(self) -> str:
+        """Its text, with spaces for the ends of lines."""
+        return self.text.replace(LINE_END, " ")
+
 
 class Placed(NamedTuple):
     """Sentences, or parts of them, in a row, and the number in their page of the sentence that each is or is a part of."""
@@ -161,7 +166,7 @@ class SiteAligner:
         yield from _regions(sides, waiting)
 
     def _plain(self, side: Placed, language: Language) -> Text:
-        return Text.plain([sentence.text for sentence in side.sentences], language)
+        return Text.plain([sentence.line for sentence in side.sentences], language)
 
     def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[Sides]:
         return [(self._placed(a, self._languages[0]), self._placed(b, self._languages[1])) for a, b in pairs]
@@ -235,7 +240,7 @@ def _text(page: Page, found: Sequence[Sentence], language: Language) -> Text:
     paragraphs = list(dict.fromkeys(sentence.paragraph for sentence in found))
     block = {paragraph: number for number, paragraph in enumerate(paragraphs)}
     return Text.marked(
-        [sentence.text for sentence in found],
+        [sentence.line for sentence in found],
         language,
         [block[sentence.paragraph] for sentence in found],
         [_markup(page, page.paragraphs[paragraph]) for paragraph in paragraphs],

@@ -36,12 +36,25 @@ _ORDINAL = re.compile(r"\d\.\s*$")
 
 def sentences(text: str, language: Language) -> list[str]:
     """In order, without the space around them. A text without any end mark, as in Thai, is one sentence."""
+    if LINE_END in text:
+        return _with_line_ends(text, sentences(text.replace(LINE_END, " "), language))
     found: list[str] = []
     for line in _BREAK.split(text):
         parts = _segments(line, language)
         if not line.isascii() and _MAY_END.search(line):
             parts = [piece for part in parts for piece in _UNKNOWN_END.split(part)]
         found += (piece for part in _joined(parts) if (piece := part.strip()))
+    return found
+
+
+def _with_line_ends(text: str, parts: list[str]) -> list[str]:
+    """The parts of a text as they stand in it: they were found with spaces for the ends of lines."""
+    plain, end = text.replace(LINE_END, " "), 0
+    found = []
+    for part in parts:
+        begin = plain.index(part, end)
+        end = begin + len(part)
+        found.append(text[begin:end])
     return found
 
 
