@@ -142,7 +142,9 @@ def test_segments_that_are_short_enough_do_not_change():
     alone = SiteAligner((EN, FR)).align(pages(texts))
     unbounded = SiteAligner((EN, FR), most=10**6).align(pages(texts))
     assert alone == unbounded
-    bounded = SiteAligner((EN, FR)).align(pages([(texts[0][0] + " " + long[0], texts[0][1] + " " + long[1]), *texts[1:]]))
+    bounded = SiteAligner((EN, FR)).align(
+        pages([(texts[0][0] + " " + long[0], texts[0][1] + " " + long[1]), *texts[1:]])
+    )
     assert {one.a.text for one in alone[1]} == {one.a.text for one in bounded[1]}
 
 
