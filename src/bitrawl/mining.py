@@ -5,7 +5,6 @@ not grow with the site: the pairs of a large site are aligned in batches, with w
 """
 
 import pickle
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -129,14 +128,12 @@ class Miner:
         paired = {url for pair in pairs for url in (pair.url_a, pair.url_b)}
         wanted = (page for page in clean() if page.is_on_topic)  # else a copy could go with a first that is left out
         repeated = duplicates(wanted, protected=paired)
-        count, licences = self._licences(pages(), paired, repeated)
         found = SiteFindings(
             site,
-            count,
+            sum(1 for _ in pages()),
             tuple(sorted(pairs, key=lambda pair: (pair.lang_a, pair.lang_b, pair.url_a, pair.url_b))),
             tuple(refusals),
             {str(url): str(first) for url, first in repeated.items()},
-            licences,
             _patterns([pair for pair in pairs if not pair.partial]),
         )
         return PairedSite(found, template, self._too_long(clean(), repeated))
@@ -165,15 +162,6 @@ class Miner:
         if self._encoder is not None:
             return EmbeddingAligner(self._encoder)
         return KnowingAligner(pickle.loads(learned)) if learned else LexicalAligner()  # noqa: S301 - made by `learn`
-
-    def _licences(self, pages: Iterable[Page], paired: set[Url], repeated: dict[Url, Url]) -> tuple[int, Counter[str]]:
-        """How many pages there are, and what those of the corpus say of their licence."""
-        count, licences = 0, Counter[str]()
-        for page in pages:
-            count += 1
-            if page.metadata.licence and (page.url in paired or self._is_kept(page, repeated)):
-                licences[page.metadata.licence] += 1
-        return count, licences
 
     def _too_long(self, pages: Iterable[Page], repeated: dict[Url, Url]) -> dict[str, str]:
         """What is left out of the pages of a monolingual corpus. Between two languages it shows after the alignment."""

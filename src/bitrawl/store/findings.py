@@ -27,7 +27,6 @@ class SiteFindings(msgspec.Struct, frozen=True):
     pairs: tuple[PagePair, ...] = ()  # partial ones too: these are among the refusals as well
     refusals: tuple[RefusedPair, ...] = ()
     duplicates: dict[str, str] = {}  # from the copy to the page that it repeats
-    licences: dict[str, int] = {}  # the number of pages of the corpus that state each licence
     patterns: dict[str, int] = {}  # how the URLs of pairs differ, and how many pairs show it
     settings: str = ""  # a fingerprint of the settings that it was mined with
 
@@ -81,7 +80,7 @@ class Findings:
         """
         site = found.site
         with self._ledger.transaction():
-            for table in ("pairs", "refusals", "duplicates", "licences", "patterns", "mined"):
+            for table in ("pairs", "refusals", "duplicates", "patterns", "mined"):
                 self._query(f"DELETE FROM {table} WHERE site = ?", (site,))
             self._query("DELETE FROM faults WHERE site = ? AND stage != ?", (site, Stage.STRATEGY))
             keys = alignments or [b""] * len(found.pairs)
@@ -96,8 +95,6 @@ class Findings:
             self._query_many("INSERT INTO refusals VALUES (?, ?, ?, ?)", refused)
             copies = [(url, site, repeats) for url, repeats in found.duplicates.items()]
             self._query_many("INSERT OR REPLACE INTO duplicates VALUES (?, ?, ?)", copies)
-            stated = [(site, licence, pages) for licence, pages in found.licences.items()]
-            self._query_many("INSERT INTO licences VALUES (?, ?, ?)", stated)
             shown = [(site, pattern, pairs) for pattern, pairs in found.patterns.items()]
             self._query_many("INSERT INTO patterns VALUES (?, ?, ?)", shown)
             for skip in faults:
@@ -193,10 +190,6 @@ class Findings:
     def duplicates(self) -> dict[str, str]:
         """Duplicate pages, each with the page that it repeats."""
         return dict(self._query("SELECT url, repeats FROM duplicates").fetchall())
-
-    def licences(self) -> dict[str, int]:
-        """The number of pages in the corpus that state each licence."""
-        return dict(self._query("SELECT licence, sum(pages) FROM licences GROUP BY 1 ORDER BY 2 DESC, 1").fetchall())
 
     def patterns(self, site: str) -> dict[str, int]:
         """How the URLs of a site's pairs differ, the most frequent first."""
