@@ -64,7 +64,7 @@ class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def filled(self) -> tuple[CorpusFacts, ...]:
         """The corpora that have files; or the only one."""
-        return tuple(one for one in self.corpora if one.files or len(self.corpora) == 1)
+        return tuple(one for one in self.corpora if one.files or one.units or len(self.corpora) == 1)
 
     @property
     def empty(self) -> list[str]:
