@@ -116,7 +116,8 @@ class PageAnalyser:
         skeleton = Outline()
         for part in _BLANK_LINE.split(text):
             if line := normalise(part):
-                skeleton.blocks.append(Block(in_lines(part, line), ParagraphKind.TEXT, len(skeleton.tags), -1))
+                lines = in_lines(part, line)
+                skeleton.blocks.append(Block(line, ParagraphKind.TEXT, len(skeleton.tags), -1, lines=lines))
                 skeleton.tags.append(TEXT)
         understood = self._understood(
             skeleton, [1.0] * len(skeleton.blocks), head, capture.header("content-language"), ""
@@ -141,7 +142,7 @@ class PageAnalyser:
         languages = self._languages.read([block.text for block in blocks], main, claimed(head, *claims))
         paragraphs = tuple(
             Paragraph(
-                block.text,
+                block.lines or block.text,
                 block.kind,
                 not is_main,
                 round(chance, 3),
@@ -153,7 +154,8 @@ class PageAnalyser:
                 blocks, main, content, languages.paragraphs, strict=False
             )
         )
-        text = "\n".join(p.text for p in paragraphs if not p.boilerplate) or "\n".join(p.text for p in paragraphs)
+        kept = [block.text for block, is_main in zip(blocks, main, strict=False) if is_main]
+        text = "\n".join(kept or (block.text for block in blocks))
         language, confidence = languages.page
         return Page(
             head.url,

@@ -26,6 +26,7 @@ class Block(msgspec.Struct, gc=False):
     links: int = 0
     link_chars: int = 0
     marked_chars: int = 0  # in b, strong, i, em, ... outside links
+    lines: str = ""  # the text with its line ends, if they are needed
 
 
 class Place(msgspec.Struct, gc=False):
@@ -96,13 +97,13 @@ LINE_ENDS = "\n\r" + LINE_END
 
 
 def in_lines(raw: str, text: str, ends: str = LINE_ENDS) -> str:
-    """The normalised text of a paragraph, with its line breaks where it has hardly any ends of sentences.
+    """The normalised text of a paragraph with its line breaks, if it has hardly any ends of sentences; else nothing.
 
     So a long list, a poem or a table that is only broken into lines can be split there, if it has to be. Elsewhere, a
     line break says nothing about the text.
     """
     if len(text) <= ENDLESS or max(map(len, sentences(text, UNDETERMINED))) <= ENDLESS:
-        return text
+        return ""
     return LINE_END.join(filter(None, map(normalise, re.split(f"[{ends}]", raw))))
 
 
@@ -295,11 +296,10 @@ class _Walk:
         if parts:
             raw = parts[0] if len(parts) == 1 else "".join(parts)
             text = normalise(raw)
-            if len(text) > ENDLESS:
-                text = in_lines(raw, text, self.line_ends())
+            lines = in_lines(raw, text, self.line_ends()) if len(text) > ENDLESS else ""
             parts.clear()
             if text:
-                self.keep(text)
+                self.keep(text, lines)
                 waiting.clear()
             self.link_chars = self.marked_chars = 0
         if waiting:
@@ -317,7 +317,7 @@ class _Walk:
             container = containers.parents[container]
         return LINE_END
 
-    def keep(self, text: str) -> None:
+    def keep(self, text: str, lines: str) -> None:
         """Add a block. The waiting anchors are in it."""
         blocks, anchors = self.found.blocks, self.found.anchors
         for i in self.waiting:
@@ -326,7 +326,9 @@ class _Walk:
         # without the removed spaces
         linked, marked = min(self.link_chars, len(text)), min(self.marked_chars, len(text))
         blocks.append(
-            Block(text, _KINDS[self.states[self.container]], self.position, self.container, links, linked, marked)
+            Block(
+                text, _KINDS[self.states[self.container]], self.position, self.container, links, linked, marked, lines
+            )
         )
 
 
