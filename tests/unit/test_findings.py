@@ -1,4 +1,4 @@
-"""What is kept of a mined site beside its pairs: patterns, licences, refusals; and the report's table of sites."""
+"""What is kept of a mined site beside its pairs: patterns, refusals; and the report's table of sites."""
 
 import re
 from collections.abc import Iterator

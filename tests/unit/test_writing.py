@@ -252,6 +252,15 @@ def test_one_language_gives_plain_text_and_json(mined):
     assert "| fr | 2 | 2 | 22 |" in mined.card()
 
 
+def test_long_paragraphs_of_one_language_are_split_as_the_job_asks(mined):
+    long = Page(address(FR, 0), FR, paragraphs=(Paragraph(" ".join([TEXTS[FR]] * 5)), Paragraph("mot " * 60)))
+    mined.visited(long).found()
+    assert mined.written(job("fr", align={"characters": 110})) == {"fr": {"documents": 1, "paragraphs": 3, "words": 50}}
+    lines = (mined.corpus / "fr.txt").read_text().splitlines()
+    assert lines == [f"{TEXTS[FR]} {TEXTS[FR]}", f"{TEXTS[FR]} {TEXTS[FR]}", TEXTS[FR]]
+    assert len((mined.corpus / "fr.ids").read_text().splitlines()) == 3
+
+
 def test_what_was_read_from_archives_was_not_fetched_today(mined, tmp_path):
     (tmp_path / "a.warc.gz").write_bytes(b"")
     mined.visited(page(EN, 0)).found(good(EN, FR))

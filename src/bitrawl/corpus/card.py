@@ -174,7 +174,7 @@ def _sources(facts: CardFacts) -> str:
 
 
 def _rights(facts: CardFacts) -> str:
-    silent = facts.source_pages - sum(facts.licences.values())
+    silent = max(0, facts.source_pages - sum(facts.licences.values()))
     text = (
         "The texts belong to their authors. This card reports what the pages whose texts are in the corpus say about"
         " themselves. It grants no permission: if you pass the corpus on, make sure that you may.\n\n"
