@@ -127,7 +127,7 @@ LONG = "one line of a long list that has no ends"
         (f"<p>{'<br>'.join([LONG] * 20)}</p>", 20),
         (f"<pre>{chr(10).join([LONG] * 20)}</pre>", 20),
         (f"<pre><code>{chr(10).join([LONG] * 20)}</code></pre>", 20),
-        (f"<p>{chr(10).join([LONG] * 20)}</p>", 1),  # white space of the source is no line break
+        (f"<p>{chr(10).join([LONG] * 20)}</p>", 0),  # white space of the source is no line break
         (f"<p>{'<br>'.join([LONG] * 5)}</p>", 0),  # short enough
         (f"<p>{'<br>'.join([LONG + '. And so on.'] * 20)}</p>", 0),  # sentences end
     ],

@@ -102,7 +102,9 @@ def in_lines(raw: str, text: str, ends: str = LINE_ENDS) -> str:
     So a long list, a poem or a table that is only broken into lines can be split there, if it has to be. Elsewhere, a
     line break says nothing about the text.
     """
-    if len(text) <= ENDLESS or max(map(len, sentences(text, UNDETERMINED))) <= ENDLESS:
+    if len(text) <= ENDLESS or not any(end in raw.strip() for end in ends):
+        return ""
+    if max(map(len, sentences(text, UNDETERMINED))) <= ENDLESS:
         return ""
     return LINE_END.join(filter(None, map(normalise, re.split(f"[{ends}]", raw))))
 
