@@ -2,10 +2,14 @@
 
 Sentences of ../shared/data/language-id.tsv.gz, one, three or eight together, in the legacy charsets of their languages.
 Peers are measured when they are installed: pip install charset-normalizer faust-cchardet.
+
+Then claims: Chinese, Japanese and Korean texts with a right and with a wrong charset in their header. They are made of the
+gettext catalogues of this machine (/usr/share/locale), which have Traditional Chinese as well.
 """
 
 import collections
 import contextlib
+import gettext
 import gzip
 import importlib
 import random
@@ -34,6 +38,14 @@ CHARSETS = {
     "euc_jp": "ja",
     "cp949": "ko",
 }
+CATALOGUES = Path("/usr/share/locale")
+WRITTEN = {  # the charsets in which pages of a catalogue's language are written, and claims that are wrong for all of them
+    "zh_TW": (("big5hkscs", "gbk"), ()),
+    "zh_CN": (("gb18030",), ("big5",)),
+    "ja": (("cp932", "euc_jp"), ("gb2312", "big5")),
+    "ko": (("cp949",), ("gb2312", "big5")),
+}
+SIZES = (60, 200, 1000, 5000)  # bytes
 Decode = Callable[[bytes], str]
 
 
@@ -70,6 +82,41 @@ def peers() -> dict[str, Decode]:
     return found
 
 
+def catalogue(language: str) -> list[str]:
+    """The messages that are written in its script."""
+    found = set()
+    for path in sorted((CATALOGUES / language / "LC_MESSAGES").glob("*.mo")):
+        with path.open("rb") as file, contextlib.suppress(OSError, UnicodeDecodeError):
+            # The texts of a catalogue are only to be had by their ids.
+            texts = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]  # noqa: SLF001
+            found |= {text for text in texts.values() if isinstance(text, str) and sum(map(str.isalpha, text)) > 5}
+    return sorted(text for text in found if sum(c >= "\u3000" for c in text) * 2 > len(text))
+
+
+def claims() -> None:
+    rng = random.Random(1)
+    for language, (charsets, others) in WRITTEN.items():
+        texts = catalogue(language)
+        if not texts:
+            print(f"claims: {CATALOGUES} has no catalogues in {language}")
+            continue
+        for charset in charsets:
+            wrong = others or (("gb2312",) if charset == "big5hkscs" else ("big5",))
+            for claim in (charset, *wrong):
+                right = {}
+                for size in SIZES:
+                    bodies = []
+                    for _ in range(300):
+                        text = ""
+                        while len(text) * 2 < size:
+                            text += rng.choice(texts) + "\n"
+                        bodies.append(text.encode(charset, "ignore"))
+                    read = [decode(body, f"text/html; charset={claim}").text for body in bodies]
+                    right[size] = sum(text == body.decode(charset) for text, body in zip(read, bodies, strict=True))
+                shown = "  ".join(f"{size}: {count / 300:6.1%}" for size, count in right.items())
+                print(f"{language:6} in {charset:10} claims {claim:10} {shown}")
+
+
 def main() -> None:
     if not DATA.exists():
         print(f"charset: {DATA} is not here; public source: the sentences of github.com/pemistahl/lingua-py")
@@ -84,6 +131,7 @@ def main() -> None:
                 right += decoder(body) == text
         spent = (time.process_time() - start) / len(chosen) * 1000
         print(f"{name:20} {right / len(chosen):6.1%} right  {spent:6.3f} ms a text")
+    claims()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ not grow with the site: the pairs of a large site are aligned in batches, with w
 """
 
 import pickle
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -15,6 +14,7 @@ import msgspec
 from bitrawl.align.embeddings import EmbeddingAligner
 from bitrawl.align.lexical import KnowingAligner, LexicalAligner
 from bitrawl.align.pages import SiteAligner
+from bitrawl.config import AlignSection
 from bitrawl.corpus.duplicates import duplicates
 from bitrawl.corpus.judging import Judge
 from bitrawl.languages import same_language
@@ -23,6 +23,7 @@ from bitrawl.pair.pairing import Pairing
 from bitrawl.pair.verification import RefusalReason
 from bitrawl.protocols import Encoder, LanguageIdentifier
 from bitrawl.store.findings import RefusedPair, SiteFindings
+from bitrawl.text.clauses import bounded
 from bitrawl.text.template import Template, relabel, template_of
 from bitrawl.url import Url
 from bitrawl.urls.patterns import learn
@@ -64,6 +65,7 @@ class PairedSite(msgspec.Struct, frozen=True):
 
     found: SiteFindings
     template: Template
+    too_long: dict[str, str] = {}  # pages of a monolingual corpus: what is left out of them
 
 
 class AlignedPair(NamedTuple):
@@ -71,6 +73,7 @@ class AlignedPair(NamedTuple):
 
     segments: tuple[SegmentPair, ...]
     faults: tuple[str, ...] = ()
+    too_long: str = ""  # what is left out because it cannot be split
 
 
 class Miner:
@@ -87,11 +90,13 @@ class Miner:
         identifier: LanguageIdentifier,
         *,
         encoder: Encoder | None = None,
+        most_characters: int = AlignSection().characters,
     ) -> None:
         self._languages = languages
         self._pairing = pairing
         self._identifier = identifier
         self._encoder = encoder
+        self._most = most_characters
 
     def pair(
         self,
@@ -123,52 +128,61 @@ class Miner:
         paired = {url for pair in pairs for url in (pair.url_a, pair.url_b)}
         wanted = (page for page in clean() if page.is_on_topic)  # else a copy could go with a first that is left out
         repeated = duplicates(wanted, protected=paired)
-        count, licences = self._licences(pages(), paired, repeated)
         found = SiteFindings(
             site,
-            count,
+            sum(1 for _ in pages()),
             tuple(sorted(pairs, key=lambda pair: (pair.lang_a, pair.lang_b, pair.url_a, pair.url_b))),
             tuple(refusals),
             {str(url): str(first) for url, first in repeated.items()},
-            licences,
             _patterns([pair for pair in pairs if not pair.partial]),
         )
-        return PairedSite(found, template)
+        return PairedSite(found, template, self._too_long(clean(), repeated))
 
     def learn(self, languages: Languages, pairs: Sequence[tuple[Page, Page]]) -> bytes:
         """What aligning these pairs teaches: to align others of the same site with, also in another process."""
         if self._encoder is not None:
             return b""
-        documents = SiteAligner(languages).documents(pairs)
+        documents = SiteAligner(languages, most=self._most).documents(pairs)
         return pickle.dumps(LexicalAligner().learn(documents))
 
     def align(
         self, languages: Languages, pairs: Sequence[tuple[Page, Page]], learned: bytes = b""
     ) -> list[AlignedPair]:
         """Align and judge; the pairs teach each other unless something was `learned` before."""
-        aligner = SiteAligner(languages, self._aligner(learned))
-        aligned = aligner.align(pairs)
+        aligner = SiteAligner(languages, self._aligner(learned), most=self._most)
+        too_long: dict[int, list[str]] = {}
+        aligned = aligner.align(pairs, too_long=lambda number, one: too_long.setdefault(number, []).append(one.a.text))
         judge = Judge(languages, self._identifier, aligner.lexicon)
-        return [_judged(judge, segments) for segments in aligned]
+        return [
+            _judged(judge, segments)._replace(too_long=_left_out(too_long.get(number, ())))
+            for number, segments in enumerate(aligned)
+        ]
 
     def _aligner(self, learned: bytes) -> LexicalAligner | KnowingAligner | EmbeddingAligner:
         if self._encoder is not None:
             return EmbeddingAligner(self._encoder)
         return KnowingAligner(pickle.loads(learned)) if learned else LexicalAligner()  # noqa: S301 - made by `learn`
 
-    def _licences(self, pages: Iterable[Page], paired: set[Url], repeated: dict[Url, Url]) -> tuple[int, Counter[str]]:
-        """How many pages there are, and what those of the corpus say of their licence."""
-        count, licences = 0, Counter[str]()
-        for page in pages:
-            count += 1
-            if page.metadata.licence and (page.url in paired or self._is_kept(page, repeated)):
-                licences[page.metadata.licence] += 1
-        return count, licences
+    def _too_long(self, pages: Iterable[Page], repeated: dict[Url, Url]) -> dict[str, str]:
+        """What is left out of the pages of a monolingual corpus. Between two languages it shows after the alignment."""
+        if len(self._languages) > 1:
+            return {}
+        found = {str(page.url): bounded(page, self._most)[1] for page in pages if self._is_kept(page, repeated)}
+        return {url: _left_out(texts) for url, texts in found.items() if texts}
 
     def _is_kept(self, page: Page, repeated: dict[Url, Url]) -> bool:
         """Whether the page goes into a monolingual corpus."""
         one = len(self._languages) == 1 and page.is_on_topic
         return one and page.url not in repeated and same_language(page.language, self._languages[0])
+
+
+def _left_out(texts: Sequence[str]) -> str:
+    """How many texts are too long, and how the first of them begins."""
+    if not texts:
+        return ""
+    longest = max(map(len, texts))
+    many = f"{len(texts)} segments of up to" if len(texts) > 1 else "one segment of"
+    return f"{many} {longest} characters without a mark to split at: {texts[0][:100]!r}"
 
 
 def _relabelled(page: Page | None, template: Template) -> Page | None:

@@ -298,6 +298,7 @@ class Reason(StrEnum):
     MINING_TIMEOUT = "mining-timeout"
     MINING_CRASH = "mining-crash"
     MINING_ERROR = "mining-error"
+    SEGMENT_TOO_LONG = "segment-too-long"
     INTERNAL = "internal"  # a bug in bitrawl; please report it
 
 

@@ -259,6 +259,20 @@ def test_two_halves_of_a_download_equal_the_whole(client: TestClient):
     assert first.headers["etag"] == second.headers["etag"] == whole.headers["etag"]
 
 
+def test_languages_for_which_nothing_was_found_are_not_offered_and_said_to_have_nothing(
+    client: TestClient, tmp_path: Path
+):
+    path = tmp_path / "jobs" / JOB / "job.toml"
+    path.write_text(re.sub(r"langs = \[[^\]]*\]", 'langs = ["en", "de", "fr"]', path.read_text("utf-8")), "utf-8")
+    page = client.get(f"/jobs/{JOB}/download").text
+    assert 'value="en-fr"' in page
+    assert 'value="en-de"' not in page
+    assert client.get(f"/jobs/{JOB}/export?format=tmx").status_code == 200  # of the languages that have something
+    answer = client.get(f"/jobs/{JOB}/export?format=tmx&languages=en-de")
+    assert answer.status_code == 404
+    assert "Nothing was found in these languages." in answer.text
+
+
 def test_a_job_file_tells_no_secret_of_the_operator(client: TestClient):
     text = client.get(f"/jobs/{JOB}/job.toml").text
     assert "http://s.test/" in text

@@ -3,8 +3,10 @@
 import re
 from pathlib import Path
 
+from bitrawl.align.pages import SiteAligner
 from bitrawl.corpus.judging import Judge
-from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
+from bitrawl.model import UNDETERMINED, Capture, Language, Page, Segment, SegmentPair
+from bitrawl.page.analyser import page_reader
 from bitrawl.text.words import words
 from bitrawl.url import Url
 
@@ -37,3 +39,23 @@ def test_a_word_that_is_all_ending_is_still_a_word():
     )
     (judged,) = Judge((EN, EL), Undecided()).judge([pair])
     assert judged.scores["words_b"] == 10
+
+
+def read(name: str) -> Page:
+    url = Url.parse(f"https://museum.test/{name}")
+    page = page_reader().read(Capture(url, 200, (("content-type", "text/html"),), (MUSEUM / name).read_bytes(), 0.0))
+    assert isinstance(page, Page)
+    return page
+
+
+def test_big5_that_claims_to_be_gb2312_is_read():
+    page = read("big5-that-claims-gb2312.html")
+    assert (page.title, page.charset) == ("世界人權宣言", "big5hkscs")
+
+
+def test_a_page_without_sentence_ends_is_many_segments():
+    page = read("page-without-sentence-ends.html")
+    (found,) = SiteAligner((EN, EN)).align([(page, page)])
+    lines = [one.a.text for one in found]
+    assert "Monday 9:00 to 10:00 beginners of group 1 meet in room 109 beside the library" in lines
+    assert max(map(len, lines)) < 200

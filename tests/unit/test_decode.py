@@ -145,3 +145,56 @@ def test_no_bytes_raise(body, header):
 @pytest.mark.parametrize("header", ["", "text/html; charset=utf-8", "text/html; charset=shift_jis"])
 def test_japanese_with_escapes_needs_no_declaration(header: str):
     assert decode(JAPANESE.encode("iso2022_jp"), header).text == JAPANESE
+
+
+# Of the Universal Declaration of Human Rights, article 1 and the beginning of the preamble, in both scripts.
+SIMPLIFIED = (
+    "人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心，并应以兄弟关系的精神相对待。"
+    "鉴于对人类家庭所有成员的固有尊严及其平等的和不移的权利的承认，乃是世界自由、正义与和平的基础。"
+)
+TRADITIONAL = (
+    "人人生而自由，在尊嚴和權利上一律平等。他們賦有理性和良心，並應以兄弟關係的精神相對待。"
+    "鑑於對人類家庭所有成員的固有尊嚴及其平等的和不移的權利的承認，乃是世界自由、正義與和平的基礎。"
+)
+
+
+@pytest.mark.parametrize("claim", ["gb2312", "gbk", "gb18030"])
+@pytest.mark.parametrize("length", [30, 80, 2000])
+@pytest.mark.parametrize("place", ["header", "meta"])
+def test_big5_that_claims_to_be_gb2312_is_decoded_as_big5(claim, length, place):
+    text = f"<p>{(TRADITIONAL * 30)[:length]}</p>"
+    meta = f"<meta charset={claim}>" if place == "meta" else ""
+    header = f"text/html; charset={claim}" if place == "header" else "text/html"
+    decoded = decode(meta.encode() + text.encode("big5"), header)
+    assert decoded.text == meta + text
+    assert decoded.charset == "big5hkscs"
+
+
+@pytest.mark.parametrize("length", [30, 80, 2000])
+def test_gbk_that_claims_to_be_big5_is_decoded_as_gb18030(length):
+    text = f"<p>{(SIMPLIFIED * 30)[:length]}</p>"
+    assert decode(text.encode("gbk"), "text/html; charset=big5") == (text, "gb18030")
+
+
+def test_shift_jis_that_claims_to_be_gb2312_is_decoded_as_shift_jis():
+    assert decode(JAPANESE.encode("cp932"), "text/html; charset=gb2312") == (JAPANESE, "cp932")
+
+
+@pytest.mark.parametrize("length", [2, 5, 30, 2000])
+@pytest.mark.parametrize(
+    ("text", "encoding", "claim"),
+    [
+        (SIMPLIFIED, "gb2312", "gb2312"),
+        (TRADITIONAL, "gbk", "gbk"),
+        (TRADITIONAL, "big5", "big5"),
+        (TRADITIONAL, "big5hkscs", "big5-hkscs"),
+        ("".join(filter(str.isalpha, JAPANESE)), "euc_jp", "euc-jp"),
+        ("".join(filter(str.isalpha, KOREAN)), "cp949", "euc-kr"),
+        ("蜥蜴蜻蜓蟋蟀蚱蜢蜈蚣蟑螂蝙蝠麒麟饕餮魑魅魍魉", "gb2312", "gb2312"),  # rare characters only
+        ("㗎嘅喺咁啲嚟㩒冚唔係冇嗰個", "big5hkscs", "big5"),  # Cantonese
+        ("镕喆堃祎玥昇淼", "gb18030", "gbk"),  # names
+    ],
+)
+def test_a_right_claim_is_never_overruled_by_rare_characters(text, encoding, claim, length):
+    text = (text * 200)[:length]
+    assert decode(text.encode(encoding), f"text/html; charset={claim}").text == text

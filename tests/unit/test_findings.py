@@ -1,4 +1,4 @@
-"""What is kept of a mined site beside its pairs: patterns, licences, refusals; and the report's table of sites."""
+"""What is kept of a mined site beside its pairs: patterns, refusals; and the report's table of sites."""
 
 import re
 from collections.abc import Iterator
@@ -56,12 +56,11 @@ def site(name: str, **more: object) -> SiteFindings:
 
 def test_findings_of_a_site_are_read_back_as_they_were_stored(ledger: Ledger):
     findings = Findings(ledger)
-    findings.replace(site("s.test", patterns={"en-fr a": 3, "en-fr c": 7, "en-fr b": 7}, licences={"CC0": 2}))
-    findings.replace(site("t.test", licences={"CC0": 3, "CC BY": 9}))
+    findings.replace(site("s.test", patterns={"en-fr a": 3, "en-fr c": 7, "en-fr b": 7}))
+    findings.replace(site("t.test"))
     assert findings.recorded("s.test") == ([PAIR], [REFUSAL])
     assert list(findings.patterns("s.test").items()) == [("en-fr b", 7), ("en-fr c", 7), ("en-fr a", 3)]
     assert findings.patterns("t.test") == {}
-    assert list(findings.licences().items()) == [("CC BY", 9), ("CC0", 5)]
     assert findings.recorded("never.test") == ([], [])
     assert findings.counts() == {"en-fr": (2, 0)}
 
@@ -83,12 +82,11 @@ def test_partial_pairs_give_segments_and_are_not_counted_as_pairs_of_pages(ledge
 def test_new_findings_of_a_site_take_the_place_of_the_old_and_of_no_others(ledger: Ledger):
     findings = Findings(ledger)
     for name in ("s.test", "t.test"):
-        findings.replace(site(name, patterns={"en-fr old": 3}, licences={"CC0": 1}))
+        findings.replace(site(name, patterns={"en-fr old": 3}))
     findings.replace(site("s.test", pairs=(), refusals=(), patterns={"en-fr new": 4}))
     assert findings.recorded("s.test") == ([], [])
     assert findings.patterns("s.test") == {"en-fr new": 4}
     assert findings.patterns("t.test") == {"en-fr old": 3}
-    assert findings.licences() == {"CC0": 1}
 
 
 class Pairer:
@@ -137,16 +135,6 @@ def test_each_two_languages_have_patterns_of_their_own():
 def test_two_pairs_are_no_habit():
     pages, pairs = articles(2, "http://s.test/en/p{}", "http://s.test/fr/p{}")
     assert mined(pages, [pair(a, b) for a, b in pairs]).patterns == {}
-
-
-def test_licences_are_those_of_the_pages_that_are_in_the_corpus():
-    pages, pairs = articles(3, "http://s.test/en/p{}", "http://s.test/fr/p{}")
-    stated = [_licensed(one, "CC0" if one.language == EN else "CC BY") for one in pages]
-    assert mined(stated, [pair(a, b) for a, b in sorted(pairs)[:2]]).licences == {"CC0": 2, "CC BY": 2}
-
-
-def _licensed(made: Page, licence: str) -> Page:
-    return msgspec.structs.replace(made, metadata=msgspec.structs.replace(made.metadata, licence=licence))
 
 
 def test_the_report_says_of_each_site_how_its_addresses_differ_and_why_it_was_left(ledger: Ledger, tmp_path: Path):

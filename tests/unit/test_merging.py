@@ -205,6 +205,36 @@ def test_each_pair_of_languages_is_a_corpus_and_one_language_is_left_out(jobs, t
     assert not (jobs.out / "corpus" / "de-fr.sentences.jsonl").exists()
 
 
+def test_pairs_of_languages_that_no_job_has_found_anything_for_have_no_files_and_one_note(jobs):
+    many = jobs.job("many", {"one.org": ONE}, "en,fr,de")
+    other = jobs.job("other", {"two.org": TWO}, "en,de,fr")
+    facts = jobs.merge(many, other)
+    names = {path.name for path in (jobs.out / "corpus").iterdir()}
+    assert names == {f"{pair}.{kind}.jsonl" for pair in ("en-fr", "en-de") for kind in ("documents", "sentences")} | {
+        "card.md",
+        "summary.json",
+    }
+    said = "Nothing was found for fr-de, so there are no files for it."
+    assert facts.notes == [said]
+    assert said in (jobs.out / "corpus/card.md").read_text()
+    assert [one.languages for one in facts.corpora] == [("en", "fr"), ("en", "de")]
+
+
+def test_files_of_a_pair_of_languages_that_is_empty_in_the_next_merge_go(jobs):
+    many, other = jobs.job("many", {"one.org": ONE}, "en,fr,de"), jobs.job("other", {"two.org": TWO}, "en,de,fr")
+    jobs.merge(many, other)
+    jobs.merge(many)
+    assert [path.name for path in (jobs.out / "corpus").glob("en-de*")] == []
+    assert (jobs.out / "corpus/en-fr.sentences.jsonl").read_text()
+
+
+def test_jobs_without_any_result_are_merged_into_a_card(jobs):
+    facts = jobs.merge(jobs.job("many", {"one.org": []}, "en,fr,de"))
+    assert {path.name for path in (jobs.out / "corpus").iterdir()} == {"card.md", "summary.json"}
+    assert facts.notes == ["Nothing was found for en-fr, en-de and fr-de, so there are no files for them."]
+    assert facts.corpora == []
+
+
 def test_codes_with_a_region_keep_it(jobs):
     jobs.merge(jobs.job("one", {"a.org": [("Tea", "茶", 0.9)]}, "en-GB,zh-Hant"))
     assert "(en-GB-zh-Hant)" in (jobs.out / "report.html").read_text()

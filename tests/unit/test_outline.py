@@ -3,6 +3,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.model import ParagraphKind
 from bitrawl.page.outline import MAX_TAGS, TEXT, Outline, normalise, outline
+from bitrawl.text.sentences import LINE_END
 
 
 def outline_of(html: str) -> Outline:
@@ -115,3 +116,24 @@ def test_a_tree_far_deeper_than_the_stack_of_python_is_walked():
     assert len(page.tags) == MAX_TAGS
     assert [(block.text, block.position) for block in page.blocks] == [("bottom", -1)]
     assert len(page.containers.tags) > 20_000
+
+
+LONG = "one line of a long list that has no ends"
+
+
+@pytest.mark.parametrize(
+    ("html", "lines"),
+    [
+        (f"<p>{'<br>'.join([LONG] * 20)}</p>", 20),
+        (f"<pre>{chr(10).join([LONG] * 20)}</pre>", 20),
+        (f"<pre><code>{chr(10).join([LONG] * 20)}</code></pre>", 20),
+        (f"<p>{chr(10).join([LONG] * 20)}</p>", 0),  # white space of the source is no line break
+        (f"<p>{'<br>'.join([LONG] * 5)}</p>", 0),  # short enough
+        (f"<p>{'<br>'.join([LONG + '. And so on.'] * 20)}</p>", 0),  # sentences end
+    ],
+)
+def test_a_long_text_without_ends_of_sentences_keeps_its_line_breaks(html, lines):
+    (block,) = outline(LexborHTMLParser(html)).blocks
+    assert (block.lines.count(LINE_END) + 1 if block.lines else 0) == lines
+    assert LINE_END not in block.text
+    assert block.lines.replace(LINE_END, " ") in ("", block.text)

@@ -38,9 +38,12 @@ class Workers:
         self.learned_from = 0
         self.pairing: Callable[[], Failure | None] = lambda: None
         self.breaks: Callable[[PagePair], Failure | None] = lambda _pair: None
+        self.too_long: dict[Url, str] = {}
+        self.pages_too_long: dict[str, str] = {}
 
     async def pair(self, site: str, **_how: bool) -> PairedSite | Failure:
-        return self.pairing() or PairedSite(SiteFindings(site, 2 * len(self.pairs), tuple(self.pairs)), Template({}))
+        found = SiteFindings(site, 2 * len(self.pairs), tuple(self.pairs))
+        return self.pairing() or PairedSite(found, Template({}), self.pages_too_long)
 
     async def learn(self, _languages: object, pairs: Sequence[PagePair], _template: Template) -> bytes:
         self.learned_from = len(pairs)
@@ -51,7 +54,9 @@ class Workers:
     ) -> list[AlignedPair] | Failure:
         self.asked.append(len(pairs))
         broken = [failure for pair in pairs if (failure := self.breaks(pair))]
-        return broken[0] if broken else [AlignedPair((_segment(pair),)) for pair in pairs]
+        if broken:
+            return broken[0]
+        return [AlignedPair((_segment(pair),), too_long=self.too_long.get(pair.url_a, "")) for pair in pairs]
 
 
 def _segment(pair: PagePair) -> SegmentPair:
@@ -104,6 +109,33 @@ async def test_a_pair_that_breaks_its_batch_is_lost_and_no_other(site: Site):
     assert json.loads(about.read_text())["url_a"] == str(bad.url_a)
     both: Unpacker[tuple[Page, Page]] = Unpacker(tuple[Page, Page])
     assert [page.url for page in both(about.with_suffix(".pages").read_bytes())] == [bad.url_a, bad.url_b]
+
+
+async def test_a_pair_that_was_lost_is_still_told_when_the_site_is_mined_again(site: Site):
+    site.workers.breaks = lambda pair: ERROR if pair == site.pairs[4] else None
+    await site.mine()
+    before, asked = Findings(site.ledger).faults(), len(site.workers.asked)
+    await site.mine()
+    assert len(site.workers.asked) == asked  # nothing was aligned again
+    assert Findings(site.ledger).faults() == before != []
+
+
+async def test_what_is_too_long_for_a_segment_is_a_skip_with_its_page_pair_and_stays_one(site: Site):
+    site.workers.too_long = {site.pairs[2].url_a: "one segment of 2000 characters without a mark to split at: 'aaa'"}
+    for _ in range(2):
+        await site.mine()
+        assert site.segments() == 9
+        [fault] = Findings(site.ledger).faults()
+        assert (fault.url, fault.stage, fault.reason) == (site.pairs[2].url_a, Stage.ALIGN, Reason.SEGMENT_TOO_LONG)
+        assert fault.detail.startswith(f"with {site.pairs[2].url_b}: one segment of 2000 characters")
+
+
+async def test_what_is_left_out_of_a_page_of_one_language_is_a_skip(site: Site):
+    url = site.pairs[0].url_a
+    site.workers.pages_too_long = {str(url): "one segment of 2000 characters"}
+    await site.mine()
+    [fault] = Findings(site.ledger).faults()
+    assert (fault.url, fault.reason, fault.detail) == (url, Reason.SEGMENT_TOO_LONG, "one segment of 2000 characters")
 
 
 async def test_a_site_whose_worker_dies_is_tried_once_more_and_then_given_up(site: Site):

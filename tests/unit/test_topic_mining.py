@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 import pytest
-from small_site import EN, FR, articles, page
+from small_site import FR, articles, page
 
 from bitrawl.assemble.mining import miner
 from bitrawl.config import resolve
@@ -55,18 +55,6 @@ def test_a_translation_decides_where_the_topic_is_not_known_in_the_language(site
     assert off not in {str(pair.url_a) for pair in found.pairs}
     assert len(found.pairs) == 7
     assert not paired(msgspec.structs.replace(one, relevance=guess) for one in site).found.pairs
-
-
-def test_off_topic_pages_say_nothing_of_the_licences_of_a_corpus_in_one_language():
-    texts = [
-        [f"Text {number} about the harbour of the old town and its boats in {1900 + number}."] for number in range(4)
-    ]
-    free = [page(f"http://site.test/{n}", EN, text) for n, text in enumerate(texts)]
-    free = [
-        msgspec.structs.replace(one, metadata=msgspec.structs.replace(one.metadata, licence="CC-BY")) for one in free
-    ]
-    found = paired([judged(one, relevant=n < 3) for n, one in enumerate(free)], "en").found
-    assert (found.pages, dict(found.licences)) == (4, {"CC-BY": 3})
 
 
 @pytest.mark.parametrize("first_is_relevant", [True, False])

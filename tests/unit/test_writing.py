@@ -5,6 +5,7 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import msgspec
 import pytest
 from kept_findings import Aligned, keep_findings
 
@@ -17,10 +18,12 @@ from bitrawl.model import (
     Lease,
     Link,
     LinkKind,
+    Metadata,
     Page,
     PagePair,
     Paragraph,
     Reason,
+    Relevance,
     Segment,
     SegmentPair,
     Skip,
@@ -28,6 +31,7 @@ from bitrawl.model import (
     Verdict,
     Visit,
 )
+from bitrawl.report import brief, gather
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.verdicts import Subject, VerdictHistory
@@ -83,8 +87,8 @@ class Mined:
                 self.ledger.record(Visit(Lease(link, 1.0), one, 200, 1000, at=1e9, took=0.1))
         return self
 
-    def found(self, *pairs: Aligned, licences: dict[str, int] | None = None) -> "Mined":
-        keep_findings(Findings(self.ledger), "example.org", 10, pairs, licences=licences or {})
+    def found(self, *pairs: Aligned) -> "Mined":
+        keep_findings(Findings(self.ledger), "example.org", 10, pairs)
         return self
 
     def written(self, asked: Job) -> dict[str, dict[str, object]]:
@@ -123,13 +127,54 @@ def test_a_pair_that_is_found_no_more_is_in_the_corpus_no_more(mined):
     assert "0 translation units" in mined.card()
 
 
-def test_every_pair_of_the_languages_asked_for_has_its_files_and_one_card_tells_of_all(mined):
-    mined.found(good(EN, FR), good(EN, DE)).written(job("en,fr,de", "jsonl"))
+def test_one_card_tells_of_all_pairs_of_languages(mined):
+    mined.found(good(EN, FR), good(EN, DE), good(FR, DE)).written(job("en,fr,de", "jsonl"))
     named = {f"{pair}.{kind}.jsonl" for pair in ("en-fr", "en-de", "fr-de") for kind in ("documents", "sentences")}
     assert mined.names() == named
     assert mined.card().count("```toml") == 1
     assert "from 3 pages of 1 site" in mined.card()
     assert all(f"| {name} |" in mined.card() for name in named)
+    assert "Nothing was found" not in mined.card()
+
+
+def test_pairs_of_languages_without_results_have_no_files_and_one_sentence(mined):
+    figures = mined.found(good(EN, FR)).written(job("en,fr,de", "jsonl", "tmx", "xces"))
+    assert mined.names() == {"en-fr.documents.jsonl", "en-fr.sentences.jsonl", "en-fr.tmx", "xces"}
+    assert {path.name for path in (mined.corpus / "xces").iterdir()} == {"en-fr"}
+    said = "Nothing was found for en-de and fr-de, so there are no files for them."
+    assert mined.card().count(said) == 1
+    assert "German" not in mined.card()
+    assert said in brief(gather(mined.folder))
+    assert said in (mined.folder / "report.html").read_text()
+    assert figures["fr-de"]["units"] == 0
+
+
+def test_files_of_a_pair_of_languages_that_has_no_results_any_more_go(mined):
+    everything = {"formats": ["tmx", "jsonl", "tsv", "moses", "parquet", "xces"], "compress": True}
+    mined.found(good(EN, FR), good(EN, DE)).written(job("en,fr,de", export=everything))
+    assert any(name.startswith("en-de") for name in mined.names())
+    mined.found(good(EN, FR)).written(job("en,fr,de", "jsonl"))
+    assert mined.names() == {"en-fr.documents.jsonl", "en-fr.sentences.jsonl", "xces"}
+    assert list((mined.corpus / "xces").iterdir()) == []
+
+
+def test_many_languages_without_any_result_have_a_card_and_no_files(mined):
+    mined.found().written(job("en,fr,de"))
+    assert mined.names() == set()
+    assert "Nothing was found for en-fr, en-de and fr-de" in mined.card()
+
+
+def test_page_pairs_without_good_segments_are_a_result(mined):
+    mined.found(good(EN, FR), paired(EN, DE, 0, ("Bad", "Schlecht", 0.0))).written(job("en,fr,de", "jsonl"))
+    assert len((mined.corpus / "en-de.documents.jsonl").read_text().splitlines()) == 1
+    assert (mined.corpus / "en-de.sentences.jsonl").read_text() == ""
+
+
+@pytest.mark.parametrize("langs", ["en,fr", "fr"])
+def test_the_only_corpus_of_a_job_has_its_files_also_when_nothing_was_found(mined, langs):
+    mined.found().written(job(langs, "jsonl"))
+    assert all((mined.corpus / name).read_text() == "" for name in mined.names())
+    assert f"{langs.replace(',', '-')}.documents.jsonl" in mined.names()
 
 
 @pytest.mark.parametrize("formats", [("tmx",), ("moses", "xces"), ("tsv", "parquet")])
@@ -167,10 +212,37 @@ def test_the_summary_adds_up(mined):
     }
 
 
+def licensed(language: Language, number: int, licence: str) -> Page:
+    return msgspec.structs.replace(page(language, number), metadata=Metadata(licence=licence))
+
+
+BY = "https://creativecommons.org/licenses/by/4.0/"
+
+
 def test_licences_are_those_that_the_pages_of_the_corpus_state(mined):
-    mined.found(good(EN, FR), licences={"https://creativecommons.org/licenses/by/4.0/": 1}).written(job())
-    assert "| https://creativecommons.org/licenses/by/4.0/ | 1 |" in mined.card()
+    mined.visited(licensed(EN, 0, BY), page(FR, 0)).found(good(EN, FR)).written(job())
+    assert f"| {BY} | 1 |" in mined.card()
     assert "- 1 page without a licence statement." in mined.card()
+
+
+def test_licences_of_pages_whose_texts_are_not_in_the_corpus_are_not_counted(mined):
+    """Pages of a pair that a person rejected, whose segments are not good enough, or that nobody paired."""
+    rejected, bad = good(EN, FR, 1), paired(EN, FR, 2, ("Bad", "Mauvais", 0.0))
+    stated = [licensed(language, number, f"{BY}?{number}") for language in (EN, FR) for number in range(4)]
+    mined.visited(*stated).found(good(EN, FR), rejected, bad).said(Verdict.REJECT, rejected.pair).written(job())
+    assert f"| {BY}?0 | 2 |" in mined.card()
+    assert f"{BY}?1" not in mined.card()
+    assert f"{BY}?2" not in mined.card()
+    assert f"{BY}?3" not in mined.card()
+    assert "- 0 pages without a licence statement." in mined.card()
+    assert 'license: "cc-by-4.0"' in mined.card()
+
+
+def test_off_topic_pages_say_nothing_of_the_licences_of_a_corpus_in_one_language(mined):
+    off = msgspec.structs.replace(licensed(FR, 1, "CC0"), relevance=Relevance(0.0, relevant=False))
+    mined.visited(licensed(FR, 0, BY), off).found().written(job("fr"))
+    assert f"| {BY} | 1 |" in mined.card()
+    assert "CC0" not in mined.card()
 
 
 def test_one_language_gives_plain_text_and_json(mined):
@@ -178,6 +250,15 @@ def test_one_language_gives_plain_text_and_json(mined):
     assert mined.written(job("fr")) == {"fr": {"documents": 2, "paragraphs": 2, "words": 22}}
     assert mined.names() == {"fr.txt", "fr.ids", "fr.documents.jsonl"}
     assert "| fr | 2 | 2 | 22 |" in mined.card()
+
+
+def test_long_paragraphs_of_one_language_are_split_as_the_job_asks(mined):
+    long = Page(address(FR, 0), FR, paragraphs=(Paragraph(" ".join([TEXTS[FR]] * 5)), Paragraph("mot " * 60)))
+    mined.visited(long).found()
+    assert mined.written(job("fr", align={"characters": 110})) == {"fr": {"documents": 1, "paragraphs": 3, "words": 50}}
+    lines = (mined.corpus / "fr.txt").read_text().splitlines()
+    assert lines == [f"{TEXTS[FR]} {TEXTS[FR]}", f"{TEXTS[FR]} {TEXTS[FR]}", TEXTS[FR]]
+    assert len((mined.corpus / "fr.ids").read_text().splitlines()) == 3
 
 
 def test_what_was_read_from_archives_was_not_fetched_today(mined, tmp_path):

@@ -56,6 +56,10 @@ class EmbeddingAligner:
                 progress(len(found), len(documents))
         return found
 
+    def knowing(self) -> "EmbeddingAligner":
+        """One with a lexicon of its own: that of this one stays as it is."""
+        return EmbeddingAligner(self._encoder)
+
     def _align(self, document: Document) -> list[Bead]:
         a, b = document.a.sentences, document.b.sentences
         if not a or not b:

@@ -128,6 +128,10 @@ class LexicalAligner:
             next(found) if document.a.tokens and document.b.tokens else one_sided(document) for document in documents
         ]
 
+    def knowing(self) -> "KnowingAligner":
+        """With what was learned so far."""
+        return KnowingAligner(self._knowledge)
+
     def _learning(self, documents: Sequence[Document], done: Callable[[int], None]) -> list[list[Bead]]:
         passes = _Passes(documents, self._knowledge, Lessons.joined([self._dictionary, self._lessons]))
         beads, taught = passes.run(done)
@@ -159,6 +163,9 @@ class KnowingAligner:
 
     def align_documents(self, documents: Sequence[Document], *, progress: Progress | None = None) -> list[list[Bead]]:
         return self._aligner.align_documents(documents, learning=False, progress=progress)
+
+    def knowing(self) -> "KnowingAligner":
+        return self
 
 
 def _unheard(_count: int) -> None:

@@ -1,6 +1,6 @@
 """From pairs of pages to pairs of segments: main text only, split into sentences, each with its place."""
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -8,12 +8,18 @@ import msgspec
 
 from bitrawl.align.documents import Document, Text
 from bitrawl.align.lexical import LexicalAligner
+from bitrawl.config import AlignSection
 from bitrawl.model import Bead, Language, Page, Paragraph, Segment, SegmentPair
+from bitrawl.text.clauses import LEVELS, clauses, is_long, shortened
 from bitrawl.text.lexicon import Lexicon
-from bitrawl.text.sentences import sentences
+from bitrawl.text.sentences import LINE_END, sentences
 
 # Tags before a paragraph's place in the tag sequence that tell where it stands: judgement.
 _CONTEXT = 3
+# A sentence that is so many times too long is split before it is aligned. Its translation is too long as well, whatever
+# the languages: so if only one of them is split, this is noticed. Shorter ones are aligned whole, then split together.
+_FAR = 4
+_CHARACTERS = AlignSection().characters
 _UNSPACED = frozenset(("zh", "ja", "th", "lo", "km", "my", "yue", "wuu"))
 
 
@@ -31,6 +37,10 @@ class DocumentAligner(Protocol):
         """The beads of each; every sentence is in exactly one. `progress` is told how many of how many are final."""
         ...
 
+    def knowing(self) -> "DocumentAligner":
+        """Aligns with what was learned so far, and learns nothing more."""
+        ...
+
 
 class Sentence(NamedTuple):
     """A sentence of a page, the number of its paragraph in it, and what stands between it and the one before there."""
@@ -39,16 +49,50 @@ class Sentence(NamedTuple):
     paragraph: int
     space: str = ""
 
+    @property
+    def line(self) -> str:
+        """Its text, with spaces for the ends of lines."""
+        return self.text.replace(LINE_END, " ")
+
+
+class Placed(NamedTuple):
+    """Sentences, or parts of them, in a row, and the number in their page of the sentence that each is or is a part of."""
+
+    sentences: Sequence[Sentence]
+    numbers: Sequence[int]
+
+    def part(self, begin: int, end: int) -> "Placed":
+        return Placed(self.sentences[begin:end], self.numbers[begin:end])
+
+    def split(self, level: int) -> "Placed":
+        """At the marks up to that level of `clauses`."""
+        split = [_within(sentence, clauses(sentence.text, level)) for sentence in self.sentences]
+        numbers = [number for number, parts in zip(self.numbers, split, strict=True) for _ in parts]
+        return Placed([part for parts in split for part in parts], numbers)
+
+
+Sides = tuple[Placed, Placed]
+TooLong = Callable[[int, SegmentPair], None]
+"""Is told of which pair of pages a segment is left out because it is too long, and the segment."""
+
 
 class SiteAligner:
     """Aligns the pairs of one site and one pair of languages, as many at a time as there are.
 
-    Give all pairs at once where they are known: they teach each other. Later ones profit from those before.
+    Give all pairs at once where they are known: they teach each other. Later ones profit from those before. A segment has
+    at most `most` characters, half as many in a script without spaces between words.
     """
 
-    def __init__(self, languages: tuple[Language, Language], aligner: DocumentAligner | None = None) -> None:
+    def __init__(
+        self,
+        languages: tuple[Language, Language],
+        aligner: DocumentAligner | None = None,
+        *,
+        most: int = _CHARACTERS,
+    ) -> None:
         self._languages = languages
         self._aligner = aligner or LexicalAligner()
+        self._most = most
 
     @property
     def lexicon(self) -> Lexicon:
@@ -57,29 +101,93 @@ class SiteAligner:
 
     def documents(self, pairs: Sequence[tuple[Page, Page]]) -> list[Document]:
         """The pairs as an aligner sees them."""
-        return [self._document(pair, found) for pair, found in zip(pairs, self._sentences(pairs), strict=True)]
+        return [self._document(pair, sides) for pair, sides in zip(pairs, self._sentences(pairs), strict=True)]
 
     def align(
-        self, pairs: Sequence[tuple[Page, Page]], progress: Callable[[int, int], None] | None = None
+        self,
+        pairs: Sequence[tuple[Page, Page]],
+        progress: Callable[[int, int], None] | None = None,
+        too_long: TooLong | None = None,
     ) -> list[list[SegmentPair]]:
-        """For each pair of pages its segments in order; what has no counterpart is left out."""
+        """For each pair of pages its segments in order; what has no counterpart or is too long is left out."""
         sides = self._sentences(pairs)
-        documents = [self._document(pair, found) for pair, found in zip(pairs, sides, strict=True)]
+        documents = [self._document(pair, both) for pair, both in zip(pairs, sides, strict=True)]
         aligned = self._aligner.align_documents(documents, progress=progress)
+        found: list[list[SegmentPair]] = [[] for _ in pairs]
+        long: list[tuple[int, Sides]] = []
+        for number, (both, beads) in enumerate(zip(sides, aligned, strict=True)):
+            long += ((number, region) for region in self._sort(pairs[number], both, beads, found[number]))
+        for level in range(LEVELS):
+            long = self._split(pairs, long, level, found)
+        for number, (a, b) in long:
+            if too_long:
+                whole = Bead(tuple(range(len(a.sentences))), tuple(range(len(b.sentences))), 0.0)
+                too_long(number, self._segment_pair(pairs[number], (a, b), whole))
+        return [sorted(segments, key=lambda one: (one.a.sentence, one.b.sentence)) for segments in found]
+
+    def _split(
+        self,
+        pairs: Sequence[tuple[Page, Page]],
+        long: Sequence[tuple[int, Sides]],
+        level: int,
+        found: Sequence[list[SegmentPair]],
+    ) -> list[tuple[int, Sides]]:
+        """Split both sides, align the parts, and keep those that are not too long. Returns the others."""
+        if not long:
+            return []
+        split = [(number, (a.split(level), b.split(level))) for number, (a, b) in long]
+        documents = [
+            Document(*(self._plain(side, language) for side, language in zip(sides, self._languages, strict=True)))
+            for _, sides in split
+        ]
+        aligned = self._aligner.knowing().align_documents(documents)
         return [
-            [self._segment_pair(pair, found, bead) for bead in beads if bead.a and bead.b]
-            for pair, found, beads in zip(pairs, sides, aligned, strict=True)
+            (number, region)
+            for (number, sides), beads in zip(split, aligned, strict=True)
+            for region in self._sort(pairs[number], sides, beads, found[number])
         ]
 
-    def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[list[list[Sentence]]]:
-        return [[page_sentences(page, self._languages[side]) for side, page in enumerate(pair)] for pair in pairs]
+    def _sort(
+        self, pages: tuple[Page, Page], sides: Sides, beads: Sequence[Bead], found: list[SegmentPair]
+    ) -> Iterator[Sides]:
+        """Adds to `found` what is not too long. The rest is returned with what has no counterpart next to it.
 
-    def _document(self, pages: tuple[Page, Page], found: Sequence[Sequence[Sentence]]) -> Document:
-        return Document(*(_text(pages[side], found[side], self._languages[side]) for side in (0, 1)))
+        That may belong to it: a long text without an end has more counterparts than an aligner joins into one.
+        """
+        waiting: list[Bead] = []  # since the last bead that is not too long
+        for bead in beads:
+            segment = self._segment_pair(pages, sides, bead) if bead.a and bead.b else None
+            if segment is None or is_long(segment.a.text, self._most) or is_long(segment.b.text, self._most):
+                waiting.append(bead)
+                continue
+            found.append(segment)
+            yield from _regions(sides, waiting)
+            waiting = []
+        yield from _regions(sides, waiting)
 
-    def _segment_pair(self, pages: tuple[Page, Page], found: Sequence[Sequence[Sentence]], bead: Bead) -> SegmentPair:
-        a, b = (_segment(found[side], numbers, self._languages[side]) for side, numbers in enumerate((bead.a, bead.b)))
+    def _plain(self, side: Placed, language: Language) -> Text:
+        return Text.plain([sentence.line for sentence in side.sentences], language)
+
+    def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[Sides]:
+        return [(self._placed(a, self._languages[0]), self._placed(b, self._languages[1])) for a, b in pairs]
+
+    def _placed(self, page: Page, language: Language) -> Placed:
+        found = page_sentences(page, language, self._most)
+        return Placed(found, range(len(found)))
+
+    def _document(self, pages: tuple[Page, Page], sides: Sides) -> Document:
+        return Document(*(_text(pages[n], sides[n].sentences, self._languages[n]) for n in (0, 1)))
+
+    def _segment_pair(self, pages: tuple[Page, Page], sides: Sides, bead: Bead) -> SegmentPair:
+        a, b = (_segment(sides[n], numbers, self._languages[n]) for n, numbers in enumerate((bead.a, bead.b)))
         return SegmentPair(pages[0].url, pages[1].url, a, b, bead.score, f"{len(bead.a)}:{len(bead.b)}")
+
+
+def _regions(sides: Sides, beads: Sequence[Bead]) -> Iterator[Sides]:
+    """What these beads in a row hold, if any of them has two sides."""
+    if any(bead.a and bead.b for bead in beads):
+        a, b = [n for bead in beads for n in bead.a], [n for bead in beads for n in bead.b]
+        yield sides[0].part(min(a), max(a) + 1), sides[1].part(min(b), max(b) + 1)
 
 
 def translated_part(pages: tuple[Page, Page]) -> tuple[Page, Page]:
@@ -100,30 +208,39 @@ def _without(page: Page, texts: Container[str]) -> Page:
     return msgspec.structs.replace(page, paragraphs=tuple(paragraphs))
 
 
-def page_sentences(page: Page, language: Language) -> list[Sentence]:
-    """Those of its main text."""
-    return [
-        sentence
-        for number, paragraph in enumerate(page.paragraphs)
-        if not paragraph.boilerplate
-        for sentence in placed(paragraph.text, paragraph=number, language=language)
-    ]
+def page_sentences(page: Page, language: Language, most: int = _CHARACTERS) -> list[Sentence]:
+    """Those of its main text. What is far longer than `most` is split, if it has marks to split it at."""
+    found: list[Sentence] = []
+    for number, paragraph in enumerate(page.paragraphs):
+        if not paragraph.boilerplate:
+            for sentence in placed(paragraph.text, paragraph=number, language=language):
+                far = is_long(sentence.text, _FAR * most)
+                found += _within(sentence, shortened(sentence.text, most)) if far else [sentence]
+    return found
 
 
-def placed(text: str, *, paragraph: int, language: Language) -> Iterator[Sentence]:
+def placed(text: str, *, paragraph: int, language: Language) -> list[Sentence]:
     """The sentences of a paragraph, with its number."""
+    return _within(Sentence(text, paragraph), sentences(text, language))
+
+
+def _within(sentence: Sentence, parts: Iterable[str]) -> list[Sentence]:
+    """Its parts, which stand in it in this order, with the space between them."""
+    found: list[Sentence] = []
     end = 0
-    for sentence in sentences(text, language):
-        begin = text.index(sentence, end)
-        yield Sentence(sentence, paragraph, text[end:begin])
-        end = begin + len(sentence)
+    for part in parts:
+        begin = sentence.text.index(part, end)
+        space = sentence.text[end:begin] if found else sentence.space + sentence.text[:begin]
+        found.append(Sentence(part, sentence.paragraph, space))
+        end = begin + len(part)
+    return found
 
 
 def _text(page: Page, found: Sequence[Sentence], language: Language) -> Text:
     paragraphs = list(dict.fromkeys(sentence.paragraph for sentence in found))
     block = {paragraph: number for number, paragraph in enumerate(paragraphs)}
     return Text.marked(
-        [sentence.text for sentence in found],
+        [sentence.line for sentence in found],
         language,
         [block[sentence.paragraph] for sentence in found],
         [_markup(page, page.paragraphs[paragraph]) for paragraph in paragraphs],
@@ -142,8 +259,9 @@ def joined(found: Sequence[Sentence], language: Language) -> str:
     text = found[0].text if found else ""
     for before, sentence in pairwise(found):
         text += (sentence.space if sentence.paragraph == before.paragraph else between) + sentence.text
-    return text
+    return text.replace(LINE_END, " ")
 
 
-def _segment(found: Sequence[Sentence], numbers: Sequence[int], language: Language) -> Segment:
-    return Segment(joined([found[n] for n in numbers], language), found[numbers[0]].paragraph, numbers[0])
+def _segment(side: Placed, numbers: Sequence[int], language: Language) -> Segment:
+    found = [side.sentences[n] for n in numbers]
+    return Segment(joined(found, language), found[0].paragraph, side.numbers[numbers[0]])

@@ -22,7 +22,11 @@ def miner(job: Job) -> Miner:
     """The miner for the sites of a job. It loads the job's encoder once per process."""
     sentences = encoder(job)
     return Miner(
-        job.languages(), pairing(job, sentences), NgramLanguageIdentifier(asked=job.languages()), encoder=sentences
+        job.languages(),
+        pairing(job, sentences),
+        NgramLanguageIdentifier(asked=job.languages()),
+        encoder=sentences,
+        most_characters=job.align.characters,
     )
 
 

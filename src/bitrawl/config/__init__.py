@@ -5,6 +5,7 @@ from bitrawl.config.resolving import continues, resolve, typed
 from bitrawl.config.schema import (
     FOCUSED,
     UNFOCUSED,
+    AlignSection,
     BudgetSection,
     DiscoverySection,
     ExportSection,
@@ -25,6 +26,7 @@ from bitrawl.config.schema import (
 __all__ = [
     "FOCUSED",
     "UNFOCUSED",
+    "AlignSection",
     "BudgetSection",
     "DiscoverySection",
     "ExportSection",

@@ -204,6 +204,13 @@ class PairSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     dictionary: str = ""  # a file of word pairs: TSV, or hunalign's format
 
 
+class AlignSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How texts are cut into segments."""
+
+    # of a segment, half as many in scripts without spaces between words; what is longer is split, or left out
+    characters: Annotated[int, msgspec.Meta(ge=50)] = 1000
+
+
 class Thresholds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a segment pair must reach to get into the corpus; each is applied to what was measured, so may change.
 
@@ -253,6 +260,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     analysis: AnalysisSection = AnalysisSection()
     mining: MiningSection = MiningSection()
     pair: PairSection = PairSection()
+    align: AlignSection = AlignSection()
     judge: Thresholds = Thresholds()
     export: ExportSection = ExportSection()
 

@@ -10,6 +10,7 @@ from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.checksums import FileFacts
 from bitrawl.corpus.dataset_header import dataset_header
 from bitrawl.corpus.merge_facts import MergedCounts
+from bitrawl.corpus.naming import without_files
 from bitrawl.languages import language_name
 from bitrawl.model import Method
 
@@ -56,7 +57,7 @@ def card(facts: CardFacts) -> str:
 
 
 def _title(facts: CardFacts) -> str:
-    languages = dict.fromkeys(side.language for corpus in facts.corpora for side in corpus.sides)
+    languages = dict.fromkeys(side.language for corpus in facts.filled or facts.corpora for side in corpus.sides)
     *most, last = [f"{language_name(language)} ({language})" for language in languages] or ["no language"]
     names = f"{', '.join(most)} and {last}" if most else last
     return f"{'Parallel' if facts.bilingual else 'Monolingual'} web corpus, {names}"
@@ -72,13 +73,13 @@ def _summary(facts: CardFacts) -> str:
         if facts.bilingual
         else _number(sum(side.documents for corpus in facts.corpora for side in corpus.sides), "document")
     )
-    return f"{size}{origin}, written by {made} on {_day(facts.at)}."
+    return f"{size}{origin}, written by {made} on {_day(facts.at)}. {without_files(facts.empty)}".rstrip()
 
 
 def _corpora(facts: CardFacts) -> Iterable[str]:
     """Several sections for a single corpus; one section each for several corpora."""
     several = len(facts.corpora) > 1
-    for corpus in facts.corpora:
+    for corpus in facts.filled:
         parts = (
             _section("Contents", _contents(corpus), within=several),
             _section("Files", _files(corpus.files), within=several),
@@ -173,11 +174,10 @@ def _sources(facts: CardFacts) -> str:
 
 
 def _rights(facts: CardFacts) -> str:
-    pages = sum(facts.sites.values())
-    silent = max(0, pages - sum(facts.licences.values()))
+    silent = max(0, facts.source_pages - sum(facts.licences.values()))
     text = (
-        "The texts belong to their authors. This card reports what the pages say about themselves. It grants no permission:"
-        " if you pass the corpus on, make sure that you may.\n\n"
+        "The texts belong to their authors. This card reports what the pages whose texts are in the corpus say about"
+        " themselves. It grants no permission: if you pass the corpus on, make sure that you may.\n\n"
     )
     if facts.licences:
         text += _counts(("licence as stated by the page", "pages"), facts.licences) + "\n\n"

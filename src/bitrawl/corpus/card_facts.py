@@ -53,12 +53,23 @@ class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
     last_fetch: float = 0.0
     sites: Mapping[str, int] = {}  # pages of the corpora by site, each counted once
     thresholds: Mapping[str, object] = {}
+    source_pages: int = 0  # pages whose texts are in the corpora: of these, the licences are counted
     licences: Mapping[str, int] = {}  # pages by the licence that they state; pages that state none are not included
     opt_outs: int = 0  # pages left out because their site reserves text and data mining
     robots: int = 0  # links that robots.txt forbade
     machine_translated: int = 0  # pairs left out because one side has marks of machine translation
     duplicate_pages: int = 0
     job: str = ""  # job.toml, without private settings
+
+    @property
+    def filled(self) -> tuple[CorpusFacts, ...]:
+        """The corpora that have files; or the only one."""
+        return tuple(one for one in self.corpora if one.files or one.units or len(self.corpora) == 1)
+
+    @property
+    def empty(self) -> list[str]:
+        """The names of the corpora that have none, because nothing was found."""
+        return [one.name for one in self.corpora if one not in self.filled]
 
     @property
     def bilingual(self) -> bool:

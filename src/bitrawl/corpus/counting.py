@@ -16,6 +16,7 @@ from bitrawl.url import Url
 class CorpusCounter:
     def __init__(self, header: CorpusHeader) -> None:
         self.urls: tuple[set[Url], set[Url]] = (set(), set())  # by side
+        self.sources: set[Url] = set()  # the pages whose texts are in the corpus
         self._header = header
         self._methods: Counter[str] = Counter()
         self._flags: Counter[str] = Counter()
@@ -38,6 +39,8 @@ class CorpusCounter:
             case TranslationUnit():
                 self._units += 1
                 self._occurrences += len(item.sources)
+                for source in item.sources:
+                    self.sources.update((source.url_a, source.url_b))
                 self._near_duplicates += item.variants
                 if item.pair.flags:
                     self._flags.update(item.pair.flags)
@@ -45,6 +48,7 @@ class CorpusCounter:
                 self._measure(1, item.pair.b.text, item.pair.scores.get("words_b"))
             case Page() if len(self._header.languages) == 1:
                 self.urls[0].add(item.url)
+                self.sources.add(item.url)
                 for paragraph in item.paragraphs:
                     if not paragraph.boilerplate:
                         self._measure(0, paragraph.text)

@@ -21,7 +21,8 @@ _STEPS = ["1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T"]  
 
 def dataset_header(facts: CardFacts, title: str) -> str:
     """Between two lines of dashes. Every value is JSON, which YAML can read, so nothing needs other escapes."""
-    languages = list(dict.fromkeys(side.language for corpus in facts.corpora for side in corpus.sides))
+    corpora = facts.filled or facts.corpora
+    languages = list(dict.fromkeys(side.language for corpus in corpora for side in corpus.sides))
     regional = [code for code in languages if "-" in code]
     units = sum(_size(corpus) for corpus in facts.corpora)
     fields: dict[str, object] = {
@@ -30,7 +31,7 @@ def dataset_header(facts: CardFacts, title: str) -> str:
         **({"language_bcp47": regional} if regional else {}),
         "multilinguality": ["translation" if facts.bilingual else "monolingual"],
         "task_categories": ["translation" if facts.bilingual else "text-generation"],
-        "license": licence(facts.licences, sum(facts.sites.values())),
+        "license": licence(facts.licences, facts.source_pages),
         "size_categories": [size_category(units)],
         "configs": [{"config_name": name, "data_files": data} for name, data in _data_files(facts)],
         # Without types, datasets 5.2 loads no JSON file whose first units lack a key that later units have (20,000

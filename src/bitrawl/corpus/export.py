@@ -129,10 +129,10 @@ def exporting(
                 writer(item)
 
         yield write
-    _remove_others(folder, header, file_names(header, formats, compress=compress))
+    remove_files(folder, header, but=file_names(header, formats, compress=compress))
 
 
-def _remove_others(folder: Path, header: CorpusHeader, written: Collection[str]) -> None:
+def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = ()) -> None:
     """Remove what an earlier or killed export has left of this corpus.
 
     It goes by name, because other files are not ours.
@@ -140,7 +140,7 @@ def _remove_others(folder: Path, header: CorpusHeader, written: Collection[str])
     known = exporters(len(header.languages))
     for name in {*file_names(header, known), *file_names(header, known, compress=True)}:
         for ending in ("", NEW, OLD):
-            if name + ending not in written:
+            if name + ending not in but:
                 discard(folder / (name + ending))
 
 

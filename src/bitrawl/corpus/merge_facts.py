@@ -46,7 +46,8 @@ class JobPart(msgspec.Struct, frozen=True, kw_only=True):
     state: str  # why it ended, or that it runs
     first_fetch: float = 0.0
     last_fetch: float = 0.0
-    licences: dict[str, int] = {}
+    source_pages: int = 0  # whose texts are in the shards
+    licences: dict[str, int] = {}  # that they state
     opt_outs: int = 0
     robots: int = 0
     machine_translated: int = 0

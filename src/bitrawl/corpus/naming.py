@@ -30,6 +30,15 @@ def corpus_headers(languages: Sequence[Language], at: float) -> list[CorpusHeade
     return [CorpusHeader(side, at) for side in sides]
 
 
+def without_files(names: Sequence[str]) -> str:
+    """One sentence about the corpora for which nothing was found; empty if there are none."""
+    if not names:
+        return ""
+    *most, last = names
+    listed = f"{', '.join(most)} and {last}" if most else last
+    return f"Nothing was found for {listed}, so there are no files for {'them' if most else 'it'}."
+
+
 def compressed(name: str, *, compress: bool) -> str:
     """A file's name in the folder."""
     return f"{name}.gz" if compress else name

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from bitrawl.corpus.card import card
 from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin
 from bitrawl.corpus.checksums import file_facts
 from bitrawl.corpus.counting import CorpusCounter, summary
-from bitrawl.corpus.export import Item, exporting, file_names
+from bitrawl.corpus.export import Item, exporting, file_names, remove_files
 from bitrawl.corpus.judging import PageUrls, ThresholdFilter
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.languages import same_language
@@ -27,6 +28,7 @@ from bitrawl.store.statistics import FetchTimes, fetch_times
 from bitrawl.store.summary import summarise
 from bitrawl.store.unit_merger import merged
 from bitrawl.store.verdicts import VERDICTS, VerdictHistory
+from bitrawl.text.clauses import bounded
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.version import __version__
@@ -35,14 +37,16 @@ from bitrawl.version import __version__
 def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     """All that was found, in the formats asked for, and its card; each file is replaced when it is complete.
 
-    Each pair of the job's languages has its files, also when nothing was found: what an earlier run found is not there.
+    With more than two languages, pairs for which nothing was found have no files. A job in one language or in two always
+    has them, also when nothing was found. What an earlier run found is not there.
     With `to` the corpus goes into that folder, and nothing in the job's folder changes.
     """
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     try:
         mined = _Mined(job, ledger, Findings(ledger), VerdictHistory(folder / VERDICTS).standing())
         corpus, now = to or folder / "corpus", time.time()
-        written = [_write(mined, corpus, header) for header in corpus_headers(job.languages(), now)]
+        headers = corpus_headers(job.languages(), now)
+        written = [_write(mined, corpus, header, needed=len(headers) == 1) for header in headers]
         figures = {one.facts.name: summary(one.facts) for one in written}
         files.write(corpus / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
         files.write(corpus / "card.md", card(_facts(mined, written, now)))
@@ -88,23 +92,30 @@ class _Mined(NamedTuple):
 
 
 class _Written(NamedTuple):
-    """One corpus in its files: its figures, and the pages that it was made from."""
+    """One corpus in its files: its figures, its pages, and those of them whose texts are in it."""
 
     facts: CorpusFacts
     urls: set[Url]
+    sources: set[Url]
 
 
-def _write(mined: _Mined, corpus: Path, header: CorpusHeader) -> _Written:
-    """One corpus, of two languages or of one."""
+def _write(mined: _Mined, corpus: Path, header: CorpusHeader, *, needed: bool) -> _Written:
+    """One corpus, of two languages or of one; an empty one only if it is `needed`."""
     asked = mined.job.export
     counter, good_enough = CorpusCounter(header), mined.filter()
-    with exporting(corpus, header, asked.formats, compress=asked.compress) as write:
-        for item in _items(mined, header.languages, good_enough):
-            counter.count(item)
-            write(item)
-    names = file_names(header, asked.formats, compress=asked.compress)
+    items = _items(mined, header.languages, good_enough)
+    first = list(islice(items, 1))
+    if first or needed:
+        with exporting(corpus, header, asked.formats, compress=asked.compress) as write:
+            for item in chain(first, items):
+                counter.count(item)
+                write(item)
+        names = file_names(header, asked.formats, compress=asked.compress)
+    else:
+        remove_files(corpus, header)
+        names = []
     facts = counter.facts(good_enough.rejections, file_facts(corpus, names), good_enough.rejected_pairs)
-    return _Written(facts, set().union(*counter.urls))
+    return _Written(facts, set().union(*counter.urls), counter.sources)
 
 
 def _items(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdFilter) -> Iterator[Item]:
@@ -114,7 +125,7 @@ def _items(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdF
         repeated = findings.duplicates()
         for page in _pages(ledger):
             if page.is_on_topic and page.url not in repeated and same_language(page.language, languages[0]):
-                yield page
+                yield bounded(page, mined.job.align.characters)[0]
         return
     lang_a, lang_b = languages
     spoken: dict[Url, Language] = {}
@@ -153,6 +164,7 @@ def _in_language(page: Page, language: Language) -> Page:
 def _facts(mined: _Mined, written: Sequence[_Written], now: float) -> CardFacts:
     job, ledger, findings, _ = mined
     skips, times = summarise(ledger), fetch_times(ledger)
+    sources = set[Url]().union(*(one.sources for one in written))
     origin = Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL
     if origin is not Origin.CRAWL:
         times = FetchTimes(0.0, 0.0)  # when the archives were read; when they were made the ledger does not know
@@ -165,7 +177,8 @@ def _facts(mined: _Mined, written: Sequence[_Written], now: float) -> CardFacts:
         last_fetch=times.last,
         sites=Counter(url.site for url in set().union(*(one.urls for one in written))),
         thresholds=msgspec.to_builtins(job.judge) | ({"accepted_only": True} if job.export.accepted_only else {}),
-        licences=findings.licences(),
+        source_pages=len(sources),
+        licences=ledger.licences(sources),
         opt_outs=skips.skipped_for(Reason.OPT_OUT),
         robots=skips.skipped_for(Reason.ROBOTS),
         duplicate_pages=len(findings.duplicates()),

@@ -3,7 +3,8 @@
 import platform
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,9 +19,9 @@ from bitrawl.corpus.card import card
 from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin, Side
 from bitrawl.corpus.checksums import file_facts
 from bitrawl.corpus.counting import CorpusCounter, summary
-from bitrawl.corpus.export import exporters, exporting, file_names
+from bitrawl.corpus.export import Item, exporters, exporting, file_names, remove_files
 from bitrawl.corpus.merge_facts import CorpusPart, JobPart, MergedCounts, MergedSite, MergeFacts
-from bitrawl.corpus.naming import CorpusHeader
+from bitrawl.corpus.naming import CorpusHeader, without_files
 from bitrawl.corpus.site_table import site_table
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.shards import Sharded, sharded, turned_pages, turned_segments
@@ -183,10 +184,11 @@ def _merge_corpus(parts: Sequence[Sharded], header: CorpusHeader, plan: _Plan, o
     scratch, counter, pages = out / _SCRATCH, CorpusCounter(header), _PageCounter(plan.sites)
     turned = header.languages != languages
     tell(f"{header.name}: comparing the segments of {len(found)} jobs")
+    wanted = len(plan.headers) == 1 or not _is_empty(found.values(), languages)
     with (
         grouped([one.page_pairs(languages) for one in found.values()], scratch / "page_pairs") as pairs,
         grouped([one.segments(languages) for one in found.values()], scratch / "segments") as segments,
-        exporting(out / "corpus", header, plan.formats, compress=plan.compress) as write,
+        _writing(out / "corpus", header, plan, wanted=wanted) as write,
     ):
         for pair in map(turned_pages, pairs.page_pairs()) if turned else pairs.page_pairs():
             pages.count(pair)
@@ -198,9 +200,25 @@ def _merge_corpus(parts: Sequence[Sharded], header: CorpusHeader, plan: _Plan, o
             write(this)
         counts = _counts(found, header, pairs, segments)
         represented = _represented(found, languages, segments)
-    names = file_names(header, plan.formats, compress=plan.compress)
+    names = file_names(header, plan.formats, compress=plan.compress) if wanted else []
     facts = counter.facts(_rejected(counts.parts.values()), file_facts(out / "corpus", names))
     return _Merged(pages.completed(facts, counts), pages, represented)
+
+
+@contextmanager
+def _writing(folder: Path, header: CorpusHeader, plan: _Plan, *, wanted: bool) -> Iterator[Callable[[Item], None]]:
+    """A corpus for which nothing was found has no files among others that have."""
+    if wanted:
+        with exporting(folder, header, plan.formats, compress=plan.compress) as write:
+            yield write
+    else:
+        remove_files(folder, header)
+        yield lambda _item: None
+
+
+def _is_empty(parts: Iterable[Sharded], languages: Pair) -> bool:
+    found = [corpus for one in parts if (corpus := _corpus(one.part, languages))]
+    return not any(corpus.page_pairs or corpus.segment_pairs for corpus in found)
 
 
 def _corpus(part: JobPart, languages: Pair) -> CorpusPart | None:
@@ -297,8 +315,7 @@ def _finish(
     for languages in earlier.get("corpora", ()):
         header = CorpusHeader(tuple(languages), 0.0)
         if header.name not in figures:
-            for name in (*file_names(header, exporters(2)), *file_names(header, exporters(2), compress=True)):
-                files.discard(out / "corpus" / name)
+            remove_files(out / "corpus", header)
     return facts
 
 
@@ -309,7 +326,11 @@ def _merge_facts(parts: Sequence[Sharded], plan: _Plan, merged: Sequence[_Merged
     sites = [MergedSite(one.name, site, units[one.name, site.site]) for one in parts for site in one.part.sites]
     sites.sort(key=lambda one: (-one.units, -one.part.segment_pairs, -one.part.page_pairs, one.part.site, one.job))
     counts = [one.facts.merged for one in merged if one.facts.merged is not None]
-    return MergeFacts({one.name: one.part for one in parts}, counts, sites, plan.notes)
+    several = len(counts) > 1
+    empty = [one for one in counts if several and not one.page_pairs and not one.units]
+    notes = [*plan.notes, *filter(None, [without_files(["-".join(one.languages) for one in empty])])]
+    filled = [one for one in counts if one not in empty]
+    return MergeFacts({one.name: one.part for one in parts}, filled, sites, notes)
 
 
 def _card_facts(parts: Sequence[Sharded], plan: _Plan, merged: Sequence[_Merged]) -> CardFacts:
@@ -329,6 +350,7 @@ def _card_facts(parts: Sequence[Sharded], plan: _Plan, merged: Sequence[_Merged]
         last_fetch=max((job.last_fetch for job in fetched), default=0.0),
         sites=_pages_by_site([one.pages for one in merged], plan.sites),
         thresholds=_thresholds(jobs),
+        source_pages=sum(job.source_pages for job in jobs),
         licences=licences,
         opt_outs=sum(job.opt_outs for job in jobs),
         robots=sum(job.robots for job in jobs),

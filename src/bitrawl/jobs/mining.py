@@ -248,5 +248,5 @@ class _Mining:
 def _fingerprint(job: Job) -> str:
     """Of all that pairs and alignment depend on, but for the pages."""
     words = Path(job.pair.dictionary).read_bytes() if job.pair.dictionary and len(job.languages()) > 1 else b""
-    settings = msgspec.json.encode((__version__, job.languages(), job.encoder, job.pair))
+    settings = msgspec.json.encode((__version__, job.languages(), job.encoder, job.pair, job.align))
     return hashlib.blake2b(settings + words, digest_size=16).hexdigest()

@@ -256,6 +256,13 @@ SETTINGS: dict[str, Setting] = {
     "machine_translated": Setting(
         "pair.machine_translated", Group.PAIRS, "Keep pages that bear marks of machine translation."
     ),
+    "max_characters": Setting(
+        "align.characters",
+        Group.PAIRS,
+        "Split segments that are longer than this, and leave out what cannot be split; half of it in scripts without"
+        " spaces between words, such as Chinese.",
+        metavar="N",
+    ),
     "formats": Setting(
         "export.formats",
         Group.CORPUS,

@@ -29,9 +29,10 @@ from bitrawl.store.statistics import SiteTroubles, fetch_times, site_troubles
 from bitrawl.store.summary import summarise
 from bitrawl.store.unit_keys import keyed, page_pair_keys
 from bitrawl.store.verdicts import VERDICTS, VerdictHistory
+from bitrawl.url import Url
 
 SHARD, PART = "shard", "part.json"
-_FORMAT = b"1"  # of the shards; another one is written anew
+_FORMAT = b"2"  # of the shards; another one is written anew
 
 
 class Sharded(NamedTuple):
@@ -87,12 +88,15 @@ def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -
     fingerprint = _fingerprint(job, Findings(ledger), verdicts)
     earlier = _read(to)
     if earlier is not None and earlier.fingerprint == fingerprint:
-        corpora = earlier.corpora
+        corpora, source_pages, licences = earlier.corpora, earlier.source_pages, earlier.licences
     else:
         files.discard(to / PART)
         headers = [one for one in corpus_headers(job.languages(), 0.0) if len(one.languages) == 2]
-        corpora = tuple(_write_corpus(job, Findings(ledger), verdicts, header, to) for header in headers)
+        sources: set[Url] = set()
+        corpora = tuple(_write_corpus(job, Findings(ledger), verdicts, header, to, sources) for header in headers)
+        source_pages, licences = len(sources), dict(ledger.licences(sources))
     part = _part(job, ledger, corpora, fingerprint, running=running)
+    part = msgspec.structs.replace(part, source_pages=source_pages, licences=licences)
     if part != earlier:
         files.write(to / PART, msgspec.json.format(msgspec.json.encode(part)))
     return part
@@ -134,7 +138,10 @@ def _fingerprint(job: Job, findings: Findings, verdicts: Verdicts) -> str:
     return blake2b(_FORMAT + asked + findings.fingerprint(), digest_size=16).hexdigest()
 
 
-def _write_corpus(job: Job, findings: Findings, verdicts: Verdicts, header: CorpusHeader, to: Path) -> CorpusPart:
+def _write_corpus(
+    job: Job, findings: Findings, verdicts: Verdicts, header: CorpusHeader, to: Path, sources: set[Url]
+) -> CorpusPart:
+    """The pages of what gets into the shards are added to `sources`."""
     first, second = header.languages
     languages, turned = ((first, second), False) if first <= second else ((second, first), True)
     good_enough = ThresholdFilter(job.judge, verdicts, accepted_only=job.export.accepted_only)
@@ -155,6 +162,7 @@ def _write_corpus(job: Job, findings: Findings, verdicts: Verdicts, header: Corp
                 write_segment(
                     keys, segment.score + accepted, pack(segment)
                 )  # What a person accepted represents others.
+                sources.update((segment.url_a, segment.url_b))
                 segments += 1
             kept = good_enough.accepted_pairs(findings.pairs(first, second, site), needed)
             for pair in _page_pairs(kept, turned=turned):
@@ -202,7 +210,6 @@ def _part(job: Job, ledger: Ledger, corpora: tuple[CorpusPart, ...], fingerprint
         state="running" if running else summary.ended or "interrupted",
         first_fetch=times.first,
         last_fetch=times.last,
-        licences=findings.licences(),
         opt_outs=summary.skipped_for(Reason.OPT_OUT),
         robots=summary.skipped_for(Reason.ROBOTS),
         machine_translated=findings.refusals().get("machine-translated", 0),

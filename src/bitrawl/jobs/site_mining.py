@@ -73,6 +73,8 @@ class SiteMiner:
         paired = await self._paired(site, faults, known_pairs=known_pairs)
         if paired is None:
             return MinedSite(SiteFindings(site, pages, settings=self._settings), [], faults)
+        for url, left_out in paired.too_long.items():
+            faults.append(Skip(Url.known(url), Stage.ALIGN, Reason.SEGMENT_TOO_LONG, left_out))
         keys: list[AlignmentKey] = []
         for languages, group in groupby(paired.found.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
             keys += await self._aligned(site, languages, list(group), paired.template, faults)
@@ -97,16 +99,19 @@ class SiteMiner:
         learned = await self._learned(site, languages, pairs, template)
         work = _Work(languages, template, learned, self._context(languages, pairs, template, learned))
         keys = {(pair.url_a, pair.url_b): self._key(pair, work) for pair in pairs}
-        missing = [pair for pair in pairs if not self._findings.is_aligned(keys[pair.url_a, pair.url_b])]
-        progress = _Progress(site, languages, len(pairs), len(pairs) - len(missing), self._clock, self._watch)
+        missing: list[PagePair] = []
+        known: list[PagePair] = []
+        for pair in pairs:
+            (known if self._findings.is_aligned(keys[pair.url_a, pair.url_b]) else missing).append(pair)
+        faults += self._findings.faults_of(site, known)
+        progress = _Progress(site, languages, len(pairs), len(known), self._clock, self._watch)
         progress.tell()
 
         async def batch(some: Sequence[PagePair]) -> None:
-            for pair, aligned in await self._batch(some, work, faults):
+            for pair, aligned, lost in await self._batch(some, work):
                 segments = from_partial_pages(aligned.segments) if pair.partial else aligned.segments
-                self._findings.aligned(site, keys[pair.url_a, pair.url_b], segments)
-                said = [Skip(pair.url_a, Stage.JUDGE, Reason.MINING_ERROR, fault) for fault in aligned.faults]
-                faults.extend(said)
+                self._findings.aligned(site, keys[pair.url_a, pair.url_b], segments, lost)
+                faults.extend(lost)
             progress.add(len(some))
 
         size = BATCH if learned else SAMPLE
@@ -128,23 +133,17 @@ class SiteMiner:
         answer = await self._workers.learn(languages, sample, template)
         return b"" if isinstance(answer, Failure) else answer
 
-    async def _batch(
-        self, pairs: Sequence[PagePair], work: "_Work", faults: list[Skip]
-    ) -> list[tuple[PagePair, AlignedPair]]:
+    async def _batch(self, pairs: Sequence[PagePair], work: "_Work") -> list["_Aligned"]:
         """A batch that fails is halved until the pair is found that breaks it: that one is lost, and no other."""
         answer = await self._workers.align(work.languages, pairs, work.template, work.learned)
         if not isinstance(answer, Failure):
-            return list(zip(pairs, answer, strict=True))
+            return [_Aligned(pair, aligned, _lost(pair, aligned)) for pair, aligned in zip(pairs, answer, strict=True)]
         if len(pairs) > 1:
             half = len(pairs) // 2
-            return [
-                *await self._batch(pairs[:half], work, faults),
-                *await self._batch(pairs[half:], work, faults),
-            ]
+            return [*await self._batch(pairs[:half], work), *await self._batch(pairs[half:], work)]
         [pair] = pairs
         self._keep_input(pair, answer)
-        faults.append(self._fault(pair.url_a, Stage.ALIGN, answer, f"with {pair.url_b}: "))
-        return [(pair, AlignedPair(()))]
+        return [_Aligned(pair, AlignedPair(()), [self._fault(pair.url_a, Stage.ALIGN, answer, f"with {pair.url_b}: ")])]
 
     def _fault(self, url: Url, stage: Stage, failure: Failure, about: str = "") -> Skip:
         return Skip(url, stage, _REASONS[failure.kind], f"{about}{failure.detail}"[:500])
@@ -171,6 +170,22 @@ class SiteMiner:
         texts = [self._ledger.digest(url).encode() for url in (pair.url_a, pair.url_b)]
         urls = [pair.url_a.encode(), pair.url_b.encode()]
         return _hash(*urls, *texts, b"partial" if pair.partial else b"", work.context if work else b"")
+
+
+class _Aligned(NamedTuple):
+    """A pair, its segments, and what was lost of it."""
+
+    pair: PagePair
+    aligned: AlignedPair
+    lost: list[Skip]
+
+
+def _lost(pair: PagePair, aligned: AlignedPair) -> list[Skip]:
+    about = f"with {pair.url_b}: "
+    lost = [Skip(pair.url_a, Stage.JUDGE, Reason.MINING_ERROR, f"{about}{fault}") for fault in aligned.faults]
+    if aligned.too_long:
+        lost.append(Skip(pair.url_a, Stage.ALIGN, Reason.SEGMENT_TOO_LONG, f"{about}{aligned.too_long}"))
+    return lost
 
 
 class _Work(NamedTuple):

@@ -36,7 +36,7 @@ from bitrawl.page.languages import LanguageReader, claimed
 from bitrawl.page.links import read_anchors, read_images, read_links
 from bitrawl.page.machine_translation import machine_translation
 from bitrawl.page.metadata import canonical, read_metadata
-from bitrawl.page.outline import TEXT, Block, Outline, normalise, outline
+from bitrawl.page.outline import TEXT, Block, Outline, in_lines, normalise, outline
 from bitrawl.page.sitemap import read_sitemap
 from bitrawl.protocols import LanguageIdentifier
 from bitrawl.text.language import NgramLanguageIdentifier
@@ -116,7 +116,8 @@ class PageAnalyser:
         skeleton = Outline()
         for part in _BLANK_LINE.split(text):
             if line := normalise(part):
-                skeleton.blocks.append(Block(line, ParagraphKind.TEXT, len(skeleton.tags), -1))
+                lines = in_lines(part, line)
+                skeleton.blocks.append(Block(line, ParagraphKind.TEXT, len(skeleton.tags), -1, lines=lines))
                 skeleton.tags.append(TEXT)
         understood = self._understood(
             skeleton, [1.0] * len(skeleton.blocks), head, capture.header("content-language"), ""
@@ -141,7 +142,7 @@ class PageAnalyser:
         languages = self._languages.read([block.text for block in blocks], main, claimed(head, *claims))
         paragraphs = tuple(
             Paragraph(
-                block.text,
+                block.lines or block.text,
                 block.kind,
                 not is_main,
                 round(chance, 3),
@@ -153,7 +154,8 @@ class PageAnalyser:
                 blocks, main, content, languages.paragraphs, strict=False
             )
         )
-        text = "\n".join(p.text for p in paragraphs if not p.boilerplate) or "\n".join(p.text for p in paragraphs)
+        kept = [block.text for block, is_main in zip(blocks, main, strict=False) if is_main]
+        text = "\n".join(kept or (block.text for block in blocks))
         language, confidence = languages.page
         return Page(
             head.url,

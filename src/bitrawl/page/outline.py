@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from bitrawl.model import ParagraphKind
+from bitrawl.model import UNDETERMINED, ParagraphKind
+from bitrawl.text.sentences import LINE_END, sentences
 
 MAX_TAGS = 20_000  # Later positions are -1. The longest of 99 news pages had 12,308.
+ENDLESS = 500  # Characters without the end of a sentence; judgement: the shortest usual bound of a segment.
 TEXT = "#text"
 """Marks the beginning of a paragraph in the tag sequence, as in Liu et al., section 4."""
 
@@ -24,6 +26,7 @@ class Block(msgspec.Struct, gc=False):
     links: int = 0
     link_chars: int = 0
     marked_chars: int = 0  # in b, strong, i, em, ... outside links
+    lines: str = ""  # the text with its line ends, if they are needed
 
 
 class Place(msgspec.Struct, gc=False):
@@ -87,6 +90,23 @@ def normalise(text: str) -> str:
     if not text.isprintable():  # accepts only U+0020 as a space, and no character of the categories Cc, Cf, Zl and Zp
         text = " ".join(_JUNK.sub("", text).split())
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+LINE_ENDS = "\n\r" + LINE_END
+"""Where lines are kept as they are: in <pre>, and in plain text."""
+
+
+def in_lines(raw: str, text: str, ends: str = LINE_ENDS) -> str:
+    """The normalised text of a paragraph with its line breaks, if it has hardly any ends of sentences; else nothing.
+
+    So a long list, a poem or a table that is only broken into lines can be split there, if it has to be. Elsewhere, a
+    line break says nothing about the text.
+    """
+    if len(text) <= ENDLESS or not any(end in raw.strip() for end in ends):
+        return ""
+    if max(map(len, sentences(text, UNDETERMINED))) <= ENDLESS:
+        return ""
+    return LINE_END.join(filter(None, map(normalise, re.split(f"[{ends}]", raw))))
 
 
 _SEA = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\ua9e0-\ua9ff\uaa60-\uaa7f"
@@ -218,7 +238,7 @@ class _Walk:
                     marked += 1
                 elif role == _BREAK:
                     if parts:
-                        parts.append(" ")
+                        parts.append(LINE_END)
                         breaks += 1
                         if breaks > 1:  # two in a row start a new paragraph
                             self.end()
@@ -276,10 +296,12 @@ class _Walk:
         """End the paragraph, if there is one."""
         parts, waiting = self.parts, self.waiting
         if parts:
-            text = normalise(parts[0] if len(parts) == 1 else "".join(parts))
+            raw = parts[0] if len(parts) == 1 else "".join(parts)
+            text = normalise(raw)
+            lines = in_lines(raw, text, self.line_ends()) if len(text) > ENDLESS else ""
             parts.clear()
             if text:
-                self.keep(text)
+                self.keep(text, lines)
                 waiting.clear()
             self.link_chars = self.marked_chars = 0
         if waiting:
@@ -288,7 +310,16 @@ class _Walk:
             if still_open:
                 waiting.append(self.anchor)
 
-    def keep(self, text: str) -> None:
+    def line_ends(self) -> str:
+        """The characters that end a line here."""
+        containers, container = self.found.containers, self.container
+        while container >= 0:
+            if containers.tags[container] == "pre":
+                return LINE_ENDS
+            container = containers.parents[container]
+        return LINE_END
+
+    def keep(self, text: str, lines: str) -> None:
         """Add a block. The waiting anchors are in it."""
         blocks, anchors = self.found.blocks, self.found.anchors
         for i in self.waiting:
@@ -297,7 +328,9 @@ class _Walk:
         # without the removed spaces
         linked, marked = min(self.link_chars, len(text)), min(self.marked_chars, len(text))
         blocks.append(
-            Block(text, _KINDS[self.states[self.container]], self.position, self.container, links, linked, marked)
+            Block(
+                text, _KINDS[self.states[self.container]], self.position, self.container, links, linked, marked, lines
+            )
         )
 
 

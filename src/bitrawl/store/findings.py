@@ -27,7 +27,6 @@ class SiteFindings(msgspec.Struct, frozen=True):
     pairs: tuple[PagePair, ...] = ()  # partial ones too: these are among the refusals as well
     refusals: tuple[RefusedPair, ...] = ()
     duplicates: dict[str, str] = {}  # from the copy to the page that it repeats
-    licences: dict[str, int] = {}  # the number of pages of the corpus that state each licence
     patterns: dict[str, int] = {}  # how the URLs of pairs differ, and how many pairs show it
     settings: str = ""  # a fingerprint of the settings that it was mined with
 
@@ -59,12 +58,14 @@ class Findings:
         self._compress = zstandard.ZstdCompressor(level=3).compress
         self._decompress = zstandard.ZstdDecompressor().decompress
 
-    def aligned(self, site: str, key: AlignmentKey, segments: Sequence[SegmentPair]) -> None:
-        """Keep the segments of a pair, before its site is complete."""
+    def aligned(self, site: str, key: AlignmentKey, segments: Sequence[SegmentPair], lost: Iterable[Skip] = ()) -> None:
+        """Keep the segments of a pair, and what was lost of it, before its site is complete."""
         blob = self._compress(pack(tuple(segments)))
         with self._ledger.transaction():
             values = (key, site, len(segments), blob)
             self._query("INSERT OR REPLACE INTO alignments (key, site, count, segments) VALUES (?, ?, ?, ?)", values)
+            for skip in lost:
+                self._ledger.record_fault(site, skip)
 
     def is_aligned(self, key: AlignmentKey) -> bool:
         """Whether the segments under that key are known."""
@@ -79,7 +80,7 @@ class Findings:
         """
         site = found.site
         with self._ledger.transaction():
-            for table in ("pairs", "refusals", "duplicates", "licences", "patterns", "mined"):
+            for table in ("pairs", "refusals", "duplicates", "patterns", "mined"):
                 self._query(f"DELETE FROM {table} WHERE site = ?", (site,))
             self._query("DELETE FROM faults WHERE site = ? AND stage != ?", (site, Stage.STRATEGY))
             keys = alignments or [b""] * len(found.pairs)
@@ -94,8 +95,6 @@ class Findings:
             self._query_many("INSERT INTO refusals VALUES (?, ?, ?, ?)", refused)
             copies = [(url, site, repeats) for url, repeats in found.duplicates.items()]
             self._query_many("INSERT OR REPLACE INTO duplicates VALUES (?, ?, ?)", copies)
-            stated = [(site, licence, pages) for licence, pages in found.licences.items()]
-            self._query_many("INSERT INTO licences VALUES (?, ?, ?)", stated)
             shown = [(site, pattern, pairs) for pattern, pairs in found.patterns.items()]
             self._query_many("INSERT INTO patterns VALUES (?, ?, ?)", shown)
             for skip in faults:
@@ -106,6 +105,19 @@ class Findings:
         """What could not be mined, or failed in a strategy, and why, in the order in which it was met."""
         rows = self._query("SELECT url, stage, reason, detail FROM faults ORDER BY id")
         return [Skip(Url.known(url), Stage(stage), Reason(reason), detail) for url, stage, reason, detail in rows]
+
+    def faults_of(self, site: str, pairs: Iterable[PagePair]) -> list[Skip]:
+        """What was lost of these pairs of a site when they were aligned."""
+        rows = self._query(
+            "SELECT url, stage, reason, detail FROM faults WHERE site = ? AND stage IN (?, ?) ORDER BY id",
+            (site, Stage.ALIGN, Stage.JUDGE),
+        )
+        partners = {(str(pair.url_a), str(pair.url_b)) for pair in pairs}
+        return [
+            Skip(Url.known(url), Stage(stage), Reason(reason), detail)
+            for url, stage, reason, detail in rows
+            if (url, detail.removeprefix("with ").partition(": ")[0]) in partners
+        ]
 
     def mined(self, site: str) -> MinedFrom | None:
         """What the site was mined from; None if it has not been mined."""
@@ -178,10 +190,6 @@ class Findings:
     def duplicates(self) -> dict[str, str]:
         """Duplicate pages, each with the page that it repeats."""
         return dict(self._query("SELECT url, repeats FROM duplicates").fetchall())
-
-    def licences(self) -> dict[str, int]:
-        """The number of pages in the corpus that state each licence."""
-        return dict(self._query("SELECT licence, sum(pages) FROM licences GROUP BY 1 ORDER BY 2 DESC, 1").fetchall())
 
     def patterns(self, site: str) -> dict[str, int]:
         """How the URLs of a site's pairs differ, the most frequent first."""

@@ -1,14 +1,17 @@
 """The ledger: what a job has seen, decided and stored, in one SQLite file that survives `kill -9`."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import zstandard
 
 from bitrawl.model import (
     Lease,
     Link,
+    Metadata,
     Page,
     Reason,
     SiteKnowledge,
@@ -26,6 +29,12 @@ from bitrawl.store.schema import PAGE, SKIPPED
 from bitrawl.url import Url
 
 
+class _Described(msgspec.Struct, frozen=True):
+    """A page, of which only its metadata is read."""
+
+    metadata: Metadata = Metadata()
+
+
 class Ledger:
     """One writer at a time, any number of readers.
 
@@ -38,6 +47,7 @@ class Ledger:
         self.database = Database(path, read_only=read_only)
         self.recent = RecentLinks()
         self._compress = zstandard.ZstdCompressor(level=3).compress
+        self._unpack_metadata: Unpacker[_Described] = Unpacker(_Described)
         self._decompress = zstandard.ZstdDecompressor().decompress
         self._unpack_page: Unpacker[Page] = Unpacker(Page)
         self._unpack_site: Unpacker[SiteKnowledge] = Unpacker(SiteKnowledge)
@@ -137,6 +147,15 @@ class Ledger:
         """One page, read again; None where that URL is none."""
         row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
         return self._unpack_page(self._decompress(row[0])) if row else None
+
+    def licences(self, urls: Iterable[Url]) -> Counter[str]:
+        """How many of these pages state each licence."""
+        stated: Counter[str] = Counter()
+        for url in urls:
+            row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
+            if row and (licence := self._unpack_metadata(self._decompress(row[0])).metadata.licence):
+                stated[licence] += 1
+        return Counter(dict(sorted(stated.items(), key=lambda item: (-item[1], item[0]))))
 
     def digest(self, url: Url) -> str:
         """Of a page's text; empty for what is not kept."""

@@ -12,6 +12,8 @@ from bitrawl.model import Language
 _LONG_QUOTATION = 300
 _QUOTES = re.compile(r"""["“”„‟«»‹›()\[\]]""")
 _NEUTRAL = "’"
+LINE_END = "\u2028"
+"""The end of a line within a paragraph. It is a space, but what is too long for a segment may be split there."""
 _BREAK = re.compile(r"\n+")
 # An initial or a title of one letter ("M. Dupont", "J. Verne"), if sentencex does not have the abbreviation.
 _INITIAL = re.compile(r"(?:^|[\s(«“\"'’])[^\W\d_]\.\s*$")
@@ -34,12 +36,25 @@ _ORDINAL = re.compile(r"\d\.\s*$")
 
 def sentences(text: str, language: Language) -> list[str]:
     """In order, without the space around them. A text without any end mark, as in Thai, is one sentence."""
+    if LINE_END in text:
+        return _with_line_ends(text, sentences(text.replace(LINE_END, " "), language))
     found: list[str] = []
     for line in _BREAK.split(text):
         parts = _segments(line, language)
         if not line.isascii() and _MAY_END.search(line):
             parts = [piece for part in parts for piece in _UNKNOWN_END.split(part)]
         found += (piece for part in _joined(parts) if (piece := part.strip()))
+    return found
+
+
+def _with_line_ends(text: str, parts: list[str]) -> list[str]:
+    """The parts of a text as they stand in it: they were found with spaces for the ends of lines."""
+    plain, end = text.replace(LINE_END, " "), 0
+    found = []
+    for part in parts:
+        begin = plain.index(part, end)
+        end = begin + len(part)
+        found.append(text[begin:end])
     return found
 
 

@@ -12,7 +12,7 @@ from bitrawl.model import Language
 
 # Scripts without spaces between words: Han with kana and bopomofo, Thai, Lao, Myanmar, Khmer, Tai. Their words are
 # pairs of neighbouring characters: that is the most common length of a Chinese word, and none of them needs a model.
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aad\u3005-\u3007\u3041-\u312f\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaaff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
@@ -155,7 +155,7 @@ def _pairs(run: str) -> Iterable[str]:
 
 @lru_cache(maxsize=1)
 def _unspaced() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]")
+    return re.compile(f"[{UNSPACED}]")
 
 
 @lru_cache(maxsize=1)
@@ -169,5 +169,5 @@ def _plain_pattern() -> re.Pattern[str]:
     marks = "".join(chr(c) for c in range(0x300, _LAST_CODE_POINT) if unicodedata.category(chr(c))[0] == "M")
     # (?!) would read better than subtracting them here, but is half as fast.
     marks = "".join(mark for mark in marks if not _unspaced().match(mark))
-    word = rf"(?:[^\W\d_{_UNSPACED}]|[{marks}])+"
-    return re.compile(rf"[{_UNSPACED}]+|{word}")
+    word = rf"(?:[^\W\d_{UNSPACED}]|[{marks}])+"
+    return re.compile(rf"[{UNSPACED}]+|{word}")

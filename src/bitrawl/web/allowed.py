@@ -351,6 +351,7 @@ _MINING: Fields = {
     "min_length_ratio": Field("judge.length_ratio", fields.share),
     "min_language": Field("judge.language", fields.share),
     "min_words": Field("judge.words", fields.between(0, 1000, whole=True)),
+    "max_characters": Field("align.characters", fields.between(50, 100_000, whole=True)),
 }
 _DISCOVERY: Fields = {
     "strategy": Field("discovery.walk", fields.one_of(Walk)),

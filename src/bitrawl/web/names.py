@@ -85,6 +85,7 @@ REASONS: Mapping[str, str] = {
     Reason.MINING_TIMEOUT: marked("mining took too long"),
     Reason.MINING_CRASH: marked("mining crashed"),
     Reason.MINING_ERROR: marked("mining failed"),
+    Reason.SEGMENT_TOO_LONG: marked("text too long for a segment"),
     Reason.INTERNAL: marked("bug in bitrawl"),
 }
 """Why an address brought no page."""

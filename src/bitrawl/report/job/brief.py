@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from bitrawl.corpus.naming import without_files
 from bitrawl.languages import language_name
 from bitrawl.report.job.diagnosis import diagnose
 from bitrawl.report.job.facts import CorpusCount, Facts
@@ -50,6 +51,8 @@ def _found(facts: Facts) -> Iterator[str]:
     for name, written in facts.corpora.items():
         if len(facts.corpora) == 1 or written.units:
             yield f"{name}: {_written(written, monolingual=len(facts.asked.langs) == 1)}"
+    if facts.without_files:
+        yield without_files(facts.without_files)
 
 
 def _written(corpus: CorpusCount, *, monolingual: bool) -> str:

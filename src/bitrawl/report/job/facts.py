@@ -142,6 +142,7 @@ class MiningFacts(msgspec.Struct, frozen=True):
 class CorpusCount(msgspec.Struct, frozen=True):
     """What was written of one corpus, by `corpus/summary.json`: units of two languages, or documents of one."""
 
+    pairs: int = 0  # of pages
     units: int = 0
     occurrences: int = 0  # how many occurrences the units represent
     refused: dict[str, int] = {}  # segment pairs by what kept them out: a threshold, or a person
@@ -166,6 +167,12 @@ class Facts(msgspec.Struct, frozen=True):
     files: dict[str, int] = {}  # in the folder corpus/, by name: bytes, 0 for a folder
     running: bool = False  # A process is working in the folder now.
     topic: TopicFacts | None = None  # None in a job without one
+
+    @property
+    def without_files(self) -> list[str]:
+        """The names of the corpora for which nothing was found, if there are several."""
+        several = len(self.corpora) > 1
+        return [name for name, one in self.corpora.items() if several and not one.pairs and not one.units]
 
     @property
     def languages(self) -> dict[str, int]:

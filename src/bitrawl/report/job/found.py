@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
+from bitrawl.corpus.naming import without_files
 from bitrawl.report.job.facts import CorpusCount, Facts, PairSample, SegmentSample
 from bitrawl.report.markup import Html, fill, joined, link, shortened
 from bitrawl.report.plots import Bar, bars, histogram
@@ -119,7 +120,8 @@ def segments(facts: Facts) -> Html:
 def corpus(facts: Facts) -> Html:
     """What was written, what the thresholds kept out, and the files; nothing before anything is written."""
     written = {name: count for name, count in facts.corpora.items() if count.units or count.refused}
-    return joined([_counts(written) if written else Html(), _files(facts.files) if facts.files else Html()])
+    missing = fill("<p>{text}</p>", text=without_files(facts.without_files)) if facts.without_files else Html()
+    return joined([_counts(written) if written else Html(), missing, _files(facts.files) if facts.files else Html()])
 
 
 def _counts(written: Mapping[str, CorpusCount]) -> Html:

@@ -48,6 +48,7 @@ class NewJob(NewCrawl, frozen=True, kw_only=True, omit_defaults=True):
     min_length_ratio: Share | None = None
     min_language: Share | None = None
     min_words: int | None = None
+    max_characters: int | None = None  # of a segment, half as many in scripts without spaces between words
 
 
 class NewSearch(NewCrawl, frozen=True, kw_only=True, omit_defaults=True):

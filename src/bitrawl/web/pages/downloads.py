@@ -2,7 +2,7 @@
 
 import asyncio
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
@@ -14,6 +14,8 @@ from bitrawl import config
 from bitrawl.config import Format, fitting
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.errors import ConfigError
+from bitrawl.jobs.status import counts_of
+from bitrawl.model import Language
 from bitrawl.web.pages.shown import ShownJob, found_mining
 from bitrawl.web.rendering import rendered, words_of
 from bitrawl.web.said import RequestError, quoted, said
@@ -37,7 +39,7 @@ async def show(request: Request) -> Response:
         "download.html",
         job=job,
         tab="/download",
-        language_choices=language_choices(words, corpus_headers(langs, 0.0)),
+        language_choices=language_choices(words, await asyncio.to_thread(_filled, job, langs)),
         formats=[(str(name), str(name).upper()) for name in fitting(len(langs))],
         values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
         files=[(name, words.size(n)) for name, n in await asyncio.to_thread(_files, corpus)],
@@ -48,6 +50,12 @@ async def show(request: Request) -> Response:
 
 def language_choices(words: Words, headers: Iterable[CorpusHeader]) -> list[tuple[str, str]]:
     return [(header.name, " – ".join(words.language(code) for code in header.languages)) for header in headers]
+
+
+def _filled(job: ShownJob, langs: Sequence[Language]) -> list[CorpusHeader]:
+    """The corpora for which something was found; all of them if nothing was."""
+    headers, counts = corpus_headers(langs, 0.0), counts_of(job.folder)
+    return [one for one in headers if one.name in counts] or headers
 
 
 def _files(corpus: Path) -> list[tuple[str, int]]:
@@ -63,7 +71,7 @@ async def export(request: Request) -> Response:
     asked = request.query_params
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
     header = next((one for one in corpus_headers(langs, 0.0) if one.name == asked.get("languages")), None)
-    header = header or next(iter(corpus_headers(langs, 0.0)))
+    header = header or (await asyncio.to_thread(_filled, job, langs))[0]
     try:
         name = Format(asked.get("format", "tmx"))
         score = float(asked["min_score"]) if asked.get("min_score") else None
@@ -95,6 +103,8 @@ def _one_file(folder: Path, corpus: str) -> Path:
     inside = sorted(path for path in deep.rglob("*") if path.is_file()) if deep.exists() else []
     if len(found) == 1 and not inside:
         return found[0]
+    if not found and not inside:
+        raise RequestError(404, said("Nothing was found in these languages."))
     packed = folder / f"{corpus}.zip"
     if not packed.exists():
         draft = packed.with_suffix(".draft")
