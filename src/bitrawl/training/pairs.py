@@ -43,6 +43,9 @@ SPARED = 5  # Most candidates are plainly wrong: one in this many represents all
 TREES = 150  # Judgement.
 HIDDEN = 0.3  # Share of the pages whose URLs, or whose declarations, are hidden in one view. Judgement.
 SMALL = ((15, 3), (60, 2))  # True pairs of small parts of a site, and how many such parts. Judgement.
+# What the parts of one size count for together, beside the site itself. With 1, mean precision of sites that were left out is
+# .984 instead of .985, at the same recall.
+SMALL_WORTH = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +174,7 @@ def lessons(labelled: Iterable[LabelledSite]) -> dict[str, list[Lesson]]:
                 part = one.part(share, number)
                 if part.true:
                     made[one.name] += [
-                        Lesson.of(part, _condensed(part), view, worth=1 / count) for view in (ALL, CONTENT_ONLY)
+                        Lesson.of(part, _condensed(part), view, worth=SMALL_WORTH / count) for view in (ALL, CONTENT_ONLY)
                     ]
     return made
 
