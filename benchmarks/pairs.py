@@ -2,6 +2,7 @@
 
     python -m benchmarks.pairs                      # all sites below ../shared/sites, then the bundled demo web
     python -m benchmarks.pairs apisix gimp-help     # these, with the package's own model, which has seen them
+    python -m benchmarks.pairs apisix --urls folder # as it would be with other URLs (benchmarks/changed_urls.py)
 
 How it is counted. A site's truth.tsv covers every pair of its languages, so every pair that we report counts: right
 when it is there, left out when doubtful.tsv has it as `language`, `partial` or `short`, wrong otherwise; a `same-text`
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+from benchmarks.changed_urls import ChangedUrls, with_changed_urls
 from benchmarks.strategies import CACHE, SITES
 from bitrawl import demo
 from bitrawl.model import Language, Method
@@ -71,11 +73,12 @@ def report(site: LabelledSite, model: ScoreModel, methods: frozenset[Method]) ->
     return counted(site, {(p.url_a, p.url_b) for p in result.pairs}), time.perf_counter() - began
 
 
-def table(packs: Sequence[SitePack], models: dict[str, ScoreModel]) -> None:
+def table(packs: Sequence[SitePack], models: dict[str, ScoreModel], urls: ChangedUrls | None = None) -> None:
     counts: dict[tuple[str, str], Count] = {}
     print(f"{'precision/recall':<22}" + "".join(f"{view:>12}" for view in VIEWS) + f"{'pages':>8}{'s, all':>8}")
     for pack in packs:
         site, name, seconds = labelled_site(pack, CACHE), pack.name, 0.0
+        site = with_changed_urls(site, urls) if urls else site
         print(f"{name:<22}", end="", flush=True)
         for view, methods in VIEWS.items():
             counts[name, view], took = report(site, models[name], methods)
@@ -118,13 +121,17 @@ def demo_web() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pairs")
     parser.add_argument("sites", nargs="*")
+    parser.add_argument("--urls", type=ChangedUrls, choices=list(ChangedUrls), help="measure the sites with other URLs")
     asked = parser.parse_args()
+    if asked.urls and not asked.sites:
+        parser.error("name the sites that are to have other URLs")
     if not SITES.exists():
         print(f"pairs: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)")
         demo_web()
         return
     if asked.sites:
-        table([SitePack.open(SITES / name) for name in asked.sites], dict.fromkeys(asked.sites, ScoreModel.load(MODEL)))
+        models = dict.fromkeys(asked.sites, ScoreModel.load(MODEL))
+        table([SitePack.open(SITES / name) for name in asked.sites], models, asked.urls)
         return
     packs = open_packs(SITES)
     table(packs, fit_without_each(lessons(labelled_site(pack, CACHE) for pack in packs)))
