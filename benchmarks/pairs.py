@@ -2,6 +2,7 @@
 
     python -m benchmarks.pairs                      # all sites below ../shared/sites, then the bundled demo web
     python -m benchmarks.pairs apisix gimp-help     # these, with the package's own model, which has seen them
+    python -m benchmarks.pairs apisix --urls folder # as it would be with other URLs (benchmarks/changed_urls.py)
     python -m benchmarks.pairs --sizes              # the same pairs on a tenth, a third and all of a site's pages
     python -m benchmarks.pairs --packs DIR          # with further packs, such as those of benchmarks.libreoffice
 
@@ -26,6 +27,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
+from benchmarks.changed_urls import ChangedUrls, with_changed_urls
 from benchmarks.strategies import CACHE, SITES
 from bitrawl import demo
 from bitrawl.model import Language, Method, Page
@@ -92,11 +94,12 @@ def refused(result: PairingResult, missed: Collection[UrlPair]) -> str:
     return ", ".join(f"{reason} {count}" for reason, count in counts.most_common()) or "none"
 
 
-def table(packs: Sequence[SitePack], models: dict[str, ScoreModel]) -> None:
+def table(packs: Sequence[SitePack], models: dict[str, ScoreModel], urls: ChangedUrls | None = None) -> None:
     counts: dict[tuple[str, str], Count] = {}
     print(f"{'precision/recall':<22}" + "".join(f"{view:>12}" for view in VIEWS) + f"{'pages':>8}{'CPU s':>8}")
     for pack in packs:
         site, name, seconds = labelled_site(pack, CACHE), pack.name, 0.0
+        site = with_changed_urls(site, urls) if urls else site
         print(f"{name:<22}", end="", flush=True)
         for view, methods in VIEWS.items():
             began = time.process_time()
@@ -186,7 +189,10 @@ def main() -> None:
     parser.add_argument("sites", nargs="*")
     parser.add_argument("--packs", type=Path, action="append", default=[], help="a folder with further packs")
     parser.add_argument("--sizes", action="store_true", help="the same pairs on sites of three sizes")
+    parser.add_argument("--urls", type=ChangedUrls, choices=list(ChangedUrls), help="measure the sites with other URLs")
     asked = parser.parse_args()
+    if asked.urls and not asked.sites:
+        parser.error("name the sites that are to have other URLs")
     if not SITES.exists():
         print(f"pairs: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)")
         demo_web()
@@ -201,7 +207,7 @@ def main() -> None:
         sites.append(one_host(sites))
         sizes(sites, dict.fromkeys((site.name for site in sites), ScoreModel.load(MODEL)))
     elif asked.sites:
-        table(packs, dict.fromkeys(asked.sites, ScoreModel.load(MODEL)))
+        table(packs, dict.fromkeys(asked.sites, ScoreModel.load(MODEL)), asked.urls)
     else:
         table(packs, fit_without_each(lessons(labelled_site(pack, CACHE) for pack in packs)))
         demo_web()

@@ -110,14 +110,14 @@ def _bases(examples: Sequence[Example]) -> Iterator[_Base]:
             continue
         place = [str(language) for language in example.languages].index("en")
         for pair in example.pairs:
-            pages[example.site][_unmarked(pair[place])] = None
+            pages[example.site][unmarked(pair[place])] = None
     for site, paths in sorted(pages.items()):
         usable = sorted({path.strip("/") for path in paths} - {""})
         if len(usable) >= 4:
             yield _Base(site, tuple(usable))
 
 
-def _unmarked(url: Url) -> str:
+def unmarked(url: Url) -> str:
     """After the host, without the tokens that name a language."""
     one = marked_tokens(url)
     kept = [token for token, mark in zip(one.tokens, one.marks, strict=True)][one.host_end :]
@@ -169,11 +169,11 @@ def _distractor(kind: int, number: int, stem: str, rng: random.Random) -> str:
     if kind == 1:
         return f"{stem}/{2008 + number // 12}/{number % 12 + 1:02}"
     if kind == 2:
-        return f"category/{_string(rng, 4, 8)}"
-    return f"{stem}/{_string(rng, 3, 7)}-{rng.randrange(100, 9999)}.html"
+        return f"category/{string_by_chance(rng, 4, 8)}"
+    return f"{stem}/{string_by_chance(rng, 3, 7)}-{rng.randrange(100, 9999)}.html"
 
 
-def _string(rng: random.Random, low: int, high: int, *, glued: bool = False) -> str:
+def string_by_chance(rng: random.Random, low: int, high: int, *, glued: bool = False) -> str:
     """One that can be spoken, most often, and that names no language, unless it is glued to a name: then it is no mark."""
     while True:
         size = rng.randint(low, high)
@@ -182,10 +182,10 @@ def _string(rng: random.Random, low: int, high: int, *, glued: bool = False) -> 
             return text
 
 
-def _name(rng: random.Random, low: int = 2, high: int = 9) -> str:
+def name_by_chance(rng: random.Random, low: int = 2, high: int = 9) -> str:
     """Of a directory or a parameter."""
     while True:
-        name = rng.choice(_WORDS) if rng.random() < 0.35 else _string(rng, low, high)
+        name = rng.choice(_WORDS) if rng.random() < 0.35 else string_by_chance(rng, low, high)
         if mark_language(name) == UNDETERMINED:
             return name
 
@@ -236,14 +236,16 @@ def _formatted(form: str, text: str) -> Change:
 
 
 def _parameter(_: tuple[Language, Language], rng: random.Random) -> tuple[Change, Change]:
-    value = rng.choice((str(rng.randint(0, 12)), _string(rng, 1, 6)))
-    added = _with_parameter(_name(rng, 1, 6), value, first=rng.random() < 0.3)
+    value = rng.choice((str(rng.randint(0, 12)), string_by_chance(rng, 1, 6)))
+    added = _with_parameter(name_by_chance(rng, 1, 6), value, first=rng.random() < 0.3)
     return _one_or_both(added, _unchanged, rng)
 
 
 def _value(_: tuple[Language, Language], rng: random.Random) -> tuple[Change, Change]:
-    name, first = _name(rng, 1, 6), rng.random() < 0.3
-    values = rng.sample(range(10), 2) if rng.random() < 0.5 else [_string(rng, 1, 3), _string(rng, 4, 7)]
+    name, first = name_by_chance(rng, 1, 6), rng.random() < 0.3
+    values = (
+        rng.sample(range(10), 2) if rng.random() < 0.5 else [string_by_chance(rng, 1, 3), string_by_chance(rng, 4, 7)]
+    )
     one, other = (_with_parameter(name, str(value), first=first) for value in values)
     return one, other
 
@@ -267,9 +269,12 @@ def _glued(_: tuple[Language, Language], rng: random.Random) -> tuple[Change, Ch
     size = rng.choice((1, 2, 2, 3, 4))
     capitals = rng.random() < 0.2
     glued = not separator and not capitals
-    texts = [_string(rng, size, size, glued=glued), _string(rng, size, size + rng.randrange(4) // 3, glued=glued)]
+    texts = [
+        string_by_chance(rng, size, size, glued=glued),
+        string_by_chance(rng, size, size + rng.randrange(4) // 3, glued=glued),
+    ]
     while texts[0] == texts[1]:
-        texts[1] = _string(rng, size, size, glued=glued)
+        texts[1] = string_by_chance(rng, size, size, glued=glued)
     texts = [text.upper() if capitals else text for text in texts]
     texts = [f"{text}{separator}" if before else f"{separator}{text}" for text in texts]
     one, other = (_glue(text, before=before) for text in texts)
@@ -291,15 +296,25 @@ def _glue(text: str, *, before: bool) -> Change:
 
 
 def _directory(_: tuple[Language, Language], rng: random.Random) -> tuple[Change, Change]:
-    return _one_or_both(_within(_name(rng), rng.choice((0, 0, 0, 1, -1))), _unchanged, rng, 1.0)
+    return _one_or_both(_within(name_by_chance(rng), rng.choice((0, 0, 0, 1, -1))), _unchanged, rng, 1.0)
 
 
 def _substituted(_: tuple[Language, Language], rng: random.Random) -> tuple[Change, Change]:
     place = rng.choice((0, 0, 0, 1, -1))
-    one, other = _name(rng), _name(rng)
+    one, other = name_by_chance(rng), name_by_chance(rng)
     while one == other:
-        other = _name(rng)
+        other = name_by_chance(rng)
     return _within(one, place), _within(other, place)
+
+
+def added_folder(name: str) -> Change:
+    """At the beginning of the path."""
+    return _within(name, 0)
+
+
+def glued_letters(text: str) -> Change:
+    """At the end of the page's name."""
+    return _glue(text, before=False)
 
 
 def _within(name: str, place: int) -> Change:
@@ -313,7 +328,7 @@ def _within(name: str, place: int) -> Change:
 
 
 def _hosts(_: tuple[Language, Language], rng: random.Random) -> tuple[Change, Change]:
-    one, other = (_formatted("{0}.|{1}", _name(rng)) for _ in range(2))
+    one, other = (_formatted("{0}.|{1}", name_by_chance(rng)) for _ in range(2))
     return _one_or_both(one, other, rng)
 
 

@@ -99,8 +99,13 @@ def aligned(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int]
 
 
 def _votes(first: Sequence[int], second: Sequence[int]) -> Counter[int]:
-    steps, counts = np.unique(np.subtract.outer(np.array(second), np.array(first)).ravel(), return_counts=True)
+    steps, counts = _steps(first, second)
     return Counter(dict(zip(steps.tolist(), counts.tolist(), strict=True)))
+
+
+def _steps(first: Sequence[int], second: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each difference of one to the other, in order, and how often it occurs."""
+    return np.unique(np.subtract.outer(np.array(second), np.array(first)).ravel(), return_counts=True)
 
 
 def _odds(counted: Mapping[int, float], votes: Counter[int]) -> dict[int, float]:
@@ -161,11 +166,11 @@ def voted(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], 
     Numbers may have drifted far apart, from run to run, so that no step beats chance by much.
     """
     ones, others = sorted(set(first))[:MAX_GROUP], sorted(set(second))[:MAX_GROUP]
-    votes = _votes(ones, others)
-    if not _beyond_chance(max(votes.values()), ones, others):
+    steps, votes = _steps(ones, others)
+    if not _beyond_chance(int(votes.max()), ones, others):
         return {}
     places = {value: place for place, value in enumerate(others)}
-    common = [(step, count) for step, count in _most_common(votes)[:_VOTED] if count >= 2]
+    common = _most_common(zip(steps[votes >= 2].tolist(), votes[votes >= 2].tolist(), strict=True))[:_VOTED]
     counts = {(a, a + step): float(count) for step, count in common for a in ones if a + step in places}
     weights = {pair: count**_EMPHASIS for pair, count in counts.items()}
     chain = _longest_chain(weights, places)
@@ -175,8 +180,8 @@ def voted(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], 
     return found
 
 
-def _most_common(votes: Counter[int]) -> list[tuple[int, int]]:
-    return sorted(votes.items(), key=lambda item: (-item[1], abs(item[0]), item[0]))
+def _most_common(votes: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    return sorted(votes, key=lambda item: (-item[1], abs(item[0]), item[0]))
 
 
 def _beyond_chance(votes: int, first: Sequence[int], second: Sequence[int]) -> bool:
