@@ -146,7 +146,7 @@ async def test_redirects_that_never_end_are_given_up(job):
     ("meta", "verdict", "child"),
     [
         ("noindex", "noindex", "page"),
-        ("nofollow", "page", None),
+        ("nofollow", "page", "nofollow"),
         ("noai", "opt-out", "page"),
         ("tdm-reservation", "opt-out", "page"),
     ],
