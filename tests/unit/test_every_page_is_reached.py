@@ -12,10 +12,10 @@ from bitrawl import demo
 from bitrawl.assemble.strategies import Topic, strategy
 from bitrawl.config import FOCUSED, Strategy
 from bitrawl.crawl.frontier import Frontier, Politeness
-from bitrawl.crawl.loop import Crawl, LoopSettings
+from bitrawl.crawl.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Relevance, Sitemap, Skip
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Relevance, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
@@ -79,6 +79,12 @@ class Job:
             self.crawl.judge = half_off_topic
         self.crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
 
+    def go_on(self) -> None:
+        """What a resumed job does first."""
+        self.crawl.remember(self.ledger.sightings())
+        self.queue.take_back(Reason.STRATEGY, UNWANTED)
+        self.crawl.frontier.wake(self.queue.hosts())
+
     async def run(self) -> set[str]:
         """The pages that it visited."""
         await self.crawl.run()
@@ -103,6 +109,15 @@ async def test_every_strategy_visits_every_page_of_a_web_of_hubs(tmp_path: Path,
     visited = await Job(tmp_path, name, web, [Url.parse(f"{HOST}/")], parallel=parallel).run()
     assert sorted(set(web) - visited) == []
     assert visited == set(web)
+
+
+async def test_what_a_strategy_refused_is_visited_when_the_job_goes_on_exhaustively(tmp_path: Path):
+    web, seeds = hub_web(), [Url.parse(f"{HOST}/en/")]
+    first = await Job(tmp_path, Strategy.LANGUAGE_FILTER, web, seeds, exhaustive=False).run()
+    assert first < set(web)
+    again = Job(tmp_path, Strategy.LANGUAGE_FILTER, web, seeds)
+    again.go_on()
+    assert await again.run() == {url for url in web if f"{HOST}/fr/" not in url} - {f"{HOST}/"}
 
 
 @pytest.mark.parametrize("name", Strategy)

@@ -211,15 +211,25 @@ def test_a_text_of_many_pages_does_not_wear_out_as_long_as_its_links_lead_to_oth
     traps, home = Traps(), text_page("/", 99)
     traps.visited(home, None)
     for number in range(COPIES * 10):
-        traps.visited(hub := text_page(f"/{'x' * (number + 1)}", 7), home.url)
+        traps.visited(hub := text_page(f"/{'x' * (number + 1)}", 7, f"/behind/{number}"), home.url)
         assert not traps.repeats(hub.url)
         traps.visited(text_page(f"/behind/{number}", other_text(number)), hub.url)
+
+
+def test_a_page_that_is_the_same_as_many_others_repeats_them_before_its_links_are_visited():
+    traps, home = Traps(), text_page("/", 99)
+    traps.visited(home, None)
+    for number in range(COPIES + 1):
+        assert not traps.repeats(Url.parse(f"http://a.org/{'x' * number}/list"))
+        traps.visited(text_page(f"/{'x' * (number + 1)}/list", 7, f"/{'x' * (number + 1)}/next"), home.url)
+    assert traps.repeats(Url.parse(f"http://a.org/{'x' * (COPIES + 1)}/list"))
+    assert not traps.closed(Url.parse("http://a.org/y"), Url.parse(f"http://a.org/{'x' * (COPIES + 1)}/list"))
 
 
 def test_something_new_behind_a_text_that_was_worn_out_opens_it_again():
     traps, before = Traps(), None
     for number in range(COPIES + 1):
-        traps.visited(found := text_page(f"/{'x' * (number + 1)}", 7), before)
+        traps.visited(found := text_page(f"/{'x' * (number + 1)}", 7, f"/behind/{number}"), before)
         before = found.url
     assert traps.repeats(before)
     traps.redirected(Url.parse("http://a.org/moved"), before)

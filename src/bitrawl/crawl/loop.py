@@ -5,8 +5,8 @@
 3. The host is free again: it rests while the answer is analysed in another process.
 4. A redirect ends its link, and its target is a new link.
 5. The analyser makes a `Page` of the capture, or a `Sitemap`, or a `Skip`. In a job with a topic the page is judged.
-6. Opt-outs, noindex and soft 404s turn a page into a `Skip`; nofollow drops its links.
-7. Scope refuses links; the strategy scores the rest.
+6. Opt-outs, noindex and soft 404s turn a page into a `Skip`.
+7. Scope refuses links; the strategy scores the rest. What may be a trap is queued last, and refused if it proves to be one.
 8. The page, its verdict, and the links refused and queued are one transaction. Only then is the lease finished.
 """
 

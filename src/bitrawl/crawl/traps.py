@@ -56,9 +56,10 @@ class Traps:
         way = list(self._way(source))
         # No kind led to itself on the way: what does may go on for ever, what is listed ends.
         listed = len({id(kind), *(id(passed.kind) for passed in way)}) > len(way)
-        copy = text.add(_exact_text(page))
-        fresh = kind.add(page.signature, _exact_page(page), listed=listed)
-        self._pages.note(hash(url), _Visited(kind, text, hash(source) if source else 0))
+        words, whole = _words(page), _words_and_links(page)
+        copy = text.add(words)
+        fresh = kind.add(page.signature, whole, listed=listed)
+        self._pages.note(hash(url), _Visited(kind, text, hash(source) if source else 0, copies=text.count(whole)))
         kind.tries = max(0, kind.tries + (-1 if fresh else 1)) if last else kind.tries
         if fresh and page.signature and (text.copies == 1 or (listed and not copy)):
             for passed in way:
@@ -74,9 +75,9 @@ class Traps:
             self._pages.note(hash(url), page)
 
     def repeats(self, url: Url) -> bool:
-        """Whether a visited page has the text of many others, and what they led to brought nothing new."""
+        """Whether a visited page is the same as many others, or has their text and what they led to brought nothing new."""
         page = self._pages.get(hash(url))
-        return page is not None and page.text.is_dry
+        return page is not None and (page.copies > COPIES or page.text.is_dry)
 
     def doubtful(self, url: Url) -> bool:
         """Whether too few of the latest pages of this kind brought anything new. More of them come last."""
@@ -125,17 +126,19 @@ def kind_of(url: Url) -> str:
     return _NUMBER.sub("0", path) + mark
 
 
-def _exact_text(page: Page) -> int:
+def _words(page: Page) -> int:
     """The same for pages with the same text to the letter; where there is none, with the same title."""
     return hash(page.digest or page.signature or page.title)
 
 
-def _exact_page(page: Page) -> int:
-    """The same for pages with the same text to the letter, and with links to the same paths.
+def _words_and_links(page: Page) -> int:
+    """The same for pages with the same text to the letter whose links are called the same.
 
-    Session ids give a page new addresses, and its links new parameters. Lists that share a notice have links of their own.
+    A page under another session id, or in another mirror, leads to other addresses by links of the same names. Lists that
+    share a notice have links of their own.
     """
-    return hash((_exact_text(page), frozenset(link.url.partition("?")[0] for link in page.links)))
+    names = frozenset((link.anchor, link.image_alt, link.url.path.rpartition("/")[2]) for link in page.links)
+    return hash((_words(page), names))
 
 
 class Recent(OrderedDict[Key, Value]):
@@ -194,35 +197,40 @@ class _Kind:
 class _Text:
     """The pages of a host with the same text, and what became of the links found on them."""
 
-    __slots__ = ("_exact", "copies", "dry", "tries")
+    __slots__ = ("_counts", "copies", "dry", "tries")
 
     def __init__(self) -> None:
         self.copies = 0
         self.dry = 0  # pages found there, since one of them brought something new
         self.tries = 0  # those of them whose turn came last
-        self._exact: list[int] = []
+        self._counts: dict[int, int] = {}  # of its pages by what they have to the letter: words, and words with links
 
     @property
     def is_dry(self) -> bool:
         return self.copies > COPIES and self.dry >= DRY
 
-    def add(self, exact: int) -> bool:
+    def add(self, words: int) -> bool:
         """Whether one of its pages has the same text to the letter."""
         self.copies += 1
-        copy = exact in self._exact
-        if not copy:
-            self._exact = [*self._exact[1 - MEMORY :], exact]
-        return copy
+        return self.count(words) > 1
+
+    def count(self, what: int) -> int:
+        """How many of its pages have that, with this one; of the last few that were met."""
+        self._counts[what] = count = self._counts.pop(what, 0) + 1
+        if len(self._counts) > MEMORY:
+            del self._counts[next(iter(self._counts))]
+        return count
 
 
 class _Visited:
     """A page, for what is found on it."""
 
-    __slots__ = ("kind", "led", "source", "text")
+    __slots__ = ("copies", "kind", "led", "source", "text")
 
-    def __init__(self, kind: _Kind, text: _Text, source: int) -> None:
+    def __init__(self, kind: _Kind, text: _Text, source: int, copies: int) -> None:
         self.kind = kind
         self.text = text
+        self.copies = copies  # pages that are the same, text and links, when it was visited
         self.source = source  # the hash of the address of the page that had the link
         self.led = False  # to something new
 

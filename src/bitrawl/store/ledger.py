@@ -81,6 +81,8 @@ class Ledger:
             (state, stage, reason, detail, link.url),
         )
         site = self._site_of(link.url.host)
+        if not isinstance(outcome, Skip) and outcome.cut:
+            self.record_fault(site, Skip(link.url, Stage.ANALYSE, Reason.TOO_LARGE, outcome.cut))
         if page is not None:
             self._keep(page, site)
         elif isinstance(outcome, Sitemap):
@@ -128,7 +130,7 @@ class Ledger:
             yield self._unpack_page(self._decompress(blob))
 
     def record_fault(self, site: str, skip: Skip) -> None:
-        """Something failed that is no link: a strategy, or a part of mining."""
+        """Something failed or was left out that is no link: a strategy, a part of a page, or a part of mining."""
         with self.transaction():
             row = (site, skip.url, skip.stage, skip.reason, skip.detail)
             self.database.query("INSERT INTO faults VALUES (NULL, ?, ?, ?, ?, ?)", row)
