@@ -141,7 +141,7 @@ class Crawl:
             if page is None:
                 self.traps.redirected(link.url, link.source)
             else:
-                self.traps.visited(page, link.source)
+                self.traps.visited(page, link.source, recalled=True)
                 self.hosts.answered(link.url, page.signature)
 
     def recall(self, visits: Iterable[Visit], queued: Iterable[Link] = ()) -> None:

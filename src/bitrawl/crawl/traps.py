@@ -48,23 +48,27 @@ class Traps:
         self._texts: Recent[tuple[str, int], _Text] = Recent(REMEMBERED)
         self._queries: Recent[str, Url] = Recent(REMEMBERED)
         self._pages: Recent[int, _Visited] = Recent(PAGES)  # by the hash of the address
+        self._met: set[int] = set()  # the hashes of addresses that pages link to
+        self._earlier: set[int] = set()  # those before them
 
-    def visited(self, page: Page, source: Url | None, *, last: bool = False) -> None:
-        """A page was visited that `source` links to. `last` says that its turn had come last."""
-        url = page.url
-        kind, text = self._kind(kind_of(url)), self._text((url.host, page.signature))
+    def visited(self, page: Page, source: Url | None, *, last: bool = False, recalled: bool = False) -> None:
+        """A page was visited that `source` links to. `last` says that its turn had come last.
+
+        A page of an earlier run is recalled without its links, and taken for one that had new ones.
+        """
+        kind, text = self._kind(kind_of(page.url)), self._text((page.url.host, page.signature))
+        text.copies += 1
         way = list(self._way(source))
-        # No kind led to itself on the way: what does may go on for ever, what is listed ends.
-        listed = len({id(kind), *(id(passed.kind) for passed in way)}) > len(way)
-        words, whole = _words(page), _words_and_links(page)
-        copy = text.add(words)
-        fresh = kind.add(page.signature, whole, listed=listed)
-        self._pages.note(hash(url), _Visited(kind, text, hash(source) if source else 0, copies=text.count(whole)))
-        kind.tries = max(0, kind.tries + (-1 if fresh else 1)) if last else kind.tries
-        if fresh and page.signature and (text.copies == 1 or (listed and not copy)):
+        leads_on = self._has_new_links(page) or recalled
+        # A page without new links is one visit, and no trap, unless an endless row of pages of one text lists such pages.
+        counts = leads_on or (bool(way) and way[0].text in [passed.text for passed in way[1:]])
+        known = kind.knows(page.signature)
+        kind.count(fresh=not (known and counts), last=last)
+        self._pages.note(hash(page.url), _Visited(kind, text, hash(source) if source else 0, text.like(page)))
+        if page.signature and text.copies == 1 and not known:
             for passed in way:
                 passed.led_on(kind)
-        elif way and (copy or way[0].text in (text, *(passed.text for passed in way[1:]))):
+        elif way and counts:
             way[0].text.dry += 1
             way[0].text.tries += last
 
@@ -113,6 +117,15 @@ class Traps:
             yield page
             key = page.source
 
+    def _has_new_links(self, page: Page) -> bool:
+        """To pages of its host that no page had a link to before."""
+        links = {hash(link.url) for link in page.links if link.url.host == page.url.host}
+        new = any(link not in self._met and link not in self._earlier and link not in self._pages for link in links)
+        self._met |= links
+        if len(self._met) > REMEMBERED:
+            self._met, self._earlier = set(), self._met
+        return new
+
     def _kind(self, key: str) -> "_Kind":
         return self._kinds.note(key, self._kinds.get(key) or _Kind())
 
@@ -124,21 +137,6 @@ def kind_of(url: Url) -> str:
     """The path with its numbers masked, and whether there are parameters: sorts and filters combine without end."""
     path, mark, _ = url.partition("?")
     return _NUMBER.sub("0", path) + mark
-
-
-def _words(page: Page) -> int:
-    """The same for pages with the same text to the letter; where there is none, with the same title."""
-    return hash(page.digest or page.signature or page.title)
-
-
-def _words_and_links(page: Page) -> int:
-    """The same for pages with the same text to the letter whose links are called the same.
-
-    A page under another session id, or in another mirror, leads to other addresses by links of the same names. Lists that
-    share a notice have links of their own.
-    """
-    names = frozenset((link.anchor, link.image_alt, link.url.path.rpartition("/")[2]) for link in page.links)
-    return hash((_words(page), names))
 
 
 class Recent(OrderedDict[Key, Value]):
@@ -160,27 +158,26 @@ class Recent(OrderedDict[Key, Value]):
 class _Kind:
     """Plain lists: most kinds are one address, and an empty deque takes half a kilobyte."""
 
-    __slots__ = ("_exact", "_signatures", "doubted", "fresh", "tries")
+    __slots__ = ("_signatures", "doubted", "fresh", "tries")
 
     def __init__(self) -> None:
         self.fresh: list[bool] = []
         self.doubted = False  # Too few of the latest visits brought anything new.
         self.tries = 0  # of links that came last: more brought nothing new than something
         self._signatures: list[int] = []
-        self._exact: list[int] = []
 
-    def add(self, signature: int, exact: int, *, listed: bool) -> bool:
-        """Whether the text is new here: unlike all others, or, where it is listed elsewhere, no exact copy of one."""
+    def knows(self, signature: int) -> bool:
+        """Whether a text of its latest pages is alike, or there is none; remembered from now on."""
         known = signature == 0 or any((signature ^ other).bit_count() <= ALIKE for other in self._signatures)
         if not known:
             self._signatures = [*self._signatures[1 - MEMORY :], signature]
-        copy = exact in self._exact
-        if not copy:
-            self._exact = [*self._exact[1 - MEMORY :], exact]
-        fresh = not (copy if listed else known)
+        return known
+
+    def count(self, *, fresh: bool, last: bool) -> None:
+        """One visit more."""
         self.fresh = [*self.fresh[1 - WINDOW :], fresh]
+        self.tries = max(0, self.tries + (-1 if fresh else 1)) if last else self.tries
         self._weigh()
-        return fresh
 
     def led_on(self) -> None:
         """One of the visits that had brought nothing new has led to something new."""
@@ -197,28 +194,28 @@ class _Kind:
 class _Text:
     """The pages of a host with the same text, and what became of the links found on them."""
 
-    __slots__ = ("_counts", "copies", "dry", "tries")
+    __slots__ = ("_names", "copies", "dry", "tries")
 
     def __init__(self) -> None:
         self.copies = 0
         self.dry = 0  # pages found there, since one of them brought something new
         self.tries = 0  # those of them whose turn came last
-        self._counts: dict[int, int] = {}  # of its pages by what they have to the letter: words, and words with links
+        self._names: dict[int, int] = {}  # how many of its pages have links of those names
 
     @property
     def is_dry(self) -> bool:
         return self.copies > COPIES and self.dry >= DRY
 
-    def add(self, words: int) -> bool:
-        """Whether one of its pages has the same text to the letter."""
-        self.copies += 1
-        return self.count(words) > 1
+    def like(self, page: Page) -> int:
+        """How many of its pages have links of the same names, with this one; of those that were met last.
 
-    def count(self, what: int) -> int:
-        """How many of its pages have that, with this one; of the last few that were met."""
-        self._counts[what] = count = self._counts.pop(what, 0) + 1
-        if len(self._counts) > MEMORY:
-            del self._counts[next(iter(self._counts))]
+        A page under another session id, or in another mirror, leads to other addresses by links of the same names. Lists
+        that share a notice have links of their own.
+        """
+        names = hash(frozenset((link.anchor, link.image_alt, link.url.path.rpartition("/")[2]) for link in page.links))
+        self._names[names] = count = self._names.pop(names, 0) + 1
+        if len(self._names) > MEMORY:
+            del self._names[next(iter(self._names))]
         return count
 
 
