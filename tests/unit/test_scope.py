@@ -143,13 +143,13 @@ def other_text(number: int) -> int:
 def test_a_calendar_that_brings_nothing_new_comes_last_and_is_closed_and_its_neighbours_stay_open():
     traps, before = Traps(), None
     for day in range(WINDOW * 2):
-        traps.visited(found := text_page(f"/calendar/{day}", 12345 << (day % 3), f"/calendar/{day + 1}"), before)
+        traps.visited(found := text_page(f"/calendar/{day}", 12345 << (day % 3)), before)
         traps.visited(text_page(f"/article/{day}", other_text(day)), None)
         before = found.url
     assert traps.doubtful(Url.parse("http://a.org/calendar/999"))
     assert not traps.closed(Url.parse("http://a.org/calendar/999"), before)  # without a try
     for day in range(TRIES):
-        traps.visited(text_page(f"/calendar/{1000 + day}", 12345, f"/calendar/{2000 + day}"), before, last=True)
+        traps.visited(text_page(f"/calendar/{1000 + day}", 12345), before, last=True)
     assert traps.closed(Url.parse("http://a.org/calendar/999"), before)
     assert not traps.doubtful(Url.parse("http://a.org/article/999"))
     assert not traps.doubtful(Url.parse("http://a.org/never-seen"))
@@ -159,7 +159,7 @@ def test_pages_of_one_text_without_new_links_are_no_trap():
     traps, home = Traps(), text_page("/", 99)
     traps.visited(home, None)
     for number in range(WINDOW * 2):
-        traps.visited(text_page(f"/table/{number}", 7, "/", "/tables"), home.url)
+        traps.visited(text_page(f"/table/{number}", 7, "/", "/tables"), home.url, leads_on=False)
         traps.visited(text_page(f"/copy/{number}", 8, f"/all?session={number}"), home.url)
     assert not traps.doubtful(Url.parse("http://a.org/table/999"))
     assert traps.doubtful(Url.parse("http://a.org/copy/999"))

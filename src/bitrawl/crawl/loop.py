@@ -141,7 +141,7 @@ class Crawl:
             if page is None:
                 self.traps.redirected(link.url, link.source)
             else:
-                self.traps.visited(page, link.source, recalled=True)
+                self.traps.visited(page, link.source)
                 self.hosts.answered(link.url, page.signature)
 
     def recall(self, visits: Iterable[Visit], queued: Iterable[Link] = ()) -> None:
@@ -308,9 +308,11 @@ class Crawl:
             refusal is None or refusal.reason is Reason.NOINDEX
         ):  # Nothing is learned from any other text that is not kept.
             page = self.judge(link, page)
-        self.traps.visited(page, link.source, last=fetch.lease.score <= LAST)
+        links = self._new.found(link, page)
+        leads_on = any(self.scope.refusal(new) is None for new in self.traps.new_links(links))
+        self.traps.visited(page, link.source, leads_on=leads_on, last=fetch.lease.score <= LAST)
         self.hosts.answered(link.url, page.signature)
-        self._conclude(fetch.visit(refusal or page), self._new.found(link, page), page)
+        self._conclude(fetch.visit(refusal or page), links, page)
 
     def _found(self, link: Link, outcome: Page | Sitemap | Skip) -> list[Link]:
         links = self._new.found(link, outcome)

@@ -7,10 +7,10 @@ the pages that were followed before have shown whether there is anything behind 
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from bitrawl.model import Page
+from bitrawl.model import Link, Page
 from bitrawl.url import Url
 
 # Judgement where nothing else is said; tests/end_to_end/test_hostile_web.py holds that a calendar, a shop, a maze and
@@ -51,16 +51,23 @@ class Traps:
         self._met: set[int] = set()  # the hashes of addresses that pages link to
         self._earlier: set[int] = set()  # those before them
 
-    def visited(self, page: Page, source: Url | None, *, last: bool = False, recalled: bool = False) -> None:
+    def new_links(self, links: Iterable[Link]) -> list[Link]:
+        """Those that no page had before."""
+        new = [link for link in links if not self._has_met(hash(link.url))]
+        self._met.update(hash(link.url) for link in new)
+        if len(self._met) > REMEMBERED:
+            self._met, self._earlier = set(), self._met
+        return new
+
+    def visited(self, page: Page, source: Url | None, *, leads_on: bool = True, last: bool = False) -> None:
         """A page was visited that `source` links to. `last` says that its turn had come last.
 
-        A page of an earlier run is recalled without its links, and taken for one that had new ones.
+        `leads_on` is false for a page without new links, which costs one visit and nothing more.
         """
         kind, text = self._kind(kind_of(page.url)), self._text((page.url.host, page.signature))
         text.copies += 1
         way = list(self._way(source))
-        leads_on = self._has_new_links(page) or recalled
-        # A page without new links is one visit, and no trap, unless an endless row of pages of one text lists such pages.
+        # Pages without new links are no trap, unless it is an endless row of pages of one text that lists them.
         counts = leads_on or (bool(way) and way[0].text in [passed.text for passed in way[1:]])
         known = kind.knows(page.signature)
         kind.count(fresh=not (known and counts), last=last)
@@ -117,14 +124,8 @@ class Traps:
             yield page
             key = page.source
 
-    def _has_new_links(self, page: Page) -> bool:
-        """To pages of its host that no page had a link to before."""
-        links = {hash(link.url) for link in page.links if link.url.host == page.url.host}
-        new = any(link not in self._met and link not in self._earlier and link not in self._pages for link in links)
-        self._met |= links
-        if len(self._met) > REMEMBERED:
-            self._met, self._earlier = set(), self._met
-        return new
+    def _has_met(self, address: int) -> bool:
+        return address in self._met or address in self._earlier or address in self._pages
 
     def _kind(self, key: str) -> "_Kind":
         return self._kinds.note(key, self._kinds.get(key) or _Kind())
