@@ -21,7 +21,7 @@ TRUSTED = 0.5  # the same for a kind that is in doubt, before it is trusted agai
 MEMORY = 64  # signatures kept of one kind: a calendar repeats itself sooner
 COPIES = 5  # addresses of one text on a host: print versions and the like
 DRY = 5  # pages in a row that the links of one text led to, and none of them new
-TRIES = 3  # of the links that come last, without anything new, before the others are refused
+TRIES = 5  # of the links that come last, without anything new, before the others are refused
 LINEAGE = 5  # pages on the way to a page that are looked at
 REMEMBERED = 100_000  # texts, and addresses with parameters: bounds the memory
 PAGES = 50_000  # pages remembered for what is found on them, about 15 MB
@@ -75,7 +75,7 @@ class Traps:
         if page.signature and text.copies == 1 and not known:
             for passed in way:
                 passed.led_on(kind)
-        elif way and counts:
+        elif way and leads_on:
             way[0].text.dry += 1
             way[0].text.tries += last
 
