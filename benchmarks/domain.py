@@ -127,7 +127,7 @@ async def crawl(replay: Replay, trial: Trial, name: Strategy, folder: Path, *, o
         ledger=ledger,
         scope=Scope(sites, seeds, ScopeRules(whole_web=True)),
         clock=clock,
-        settings=LoopSettings(parallel=1, probe=False, sitemaps=False, exhaustive=True),
+        settings=LoopSettings(parallel=1, probe=False, sitemaps=False, leave=False),
         judge=judge,
     )
     made.seed([Link(url, LinkKind.SEED) for url in seeds])

@@ -87,7 +87,7 @@ async def crawled(
         ledger=ReplayLedger(sites.of),
         scope=Scope(sites, seeds, ScopeRules(whole_web=True)),
         clock=clock,
-        settings=LoopSettings(parallel=1, probe=False, sitemaps=False, exhaustive=True),
+        settings=LoopSettings(parallel=1, probe=False, sitemaps=False, leave=False),
         judge=judge,
         observe=keep,
     )  # fmt: skip

@@ -7,6 +7,7 @@
 
     python -m benchmarks.strategies --small                  # ten small sites, cut from these (small_sites.py)
     python -m benchmarks.strategies --train                  # the weights of `adaptive` that were trained without each site
+    python -m benchmarks.strategies --reach                  # the pages that each strategy reaches with --exhaustive
 
 `adaptive` is measured with weights that were trained without the site (adaptive-left-out.json beside this file, which
 --train writes). `bitrawl train adaptive` makes those that the package ships.
@@ -16,6 +17,9 @@ simulation of its own, from the seeds of site.json; a site's figure is the mean 
 the mean over sites. Of doubtful.tsv `language`, `partial` and `short` count neither for nor against a strategy. Pages
 are analysed once and kept in BITRAWL_BENCH_CACHE (by default below the temporary folder); after a change to page/ run
 with --fresh.
+
+--reach compares the pages that each strategy visits when it has to visit all with what a plain walk over the links of the
+archive finds, which knows neither strategies nor trap rules. `adaptive` may visit more: partners that no page links to.
 """
 
 import argparse
@@ -25,8 +29,10 @@ import os
 import shutil
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from statistics import mean
@@ -34,16 +40,24 @@ from typing import NamedTuple
 
 from benchmarks.small_sites import CUTS, Cut, opened_cut
 from bitrawl.config import UNFOCUSED, Strategy
-from bitrawl.model import Language
+from bitrawl.crawl.fetch import redirect_target
+from bitrawl.crawl.loop import objection
+from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawl.scope import Scope, Sites
+from bitrawl.errors import UrlError
+from bitrawl.model import Capture, Directive, Language, Link, LinkKind, Page, Sitemap
 from bitrawl.simulation.measure import Figures
-from bitrawl.simulation.replay import Settings, opened_replay
+from bitrawl.simulation.replay import Replay, ReplayClock, Settings, opened_replay
+from bitrawl.simulation.trial import run_trial
 from bitrawl.simulation.truth import Truth
 from bitrawl.training.adaptive import LEAST_PAIRS, fit, named, traces
 from bitrawl.training.folds import without as others
 from bitrawl.training.site_packs import SitePack
+from bitrawl.url import Url
 
 SITES = Path(__file__).parents[2] / "shared" / "sites"
 CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs")) / "simulate"
+MOST_MISSED = 10  # pages that --reach names
 LEFT_OUT = Path(__file__).parent / "adaptive-left-out.json"
 
 
@@ -128,6 +142,73 @@ async def simulate_site(name: str, asked: Asked) -> list[Line]:
                 about = (len(trials.truth.pairs), trials.reachable, trials.length)
                 lines += [Line(name, "-".join(languages), one.strategy, one, *about) for one in trials.figures]
     return lines
+
+
+class Reach(NamedTuple):
+    """The pages that one strategy visited of those that can be reached."""
+
+    strategy: str
+    reached: int
+    reachable: int
+    unlinked: int  # pages beyond those
+    missed: tuple[Url, ...]
+
+
+async def reach(name: str, asked: Asked) -> list[Reach]:
+    pack = SitePack.open(SITES / name)
+    lines = []
+    async with opened_replay([pack.archive], cache=CACHE) as replay:
+        seeds = [url or seed for seed, url in replay.archived(pack.seeds).items()]
+        expected = await linked_pages(replay, seeds)
+        settings = Settings(languages=language_pairs(pack, asked.langs)[0], weights=without(name), exhaustive=True)
+        for strategy in asked.strategies:
+            run = await run_trial(strategy, replay.strategy(strategy, settings), replay.prepared(seeds, settings))
+            kept = {url for url in run.kept if url is not None}
+            missed = tuple(sorted(expected - kept))
+            lines.append(Reach(strategy, len(expected & kept), len(expected), len(kept - expected), missed))
+    return lines
+
+
+async def linked_pages(replay: Replay, seeds: Sequence[Url]) -> set[Url]:
+    """Every page inside the scope that links and sitemaps lead to, in the plainest way: one page after another."""
+    scope = Scope(Sites(), seeds)
+    robots = RobotsFetcher(replay.fetcher, InMemoryRobots(), ReplayClock(), pause=0.0)
+    pages: set[Url] = set()
+    waiting = deque([Link(url, LinkKind.SEED) for url in seeds])
+    met, origins = {*seeds}, set[str]()
+    while waiting:
+        link = waiting.popleft()
+        answer = await robots.fetch(link)
+        found: list[Link] = []
+        if link.url.origin not in origins:
+            origins.add(link.url.origin)
+            named = [Url.parse(f"{link.url.origin}/sitemap.xml"), *robots.sitemaps(link.url.origin)]
+            found += [Link(url, LinkKind.INDEX) for url in named]
+        if isinstance(answer, Capture) and 300 <= answer.status < 400:
+            with suppress(UrlError):
+                found.append(Link(redirect_target(answer), LinkKind.REDIRECT, link.url))
+        elif isinstance(answer, Capture):
+            outcome = await replay.analyser.analyse(answer, index=link.kind is LinkKind.INDEX)
+            if isinstance(outcome, Sitemap):
+                found += [one for part in outcome.parts() for one in part.links]
+            elif isinstance(outcome, Page):
+                found += [] if Directive.NOFOLLOW in outcome.directives else outcome.links
+                if objection(outcome, opt_outs=True) is None:
+                    pages.add(link.url)
+        for one in found:
+            if one.url not in met and scope.refusal(one) is None:
+                met.add(one.url)
+                waiting.append(one)
+    return pages
+
+
+def print_reach(name: str, lines: Sequence[Reach]) -> None:
+    for line in lines:
+        share = f"{line.reached:>7,} of {line.reachable:>7,}"
+        more = f", and {line.unlinked:,} that no page links to" if line.unlinked else ""
+        print(f"{name:<26}{line.strategy:<16}{share}{more}", flush=True)
+        for url in line.missed[:MOST_MISSED]:
+            print(f"{'':<42}missed {url}")
 
 
 def without(site: str) -> dict[str, float]:
@@ -232,6 +313,7 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="analyse all pages again")
     parser.add_argument("--jobs", type=int, choices=(1, 2), default=1, help="processes")
     parser.add_argument("--train", action="store_true", help="write the weights without each site, and nothing else")
+    parser.add_argument("--reach", action="store_true", help="the pages reached with --exhaustive, and nothing else")
     parser.add_argument("--small", action="store_true", help="small sites, cut from these")
     given = parser.parse_args()
     if not SITES.exists():
@@ -248,6 +330,10 @@ def main() -> None:
     began = time.perf_counter()
     if given.train:
         train_without_each(names)
+        return
+    if given.reach:
+        for name in names:
+            print_reach(name, asyncio.run(reach(name, asked)))
         return
     if given.small:
         cuts = [cut for cut in CUTS if cut.site in names]

@@ -75,7 +75,7 @@ class Walk:
             ledger=self.diary,
             scope=Scope(sites, self._first),
             clock=clock,
-            settings=LoopSettings(parallel=1, probe=False, sitemaps=sitemap is not None, exhaustive=exhaustive),
+            settings=LoopSettings(parallel=1, probe=False, sitemaps=sitemap is not None, leave=not exhaustive),
         )
 
     async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:

@@ -192,6 +192,7 @@ class Page(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str = ""  # of the normalised text; equal digests mean the same text
     signature: int = 0  # 64-bit SimHash of the text with its digits masked; near values mean nearly the same text
     relevance: Relevance | None = None  # None in a job without a topic
+    cut: str = ""  # what was left out because there is too much of it; empty if nothing was
 
     @property
     def is_on_topic(self) -> bool:
@@ -347,6 +348,7 @@ class Sitemap(msgspec.Struct, frozen=True, omit_defaults=True):
     alternates: tuple[tuple[Alternate, ...], ...] = ()  # a group for each entry that has any, itself included
     rest: tuple[bytes, ...] = ()  # the further parts, each a sitemap, packed and compressed
     more: int = 0  # links in the rest
+    cut: str = ""  # what was left out because there is too much of it; empty if nothing was
 
     @classmethod
     def of(cls, url: Url, links: Sequence[Link], groups: Sequence[tuple[int, tuple[Alternate, ...]]] = ()) -> "Sitemap":

@@ -55,6 +55,7 @@ NUMBERS = {
     "Parameters that a page adds to its own URL": scope.MAX_FACETS,
     "Latest visits to one kind of URL that are looked at": traps.WINDOW,
     "URLs of one host with the same text": traps.COPIES,
+    "Links that come last and bring nothing new": traps.TRIES,
     "Links of one page": links.MAX_LINKS,
     "Declared translations of one page": alternates.MAX_ALTERNATES,
     "Images of one page": links.MAX_IMAGES,

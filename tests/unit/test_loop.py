@@ -4,15 +4,18 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
+from bitrawl.crawl.new_links import MAX_SITEMAPS
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import DiskFullError, UrlError
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage, Visit
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
+from bitrawl.store.statistics import fault_counts
 from bitrawl.store.summary import log, summarise
 from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.strategies.language_filter import LanguageFilter
@@ -146,7 +149,7 @@ async def test_redirects_that_never_end_are_given_up(job):
     ("meta", "verdict", "child"),
     [
         ("noindex", "noindex", "page"),
-        ("nofollow", "page", None),
+        ("nofollow", "page", "nofollow"),
         ("noai", "opt-out", "page"),
         ("tdm-reservation", "opt-out", "page"),
     ],
@@ -243,6 +246,100 @@ async def test_the_language_filter_follows_links_only_from_pages_in_the_language
     verdicts = await crawl.run()
     assert verdicts["a.org/only-de"] == "strategy"
     assert verdicts["a.org/revived"] == "page"
+
+
+async def test_an_exhaustive_crawl_visits_last_what_the_strategy_would_not_follow(job):
+    pages = {
+        HOME: "lang=en <a href=/de> <a href=/en>",
+        "http://a.org/de": "lang=de <a href=/only-de>",
+        "http://a.org/en": "lang=en <a href=/later>",
+        "http://a.org/later": "lang=en later",
+        "http://a.org/only-de": "lang=de only",
+    }
+    settings = LoopSettings(probe=False, sitemaps=False, exhaustive=True)
+    crawl = job(pages, scorer=LanguageFilter([Language("en")]), settings=settings)
+    assert set((await crawl.run()).values()) == {"page"}
+    assert crawl.web.asked[-1] == "http://a.org/only-de"
+
+
+async def test_a_link_that_one_page_does_not_want_followed_is_followed_from_another(job):
+    pages = {
+        HOME: "<a href=/closed> <a href=/shop?a=1&b=2&c=3> <a href=/open>",
+        "http://a.org/closed": "<meta nofollow> <a href=/x> <a href=/y> closed",
+        "http://a.org/shop?a=1&b=2&c=3": "<a href=/shop?a=1&b=2&c=3&d=4> shop",
+        "http://a.org/open": "<a href=/x> <a href=/shop?a=1&b=2&c=3&d=4> open",
+        "http://a.org/x": "x",
+        "http://a.org/shop?a=1&b=2&c=3&d=4": "four",
+    }
+    verdicts = await job(pages).run()
+    assert (verdicts["a.org/x"], verdicts["a.org/y"]) == ("page", "nofollow")
+    assert verdicts["a.org/shop?a=1&b=2&c=3&d=4"] == "page"
+
+
+async def test_sitemaps_that_are_not_read_say_why(job):
+    class Index(ToyReader):
+        async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+            found = await super().analyse(capture, index=index)
+            if not isinstance(found, Sitemap):
+                return found
+            links = tuple(Link(link.url, LinkKind.INDEX, link.source) for link in found.links)
+            return Sitemap(found.url, links)
+
+    pages = {HOME: "home", "http://a.org/sitemap.xml": "".join(f"<a href=/{n}.xml>" for n in range(MAX_SITEMAPS + 1))}
+    pages |= {f"http://a.org/{name}.xml": f"<a href=/{name}x.xml>" for name in ("0", "0x", "0xx", "0xxx")}
+    verdicts = await job(pages, analyser=Index(), settings=LoopSettings(probe=False)).run()
+    assert verdicts[f"a.org/{MAX_SITEMAPS}.xml"] == "trap"
+    pages["http://a.org/sitemap.xml"] = "<a href=/0.xml>"
+    verdicts = await job(pages, analyser=Index(), settings=LoopSettings(probe=False)).run()
+    assert (verdicts["a.org/0xx.xml"], verdicts["a.org/0xxx.xml"]) == ("sitemap", "depth")
+
+
+async def test_what_is_left_out_of_a_page_is_recorded(job):
+    class Short(ToyReader):
+        async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+            found = await super().analyse(capture, index=index)
+            return found if isinstance(found, Skip) else msgspec.structs.replace(found, cut="7 links after the first 9")
+
+    crawl = job({HOME: "home"}, analyser=Short())
+    assert await crawl.run() == {"a.org/": "page"}
+    (fault,) = fault_counts(crawl.ledger)
+    assert (fault.stage, fault.reason, fault.url, fault.detail) == (
+        *(Stage.ANALYSE, Reason.TOO_LARGE),
+        *(HOME, "7 links after the first 9"),
+    )
+
+
+class Maze(FakeWeb):
+    """Every page has the same text, and two links to pages that nobody has seen."""
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        self.asked.append(link.url)
+        text = f"<a href={link.url.rstrip('/')}/left> <a href={link.url.rstrip('/')}/right> a turning"
+        return Capture(link.url, 200, (), text.encode(), at=0.0)
+
+
+async def test_a_maze_ends_and_every_turning_has_a_verdict(job):
+    web = Maze({})
+    crawl = job({}, fetcher=web)
+    verdicts = await crawl.run()
+    assert len(web.asked) <= 20
+    assert set(verdicts.values()) == {"page", "trap"}
+    linked = {f"{url.rstrip('/')}/{name}" for url in web.asked for name in ("left", "right")}
+    assert {url.removeprefix("http://") for url in linked} <= set(verdicts)
+
+
+async def test_a_resumed_crawl_of_a_maze_goes_no_further(tmp_path: Path):
+    web = Maze({})
+    first = Job(tmp_path, {}, fetcher=web)
+    first.crawl.observe = lambda _visit: first.crawl.stop() if len(web.asked) >= 8 else None
+    await first.run()
+    first.ledger.close()
+    second = Job(tmp_path, {}, fetcher=web)
+    second.crawl.remember(second.ledger.sightings())
+    verdicts = await second.run()
+    second.ledger.close()
+    assert len(web.asked) <= 20
+    assert "queued" not in verdicts.values()
 
 
 async def test_a_full_disk_stops_the_crawl_and_the_next_run_goes_on(tmp_path: Path):

@@ -5,9 +5,9 @@ import pytest
 from bitrawl import config
 from bitrawl.assemble.crawling import check
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites, trap_shape
-from bitrawl.crawl.traps import COPIES, WINDOW, Traps, kind_of
+from bitrawl.crawl.traps import COPIES, TRIES, WINDOW, Traps, kind_of
 from bitrawl.errors import ConfigError
-from bitrawl.model import Link, LinkKind, Reason
+from bitrawl.model import Link, LinkKind, Page, Reason
 from bitrawl.url import Url
 
 SEED = Url.parse("https://www.example.org/start?x=1")
@@ -131,14 +131,50 @@ def test_a_kind_of_address_masks_numbers_and_values():
     assert kind_of(Url.parse("http://a.org/list?sort=a")) == kind_of(Url.parse("http://a.org/list?page=2&per=9"))
 
 
-def test_a_calendar_that_brings_nothing_new_is_closed_and_its_neighbours_stay_open():
-    traps = Traps()
+def text_page(path: str, signature: int, *targets: str) -> Page:
+    links = tuple(Link(Url.parse(f"http://a.org{target}"), LinkKind.PAGE) for target in targets)
+    return Page(Url.parse(f"http://a.org{path}"), links=links, signature=signature)
+
+
+def other_text(number: int) -> int:
+    return Random(number).getrandbits(64)
+
+
+def test_a_calendar_that_brings_nothing_new_comes_last_and_is_closed_and_its_neighbours_stay_open():
+    traps, before = Traps(), None
     for day in range(WINDOW * 2):
-        traps.visited(Url.parse(f"http://a.org/calendar/{day}"), signature=12345 << (day % 3))
-        traps.visited(Url.parse(f"http://a.org/article/{day}"), signature=Random(day).getrandbits(64))
-    assert traps.closed(Url.parse("http://a.org/calendar/999"))
-    assert not traps.closed(Url.parse("http://a.org/article/999"))
-    assert not traps.closed(Url.parse("http://a.org/never-seen"))
+        traps.visited(found := text_page(f"/calendar/{day}", 12345 << (day % 3)), before)
+        traps.visited(text_page(f"/article/{day}", other_text(day)), None)
+        before = found.url
+    assert traps.doubtful(Url.parse("http://a.org/calendar/999"))
+    assert not traps.closed(Url.parse("http://a.org/calendar/999"), before)  # without a try
+    for day in range(TRIES):
+        traps.visited(text_page(f"/calendar/{1000 + day}", 12345), before, last=True)
+    assert traps.closed(Url.parse("http://a.org/calendar/999"), before)
+    assert not traps.doubtful(Url.parse("http://a.org/article/999"))
+    assert not traps.doubtful(Url.parse("http://a.org/never-seen"))
+
+
+def test_pages_of_one_text_without_new_links_are_no_trap():
+    traps, home = Traps(), text_page("/", 99)
+    traps.visited(home, None)
+    for number in range(WINDOW * 2):
+        traps.visited(text_page(f"/table/{number}", 7, "/", "/tables"), home.url, leads_on=False)
+        traps.visited(text_page(f"/copy/{number}", 8, f"/all?session={number}"), home.url)
+    assert not traps.doubtful(Url.parse("http://a.org/table/999"))
+    assert traps.doubtful(Url.parse("http://a.org/copy/999"))
+
+
+def test_a_kind_that_is_doubted_is_trusted_again_when_it_has_led_to_something_new():
+    traps, home = Traps(), text_page("/", 99)
+    traps.visited(home, None)
+    hubs = [text_page(f"/hub/{number}", 7, f"/behind/{number}") for number in range(WINDOW)]
+    for hub in hubs:
+        traps.visited(hub, home.url)
+    assert traps.doubtful(hubs[0].url)
+    for number, hub in enumerate(hubs):
+        traps.visited(text_page(f"/behind/{number}", other_text(number)), hub.url)
+    assert not traps.doubtful(hubs[0].url)
 
 
 def test_a_page_that_adds_parameters_to_its_own_address_does_so_three_times():
@@ -157,10 +193,45 @@ def test_the_same_parameters_in_another_order_are_met_before():
     assert traps.reordered(Url.parse("http://a.org/?a=2&b=1")) == "http://a.org/?b=1&a=2"
 
 
-def test_a_text_at_many_addresses_of_a_host_wears_out():
-    traps = Traps()
+def test_a_text_whose_links_lead_to_itself_wears_out():
+    traps, before = Traps(), None
+    names = [f"/{'x' * number}" for number in range(1, COPIES + 2)]  # addresses of as many kinds
+    for name in names:
+        assert before is None or not traps.repeats(before)
+        traps.visited(found := text_page(name, 7, f"{name}x"), before)
+        before = found.url
+    assert traps.repeats(before)
+    for number in range(TRIES):
+        assert not traps.closed(Url.parse("http://a.org/y"), before)
+        traps.visited(text_page(f"/y{'y' * number}", 7, f"/z{'z' * number}"), before, last=True)
+    assert traps.closed(Url.parse("http://a.org/y"), before)
+
+
+def test_a_text_of_many_pages_does_not_wear_out_as_long_as_its_links_lead_to_other_texts():
+    traps, home = Traps(), text_page("/", 99)
+    traps.visited(home, None)
+    for number in range(COPIES * 10):
+        traps.visited(hub := text_page(f"/{'x' * (number + 1)}", 7, f"/behind/{number}"), home.url)
+        assert not traps.repeats(hub.url)
+        traps.visited(text_page(f"/behind/{number}", other_text(number)), hub.url)
+
+
+def test_a_page_that_is_the_same_as_many_others_repeats_them_before_its_links_are_visited():
+    traps, home = Traps(), text_page("/", 99)
+    traps.visited(home, None)
     for number in range(COPIES + 1):
-        assert not traps.repeats(Url.parse("http://a.org/x"), 7)
-        traps.visited(Url.parse(f"http://a.org/{number}/x"), 7)
-    assert traps.repeats(Url.parse("http://a.org/x"), 7)
-    assert not traps.repeats(Url.parse("http://b.org/x"), 7)
+        assert not traps.repeats(Url.parse(f"http://a.org/{'x' * number}/list"))
+        traps.visited(text_page(f"/{'x' * (number + 1)}/list", 7, f"/{'x' * (number + 1)}/next"), home.url)
+    assert traps.repeats(Url.parse(f"http://a.org/{'x' * (COPIES + 1)}/list"))
+    assert not traps.closed(Url.parse("http://a.org/y"), Url.parse(f"http://a.org/{'x' * (COPIES + 1)}/list"))
+
+
+def test_something_new_behind_a_text_that_was_worn_out_opens_it_again():
+    traps, before = Traps(), None
+    for number in range(COPIES + 1):
+        traps.visited(found := text_page(f"/{'x' * (number + 1)}", 7, f"/behind/{number}"), before)
+        before = found.url
+    assert traps.repeats(before)
+    traps.redirected(Url.parse("http://a.org/moved"), before)
+    traps.visited(text_page("/new", 12345), Url.parse("http://a.org/moved"))
+    assert not traps.repeats(before)

@@ -205,7 +205,7 @@ def prepared(made: list[Replayed], *, exhaustive: bool = True) -> Callable[[obje
             ledger=diary,
             scope=Scope(sites, [url("a")]),
             clock=clock,
-            settings=LoopSettings(parallel=1, probe=False, exhaustive=exhaustive),
+            settings=LoopSettings(parallel=1, probe=False, leave=not exhaustive),
         )
         crawl.seed([Link(url("a"), LinkKind.SEED)])
         made.append(Replayed(crawl, diary, web))

@@ -14,14 +14,13 @@ from bitrawl.assemble.strategies import STATELESS, Topic, scorer
 from bitrawl.config import FOCUSED, Job, Reach, Strategy
 from bitrawl.crawl.fetch import HttpFetcher, user_agent
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
-from bitrawl.crawl.loop import Crawl, LoopSettings
+from bitrawl.crawl.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawl.preview import Previewer
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.crawl.traps import Traps
 from bitrawl.discover.walk.walk import Walk as SiteWalk
 from bitrawl.errors import ConfigError
-from bitrawl.model import Link, LinkKind, Visit
+from bitrawl.model import Link, LinkKind, Reason, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.protocols import (
@@ -97,10 +96,10 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
             sitemaps=job.scope.sitemaps and site_walk is None,  # The check of a site asks for what it needs.
             probe=job.scope.probe and archives is None and site_walk is None,
             opt_outs=job.politeness.opt_outs,
-            exhaustive=job.exhaustive,
+            exhaustive=job.exhaustive and site_walk is None,  # A search visits only what it looks for.
+            leave=not job.exhaustive,
             site_hosts=job.budget.site_hosts if site_walk is None else MAX_HOSTS,
         ),
-        traps=_traps(ledger),
         sitemaps_of=robots.sitemaps,
         observe=observe,
     )
@@ -108,8 +107,9 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
         made.judge, made.redirected = judge, judge.redirected
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
-    for url, signature in ledger.signatures():
-        made.hosts.answered(url, signature)
+    made.remember(ledger.sightings())
+    if made.settings.exhaustive:
+        queue.take_back(Reason.STRATEGY, UNWANTED)
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
     learns = judge is not None or not isinstance(strategy_asked, STATELESS)
     return Parts(made, ledger, queue, learns, site_walk)
@@ -207,10 +207,3 @@ def bucket_scores(job: Job) -> tuple[float, ...]:
 
 def _bytes(megabytes: float | None) -> int | None:
     return None if megabytes is None else int(megabytes * MEGABYTE)
-
-
-def _traps(ledger: Ledger) -> Traps:
-    traps = Traps()
-    for url, signature in ledger.signatures():
-        traps.visited(url, signature)
-    return traps

@@ -112,7 +112,7 @@ def show(folder: JobFolder, now: JobStatus | None = None, *, advise: bool = True
         ("skipped" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(summary.skips.items())
     ]
     rows += [(name, found(one)) for name, one in now.corpora.items()]
-    rows += [("not mined" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(now.faults.items())]
+    rows += [("left out" if n == 0 else "", f"{count:>6}  {why}") for n, (why, count) in enumerate(now.faults.items())]
     for label, value in rows:
         out.print(Text.assemble((f"{label:<11}", "bold cyan"), value))
     if advise and summary.pages and summary.relevant == 0 and summary.ended:

@@ -5,8 +5,8 @@
 3. The host is free again: it rests while the answer is analysed in another process.
 4. A redirect ends its link, and its target is a new link.
 5. The analyser makes a `Page` of the capture, or a `Sitemap`, or a `Skip`. In a job with a topic the page is judged.
-6. Opt-outs, noindex and soft 404s turn a page into a `Skip`; nofollow drops its links.
-7. Scope refuses links; the strategy scores the rest.
+6. Opt-outs, noindex and soft 404s turn a page into a `Skip`.
+7. Scope refuses links; the strategy scores the rest. What may be a trap is queued last, and refused if it proves to be one.
 8. The page, its verdict, and the links refused and queued are one transaction. Only then is the lease finished.
 """
 
@@ -47,6 +47,10 @@ from bitrawl.url import Url, without_credentials
 
 MAX_REDIRECTS = 5  # of a page, in a row; judgement: what RFC 9309, section 2.3.1.2, asks for robots.txt
 BELOW_FIRST = 1 - 1e-6  # the highest score of a link that was found: what a host is asked first has 1, and goes before
+# Both are below the scores of all strategies. With --exhaustive, what a strategy would not follow comes after all else that it
+# wants. What may be a trap comes after that; of this, what is deepest comes first, because there something new shows itself.
+UNWANTED = 1e-8
+LAST = 1e-9
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +64,8 @@ class LoopSettings(msgspec.Struct, frozen=True):
     sitemaps: bool = True
     probe: bool = True  # ask each host once for a page that cannot exist, to know its soft 404
     opt_outs: bool = True  # honour noai and TDM reservations
-    exhaustive: bool = False  # go on where the strategy expects nothing more
+    exhaustive: bool = False  # visit all that is in scope: leave no site, put last what the strategy would not follow
+    leave: bool = True  # False: go on where the strategy expects nothing more, as a simulation does, and only note it
     site_hosts: int = 100  # hosts of one site that are visited; those of the seeds always are
 
 
@@ -130,6 +135,15 @@ class Crawl:
             ]
             self._enqueue([*first, *links], None)
 
+    def remember(self, sightings: Iterable[tuple[Link, Page | None]]) -> None:
+        """Tell the trap rules of the pages and redirects (None) of earlier runs."""
+        for link, page in sightings:
+            if page is None:
+                self.traps.redirected(link.url, link.source)
+            else:
+                self.traps.visited(page, link.source)
+                self.hosts.answered(link.url, page.signature)
+
     def recall(self, visits: Iterable[Visit], queued: Iterable[Link] = ()) -> None:
         """Tell the strategy of earlier visits as if they had just been made: a killed run knows again what it knew.
 
@@ -144,7 +158,9 @@ class Crawl:
                 self.judge(visit.lease.link, page)
             for part in visit.parts():
                 self.scorer.learn(part, self._knowledge(visit.lease.link.url))
-                told |= self._tell(self._found(visit.lease.link, part.outcome), page)
+                found = self._found(visit.lease.link, part.outcome)
+                if page is None or not self.traps.repeats(page.url):
+                    told |= self._tell(found, page)
             advice = self.scorer.advise(self._knowledge(visit.lease.link.url))
             told |= self._tell(advice.links, None)
             seeds.update((url, score) for url, score in advice.scores if url in own)
@@ -181,11 +197,11 @@ class Crawl:
     async def _visit(self, lease: Lease) -> None:
         """Steps 2 to 8."""
         link = lease.link
-        refusal = self._late_refusal(link)
+        refusal = self._late_refusal(lease)
         if refusal is not None:
             self._conclude(Visit(lease, refusal, at=self.clock.now()))
             return
-        if self.settings.follow and self._asks_first(lease):
+        if self.settings.follow and (self._comes_last(lease) or self._asks_first(lease)):
             return
         started = self.clock.now()
         answer = await self.fetcher.fetch(link)
@@ -196,8 +212,11 @@ class Crawl:
         if link.kind is LinkKind.PROBE:  # nothing else is asked of its host before its answer is understood
             self._probed(fetch, await self._understood(link, answer))
             return
-        self.frontier.fetched(lease, took=fetch.took)
+        if lease.score > LAST:
+            self.frontier.fetched(lease, took=fetch.took)
         outcome = await self._understood(link, answer)
+        if lease.score <= LAST:  # what it brings decides on the next
+            self.frontier.fetched(lease, took=fetch.took)
         if isinstance(outcome, Sitemap):
             await self._list(fetch, outcome)
         elif isinstance(outcome, Page):
@@ -205,12 +224,23 @@ class Crawl:
         else:
             self._conclude(fetch.visit(outcome), self._found(link, outcome))
 
-    def _late_refusal(self, link: Link) -> Skip | None:
+    def _late_refusal(self, lease: Lease) -> Skip | None:
         """Why a link that was queued is not visited after all."""
-        if link.kind is LinkKind.PAGE and (trap := self.traps.closed(link.url)):
+        link = lease.link
+        if lease.score <= LAST and (trap := self.traps.closed(link.url, link.source)):
             return Skip(link.url, Stage.FRONTIER, Reason.TRAP, trap)
         closed = self._closed(link.url.host)
         return Skip(link.url, Stage.FRONTIER, Reason.TOO_MANY_HOSTS, closed) if closed else None
+
+    def _comes_last(self, lease: Lease) -> bool:
+        """Whether the link has to wait until nothing else is queued: it looks like many that brought nothing new."""
+        link = lease.link
+        if link.kind is not LinkKind.PAGE or lease.score <= LAST or not self.traps.doubtful(link.url):
+            return False
+        with self.ledger.transaction():
+            self.frontier.finish(msgspec.structs.replace(lease, attempt=lease.attempt - 1), retry=True)
+            self.frontier.rescore([(link.url, _last(link))])
+        return True
 
     def _asks_first(self, lease: Lease) -> bool:
         """Whether the link has to wait: it is the first that is due on its host, which is asked something else before."""
@@ -279,10 +309,9 @@ class Crawl:
         ):  # Nothing is learned from any other text that is not kept.
             page = self.judge(link, page)
         links = self._new.found(link, page)
-        self.traps.visited(link.url, page.signature)
+        leads_on = any(self.scope.refusal(new) is None for new in self.traps.new_links(links))
+        self.traps.visited(page, link.source, leads_on=leads_on, last=fetch.lease.score <= LAST)
         self.hosts.answered(link.url, page.signature)
-        if self.traps.repeats(link.url, page.signature):
-            links = []
         self._conclude(fetch.visit(refusal or page), links, page)
 
     def _found(self, link: Link, outcome: Page | Sitemap | Skip) -> list[Link]:
@@ -290,6 +319,7 @@ class Crawl:
         for found in links:
             if found.kind is LinkKind.REDIRECT:
                 self.redirected(link.url, found.url)
+                self.traps.redirected(link.url, link.source)
         return links
 
     def _objection(self, page: Page) -> Skip | None:
@@ -343,7 +373,7 @@ class Crawl:
         self._enqueue(advice.links, None)
         if advice.leave and not known.left:
             self.ledger.learn(msgspec.structs.replace(known, left=advice.leave))
-            if not self.settings.exhaustive:
+            if self.settings.leave and not self.settings.exhaustive:
                 self.frontier.leave(known.site, advice.leave)
 
     def _enqueue(self, links: Sequence[Link], found_on: Page | None) -> None:
@@ -351,12 +381,18 @@ class Crawl:
         if not links:
             return
         refused, inside = self._judged(links)
+        if found_on is not None and self.traps.repeats(found_on.url):
+            self.frontier.add([(link, _last(link)) for group in inside for link in group])
+            inside = ()
         for group in inside:
             scores = self.scorer.score(group, found_on, self._knowledge(group[0].url))
-            scored = list(zip(group, scores, strict=True))
+            scored = [(link, self._least(score)) for link, score in zip(group, scores, strict=True)]
             refused += [(link, _unwanted(link)) for link, score in scored if score <= 0]
             self.frontier.add([(link, _capped(link, score)) for link, score in scored if score > 0])
         self.ledger.refuse(refused)
+
+    def _least(self, score: float) -> float:
+        return max(score, UNWANTED) if self.settings.exhaustive else score
 
     def _judged(self, links: Sequence[Link]) -> tuple[list[tuple[Link, Skip]], Iterable[list[Link]]]:
         """The links that do not belong to the job, each with the reason, and the others by site."""
@@ -375,7 +411,7 @@ class Crawl:
         return refused, inside.values()
 
     def _refusal(self, link: Link, closed: str) -> Skip | None:
-        refusal = self.scope.refusal(link)
+        refusal = self.scope.refusal(link) or self._new.refusal(link)
         if refusal is None and closed:
             return Skip(link.url, Stage.SCOPE, Reason.TOO_MANY_HOSTS, closed)
         if refusal is not None or link.kind is not LinkKind.PAGE:
@@ -418,6 +454,10 @@ def _redirect(link: Link, answer: Capture) -> Skip:
 
 def _capped(link: Link, score: float) -> float:
     return score if link.kind is LinkKind.SEED or link.kind in OWN_REQUESTS else min(score, BELOW_FIRST)
+
+
+def _last(link: Link) -> float:
+    return LAST * (1 - 1 / (2 + link.depth))
 
 
 def _unwanted(link: Link) -> Skip:

@@ -1,13 +1,13 @@
 """Which new links a visit brings: a page's, a sitemap's, the target of a redirect; and what a host is asked first."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
 import msgspec
 
 from bitrawl.errors import UrlError
-from bitrawl.model import Directive, Link, LinkKind, Page, Reason, Sitemap, Skip
+from bitrawl.model import Directive, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
 from bitrawl.url import Url
 
 MAX_SITEMAP_DEPTH = 3  # judgement: sitemaps.org allows an index of sitemaps, not an index of indexes
@@ -15,20 +15,20 @@ MAX_SITEMAPS = 500  # files per site; judgement: at 50,000 URLs a file, more tha
 
 
 class NewLinks:
-    """Remembers how many sitemaps each site has named."""
+    """Remembers the sitemaps that each site has named."""
 
     def __init__(self, site_of: Callable[[str], str], *, probe: bool, sitemaps: bool) -> None:
         self._site_of = site_of
         self._probe = probe
         self._sitemaps = sitemaps
-        self._sitemaps_named: dict[str, int] = {}
+        self._sitemaps_named: dict[str, set[Url]] = {}
 
     def found(self, link: Link, outcome: Page | Sitemap | Skip) -> list[Link]:
         """What the answer to that link leads to."""
         if isinstance(outcome, Page):
-            return [] if Directive.NOFOLLOW in outcome.directives else [_deeper(link, found) for found in outcome.links]
+            return [_deeper(link, found) for found in _as_asked(outcome)]
         if isinstance(outcome, Sitemap):
-            return list(self._listed(link, outcome))
+            return [msgspec.structs.replace(found, source=link.url, depth=link.depth + 1) for found in outcome.links]
         if outcome.reason is Reason.REDIRECT and link.kind is not LinkKind.PROBE:
             with suppress(UrlError):  # it leads nowhere, and the detail says why
                 return [_redirected(link, Url.parse(outcome.detail))]
@@ -42,14 +42,24 @@ class NewLinks:
         if self._sitemaps:
             yield Link(Url.parse(f"{url.origin}/sitemap.xml"), LinkKind.INDEX)
 
-    def _listed(self, link: Link, sitemap: Sitemap) -> Iterator[Link]:
-        site = self._site_of(link.url.host)
-        for found in sitemap.links:
-            if found.kind is LinkKind.INDEX:
-                self._sitemaps_named[site] = self._sitemaps_named.get(site, 0) + 1
-                if link.depth + 1 > MAX_SITEMAP_DEPTH or self._sitemaps_named[site] > MAX_SITEMAPS:
-                    continue
-            yield msgspec.structs.replace(found, source=link.url, depth=link.depth + 1)
+    def refusal(self, link: Link) -> Skip | None:
+        """Why a sitemap is not read; None for all other links."""
+        if link.kind is not LinkKind.INDEX:
+            return None
+        if link.depth > MAX_SITEMAP_DEPTH:
+            return Skip(link.url, Stage.SCOPE, Reason.DEPTH, f"a sitemap more than {MAX_SITEMAP_DEPTH} sitemaps deep")
+        named = self._sitemaps_named.setdefault(self._site_of(link.url.host), set())
+        if len(named) >= MAX_SITEMAPS and link.url not in named:
+            return Skip(link.url, Stage.SCOPE, Reason.TRAP, f"more than {MAX_SITEMAPS} sitemaps of the site")
+        named.add(link.url)
+        return None
+
+
+def _as_asked(page: Page) -> Iterable[Link]:
+    """The page's links, none of which is to be followed if the page says so."""
+    if Directive.NOFOLLOW not in page.directives:
+        return page.links
+    return (msgspec.structs.replace(link, rel=f"{link.rel} {Directive.NOFOLLOW}".strip()) for link in page.links)
 
 
 def _redirected(link: Link, target: Url) -> Link:

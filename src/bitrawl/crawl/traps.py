@@ -1,18 +1,30 @@
-"""Places that never end: kinds of address that stopped bringing anything new."""
+"""Places that never end: texts and kinds of address that stopped leading to anything new.
+
+A page brings something new by its own text, or by a page that its links lead to. Neither a text that many pages share nor a
+kind of address is given up at first sight: what they lead to comes last, when all else of the host has been visited. By then
+the pages that were followed before have shown whether there is anything behind them.
+"""
 
 import re
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from bitrawl.model import Link, Page
 from bitrawl.url import Url
 
 # Judgement where nothing else is said; tests/end_to_end/test_hostile_web.py holds that a calendar, a shop, a maze and
-# session ids end with these, and test_survival.py that no page of the bundled web is lost.
+# session ids end with these, and test_every_page_is_reached.py that no page of a web of hubs is lost.
 WINDOW = 30  # the last visits to one kind of address that are looked at
 MIN_FRESH = 0.2  # share of them that must have brought something new
+TRUSTED = 0.5  # the same for a kind that is in doubt, before it is trusted again
 MEMORY = 64  # signatures kept of one kind: a calendar repeats itself sooner
 COPIES = 5  # addresses of one text on a host: print versions and the like
+DRY = 5  # pages in a row that the links of one text led to, and none of them new
+TRIES = 5  # of the links that come last, without anything new, before the others are refused
+LINEAGE = 5  # pages on the way to a page that are looked at
 REMEMBERED = 100_000  # texts, and addresses with parameters: bounds the memory
+PAGES = 50_000  # pages remembered for what is found on them, about 15 MB
 KINDS = 20_000  # kinds of address kept; the one not visited for the longest time is forgotten first
 NEAR = (
     3  # bits in which two signatures of the same text, but for a word or two, may differ (Manku et al. 2007: 3 of 64)
@@ -26,26 +38,72 @@ _NUMBER = re.compile(r"\d+|[0-9a-f]{16,}", re.IGNORECASE)
 
 
 class Traps:
-    """Counts, per kind of address, how many of the last visits brought a text that was not seen there before.
+    """What visits brought: by kind of address, and by the text of the page that had the link.
 
-    Infinite calendars, sort and filter combinations, and session ids that we do not know by name all end here.
+    Infinite calendars, mazes, sort and filter combinations, and session ids that we do not know by name all end here.
     """
 
     def __init__(self) -> None:
         self._kinds: Recent[str, _Kind] = Recent(KINDS)
-        self._copies: Recent[tuple[str, int], int] = Recent(REMEMBERED)
+        self._texts: Recent[tuple[str, int], _Text] = Recent(REMEMBERED)
         self._queries: Recent[str, Url] = Recent(REMEMBERED)
+        self._pages: Recent[int, _Visited] = Recent(PAGES)  # by the hash of the address
+        self._met: set[int] = set()  # the hashes of addresses that pages link to
+        self._earlier: set[int] = set()  # those before them
 
-    def visited(self, url: Url, signature: int) -> None:
-        """A page was visited, and its text has that signature; 0 for one without text."""
-        kind = kind_of(url)
-        self._kinds.note(kind, self._kinds.get(kind) or _Kind()).add(signature)
-        copy = (url.host, signature)
-        self._copies.note(copy, self._copies.get(copy, 0) + 1)
+    def new_links(self, links: Iterable[Link]) -> list[Link]:
+        """Those that no page had before."""
+        new = [link for link in links if not self._has_met(hash(link.url))]
+        self._met.update(hash(link.url) for link in new)
+        if len(self._met) > REMEMBERED:
+            self._met, self._earlier = set(), self._met
+        return new
 
-    def repeats(self, url: Url, signature: int) -> bool:
-        """Whether that host has shown the very same text at many addresses: their links lead in circles."""
-        return self._copies.get((url.host, signature), 0) > COPIES
+    def visited(self, page: Page, source: Url | None, *, leads_on: bool = True, last: bool = False) -> None:
+        """A page was visited that `source` links to. `last` says that its turn had come last.
+
+        `leads_on` is false for a page without new links, which costs one visit and nothing more.
+        """
+        kind, text = self._kind(kind_of(page.url)), self._text((page.url.host, page.signature))
+        text.copies += 1
+        way = list(self._way(source))
+        # Pages without new links are no trap, unless it is an endless row of pages of one text that lists them.
+        counts = leads_on or (bool(way) and way[0].text in [passed.text for passed in way[1:]])
+        known = kind.knows(page.signature)
+        kind.count(fresh=not (known and counts), last=last)
+        self._pages.note(hash(page.url), _Visited(kind, text, hash(source) if source else 0, text.like(page)))
+        if page.signature and text.copies == 1 and not known:
+            for passed in way:
+                passed.led_on(kind)
+        elif way and leads_on:
+            way[0].text.dry += 1
+            way[0].text.tries += last
+
+    def redirected(self, url: Url, source: Url | None) -> None:
+        """What is found at the address that it leads to was found on the page that had the link."""
+        page = self._pages.get(hash(source)) if source else None
+        if page is not None:
+            self._pages.note(hash(url), page)
+
+    def repeats(self, url: Url) -> bool:
+        """Whether a visited page is the same as many others, or has their text and what they led to brought nothing new."""
+        page = self._pages.get(hash(url))
+        return page is not None and (page.copies > COPIES or page.text.is_dry)
+
+    def doubtful(self, url: Url) -> bool:
+        """Whether too few of the latest pages of this kind brought anything new. More of them come last."""
+        kind = self._kinds.get(kind_of(url))
+        return kind is not None and kind.doubted
+
+    def closed(self, url: Url, source: Url | None) -> str:
+        """Why a link is not visited although its turn has come, after all others; empty when it is."""
+        kind = self._kinds.get(kind_of(url))
+        if kind is not None and kind.doubted and kind.tries >= TRIES:
+            return f"{WINDOW - sum(kind.fresh)} of the last {WINDOW} pages like this brought nothing new"
+        page = self._pages.get(hash(source)) if source else None
+        if page is not None and page.text.is_dry and page.text.tries >= TRIES:
+            return f"found on a text of {page.text.copies} pages whose links lead to nothing new"
+        return ""
 
     def reordered(self, url: Url) -> str:
         """The address met before that has the same parameters in another order; empty when there is none."""
@@ -56,12 +114,24 @@ class Traps:
         first = self._queries.get(key) or self._queries.note(key, url)
         return "" if first == url else first
 
-    def closed(self, url: Url) -> str:
-        """Why no more addresses of this kind are visited; empty while they are."""
-        kind = self._kinds.get(kind_of(url))
-        if kind is None or len(kind.fresh) < WINDOW or sum(kind.fresh) >= MIN_FRESH * WINDOW:
-            return ""
-        return f"{WINDOW - sum(kind.fresh)} of the last {WINDOW} pages like this brought nothing new"
+    def _way(self, source: Url | None) -> Iterator["_Visited"]:
+        """The page that had the link, the page that had the link to that page, and so on."""
+        key = hash(source) if source else 0
+        for _ in range(LINEAGE):
+            page = self._pages.get(key)
+            if page is None:
+                return
+            yield page
+            key = page.source
+
+    def _has_met(self, address: int) -> bool:
+        return address in self._met or address in self._earlier or address in self._pages
+
+    def _kind(self, key: str) -> "_Kind":
+        return self._kinds.note(key, self._kinds.get(key) or _Kind())
+
+    def _text(self, key: tuple[str, int]) -> "_Text":
+        return self._texts.note(key, self._texts.get(key) or _Text())
 
 
 def kind_of(url: Url) -> str:
@@ -89,14 +159,82 @@ class Recent(OrderedDict[Key, Value]):
 class _Kind:
     """Plain lists: most kinds are one address, and an empty deque takes half a kilobyte."""
 
-    __slots__ = ("_signatures", "fresh")
+    __slots__ = ("_signatures", "doubted", "fresh", "tries")
 
     def __init__(self) -> None:
         self.fresh: list[bool] = []
+        self.doubted = False  # Too few of the latest visits brought anything new.
+        self.tries = 0  # of links that came last: more brought nothing new than something
         self._signatures: list[int] = []
 
-    def add(self, signature: int) -> None:
+    def knows(self, signature: int) -> bool:
+        """Whether a text of its latest pages is alike, or there is none; remembered from now on."""
         known = signature == 0 or any((signature ^ other).bit_count() <= ALIKE for other in self._signatures)
-        self.fresh = [*self.fresh[1 - WINDOW :], not known]
         if not known:
             self._signatures = [*self._signatures[1 - MEMORY :], signature]
+        return known
+
+    def count(self, *, fresh: bool, last: bool) -> None:
+        """One visit more."""
+        self.fresh = [*self.fresh[1 - WINDOW :], fresh]
+        self.tries = max(0, self.tries + (-1 if fresh else 1)) if last else self.tries
+        self._weigh()
+
+    def led_on(self) -> None:
+        """One of the visits that had brought nothing new has led to something new."""
+        self.tries = 0
+        if False in self.fresh:
+            self.fresh[self.fresh.index(False)] = True
+            self._weigh()
+
+    def _weigh(self) -> None:
+        if len(self.fresh) >= WINDOW:
+            self.doubted = sum(self.fresh) < (TRUSTED if self.doubted else MIN_FRESH) * WINDOW
+
+
+class _Text:
+    """The pages of a host with the same text, and what became of the links found on them."""
+
+    __slots__ = ("_names", "copies", "dry", "tries")
+
+    def __init__(self) -> None:
+        self.copies = 0
+        self.dry = 0  # pages found there, since one of them brought something new
+        self.tries = 0  # those of them whose turn came last
+        self._names: dict[int, int] = {}  # how many of its pages have links of those names
+
+    @property
+    def is_dry(self) -> bool:
+        return self.copies > COPIES and self.dry >= DRY
+
+    def like(self, page: Page) -> int:
+        """How many of its pages have links of the same names, with this one; of those that were met last.
+
+        A page under another session id, or in another mirror, leads to other addresses by links of the same names. Lists
+        that share a notice have links of their own.
+        """
+        names = hash(frozenset((link.anchor, link.image_alt, link.url.path.rpartition("/")[2]) for link in page.links))
+        self._names[names] = count = self._names.pop(names, 0) + 1
+        if len(self._names) > MEMORY:
+            del self._names[next(iter(self._names))]
+        return count
+
+
+class _Visited:
+    """A page, for what is found on it."""
+
+    __slots__ = ("copies", "kind", "led", "source", "text")
+
+    def __init__(self, kind: _Kind, text: _Text, source: int, copies: int) -> None:
+        self.kind = kind
+        self.text = text
+        self.copies = copies  # pages that are the same, text and links, when it was visited
+        self.source = source  # the hash of the address of the page that had the link
+        self.led = False  # to something new
+
+    def led_on(self, kind: _Kind) -> None:
+        """To something new, of that kind. A kind that leads only to itself is judged by what its own pages bring."""
+        self.text.dry = self.text.tries = 0
+        if kind is not self.kind and not self.led:
+            self.led = True
+            self.kind.led_on()

@@ -33,7 +33,7 @@ from bitrawl.page.fingerprints import digest, signature, structure
 from bitrawl.page.head import Head, bare_head, read_head
 from bitrawl.page.language_names import LanguageNames
 from bitrawl.page.languages import LanguageReader, claimed
-from bitrawl.page.links import read_anchors, read_images, read_links
+from bitrawl.page.links import MAX_LINKS, read_anchors, read_images, read_links
 from bitrawl.page.machine_translation import machine_translation
 from bitrawl.page.metadata import canonical, read_metadata
 from bitrawl.page.outline import TEXT, Block, Outline, in_lines, normalise, outline
@@ -166,7 +166,15 @@ class PageAnalyser:
             fingerprint=structure(paragraphs),
             digest=digest(text),
             signature=signature(text),
+            cut=_cut(skeleton),
         )
+
+
+def _cut(skeleton: Outline) -> str:
+    counts = {"links": (len(skeleton.anchors), MAX_LINKS), "paragraphs": (len(skeleton.blocks), MAX_PARAGRAPHS)}
+    return "; ".join(
+        f"{count - most:,} {what} after the first {most:,}" for what, (count, most) in counts.items() if count > most
+    )
 
 
 def page_reader(asked: Sequence[Language] = ()) -> PageAnalyser:

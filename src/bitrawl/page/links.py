@@ -11,8 +11,7 @@ from bitrawl.page.outline import Block, Outline, normalise
 from bitrawl.url import Url
 
 # Judgements. They limit what one page may cost.
-MAX_LINKS = 5000  # per page
-MAX_ANCHORS = 20_000  # that are examined; only crawler traps have more
+MAX_LINKS = 20_000  # anchors of a page that are examined
 MAX_IMAGES = 1000  # per page
 ANCHOR_LENGTH = 200  # Characters of an anchor's text that are kept.
 FARTHEST = 10_000  # Characters of a block that are searched for an anchor's text, from the end of the previous anchor.
@@ -39,7 +38,7 @@ def read_anchors(outline: Outline, head: Head) -> list[Anchor]:
     pictures = _pictures(outline)
     anchors = []
     reach: dict[int, int] = {}  # by block: where in its text the last anchor ended
-    for place in outline.anchors[:MAX_ANCHORS]:
+    for place in outline.anchors[:MAX_LINKS]:
         attributes, block = _written(place.attributes), place.block
         url = head.resolve(attributes["href"])
         if url is None:
@@ -73,10 +72,7 @@ def read_links(head: Head, anchors: Sequence[Anchor], alternates: Iterable[Alter
     links: dict[Url, Link] = {}
     for found in _all(head, anchors, alternates):
         known = links.get(found.url)
-        if known is not None:
-            links[found.url] = _merged(known, found)
-        elif len(links) < MAX_LINKS:
-            links[found.url] = found
+        links[found.url] = found if known is None else _merged(known, found)
     links.pop(head.url, None)
     return tuple(links.values())
 

@@ -4,6 +4,8 @@ import re
 import zlib
 from xml.parsers import expat
 
+import msgspec
+
 from bitrawl.errors import UrlError
 from bitrawl.model import Alternate, AlternateSource, Link, LinkKind, Sitemap
 from bitrawl.page.decode import decode
@@ -19,11 +21,12 @@ _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 16  # bytes expanded at a time
 # An ampersand that is no reference: the most common fault of sitemaps made by hand.
 _LONE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});)")
+_TOO_MANY = f"entries after the first {MAX_ENTRIES:,}"
 _ENTRIES = frozenset(("url", "sitemap", "item", "entry"))
 
 
 def read_sitemap(url: Url, body: bytes) -> Sitemap:
-    """What is readable of it: a file that is cut, broken or no sitemap at all gives what came before.
+    """What is readable of it: a file that is cut, broken or no sitemap at all gives what came before, and says so.
 
     Sitemaps and their indexes, lists of URLs as plain text, RSS and Atom; gzip is undone. Entity declarations
     end the reading.
@@ -36,7 +39,9 @@ def read_sitemap(url: Url, body: bytes) -> Sitemap:
         again = _Reader(url)
         again.read(_LONE.sub(b"&amp;", body))
         reader = max(reader, again, key=lambda r: len(r.links))
-    return Sitemap.of(url, list(reader.links.values()), reader.groups)
+    cut = reader.cut or (f"what comes after the first {MAX_BYTES >> 20} MiB" if len(body) >= MAX_BYTES else "")
+    read = Sitemap.of(url, list(reader.links.values()), reader.groups)
+    return msgspec.structs.replace(read, cut=cut) if reader.links else read
 
 
 def _expanded(body: bytes) -> bytes:
@@ -62,8 +67,9 @@ def _plain(url: Url, body: bytes) -> Sitemap:
         text = line.strip()
         if text[:4].lower() == "http" and (target := _url(text, None)):
             links.setdefault(target, Link(target, LinkKind.SITEMAP, source=url))
-            if len(links) >= MAX_ENTRIES:
-                break
+            if len(links) > MAX_ENTRIES:
+                links.popitem()
+                return msgspec.structs.replace(Sitemap.of(url, list(links.values())), cut=_TOO_MANY)
     return Sitemap.of(url, list(links.values()))
 
 
@@ -90,6 +96,7 @@ class _Reader:
     def __init__(self, url: Url) -> None:
         self.links: dict[Url, Link] = {}
         self.groups: list[tuple[int, tuple[Alternate, ...]]] = []  # each with the number of links before it
+        self.cut = ""  # what was not read
         self._source = url
         self._names: dict[str, str] = {}  # by tag, without prefix and in lower case
         self._stack: list[str] = []
@@ -115,12 +122,14 @@ class _Reader:
         except _Stop:
             return True
         except (expat.ExpatError, LookupError, ValueError):  # the latter two for a charset that Python lacks
+            self.cut = "what comes after a fault of its syntax"
             return False
         finally:
             self._close_entry()
         return True
 
     def _refuse(self, *_: object) -> None:
+        self.cut = "what comes after the declaration of an entity"
         raise _Stop
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -129,6 +138,7 @@ class _Reader:
         parent = stack[-1] if stack else ""
         stack.append(name)
         if len(stack) > MAX_DEPTH:
+            self.cut = f"what comes after {MAX_DEPTH} elements within each other"
             raise _Stop
         if name == "link":
             if attributes.get("href") and parent in _ENTRIES:
@@ -138,6 +148,7 @@ class _Reader:
         elif name in _ENTRIES:
             self._close_entry()
             if self._entries >= MAX_ENTRIES:
+                self.cut = _TOO_MANY
                 raise _Stop
         elif name == "loc" and parent in ("url", "sitemap"):
             self._text = []
@@ -205,7 +216,8 @@ class _Reader:
         return frozenset(alternates)
 
     def _keep(self, link: Link) -> None:
-        if len(self.links) < MAX_LINKS:
-            known = self.links.get(link.url)
-            if known is None or (known.kind is LinkKind.ALTERNATE and link.kind is LinkKind.SITEMAP):
-                self.links[link.url] = link
+        known = self.links.get(link.url)
+        if known is None and len(self.links) >= MAX_LINKS:
+            self.cut = f"links after the first {MAX_LINKS:,}"
+        elif known is None or (known.kind is LinkKind.ALTERNATE and link.kind is LinkKind.SITEMAP):
+            self.links[link.url] = link

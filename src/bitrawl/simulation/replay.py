@@ -60,6 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     alternates: bool = True  # False hides the translations that pages and sitemaps declare
     models: bool = True  # False uses no trained models
     weights: dict[str, float] = {}  # of `adaptive`; they replace the package's weights
+    exhaustive: bool = False  # visit what a strategy would not follow, too, after all else
     stop: bool = False  # end a replay where the strategy leaves the site; otherwise only note where
 
 
@@ -223,7 +224,7 @@ class Replay:
                 ledger=ledger,
                 scope=scope,
                 clock=clock,
-                settings=LoopSettings(parallel=1, probe=False, exhaustive=not settings.stop),
+                settings=LoopSettings(parallel=1, probe=False, exhaustive=settings.exhaustive, leave=settings.stop),
                 sitemaps_of=robots.sitemaps,
             )
             crawl.seed([Link(url, LinkKind.SEED) for url in seeds])

@@ -139,7 +139,7 @@ async def run_trial(name: str, scorer: LinkScorer, prepare: Prepare) -> Run:
         faults=ledger.faults,
         languages=ledger.languages(),
         stop=stop,
-        stopped=stop is not None and not crawl.settings.exhaustive,
+        stopped=stop is not None and crawl.settings.leave,
         examined=claims.examined,
         reported=claims.pairs,
     )

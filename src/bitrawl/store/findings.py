@@ -82,7 +82,8 @@ class Findings:
         with self._ledger.transaction():
             for table in ("pairs", "refusals", "duplicates", "patterns", "mined"):
                 self._query(f"DELETE FROM {table} WHERE site = ?", (site,))
-            self._query("DELETE FROM faults WHERE site = ? AND stage != ?", (site, Stage.STRATEGY))
+            of_mining = "stage NOT IN (?, ?)"
+            self._query(f"DELETE FROM faults WHERE site = ? AND {of_mining}", (site, Stage.STRATEGY, Stage.ANALYSE))
             keys = alignments or [b""] * len(found.pairs)
             rows = [
                 (site, pair.lang_a, pair.lang_b, pair.score, pack(pair), key, pair.partial)

@@ -91,6 +91,8 @@ class Ledger:
             (state, stage, reason, detail, link.url),
         )
         site = self._site_of(link.url.host)
+        if not isinstance(outcome, Skip) and outcome.cut:
+            self.record_fault(site, Skip(link.url, Stage.ANALYSE, Reason.TOO_LARGE, outcome.cut))
         if page is not None:
             self._keep(page, site)
         elif isinstance(outcome, Sitemap):
@@ -138,7 +140,7 @@ class Ledger:
             yield self._unpack_page(self._decompress(blob))
 
     def record_fault(self, site: str, skip: Skip) -> None:
-        """Something failed that is no link: a strategy, or a part of mining."""
+        """Something failed or was left out that is no link: a strategy, a part of a page, or a part of mining."""
         with self.transaction():
             row = (site, skip.url, skip.stage, skip.reason, skip.detail)
             self.database.query("INSERT INTO faults VALUES (NULL, ?, ?, ?, ?, ?)", row)
@@ -184,10 +186,18 @@ class Ledger:
         for (blob,) in self.database.query("SELECT sitemap FROM sitemaps WHERE site = ?", (site,)):
             yield self._unpack_sitemap(self._decompress(blob))
 
-    def signatures(self) -> Iterator[tuple[Url, int]]:
-        """The signatures of all pages, in the order of their visits, for the trap rules."""
-        for url, signed in self.database.query("SELECT url, signature FROM pages ORDER BY id"):
-            yield Url.known(url), signed % (1 << 64)
+    def sightings(self) -> Iterator[tuple[Link, Page | None]]:
+        """Every page in the order of the visits, without its paragraphs and links; None for a redirect."""
+        rows = self.database.query(
+            "SELECT links.link, title, digest, signature"
+            " FROM (SELECT url, max(seq) AS last FROM fetches WHERE outcome IN ('page', ?) GROUP BY url) AS done"
+            " JOIN links USING (url) LEFT JOIN pages USING (url) ORDER BY last",
+            (Reason.REDIRECT,),
+        )
+        for blob, title, digest, signed in rows:
+            link = self._unpack_link(blob)
+            known = signed is not None
+            yield link, Page(link.url, title=title, digest=digest, signature=signed % (1 << 64)) if known else None
 
     def hosts_asked(self) -> Iterator[str]:
         """The hosts of all links that were visited."""

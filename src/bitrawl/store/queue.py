@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from bitrawl.model import Lease, Link, Reason, Unpacker, pack
+from bitrawl.model import Lease, Link, Reason, Stage, Unpacker, pack
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.schema import LEASED, OWN, QUEUED, SKIPPED
 from bitrawl.url import Url
 
-# Raise a known link's score while it is queued. Requeue it if only a strategy had skipped it.
+# Raise a known link's score while it is queued. Requeue it if it was skipped only because of the page that it was found on.
 PUT = f"""
 INSERT INTO links (url, host, site, kind, state, score, link) VALUES (?, ?, ?, ?, {QUEUED}, ?, ?)
 ON CONFLICT (url) DO UPDATE SET
     score = excluded.score, state = {QUEUED}, link = CASE state WHEN {QUEUED} THEN link ELSE excluded.link END,
     stage = NULL, reason = NULL, detail = NULL
-WHERE (state = {QUEUED} AND excluded.score > score) OR (state = {SKIPPED} AND reason = '{Reason.STRATEGY}')
+WHERE (state = {QUEUED} AND excluded.score > score) OR (state = {SKIPPED} AND stage = '{Stage.SCOPE}')
 """
 
 
@@ -67,6 +67,15 @@ class LedgerQueue:
             self._ledger.recent.lower(url, score)
         with self._ledger.transaction():
             self._database.query_many(f"UPDATE links SET score = ? WHERE url = ? AND state = {QUEUED}", rows)
+
+    def take_back(self, reason: Reason, score: float) -> None:
+        """Queue the links that were never visited for that reason."""
+        with self._ledger.transaction():
+            self._database.query(
+                f"UPDATE links SET state = {QUEUED}, score = ?, stage = NULL, reason = NULL, detail = NULL"
+                f" WHERE state = {SKIPPED} AND stage = ? AND reason = ?",
+                (score, Stage.SCOPE, reason),
+            )
 
     def hosts(self) -> set[str]:
         """All hosts with queued links. A resumed run begins with them."""
