@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from bitrawl.crawl.fetch import redirect_target
-from bitrawl.crawl.frontier import Frontier
+from bitrawl.crawl.frontier import Frontier, InFlight
 from bitrawl.crawl.hosts import SiteHosts
 from bitrawl.crawl.new_links import NewLinks
 from bitrawl.crawl.scope import Scope
@@ -55,6 +55,7 @@ class LoopSettings(msgspec.Struct, frozen=True):
     """What the loop does beside following links. The defaults are those of the job file."""
 
     parallel: int = 16  # visits in flight, over all hosts
+    waiting: int = 0  # more visits, which only wait for an answer; see `InFlight`
     attempts: int = 3
     follow: bool = True  # False: only the seeds, as with WARC files that are taken whole
     sitemaps: bool = True
@@ -95,18 +96,13 @@ class Crawl:
 
     async def run(self) -> None:
         """Until nothing is left, a budget is used up or `stop` is called. Raises what the ledger or the archive raise."""
-        slots = asyncio.Semaphore(self.settings.parallel)
+        limits = InFlight(self.settings.parallel, self.settings.waiting)
         visits: set[asyncio.Task[None]] = set()
         try:
-            while True:
-                await slots.acquire()
-                lease = await self.frontier.take()
-                if lease is None:
-                    break
+            while lease := await self.frontier.take(limits):
                 task = asyncio.create_task(self._visit_safely(lease))
                 visits.add(task)
                 task.add_done_callback(visits.discard)
-                task.add_done_callback(lambda _: slots.release())
         finally:
             for task in visits:
                 task.cancel()
@@ -193,6 +189,9 @@ class Crawl:
         if isinstance(answer, Skip):
             self._failed(fetch, answer)
             return
+        if not self.frontier.welcome(lease):
+            self._put_back(fetch)
+            return
         if link.kind is LinkKind.PROBE:  # nothing else is asked of its host before its answer is understood
             self._probed(fetch, await self._understood(link, answer))
             return
@@ -220,8 +219,17 @@ class Crawl:
             return False
         with self.ledger.transaction():
             self._enqueue(first, None)
-            self.frontier.finish(msgspec.structs.replace(lease, attempt=lease.attempt - 1), retry=True)
+            self._return(lease)
         return True
+
+    def _put_back(self, fetch: Fetch) -> None:
+        """An answer that came so late that the budget is used up: the link stays queued for a larger one."""
+        self.frontier.fetched(fetch.lease, took=fetch.took)
+        with self.ledger.transaction():
+            self._return(fetch.lease)
+
+    def _return(self, lease: Lease) -> None:
+        self.frontier.finish(msgspec.structs.replace(lease, attempt=lease.attempt - 1), retry=True)
 
     def _failed(self, fetch: Fetch, skip: Skip) -> None:
         """There is no answer to analyse: try again when that may help, conclude otherwise."""
