@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl.assemble.discovery import host_languages, new_site_check, walk
-from bitrawl.assemble.fetching import MEGABYTE, SystemClock, fetch_settings, loose_analyser, seeds_of
+from bitrawl.assemble.fetching import MEGABYTE, SystemClock, fetch_settings, loose_analyser, most_waiting, seeds_of
 from bitrawl.assemble.fetching import web as open_web
 from bitrawl.assemble.strategies import STATELESS, Topic, scorer
 from bitrawl.config import FOCUSED, Job, Reach, Strategy
@@ -92,6 +92,7 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
         clock=clock,
         settings=LoopSettings(
             parallel=job.politeness.parallel,
+            waiting=most_waiting(job.politeness.parallel) if archives is None else 0,  # an archive answers at once
             attempts=job.politeness.attempts,
             follow=not whole,
             sitemaps=job.scope.sitemaps and site_walk is None,  # The check of a site asks for what it needs.

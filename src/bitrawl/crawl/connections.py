@@ -21,10 +21,15 @@ class CleanConnector(aiohttp.TCPConnector):
     server sent unasked would be taken for that of the next request. Here such a connection is closed, and the request
     goes over a new one. A host that did so gets one request per connection from then on, so that nothing it sends late
     can be mistaken either.
+
+    aiohttp limits the connections in use, and not those that are kept open for a next request. Here a connection that
+    is opened while there are `most_kept` gets one request only, so that thousands of hosts cannot use up the file
+    descriptors of the process.
     """
 
-    def __init__(self, **options: object) -> None:
+    def __init__(self, *, most_kept: int = 256, **options: object) -> None:
         super().__init__(**options)  # type: ignore[arg-type]
+        self._most_kept = most_kept
         self._used: WeakSet[ResponseHandler] = WeakSet()
         self._once: set[str] = set()  # hosts that get one request per connection
 
@@ -47,9 +52,14 @@ class CleanConnector(aiohttp.TCPConnector):
             connection.close()
         if protocol is not None:
             self._used.add(protocol)
-            if req.host in self._once:
+            if req.host in self._once or self._open() > self._most_kept:
                 protocol.force_close()
         return connection
+
+    def _open(self) -> int:
+        """In use or kept; counted only where there may be too many, for it takes time."""
+        known = len(self._used)
+        return known if known <= self._most_kept else sum(each.is_connected() for each in self._used)
 
     def distrust(self, host: str) -> bool:
         """From now on one request per connection; False when that was so before."""
