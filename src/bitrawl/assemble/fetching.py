@@ -30,7 +30,7 @@ from bitrawl.store.replay import Archives, Codec, ReplayFetcher, home_pages, ope
 from bitrawl.url import Url
 
 MEGABYTE = 1_000_000
-WAITING = 16  # visits that only wait, for each that works; see docs/decisions/frontier-and-queue.md
+WAITING = 30  # visits that only wait, for each that works; see docs/decisions/frontier-and-queue.md
 MOST_CONNECTIONS = 1024  # at once, however many are asked for and allowed; judgement
 
 

@@ -14,6 +14,9 @@ from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
 
 
+RECOUNTED = 32  # new connections until those that are open are counted again, which takes time; judgement
+
+
 class CleanConnector(aiohttp.TCPConnector):
     """Bytes that came before a request can never be its answer.
 
@@ -22,14 +25,16 @@ class CleanConnector(aiohttp.TCPConnector):
     goes over a new one. A host that did so gets one request per connection from then on, so that nothing it sends late
     can be mistaken either.
 
-    aiohttp limits the connections in use, and not those that are kept open for a next request. Here a connection that
-    is opened while there are `most_kept` gets one request only, so that thousands of hosts cannot use up the file
-    descriptors of the process.
+    aiohttp limits the connections in use, and not those that are kept open for a next request. Here a connection gets
+    one request only while there are half as many more open as may be in use, so that thousands of hosts cannot use up
+    the file descriptors of the process.
     """
 
-    def __init__(self, *, most_kept: int = 256, **options: object) -> None:
-        super().__init__(**options)  # type: ignore[arg-type]
-        self._most_kept = most_kept
+    def __init__(self, *, limit: int, **options: object) -> None:
+        super().__init__(limit=limit, **options)  # type: ignore[arg-type]
+        self._most_open = limit * 3 // 2
+        self._open = 0  # at most: some may have been closed since they were counted
+        self._created = 0
         self._used: WeakSet[ResponseHandler] = WeakSet()
         self._once: set[str] = set()  # hosts that get one request per connection
 
@@ -51,15 +56,18 @@ class CleanConnector(aiohttp.TCPConnector):
                 self.distrust(req.host)
             connection.close()
         if protocol is not None:
-            self._used.add(protocol)
-            if req.host in self._once or self._open() > self._most_kept:
+            if protocol not in self._used:
+                self._count(protocol)
+            if req.host in self._once or self._open > self._most_open:
                 protocol.force_close()
         return connection
 
-    def _open(self) -> int:
-        """In use or kept; counted only where there may be too many, for it takes time."""
-        known = len(self._used)
-        return known if known <= self._most_kept else sum(each.is_connected() for each in self._used)
+    def _count(self, protocol: ResponseHandler) -> None:
+        self._used.add(protocol)
+        self._created += 1
+        self._open += 1
+        if self._created % RECOUNTED == 0:
+            self._open = sum(each.is_connected() for each in self._used)
 
     def distrust(self, host: str) -> bool:
         """From now on one request per connection; False when that was so before."""

@@ -22,6 +22,7 @@ MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes i
 MUCH_BETTER = 0.5
 MOST_STALE = 4  # places in the ranking for each host that has one, before old ones are removed; judgement
 PATIENCE = 1.0  # seconds without an answer after which a visit only waits, and another may work; judgement
+QUICK_FIRST = 2  # visits to hosts that answer quickly, before one to another host; judgement
 SILENCE = 5.0  # seconds without an answer after which nobody waits for a host any more, nor any budget; judgement
 
 
@@ -46,12 +47,12 @@ class InFlight(msgspec.Struct, frozen=True):
 
     working: int | None = None  # None is no limit
     # More that only wait. 0: a visit that waits takes the place of one that works. Hosts that have never answered get
-    # at most half, or as many as work where the best link goes first: else the ranking would mean little.
+    # at most three quarters, or as many as work where the best link goes first: else the ranking would mean little.
     waiting: int = 0
 
     def new(self, *, ranked: bool) -> int:
         """How many hosts that have never answered may be waited for."""
-        return min(self.working or self.waiting, self.waiting) if ranked else (self.waiting + 1) // 2
+        return min(self.working or self.waiting, self.waiting) if ranked else -(-3 * self.waiting // 4)
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -187,6 +188,7 @@ class Frontier:
         self._leased: dict[Url, Flight] = {}
         self._limits = InFlight()
         self._waiting = dict.fromkeys(Pace, 0)  # visits that only wait, by the pace of their hosts
+        self._quick_in_a_row = 0
         self._unanswered: list[tuple[float, int, Flight]] = []  # a heap by the time to look at each again
         self._changed = asyncio.Event()
         self._stopped = False
@@ -387,9 +389,17 @@ class Frontier:
 
     def _best_ready(self) -> Host | None:
         """Of the hosts that may be visited now, the one with the best link; None too if a better one is to be waited for."""
-        best = min((top for pace in Pace if self._has_room(pace) and (top := self._top(pace))), default=None)
-        if best is None or self._waits(-best.cost):
+        tops = [top for pace in Pace if self._has_room(pace) and (top := self._top(pace))]
+        if not tops:
             return None
+        if self.ranked:
+            best = min(tops)
+        else:  # Visits follow the hosts that answer, and the others get their share.
+            quick, others = tops[: tops[0].pace is Pace.QUICK], tops[tops[0].pace is Pace.QUICK :]
+            best = min(quick if quick and self._quick_in_a_row < QUICK_FIRST else others or quick)
+        if self._waits(-best.cost):
+            return None
+        self._quick_in_a_row = self._quick_in_a_row + 1 if best.pace is Pace.QUICK else 0
         del self._ready[best.host]
         heapq.heappop(self._rankings[best.pace])
         return self._hosts[best.host]
