@@ -38,12 +38,8 @@ BIN = Path(sys.executable).parent
 class Run(NamedTuple):
     pages: Counter[str]  # by kind of host
     asked: Counter[str]  # hosts that were asked anything, by kind
-    seconds: float  # until the command had ended
+    wall: float  # seconds until the command had ended: with its start, and what it waits for in the end
     cpu: float
-
-    @property
-    def rate(self) -> float:
-        return self.pages.total() / self.seconds
 
 
 def body(host: str, path: str) -> bytes:
@@ -124,24 +120,32 @@ def main() -> None:
     for kind in KINDS:
         parser.add_argument(f"--{kind}", type=int, default=500, help="hosts; default: 500")
     parser.add_argument("--seconds", type=float, default=90.0)
-    parser.add_argument("--descriptors", type=int, default=1024, help="of the crawl; default: 1024, as most systems have")
+    parser.add_argument(
+        "--descriptors", type=int, default=1024, help="of the crawl; default: 1024, as most systems have"
+    )
     asked, flags = parser.parse_known_args()
     counts = {kind: getattr(asked, kind) for kind in KINDS}
-    server = subprocess.Popen([sys.executable, "-m", "benchmarks.no_answer", "serve"], stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.no_answer", "serve"], stdout=subprocess.PIPE, text=True
+    )
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (asked.descriptors, hard))  # after the server, which needs more
     try:
         assert server.stdout is not None
         ports = dict(zip(KINDS, server.stdout.readline().split(), strict=True))
-        print(f"no_answer: {', '.join(f'{count:,} {kind}' for kind, count in counts.items())} hosts; {asked.seconds:g} s")
+        print(
+            f"no_answer: {', '.join(f'{count:,} {kind}' for kind, count in counts.items())} hosts; {asked.seconds:g} s"
+        )
         print(f"{'':<12}{'pages/s':>9}{'pages':>8}{'of good':>9}{'of slow':>9}{'wall s':>8}{'CPU s':>7}  hosts asked")
         runs = {}
         for name, kinds in (("good alone", KINDS[:1]), ("all", KINDS)):
             run = runs[name] = crawl({kind: counts[kind] for kind in kinds}, ports, asked.seconds, flags)
             hosts = ", ".join(f"{run.asked[kind]:,} {kind}" for kind in kinds)
-            figures = f"{run.rate:>9.1f}{run.pages.total():>8,}{run.pages['good']:>9,}{run.pages['slow']:>9,}"
-            print(f"{name:<12}{figures}{run.seconds:>8.1f}{run.cpu:>7.1f}  {hosts}", flush=True)
-        print(f"of the rate of the good hosts alone: {runs['all'].rate / runs['good alone'].rate:.0%}")
+            figures = f"{run.pages.total() / asked.seconds:>9.1f}{run.pages.total():>8,}{run.pages['good']:>9,}{run.pages['slow']:>9,}"
+            print(f"{name:<12}{figures}{run.wall:>8.1f}{run.cpu:>7.1f}  {hosts}", flush=True)
+        print(
+            f"of the rate of the good hosts alone: {runs['all'].pages.total() / runs['good alone'].pages.total():.0%}"
+        )
     finally:
         server.kill()
         server.communicate()

@@ -13,7 +13,6 @@ from aiohttp.client_reqrep import ClientRequest
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
 
-
 RECOUNTED = 32  # new connections until those that are open are counted again, which takes time; judgement
 
 

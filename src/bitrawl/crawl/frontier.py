@@ -399,7 +399,6 @@ class Frontier:
             best = min(quick if quick and self._quick_in_a_row < QUICK_FIRST else others or quick)
         if self._waits(-best.cost):
             return None
-        self._quick_in_a_row = self._quick_in_a_row + 1 if best.pace is Pace.QUICK else 0
         del self._ready[best.host]
         heapq.heappop(self._rankings[best.pace])
         return self._hosts[best.host]
@@ -469,6 +468,7 @@ class Frontier:
     def _lend(self, lease: Lease, host: Host, now: float) -> None:
         host.busy += 1
         flight = self._leased[lease.link.url] = Flight(host, now, host.pace)
+        self._quick_in_a_row = self._quick_in_a_row + 1 if flight.pace is Pace.QUICK else 0
         if self._limits.waiting:
             if flight.pace is not Pace.QUICK:
                 flight.waits = True
