@@ -1,8 +1,8 @@
 """The only cycle: take a link, fetch it, understand it, write it down, queue what it links to.
 
-1. `Frontier.take` hands out the best link of a host that may be visited now.
+1. `Frontier.take` hands out the best link of a host that may be visited now, when there is a place for one more visit.
 2. The fetcher answers with a `Capture`, or with a `Skip` (robots, address, status, time, size).
-3. The host is free again: it rests while the answer is analysed in another process.
+3. The host is free again: it rests while the answer is analysed in another process. One that need not rest waits for it.
 4. A redirect ends its link, and its target is a new link.
 5. The analyser makes a `Page` of the capture, or a `Sitemap`, or a `Skip`. In a job with a topic the page is judged.
 6. Opt-outs, noindex and soft 404s turn a page into a `Skip`; nofollow drops its links.
