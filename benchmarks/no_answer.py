@@ -1,12 +1,13 @@
 """Pages a second where most hosts do not answer, or late, against the hosts that do alone.
 
-    python -m benchmarks.no_answer                                  # 2,000 hosts, 90 seconds for each of two crawls
+    python -m benchmarks.no_answer                                  # 2,000 hosts, two crawls of 90 seconds
     python -m benchmarks.no_answer --good 400 --silent 100 --slow 0 --refused 0
 
 All hosts are on loopback, in a process of their own. A good host answers at once, a slow one after five seconds. A
-silent one accepts the connection and says nothing, and the port of the others is closed. The first crawl has the good
-hosts alone, the second has all of them, in random order. Both run as the command that a user types, with its politeness,
-for the same time. Each host has more pages than can be visited in that time; no two have the same text.
+silent one accepts the connection and says nothing, and the port of the others is closed. One crawl has the good hosts
+alone, the other has all of them, in random order. Both run as the command that a user types, with its politeness, for
+the same time and at the same time: what else the machine does slows both. Each host has more pages than can be visited
+in that time; no two have the same text.
 """
 
 import argparse
@@ -83,28 +84,31 @@ async def serve() -> None:
         await asyncio.Event().wait()
 
 
-def crawl(counts: dict[str, int], ports: dict[str, str], seconds: float, flags: list[str]) -> Run:
-    hosts = [f"http://h{n}.{kind}/" for kind, count in counts.items() for n in range(count)]
-    random.Random(1).shuffle(hosts)
-    with tempfile.TemporaryDirectory() as place:
-        folder, seeds = Path(place) / "job", Path(place) / "seeds.txt"
+class Crawl:
+    """The command at work."""
+
+    def __init__(self, place: Path, counts: dict[str, int], ports: dict[str, str], flags: list[str]) -> None:
+        hosts = [f"http://h{n}.{kind}/" for kind, count in counts.items() for n in range(count)]
+        random.Random(1).shuffle(hosts)
+        seeds = place.with_suffix(".txt")
         seeds.write_text("\n".join(hosts))
         routes = [part for kind, port in ports.items() for part in ("--connect-to", f"*.{kind}=127.0.0.1:{port}")]
-        command = [BIN / "bitrawl", "crawl", "--seeds-file", seeds, "--langs", "en,fr", "--out", folder, *routes]
-        command += ["--strategy", "breadth-first", "--exhaustive", "--max-minutes", str(seconds / 60), "--quiet"]
-        began = time.perf_counter()
-        process = subprocess.Popen([*map(str, command), *flags], env=environment())
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        took = time.perf_counter() - began
-        if process.returncode not in (0, 3):
-            print(f"the crawl ended with status {process.returncode}")
-        ledger = Ledger(folder / "job.sqlite")
+        command = [BIN / "bitrawl", "crawl", "--seeds-file", seeds, "--langs", "en,fr", "--out", place, *routes]
+        command += ["--strategy", "breadth-first", "--exhaustive", "--quiet", *flags]
+        self._folder = place
+        self._began = time.perf_counter()
+        self._process = subprocess.Popen([*map(str, command)], env=environment())
+
+    def ended(self) -> Run:
+        _, status, used = os.wait4(self._process.pid, 0)
+        wall = time.perf_counter() - self._began
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        ledger = Ledger(self._folder / "job.sqlite")
         rows = ledger.database.query("SELECT url, outcome FROM fetches").fetchall()
         ledger.close()
-    pages = Counter(kind_of(url) for url, outcome in rows if outcome == "page")
-    asked = Counter(kind for kind, _ in {(kind_of(url), Url.known(url).host) for url, _ in rows})
-    return Run(pages, asked, took, used.ru_utime + used.ru_stime)
+        pages = Counter(kind_of(url) for url, outcome in rows if outcome == "page")
+        asked = Counter(kind for kind, _ in {(kind_of(url), Url.known(url).host) for url, _ in rows})
+        return Run(pages, asked, wall, used.ru_utime + used.ru_stime)
 
 
 def kind_of(url: str) -> str:
@@ -113,6 +117,26 @@ def kind_of(url: str) -> str:
 
 def environment() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
+
+
+def compare(counts: dict[str, int], ports: dict[str, str], seconds: float, flags: list[str]) -> None:
+    names = {"good alone": KINDS[:1], "all": KINDS}
+    flags = [*flags, "--max-minutes", str(seconds / 60)]
+    with tempfile.TemporaryDirectory() as place:
+        crawls = {
+            name: Crawl(Path(place) / name, {kind: counts[kind] for kind in kinds}, ports, flags)
+            for name, kinds in names.items()
+        }
+        runs = {name: crawl.ended() for name, crawl in crawls.items()}
+    print(f"{'':<12}{'pages/s':>9}{'pages':>8}{'of slow':>9}{'wall s':>8}{'CPU s':>7}  hosts asked")
+    for name, run in runs.items():
+        hosts = ", ".join(f"{run.asked[kind]:,} {kind}" for kind in names[name])
+        pages = run.pages.total()
+        print(
+            f"{name:<12}{pages / seconds:>9.1f}{pages:>8,}{run.pages['slow']:>9,}{run.wall:>8.1f}{run.cpu:>7.1f}  {hosts}"
+        )
+    alone, every = runs.values()
+    print(f"of the rate of the good hosts alone: {every.pages.total() / alone.pages.total():.0%}")
 
 
 def main() -> None:
@@ -136,16 +160,7 @@ def main() -> None:
         print(
             f"no_answer: {', '.join(f'{count:,} {kind}' for kind, count in counts.items())} hosts; {asked.seconds:g} s"
         )
-        print(f"{'':<12}{'pages/s':>9}{'pages':>8}{'of good':>9}{'of slow':>9}{'wall s':>8}{'CPU s':>7}  hosts asked")
-        runs = {}
-        for name, kinds in (("good alone", KINDS[:1]), ("all", KINDS)):
-            run = runs[name] = crawl({kind: counts[kind] for kind in kinds}, ports, asked.seconds, flags)
-            hosts = ", ".join(f"{run.asked[kind]:,} {kind}" for kind in kinds)
-            figures = f"{run.pages.total() / asked.seconds:>9.1f}{run.pages.total():>8,}{run.pages['good']:>9,}{run.pages['slow']:>9,}"
-            print(f"{name:<12}{figures}{run.wall:>8.1f}{run.cpu:>7.1f}  {hosts}", flush=True)
-        print(
-            f"of the rate of the good hosts alone: {runs['all'].pages.total() / runs['good alone'].pages.total():.0%}"
-        )
+        compare(counts, ports, asked.seconds, flags)
     finally:
         server.kill()
         server.communicate()
