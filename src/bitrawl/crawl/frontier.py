@@ -22,7 +22,7 @@ MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes i
 MUCH_BETTER = 0.5
 MOST_STALE = 4  # places in the ranking for each host that has one, before old ones are removed; judgement
 PATIENCE = 1.0  # seconds without an answer after which a visit only waits, and another may work; judgement
-QUICK_FIRST = 2  # visits to hosts that answer quickly, before one to another host; judgement
+QUICK_FIRST = 4  # visits to hosts that answer quickly, before one to another host; judgement
 SILENCE = 5.0  # seconds without an answer after which nobody waits for a host any more, nor any budget; judgement
 
 
