@@ -2,11 +2,13 @@
 
 import asyncio
 import re
+import resource
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from bitrawl.assemble.fetching import most_waiting
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, Sites
@@ -449,3 +451,12 @@ async def test_the_order_of_a_host_that_need_not_rest_is_the_same_however_many_v
     alone = await order(1)
     assert len(alone) > 50
     assert await order(16) == alone
+
+
+@pytest.mark.parametrize(
+    ("parallel", "descriptors", "waiting"),
+    [(1, 1024, 0), (2, 1024, 30), (16, 1024, 450), (16, 256, 112), (16, 20, 0), (500, 1_000_000, 524)],
+)
+def test_visits_that_wait_leave_half_of_the_descriptors_free(monkeypatch, parallel, descriptors, waiting):
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (descriptors, descriptors))
+    assert most_waiting(parallel) == waiting
