@@ -41,6 +41,8 @@ class FakeClock:
     async def _jump_when_idle(self) -> None:
         for _ in range(100):  # everybody else gets a hundred turns to act at the current time
             await asyncio.sleep(0)
+        while self._sleepers and self._sleepers[0][2].done():  # whoever slept there was cancelled
+            heapq.heappop(self._sleepers)
         if self._sleepers:
             self.advance(max(0.0, self._sleepers[0][0] - self._now))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bitrawl.crawl.frontier import Budget, Frontier, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, InFlight, Politeness
 from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.scope import Sites
 from bitrawl.model import Lease, Link, LinkKind
@@ -449,7 +449,7 @@ async def test_the_ranking_does_not_grow_with_the_number_of_new_scores(make_fron
     lease = await frontier.take()
     for n in range(2000):
         frontier.rescore([(link(f"{host}.org/1").url, 0.1 + n / 10_000) for host in "bc"])
-    assert len(frontier._ranking) < 200  # memory, which nothing else shows
+    assert sum(map(len, frontier._rankings.values())) < 200  # memory, which nothing else shows
     frontier.finish(lease)
     assert len(await ending(frontier)) == 2
 
@@ -692,3 +692,195 @@ async def test_every_link_is_visited_once_and_the_best_of_its_host_first(make_qu
         elif lease is not None:
             del queued[lease.link.url]
             done.add(lease.link.url)
+
+
+# hosts that do not answer
+
+
+HASTE = Politeness(delay=0)
+FEW = InFlight(working=2, waiting=8)
+
+
+async def given_out(frontier: Frontier, limits: InFlight = FEW) -> list[Lease]:
+    """All that the frontier hands out without the passing of time."""
+    leases: list[Lease] = []
+    now = frontier.clock.now()
+    while True:
+        taking = asyncio.ensure_future(frontier.take(limits))
+        for _ in range(50):  # fewer turns than a fake clock waits before it jumps
+            await asyncio.sleep(0)
+        if not taking.done():
+            taking.cancel()
+            assert frontier.clock.now() == now
+            return leases
+        lease = taking.result()
+        if lease is None:
+            return leases
+        leases.append(lease)
+
+
+def names(leases: list[Lease]) -> list[str]:
+    return [lease.link.url.host for lease in leases]
+
+
+def answer(frontier: Frontier, lease: Lease, took: float = 0.0) -> None:
+    frontier.fetched(lease, took=took)
+    frontier.finish(lease, pages=1)
+
+
+async def heard(frontier: Frontier, *hosts: str, took: float = 0.0) -> None:
+    """Those hosts have answered once."""
+    frontier.add([(link(f"{host}/first"), 0.9) for host in hosts])
+    for lease in await given_out(frontier, InFlight()):
+        answer(frontier, lease, took)
+
+
+async def test_hosts_that_were_never_heard_of_take_no_place_of_those_that_answer(make_frontier):
+    frontier = make_frontier(politeness=HASTE)
+    await heard(frontier, "a.org", "b.org")
+    frontier.add([(link(f"silent{n}.org/"), 0.9) for n in range(20)])
+    frontier.add([(link(f"{host}.org/{n}"), 0.5) for n in range(50) for host in "ab"])
+    visited = []
+    for _ in range(10):
+        leases = await given_out(frontier)
+        working = [lease for lease in leases if "silent" not in lease.link.url.host]
+        visited += names(working)
+        for lease in working:
+            answer(frontier, lease)
+    assert visited == ["a.org", "b.org"] * 10
+
+
+async def test_only_so_many_visits_wait_however_many_hosts_are_silent(make_frontier):
+    frontier = make_frontier(politeness=HASTE)
+    frontier.add([(link(f"silent{n}.org/"), 0.9) for n in range(100)])
+    assert len(await given_out(frontier)) == 6  # of eight: two are for hosts that have answered, and are slow
+    frontier.clock.advance(3600)
+    assert await given_out(frontier) == []
+
+
+async def test_a_visit_that_waits_for_a_second_makes_room_for_another(make_frontier):
+    frontier = make_frontier(politeness=HASTE)
+    await heard(frontier, "a.org", "b.org", "c.org")
+    frontier.add([(link(f"{host}.org/1"), 0.5) for host in "abc"])
+    assert names(await given_out(frontier)) == ["a.org", "b.org"]
+    frontier.clock.advance(1.0)
+    assert names(await given_out(frontier)) == ["c.org"]
+
+
+async def test_a_host_that_was_slow_takes_no_place_of_those_that_are_quick(make_frontier):
+    frontier = make_frontier(politeness=HASTE)
+    frontier.add([(link(f"slow{n}.org/{page}"), 0.5) for page in range(2) for n in range(3)])
+    for lease in await given_out(frontier):
+        answer(frontier, lease, took=3.0)
+    assert len(await given_out(frontier)) == 3
+    await heard(frontier, "a.org", "b.org")
+    frontier.add([(link(f"{host}.org/1"), 0.5) for host in "ab"])
+    assert names(await given_out(frontier)) == ["a.org", "b.org"]
+
+
+async def test_answers_that_all_come_at_once_are_read_before_anything_new_is_asked(make_frontier):
+    frontier = make_frontier(politeness=HASTE)
+    frontier.add([(link(f"h{n}.org/"), 0.9) for n in range(20)])
+    leases = await given_out(frontier)
+    for lease in leases:
+        frontier.fetched(lease, took=0.5)
+    assert await given_out(frontier) == []
+    for lease in leases[1:]:
+        frontier.finish(lease, pages=1)
+    assert len(await given_out(frontier)) == 6
+
+
+async def test_without_room_to_wait_a_visit_that_waits_keeps_its_place(make_frontier):
+    frontier = make_frontier(politeness=HASTE)
+    frontier.add([(link(f"h{n}.org/"), 0.9) for n in range(20)])
+    assert len(await given_out(frontier, InFlight(working=2))) == 2
+    frontier.clock.advance(60)
+    assert await given_out(frontier, InFlight(working=2)) == []
+
+
+async def test_hosts_that_answer_and_others_take_turns_four_to_one(make_frontier):
+    frontier = make_frontier(politeness=HASTE)
+    await heard(frontier, "a.org")
+    frontier.add([(link(f"new{n}.org/"), 0.9) for n in range(3)] + [(link(f"a.org/{n}"), 0.5) for n in range(12)])
+    visited = []
+    while (lease := await frontier.take(FEW)) is not None:
+        visited.append(lease.link.url.host[:3])
+        answer(frontier, lease)
+    assert visited == [*["a.o"] * 4, "new"] * 3
+
+
+async def test_the_best_new_hosts_are_asked_first_and_not_more_than_work(make_frontier):
+    frontier = make_frontier(politeness=HASTE, ranked=True)
+    frontier.add([(link(f"h{n}.org/"), n / 100) for n in range(1, 21)])
+    assert names(await given_out(frontier)) == ["h20.org", "h19.org"]
+
+
+@pytest.mark.parametrize("limits", [{"budget": Budget(pages=3)}, {"site_budget": Budget(pages=3)}], ids=["job", "site"])
+async def test_a_silent_host_keeps_no_page_of_the_budget_and_never_overdraws_it(make_frontier, limits):
+    frontier = make_frontier(politeness=HASTE, **limits)
+    frontier.add([(link(f"silent{n}.a.org/"), 0.5) for n in range(2)])
+    late, later = await given_out(frontier)
+    frontier.add([(link(f"good.a.org/{n}"), 0.5) for n in range(3)])
+    answer(frontier, (await given_out(frontier))[0])
+    assert await given_out(frontier) == []  # one page, and two that may come
+    frontier.clock.advance(5.0)
+    answer(frontier, (await given_out(frontier))[0])
+    assert frontier.welcome(late)
+    answer(frontier, late)
+    assert not frontier.welcome(later)
+
+
+async def test_a_spent_budget_ends_the_crawl_whatever_is_silent(make_frontier):
+    frontier = make_frontier(politeness=HASTE, budget=Budget(pages=1))
+    frontier.add([(link("a-silent.org/"), 0.9), (link("good.org/"), 0.5)])
+    assert names(await given_out(frontier)) == ["a-silent.org"]
+    answer(frontier, await frontier.take(FEW))  # once the clock has passed over the silence
+    assert await frontier.take(FEW) is None
+
+
+async def test_nobody_of_its_site_waits_for_a_host_that_is_silent(make_frontier):
+    frontier = make_frontier()
+    frontier.add(two_hosts())
+    assert names([await frontier.take(FEW)]) == [RICH]
+    assert names([await asyncio.wait_for(frontier.take(FEW), 5)]) == [POOR]
+    assert frontier.clock.now() == 1_000_005.0
+
+
+async def test_no_step_is_waited_for_on_a_host_that_is_silent(make_frontier):
+    frontier = make_frontier(ranked=True, steps=(0.5,))
+    frontier.add([(link("high.org/1"), 0.9), (link("high.org/2"), 0.9), (link("low.org/1"), 0.1)])
+    assert names([await frontier.take(FEW)]) == ["high.org"]
+    assert names([await asyncio.wait_for(frontier.take(FEW), 5)]) == ["low.org"]
+    assert frontier.clock.now() == 1_000_005.0
+
+
+# the order of links where a host need not rest
+
+
+async def test_the_next_link_waits_for_the_page_before_it_where_a_strategy_orders_and_nobody_rests(make_frontier):
+    frontier = make_frontier(politeness=HASTE, orders=True)
+    frontier.add([(link("a.org/1"), 0.9), (link("a.org/2"), 0.5)])
+    lease = await frontier.take()
+    frontier.fetched(lease, took=0.0)
+    assert await given_out(frontier) == []
+    frontier.add([(link("a.org/better"), 0.8)])
+    frontier.finish(lease)
+    assert [lease.link.url for lease in await given_out(frontier)] == ["http://a.org/better"]
+
+
+async def test_other_hosts_do_not_wait_for_a_page_that_is_being_read(make_frontier):
+    frontier = make_frontier(politeness=HASTE, orders=True)
+    frontier.add([(link(f"{host}.org/{n}"), 0.5) for n in range(2) for host in "abc"])
+    leases = await given_out(frontier, InFlight())
+    assert names(leases) == ["a.org", "b.org", "c.org"]
+    for lease in leases:
+        frontier.fetched(lease, took=0.0)
+    frontier.finish(leases[1])
+    assert names(await given_out(frontier, InFlight())) == ["b.org"]
+
+
+async def test_a_host_that_has_rested_does_not_wait_for_a_page_that_is_still_being_read(make_frontier):
+    frontier = make_frontier(orders=True)
+    frontier.add([(link("a.org/1"), 0.9), (link("a.org/2"), 0.5)])
+    frontier.fetched(await frontier.take(), took=0.0)
+    assert (await frontier.take()).link.url == "http://a.org/2"

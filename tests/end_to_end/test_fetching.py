@@ -8,6 +8,7 @@ import base64
 import contextlib
 import socket
 import ssl
+import threading
 import time
 import tracemalloc
 
@@ -17,6 +18,7 @@ from aiohttp.client_reqrep import ConnectionKey
 from web.pathologies import ROUTES, SMUGGLED, pathology_server
 
 from bitrawl import __version__
+from bitrawl.crawl.addresses import GuardedResolver, Routes
 from bitrawl.crawl.decompress import MIB
 from bitrawl.crawl.failures import failure
 from bitrawl.crawl.fetch import FetchSettings, HttpFetcher, redirect_target
@@ -728,3 +730,45 @@ MAoGCCqGSM49BAMCA0gAMEUCIQCLgM3mZxb9alqSkDCZpHHX2p1mv6lGRJPKv5lQ
 QaxaLwIgN6J7+1BTug0my/78ft6QQSpoCzqfMEPABsaVmjP7a4A=
 -----END CERTIFICATE-----
 """
+
+
+async def test_connections_that_are_kept_for_later_are_bounded_however_many_hosts_there_are():
+    open_now: set[asyncio.StreamWriter] = set()
+    most = 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal most
+        open_now.add(writer)
+        most = max(most, len(open_now))
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            while await reader.readuntil(b"\r\n\r\n"):
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi")
+        open_now.discard(writer)
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    asked = FetchSettings(connect_to={"*.test": ("127.0.0.1", port)}, connections=20)
+    async with server, HttpFetcher(asked, Clock()) as fetcher:
+        for n in range(150):
+            link = Link(Url.parse(f"http://h{n}.test/"), LinkKind.PAGE)
+            assert isinstance(await fetcher.fetch(link), Capture)
+    assert 20 < most <= 20 * 3 // 2 + 2  # the one in use, and one that the server has not seen closed yet
+
+
+async def test_a_name_server_that_says_nothing_keeps_no_other_name_waiting():
+    held = threading.Event()
+
+    def lookup(host: str, port: int, _family: int) -> list:
+        if host.startswith("dead"):
+            held.wait()
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("8.8.8.8", port))]
+
+    resolver = GuardedResolver(Routes({}), at_once=101, lookup=lookup)
+    dead = [asyncio.ensure_future(resolver.resolve(f"dead{n}.org", 80)) for n in range(100)]
+    try:
+        assert (await resolver.resolve("good.org", 80))[0]["host"] == "8.8.8.8"
+    finally:
+        held.set()
+        await asyncio.gather(*dead)
+        await resolver.close()

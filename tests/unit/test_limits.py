@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from bitrawl import child, config, model, url
+from bitrawl.assemble import fetching
 from bitrawl.assemble.crawling import MAX_WORKERS
 from bitrawl.crawl import decompress, frontier, hosts, loop, new_links, robots, scope, traps
 from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
@@ -45,6 +46,9 @@ NUMBERS = {
     "Longest wait after a slow answer, in seconds": frontier.ADAPTIVE_CEILING,
     "Longest Crawl-delay that is honoured, in seconds": robots.MAX_DELAY,
     "Longest pause between attempts, in seconds": frontier.BACKOFF_CEILING,
+    "Visits that only wait for an answer, for each of the other visits": fetching.WAITING,
+    "Seconds without an answer until a visit only waits": frontier.PATIENCE,
+    "Seconds without an answer until a host counts as silent": frontier.SILENCE,
     "Failures in a row of a host that never answered": MANNERS.first_failures,
     "Failures in a row of a host that has answered before": MANNERS.failures,
     "Characters of a URL": url.MAX_LENGTH,

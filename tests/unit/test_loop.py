@@ -1,13 +1,16 @@
 """The loop over a fake web with a toy reader: what is followed, what is kept, what ends how."""
 
+import asyncio
 import re
+import resource
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from bitrawl.crawl.frontier import Frontier, Politeness
+from bitrawl.assemble.fetching import most_waiting
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.new_links import MAX_SITEMAPS
 from bitrawl.crawl.scope import Scope, Sites
@@ -459,3 +462,98 @@ async def test_pages_are_judged_unless_their_text_must_not_be_used_and_a_resumed
     assert again.redirects == first.redirects
     assert again.pages == [page for page in first.pages if page != "http://a.org/noindex"]  # what is kept
     crawl.ledger.close()
+
+
+class SilentWeb(FakeWeb):
+    """Hosts that begin with "silent" answer when they are let; until then their visitors wait."""
+
+    def __init__(self, pages: Mapping[str, str | Capture | Skip]) -> None:
+        super().__init__(pages)
+        self.let = asyncio.Event()
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        if link.url.host.startswith("silent"):
+            await self.let.wait()
+        return await super().fetch(link)
+
+
+SILENT = [f"http://silent{n}.a.org/" for n in range(30)]
+BUT_FEW = LoopSettings(probe=False, sitemaps=False, parallel=2, waiting=8)
+
+
+async def test_hosts_that_never_answer_do_not_stop_the_crawl_and_their_links_stay_queued(job):
+    links = "".join(f"<a href={url}>" for url in SILENT)
+    pages = {HOME: links + "".join(f"<a href=/{n}>" for n in range(20))}
+    pages |= {f"http://a.org/{n}": f"number {n * 'x'}" for n in range(20)}
+    crawl = job(pages, fetcher=SilentWeb(pages), settings=BUT_FEW)
+    crawl.crawl.frontier.budget = Budget(pages=21)
+    verdicts = await asyncio.wait_for(crawl.run(), 60)
+    assert {url for url, verdict in verdicts.items() if verdict == "page"} == {url[7:] for url in pages}
+    assert {verdicts[url[7:]] for url in SILENT} == {"queued", "leased"}
+    assert summarise(crawl.ledger).queued == len(SILENT)
+
+
+async def test_an_answer_that_comes_when_the_budget_is_used_up_leaves_its_link_queued(job):
+    class Late(SilentWeb):
+        async def fetch(self, link: Link) -> Capture | Skip:
+            answer = await super().fetch(link)
+            if link.url == "http://a.org/last":
+                self.let.set()
+                for _ in range(50):
+                    await asyncio.sleep(0)
+            return answer
+
+    pages = {HOME: f"<a href={SILENT[0]}> <a href=/last>", SILENT[0]: "late", "http://a.org/last": "last"}
+    web = Late(pages)
+    crawl = job(pages, fetcher=web, settings=BUT_FEW)
+    crawl.crawl.frontier.budget = Budget(pages=2)
+    verdicts = await asyncio.wait_for(crawl.run(), 60)
+    assert SILENT[0] in web.asked
+    assert verdicts == {"a.org/": "page", "a.org/last": "page", "silent0.a.org/": "queued"}
+    crawl.crawl.frontier.budget = Budget()
+    assert (await asyncio.wait_for(crawl.run(), 60))["silent0.a.org/"] == "page"
+    assert {visit.lease.attempt for visit in crawl.visits} == {1}
+
+
+class Uneven(ToyReader):
+    """Some pages take longer to read than others."""
+
+    async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+        for _ in range(len(capture.url) % 3 * 20):
+            await asyncio.sleep(0)
+        return await super().analyse(capture, index=index)
+
+
+class ByDigits(BreadthFirst):
+    """An order that what is found later changes."""
+
+    def score(self, links, found_on, site):
+        return [int(link.url.rpartition("/")[2] or 0) % 89 / 100 + 0.01 for link in links]
+
+
+async def test_the_order_of_a_host_that_need_not_rest_is_the_same_however_many_visits_are_in_flight(job):
+    pages = {HOME: "".join(f"<a href=/{n}>" for n in range(1, 4))}
+    for n in range(1, 200):
+        name = "".join(chr(ord("a") + int(digit)) for digit in str(n))
+        pages[f"http://a.org/{n}"] = "".join(f"<a href=/{7 * n + k}>" for k in range(3)) + name
+
+    async def order(parallel: int) -> list[str]:
+        settings = LoopSettings(probe=False, sitemaps=False, parallel=parallel)
+        crawl = job(pages, analyser=Uneven(), scorer=ByDigits(), settings=settings)
+        crawl.crawl.frontier.politeness = Politeness(delay=0)
+        crawl.crawl.frontier.orders = True
+        await crawl.run()
+        return crawl.web.asked
+
+    alone = await order(1)
+    assert len(alone) > 50
+    assert await order(16) == alone
+
+
+@pytest.mark.parametrize(
+    ("parallel", "descriptors", "waiting"),
+    [(1, 1024, 0), (2, 1024, 30), (16, 1024, 450), (16, 256, 112), (16, 20, 0), (500, 1_000_000, 524)],
+)
+def test_visits_that_wait_leave_half_of_the_descriptors_free(monkeypatch, parallel, descriptors, waiting):
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (descriptors, descriptors))
+    assert most_waiting(parallel) == waiting

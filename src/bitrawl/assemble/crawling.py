@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl.assemble.discovery import host_languages, new_site_check, walk
-from bitrawl.assemble.fetching import MEGABYTE, SystemClock, fetch_settings, loose_analyser, seeds_of
+from bitrawl.assemble.fetching import MEGABYTE, SystemClock, fetch_settings, loose_analyser, most_waiting, seeds_of
 from bitrawl.assemble.fetching import web as open_web
 from bitrawl.assemble.strategies import STATELESS, Topic, scorer
 from bitrawl.config import FOCUSED, Job, Reach, Strategy
@@ -80,8 +80,9 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
         check = new_site_check(job.languages(), robots.sitemaps, counted)
         site_walk = walk(job.discovery.walk, job.languages(), backlinks, check, counted)
     whole, strategy_asked = bool(job.warc), site_walk or scorer(job, topic)
+    orders = not whole and not isinstance(strategy_asked, STATELESS)
     made = Crawl(
-        _frontier(job, ledger, queue, sites, robots, clock),
+        _frontier(job, ledger, queue, sites, robots, clock, orders=orders),
         fetcher=web if whole else robots,
         analyser=await stack.enter_async_context(_analyser(job, folder)),
         # A walk that fails must not become a crawl of everything: its fault costs the visit.
@@ -91,6 +92,7 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
         clock=clock,
         settings=LoopSettings(
             parallel=job.politeness.parallel,
+            waiting=most_waiting(job.politeness.parallel) if archives is None else 0,  # an archive answers at once
             attempts=job.politeness.attempts,
             follow=not whole,
             sitemaps=job.scope.sitemaps and site_walk is None,  # The check of a site asks for what it needs.
@@ -169,8 +171,15 @@ def _analyser(job: Job, folder: Path) -> SandboxedAnalyser:
     )
 
 
-def _frontier(
-    job: Job, ledger: Ledger, queue: LedgerQueue, sites: Sites, robots: RobotsFetcher, clock: SystemClock
+def _frontier(  # noqa: PLR0913 - collaborators
+    job: Job,
+    ledger: Ledger,
+    queue: LedgerQueue,
+    sites: Sites,
+    robots: RobotsFetcher,
+    clock: SystemClock,
+    *,
+    orders: bool,
 ) -> Frontier:
     budget, manners, live = job.budget, job.politeness, not (job.replay or job.warc)
     spent_on = {known.site: Spent(known.pages, known.bytes) for known in ledger.sites()}
@@ -185,7 +194,8 @@ def _frontier(
         sites.of,
         Politeness(
             delay=manners.delay if live else 0.0,
-            connections=manners.per_host if live else manners.parallel,
+            # An archive minds no number of connections; a strategy that orders wants to have read what came before.
+            connections=manners.per_host if live else 1 if orders else manners.parallel,
             attempts=manners.attempts,
             backoff=manners.backoff,
         ),
@@ -197,6 +207,7 @@ def _frontier(
         left={} if job.exhaustive else {known.site: known.left for known in ledger.sites() if known.left},
         ranked=job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE)),
         steps=bucket_scores(job),
+        orders=orders,
     )
 
 

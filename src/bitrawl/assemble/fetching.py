@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
@@ -29,6 +30,8 @@ from bitrawl.store.replay import Archives, Codec, ReplayFetcher, home_pages, ope
 from bitrawl.url import Url
 
 MEGABYTE = 1_000_000
+WAITING = 30  # visits that only wait, for each that works; see docs/decisions/frontier-and-queue.md
+MOST_CONNECTIONS = 1024  # at once, however many are asked for and allowed; judgement
 
 
 class SystemClock:
@@ -90,12 +93,19 @@ def fetch_settings(job: Job) -> FetchSettings:
         connect_to={host: _endpoint(raw) for host, raw in fetch.connect_to.items()},
         allow_private=fetch.allow_private,
         cookies=fetch.cookies,
-        connections=job.politeness.parallel,
+        connections=job.politeness.parallel + most_waiting(job.politeness.parallel),
         connections_per_host=job.politeness.per_host,
         total_time=fetch.timeout,
         max_payload=size,
         expansion=Expansion(size=2 * size),
     )
+
+
+def most_waiting(parallel: int) -> int:
+    """How many visits may only wait for an answer, beside those that work. With `--parallel 1` one follows the other."""
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    half = MOST_CONNECTIONS if descriptors == resource.RLIM_INFINITY else min(MOST_CONNECTIONS, descriptors // 2)
+    return max(0, min(WAITING * (parallel - 1), half - parallel))
 
 
 def _endpoint(raw: str) -> Endpoint:

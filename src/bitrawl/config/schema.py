@@ -147,7 +147,7 @@ class PolitenessSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     """How hard a host may be hit. robots.txt is not optional."""
 
     delay: Seconds = 1.0  # between two visits to a host; Crawl-delay and Retry-After are honoured on top
-    parallel: Count = 16  # visits at once, over all hosts
+    parallel: Count = 16  # visits at once, over all hosts; those that wait for a slow host are not counted
     per_host: Count = 1  # connections at once to one host
     attempts: Count = 3
     backoff: Seconds = 5.0  # before the second attempt, doubled for each failure in a row

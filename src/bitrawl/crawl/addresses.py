@@ -77,6 +77,7 @@ class GuardedResolver(AbstractResolver):
         allow_private: bool = False,
         trusted: Collection[Endpoint] = (),
         seconds: float = 15.0,  # judgement: as long as a connection may take
+        at_once: int = 16,
         lookup: Lookup | None = None,
     ) -> None:
         self._routes = routes
@@ -84,9 +85,9 @@ class GuardedResolver(AbstractResolver):
         self._trusted = frozenset(trusted)
         self._seconds = seconds
         self._lookup = lookup or _getaddrinfo
-        # Its own threads, as many as visits by default: the loop's default pool has six on two cores, and a dead name
-        # server holds each for 10 s.
-        self._threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="dns")
+        # Its own threads, as many as visits can be under way: the loop's default pool has six on two cores, and a dead
+        # name server holds each for 10 s. They are started when they are needed.
+        self._threads = ThreadPoolExecutor(max_workers=at_once, thread_name_prefix="dns")
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC

@@ -13,6 +13,8 @@ from aiohttp.client_reqrep import ClientRequest
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
 
+RECOUNTED = 32  # new connections until those that are open are counted again, which takes time; judgement
+
 
 class CleanConnector(aiohttp.TCPConnector):
     """Bytes that came before a request can never be its answer.
@@ -21,10 +23,17 @@ class CleanConnector(aiohttp.TCPConnector):
     server sent unasked would be taken for that of the next request. Here such a connection is closed, and the request
     goes over a new one. A host that did so gets one request per connection from then on, so that nothing it sends late
     can be mistaken either.
+
+    aiohttp limits the connections in use, and not those that are kept open for a next request. Here a connection gets
+    one request only while there are half as many more open as may be in use, so that thousands of hosts cannot use up
+    the file descriptors of the process.
     """
 
-    def __init__(self, **options: object) -> None:
-        super().__init__(**options)  # type: ignore[arg-type]
+    def __init__(self, *, limit: int, **options: object) -> None:
+        super().__init__(limit=limit, **options)  # type: ignore[arg-type]
+        self._most_open = limit * 3 // 2
+        self._open = 0  # at most: some may have been closed since they were counted
+        self._created = 0
         self._used: WeakSet[ResponseHandler] = WeakSet()
         self._once: set[str] = set()  # hosts that get one request per connection
 
@@ -46,10 +55,18 @@ class CleanConnector(aiohttp.TCPConnector):
                 self.distrust(req.host)
             connection.close()
         if protocol is not None:
-            self._used.add(protocol)
-            if req.host in self._once:
+            if protocol not in self._used:
+                self._count(protocol)
+            if req.host in self._once or self._open > self._most_open:
                 protocol.force_close()
         return connection
+
+    def _count(self, protocol: ResponseHandler) -> None:
+        self._used.add(protocol)
+        self._created += 1
+        self._open += 1
+        if self._created % RECOUNTED == 0:
+            self._open = sum(each.is_connected() for each in self._used)
 
     def distrust(self, host: str) -> bool:
         """From now on one request per connection; False when that was so before."""

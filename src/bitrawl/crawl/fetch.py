@@ -105,6 +105,7 @@ class HttpFetcher:
             allow_private=settings.allow_private,
             trusted=self._proxy_endpoints | settings.trusted,
             seconds=settings.connect_time,
+            at_once=settings.connections,
         )
         self._connector = CleanConnector(
             limit=settings.connections,

@@ -4,6 +4,7 @@ import asyncio
 import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from itertools import count
 from typing import NamedTuple
 
@@ -20,6 +21,9 @@ MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes i
 # spent half of their fetches on hosts that had nothing (docs/decisions/frontier-and-queue.md).
 MUCH_BETTER = 0.5
 MOST_STALE = 4  # places in the ranking for each host that has one, before old ones are removed; judgement
+PATIENCE = 1.0  # seconds without an answer after which a visit only waits, and another may work; judgement
+QUICK_FIRST = 4  # visits to hosts that answer quickly, before one to another host; judgement
+SILENCE = 5.0  # seconds without an answer after which nobody waits for a host any more, nor any budget; judgement
 
 
 class Politeness(msgspec.Struct, frozen=True):
@@ -38,6 +42,19 @@ class Politeness(msgspec.Struct, frozen=True):
         return max(self.delay, asked, slow)
 
 
+class InFlight(msgspec.Struct, frozen=True):
+    """How many visits may be under way at once, over all hosts. A visit works, or it only waits for an answer."""
+
+    working: int | None = None  # None is no limit
+    # More that only wait. 0: a visit that waits takes the place of one that works. Hosts that have never answered get
+    # at most three quarters, or as many as work where the best link goes first: else the ranking would mean little.
+    waiting: int = 0
+
+    def new(self, *, ranked: bool) -> int:
+        """How many hosts that have never answered may be waited for."""
+        return min(self.working or self.waiting, self.waiting) if ranked else -(-3 * self.waiting // 4)
+
+
 class Budget(msgspec.Struct, frozen=True):
     """Where to stop; None is no limit."""
 
@@ -47,8 +64,8 @@ class Budget(msgspec.Struct, frozen=True):
     downloads: int | None = None  # requests for pages and sitemaps, whatever they brought
 
     def reached(self, spent: "Spent", now: float) -> str:
-        """Which limit is reached, counting what is in flight; empty when none is."""
-        if self.pages is not None and spent.pages + spent.in_flight >= self.pages:
+        """Which limit is reached, counting what is in flight; empty when none is. A silent host brings no page."""
+        if self.pages is not None and spent.pages + spent.in_flight - spent.silent >= self.pages:
             return f"{self.pages} page{'' if self.pages == 1 else 's'}"
         if self.downloads is not None and spent.downloads + spent.in_flight >= self.downloads:
             return f"{self.downloads} download{'' if self.downloads == 1 else 's'}"
@@ -68,11 +85,20 @@ class Spent:
     seconds: float = 0.0  # in earlier runs
     started: float | None = None  # in this run
     in_flight: int = 0
+    silent: int = 0  # of what is in flight: without an answer for long
     downloads: int = 0
 
     def minutes(self, now: float) -> float:
         """Time spent, in this run and before."""
         return (self.seconds + (now - self.started if self.started is not None else 0.0)) / 60
+
+
+class Pace(IntEnum):
+    """How a host answers, as far as we know."""
+
+    QUICK = 0
+    SLOW = 1  # it needed more than `PATIENCE`, or failed
+    NEW = 2  # it has never answered
 
 
 @dataclass
@@ -85,16 +111,44 @@ class Host:
     busy: int = 0
     failures: int = 0
     answered: bool = False
+    took: float = 0.0  # its last answer, in seconds
+    silent: int = 0  # visits that have waited so long that nobody waits for the host any more
     waiting: bool = False  # in the heap, or ready
     parked: str = ""  # why it is not to be visited in this run
 
+    @property
+    def pace(self) -> Pace:
+        """How it answers."""
+        if not self.answered:
+            return Pace.NEW
+        return Pace.SLOW if self.failures or self.took > PATIENCE else Pace.QUICK
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether others may have to wait for its links."""
+        return (self.waiting or self.busy > 0) and not (self.failures or self.silent or self.parked)
+
+
+@dataclass(eq=False)
+class Flight:
+    """A link that was handed out and has not finished."""
+
+    host: Host
+    since: float
+    pace: Pace  # of its host, when it was handed out
+    busy: bool = True  # it still counts as a connection of its host
+    answered: bool = False
+    waits: bool = False  # it takes no place of those that work
+    silent: bool = False
+
 
 class Place(NamedTuple):
-    """Of a host in the ranking: the best score first, then the host that has waited longest."""
+    """Of a host that may be visited now: the best score first, then the host that has waited longest."""
 
-    cost: float  # the score of its best link, negated
+    cost: float  # the score of its best link, negated; 0 where hosts take turns
     turn: int
     host: str
+    pace: Pace
 
 
 @dataclass
@@ -118,17 +172,24 @@ class Frontier:
     ranked: bool = False  # Of the hosts that may be visited now, the one with the best link; else each takes its turn.
     # Scores that are worth waiting for: a link below one waits while a host that rests has a link above it.
     steps: Sequence[float] = ()
+    # What a page brings may change the order. Then, where a host need not rest, its next link waits for that page.
+    orders: bool = False
 
     def __post_init__(self) -> None:
         self._hosts: dict[str, Host] = {}
         self._heap: list[tuple[float, int, str]] = []
         self._order = count()
-        self._ready: dict[str, Place] = {}  # hosts that may be visited now, if they are ranked
-        self._ranking: list[Place] = []  # of them; a place that a host has no longer is passed over
+        self._ready: dict[str, Place] = {}  # hosts that may be visited now
+        # Of them, by pace; a place that a host has no longer is passed over.
+        self._rankings: dict[Pace, list[Place]] = {pace: [] for pace in Pace}
         self._blocked: dict[str, set[str]] = {}  # hosts by site that wait until something of it has finished
         self._of_site: dict[str, set[str]] = {}  # hosts with work, by site
         self._best: dict[str, float] = {}  # the score of what a host would give next, where it is known
-        self._leased: dict[Url, bool] = {}  # and whether its connection is still in use
+        self._leased: dict[Url, Flight] = {}
+        self._limits = InFlight()
+        self._waiting = dict.fromkeys(Pace, 0)  # visits that only wait, by the pace of their hosts
+        self._quick_in_a_row = 0
+        self._unanswered: list[tuple[float, int, Flight]] = []  # a heap by the time to look at each again
         self._changed = asyncio.Event()
         self._stopped = False
 
@@ -142,18 +203,19 @@ class Frontier:
             self._rank_anew(name)
             self._schedule(self._host(name))
 
-    async def take(self) -> Lease | None:
+    async def take(self, limits: InFlight | None = None) -> Lease | None:
         """The next link; waits while all hosts are resting. None: nothing is queued and nothing is leased.
 
-        Also None when a budget is spent or `stop` was called, and nothing is in flight any more.
+        Also None when a budget is spent or `stop` was called, and nothing is in flight any more but visits to hosts
+        that have been silent for long: whoever made them may end them, for their links are not finished.
         """
+        self._limits = limits or self._limits
         while True:
             lease = self._next()
             if lease is not None:
                 return lease
             self._changed.clear()
-            idle = not self._heap and not self._ready
-            if not self._leased and (self._stopped or self.budget_reached() or idle):
+            if self._is_over():
                 return None
             await self._wait()
 
@@ -163,26 +225,40 @@ class Frontier:
         `failed` says why there was no answer that counts as one.
         """
         host = self._host(lease.link.url.host)
-        self._release(lease, host)
         host.failures = host.failures + 1 if failed else 0
         host.answered = host.answered or not failed
+        host.took = took
         if host.failures >= (self.politeness.failures if host.answered else self.politeness.first_failures):
             host.parked = f"{failed} ({host.failures} failures in a row)"
         rest = self.politeness.rest(took, asked=max(self.floor(host.name), retry_after))
         if failed:
             rest = max(rest, min(self.politeness.backoff * 2 ** (host.failures - 1), BACKOFF_CEILING))
         host.ready_at = max(host.ready_at, self.clock.now() + rest)
+        self._answered(lease)
+        if rest or not self.orders:
+            self._release(lease)
         self._schedule(host)
+
+    def welcome(self, lease: Lease) -> bool:
+        """Whether there is still room for its page. What others have used up while a host was silent is gone."""
+        flight = self._leased.get(lease.link.url)
+        if flight is None or not flight.silent:
+            return True
+        now = self.clock.now()
+        budgets = ((self.budget, self.spent), (self.site_budget, self._spent_on(flight.host.site)))
+        return not any(budget.reached(spent, now) for budget, spent in budgets)
 
     def finish(self, lease: Lease, *, pages: int = 0, size: int = 0, downloads: int = 0, retry: bool = False) -> None:
         """The lease ends: with its verdict recorded, or to be tried again.
 
         Without `fetched` before it no request was made, and the host need not rest.
         """
-        host = self._host(lease.link.url.host)
-        self._release(lease, host)
-        if self._leased.pop(lease.link.url, None) is None:
+        self._answered(lease)
+        self._release(lease)
+        flight = self._leased.pop(lease.link.url, None)
+        if flight is None:
             return
+        host = self._host(lease.link.url.host)
         for spent in (self.spent, self._spent_on(host.site)):
             spent.in_flight -= 1
             spent.pages += pages
@@ -225,20 +301,69 @@ class Frontier:
         """Hosts that were left for this run with links still queued, and why."""
         return {host.name: host.parked for host in self._hosts.values() if host.parked}
 
+    def _is_over(self) -> bool:
+        if self._stopped or self.budget_reached():
+            return all(flight.silent for flight in self._leased.values())
+        return not (self._leased or self._heap or self._ready)
+
     def _next(self) -> Lease | None:
+        now = self.clock.now()
+        self._lose_patience(now)
         if self._stopped or self.budget_reached():
             return None
-        now = self.clock.now()
         while self._heap and self._heap[0][0] <= now:
-            host = self._hosts[heapq.heappop(self._heap)[2]]
-            if self.ranked:
-                self._rank(host.name, next(self._order))
-            elif lease := self._lease_of(host, now):
-                return lease
-        while host_ready := self._best_ready():
-            if lease := self._lease_of(host_ready, now):
+            self._rank(heapq.heappop(self._heap)[2], next(self._order))
+        while host := self._best_ready():
+            if lease := self._lease_of(host, now):
                 return lease
         return None
+
+    def _lose_patience(self, now: float) -> None:
+        """What has had no answer for long gives its place to others; after some time more, nobody waits for it."""
+        while self._unanswered and self._unanswered[0][0] <= now:
+            flight = heapq.heappop(self._unanswered)[2]
+            if flight.answered:
+                continue
+            if not flight.waits and sum(self._waiting.values()) < self._limits.waiting:
+                flight.waits = True
+                self._waiting[flight.pace] += 1
+            if not flight.silent and now >= flight.since + SILENCE:
+                self._mark_silent(flight, by=1)
+                self._unblock(flight.host.site)
+            if not (flight.waits and flight.silent):
+                self._look_again(flight, now)
+
+    def _look_again(self, flight: Flight, now: float) -> None:
+        at = max(now + PATIENCE, flight.since + SILENCE) if flight.waits else now + PATIENCE
+        heapq.heappush(self._unanswered, (at, next(self._order), flight))
+
+    def _mark_silent(self, flight: Flight, by: int) -> None:
+        flight.silent = by > 0
+        flight.host.silent += by
+        for spent in (self.spent, self._spent_on(flight.host.site)):
+            spent.silent += by
+
+    def _answered(self, lease: Lease) -> None:
+        """From now on the visit works."""
+        flight = self._leased.get(lease.link.url)
+        if flight is None or flight.answered:
+            return
+        flight.answered = True
+        if flight.silent:
+            self._mark_silent(flight, by=-1)
+        if flight.waits:
+            flight.waits = False
+            self._waiting[flight.pace] -= 1
+            self._changed.set()
+
+    def _has_room(self, pace: Pace) -> bool:
+        limits, waiting = self._limits, sum(self._waiting.values())
+        if limits.working is not None and len(self._leased) - waiting >= limits.working:
+            return False
+        if not limits.waiting or pace is Pace.QUICK:
+            return True
+        new = pace is not Pace.NEW or self._waiting[Pace.NEW] < limits.new(ranked=self.ranked)
+        return new and waiting < limits.waiting
 
     def _lease_of(self, host: Host, now: float) -> Lease | None:
         """Its best link; None if the host may not be visited now after all."""
@@ -264,16 +389,25 @@ class Frontier:
 
     def _best_ready(self) -> Host | None:
         """Of the hosts that may be visited now, the one with the best link; None too if a better one is to be waited for."""
-        while self._ranking:
-            place = self._ranking[0]
-            if self._ready.get(place.host) == place:
-                if self._waits(-place.cost):
-                    return None
-                del self._ready[place.host]
-                heapq.heappop(self._ranking)
-                return self._hosts[place.host]
-            heapq.heappop(self._ranking)
-        return None
+        tops = [top for pace in Pace if self._has_room(pace) and (top := self._top(pace))]
+        if not tops:
+            return None
+        if self.ranked:
+            best = min(tops)
+        else:  # Visits follow the hosts that answer, and the others get their share.
+            quick, others = tops[: tops[0].pace is Pace.QUICK], tops[tops[0].pace is Pace.QUICK :]
+            best = min(quick if quick and self._quick_in_a_row < QUICK_FIRST else others or quick)
+        if self._waits(-best.cost):
+            return None
+        del self._ready[best.host]
+        heapq.heappop(self._rankings[best.pace])
+        return self._hosts[best.host]
+
+    def _top(self, pace: Pace) -> Place | None:
+        ranking = self._rankings[pace]
+        while ranking and self._ready.get(ranking[0].host) != ranking[0]:
+            heapq.heappop(ranking)
+        return ranking[0] if ranking else None
 
     def _waits(self, score: float) -> bool:
         """Whether a host that cannot be visited now has a link on a higher step."""
@@ -284,22 +418,21 @@ class Frontier:
         return any(
             self._score(host.name) >= min(higher) and not self.site_budget.reached(self._spent_on(host.site), now)
             for host in self._hosts.values()
-            if host.name not in self._ready
-            and (host.waiting or host.busy)
-            and not (host.failures or host.parked or host.site in self.left)
+            if host.name not in self._ready and host.is_awaited and host.site not in self.left
         )
 
     def _rank_anew(self, name: str) -> None:
         """What the host would give next has changed."""
         self._best.pop(name, None)
-        if name in self._ready and -self._score(name) != self._ready[name].cost:
+        if self.ranked and name in self._ready and -self._score(name) != self._ready[name].cost:
             self._rank(name, self._ready[name].turn)
 
     def _rank(self, name: str, turn: int) -> None:
-        place = self._ready[name] = Place(-self._score(name), turn, name)
-        heapq.heappush(self._ranking, place)
-        if len(self._ranking) > MOST_STALE * len(self._ready) + 100:
-            self._ranking = sorted(self._ready.values())
+        pace = self._hosts[name].pace
+        place = self._ready[name] = Place(-self._score(name) if self.ranked else 0.0, turn, name, pace)
+        heapq.heappush(self._rankings[pace], place)
+        if len(self._rankings[pace]) > MOST_STALE * len(self._ready) + 100:
+            self._rankings[pace] = sorted(place for place in self._ready.values() if place.pace is pace)
 
     def _may_visit(self, host: Host, now: float) -> bool:
         if host.site in self.left:
@@ -320,10 +453,7 @@ class Frontier:
         names = self._of_site[host.site]
         if not 1 < len(names) <= MOST_COMPARED:
             return False
-        others = (self._hosts[name] for name in names if name != host.name)
-        rivals = [
-            other.name for other in others if (other.waiting or other.busy) and not (other.failures or other.parked)
-        ]
+        rivals = [name for name in names if name != host.name and self._hosts[name].is_awaited]
         return any(self._score(name) * MUCH_BETTER > self._score(host.name) for name in rivals)
 
     def _unblock(self, site: str) -> None:
@@ -337,17 +467,25 @@ class Frontier:
 
     def _lend(self, lease: Lease, host: Host, now: float) -> None:
         host.busy += 1
-        self._leased[lease.link.url] = True
+        flight = self._leased[lease.link.url] = Flight(host, now, host.pace)
+        self._quick_in_a_row = self._quick_in_a_row + 1 if flight.pace is Pace.QUICK else 0
+        if self._limits.waiting:
+            if flight.pace is not Pace.QUICK:
+                flight.waits = True
+                self._waiting[flight.pace] += 1
+            self._look_again(flight, now)
         for spent in (self.spent, self._spent_on(host.site)):
             spent.in_flight += 1
             if spent.started is None:
                 spent.started = now
         self._schedule(host)
 
-    def _release(self, lease: Lease, host: Host) -> None:
-        if self._leased.get(lease.link.url):
-            self._leased[lease.link.url] = False
-            host.busy -= 1
+    def _release(self, lease: Lease) -> None:
+        """The host may be visited again, as far as this visit is concerned."""
+        flight = self._leased.get(lease.link.url)
+        if flight is not None and flight.busy:
+            flight.busy = False
+            flight.host.busy -= 1
 
     def _schedule(self, host: Host) -> None:
         if not host.waiting and not host.parked and host.busy < self._connections(host):
@@ -378,15 +516,18 @@ class Frontier:
         return self.spent_on.setdefault(site, Spent())
 
     async def _wait(self) -> None:
-        """Until something changed, the first host is ready, or the time is up."""
-        if self._stopped or not self._heap or self.budget_reached():
+        """Until something changed, the first host is ready, a visit has waited for long, or the time is up."""
+        times = [due[0][0] for due in (self._unanswered, self._heap) if due]
+        if self._stopped or self.budget_reached():
+            times = [at for at, *_ in self._unanswered[:1]]
+        elif times and self.budget.minutes is not None:
+            now = self.clock.now()
+            times.append(now + 60 * (self.budget.minutes - self.spent.minutes(now)))
+        if not times:
             await self._changed.wait()
             return
-        pause = self._heap[0][0] - self.clock.now()
-        if self.budget.minutes is not None:
-            pause = min(pause, 60 * (self.budget.minutes - self.spent.minutes(self.clock.now())))
         change = asyncio.ensure_future(self._changed.wait())
-        alarm = asyncio.ensure_future(self.clock.sleep(max(0.0, pause)))
+        alarm = asyncio.ensure_future(self.clock.sleep(max(0.0, min(times) - self.clock.now())))
         try:
             await asyncio.wait((change, alarm), return_when=asyncio.FIRST_COMPLETED)
         finally:

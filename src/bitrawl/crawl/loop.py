@@ -1,8 +1,8 @@
 """The only cycle: take a link, fetch it, understand it, write it down, queue what it links to.
 
-1. `Frontier.take` hands out the best link of a host that may be visited now.
+1. `Frontier.take` hands out the best link of a host that may be visited now, when there is a place for one more visit.
 2. The fetcher answers with a `Capture`, or with a `Skip` (robots, address, status, time, size).
-3. The host is free again: it rests while the answer is analysed in another process.
+3. The host is free again: it rests while the answer is analysed in another process. One that need not rest waits for it.
 4. A redirect ends its link, and its target is a new link.
 5. The analyser makes a `Page` of the capture, or a `Sitemap`, or a `Skip`. In a job with a topic the page is judged.
 6. Opt-outs, noindex and soft 404s turn a page into a `Skip`.
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from bitrawl.crawl.fetch import redirect_target
-from bitrawl.crawl.frontier import Frontier
+from bitrawl.crawl.frontier import Frontier, InFlight
 from bitrawl.crawl.hosts import SiteHosts
 from bitrawl.crawl.new_links import NewLinks
 from bitrawl.crawl.scope import Scope
@@ -59,6 +59,7 @@ class LoopSettings(msgspec.Struct, frozen=True):
     """What the loop does beside following links. The defaults are those of the job file."""
 
     parallel: int = 16  # visits in flight, over all hosts
+    waiting: int = 0  # more visits, which only wait for an answer; see `InFlight`
     attempts: int = 3
     follow: bool = True  # False: only the seeds, as with WARC files that are taken whole
     sitemaps: bool = True
@@ -100,18 +101,13 @@ class Crawl:
 
     async def run(self) -> None:
         """Until nothing is left, a budget is used up or `stop` is called. Raises what the ledger or the archive raise."""
-        slots = asyncio.Semaphore(self.settings.parallel)
+        limits = InFlight(self.settings.parallel, self.settings.waiting)
         visits: set[asyncio.Task[None]] = set()
         try:
-            while True:
-                await slots.acquire()
-                lease = await self.frontier.take()
-                if lease is None:
-                    break
+            while lease := await self.frontier.take(limits):
                 task = asyncio.create_task(self._visit_safely(lease))
                 visits.add(task)
                 task.add_done_callback(visits.discard)
-                task.add_done_callback(lambda _: slots.release())
         finally:
             for task in visits:
                 task.cancel()
@@ -209,6 +205,9 @@ class Crawl:
         if isinstance(answer, Skip):
             self._failed(fetch, answer)
             return
+        if not self.frontier.welcome(lease):
+            self._put_back(fetch)
+            return
         if link.kind is LinkKind.PROBE:  # nothing else is asked of its host before its answer is understood
             self._probed(fetch, await self._understood(link, answer))
             return
@@ -250,8 +249,17 @@ class Crawl:
             return False
         with self.ledger.transaction():
             self._enqueue(first, None)
-            self.frontier.finish(msgspec.structs.replace(lease, attempt=lease.attempt - 1), retry=True)
+            self._return(lease)
         return True
+
+    def _put_back(self, fetch: Fetch) -> None:
+        """An answer that came so late that the budget is used up: the link stays queued for a larger one."""
+        self.frontier.fetched(fetch.lease, took=fetch.took)
+        with self.ledger.transaction():
+            self._return(fetch.lease)
+
+    def _return(self, lease: Lease) -> None:
+        self.frontier.finish(msgspec.structs.replace(lease, attempt=lease.attempt - 1), retry=True)
 
     def _failed(self, fetch: Fetch, skip: Skip) -> None:
         """There is no answer to analyse: try again when that may help, conclude otherwise."""

@@ -156,7 +156,12 @@ SETTINGS: dict[str, Setting] = {
     "delay": Setting(
         "politeness.delay", Group.POLITENESS, "Wait this many seconds between two visits to a host.", metavar="SECONDS"
     ),
-    "parallel": Setting("politeness.parallel", Group.POLITENESS, "Visit at most this many pages at once.", metavar="N"),
+    "parallel": Setting(
+        "politeness.parallel",
+        Group.POLITENESS,
+        "Visit at most this many pages at once, not counting visits that wait for a slow host.",
+        metavar="N",
+    ),
     "per_host": Setting(
         "politeness.per_host", Group.POLITENESS, "Open at most this many connections to one host.", metavar="N"
     ),
