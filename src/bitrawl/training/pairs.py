@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bitrawl.model import Language, Method, Page, Sitemap
 from bitrawl.pair.condensing import condense
-from bitrawl.pair.evidence import ALL, PageNumbers, both_ends, page_numbers
+from bitrawl.pair.evidence import ALL, METHODS_OF, PageNumbers, both_ends, page_numbers
 from bitrawl.pair.features import COLUMN, NAMES, Candidates
 from bitrawl.pair.pairing import PairingSettings, Rounds
 from bitrawl.pair.scoring import ScoreModel, probabilities
@@ -37,8 +37,9 @@ Sample = tuple[Floats, Floats, Floats]
 
 CONTENT_ONLY = ALL - {Method.DECLARED, Method.URL, Method.MUTUAL}
 """What is left if nothing says which pages are translations: neither markup, nor URLs, nor switchers."""
-VIEWS = (ALL, CONTENT_ONLY, ALL - {Method.CONTENT})
-"""The last hides names, numbers and words: what URLs and structure say has to be enough where these say little."""
+WORDS_ONLY = CONTENT_ONLY - METHODS_OF["structure"] - METHODS_OF["images"] - METHODS_OF["digits"]
+VIEWS = (ALL, CONTENT_ONLY, ALL - {Method.CONTENT}, WORDS_ONLY)
+"""What URLs and structure say has to be enough where names, numbers and words say little, and the other way round."""
 SPARED = 5  # Most candidates are plainly wrong: one in this many represents all of them. Judgement.
 TREES = 150  # Judgement.
 HIDDEN = 0.3  # Share of the pages whose URLs, or whose declarations, are hidden in one view. Judgement.

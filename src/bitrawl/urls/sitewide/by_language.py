@@ -32,7 +32,6 @@ MOSTLY = 0.5
 _SHOWN = 100  # Settled pairs of two languages that the habits of the site are learned from; more if more are left.
 LIKELY = 0.5  # Score of a pair that is called a version in the report of refused pairs.
 _TAUGHT = 0.8  # Score from which on a known pair is no news.
-_DOUBTED = 0.5  # Part of its score that is left to a pair that shows neither marks nor a habit of the site.
 _TIE = 0.02  # Difference of scores that says nothing.
 _PRIOR = 2.0  # Known pages that a score of the models counts as much as.
 
@@ -118,7 +117,7 @@ class Versions:
             [_ordered(place[a], place[b]) for a, b in shown],
         )
         inside = [_ordered(place[a], place[b]) for a, b in known]
-        scores = _doubted(view, _two_rounds(view, self._models, inside, keys))
+        scores = _shown(view, _two_rounds(view, self._models, inside, keys))
         scores = _shared(_with_reliability(view, scores, inside))
         return {_ordered(numbers[a], numbers[b]): score for (a, b), score in scores.items() if score >= LEAST}
 
@@ -151,15 +150,11 @@ def _two_rounds(
     return dict(zip(pairs, models.second.probability(rows).tolist(), strict=True))
 
 
-def _doubted(view: SiteUrls, scores: Mapping[UrlNumbers, float]) -> Mapping[UrlNumbers, float]:
-    """Less for pairs that differ neither in marks nor as others do: of a small site, the models believe any two."""
+def _shown(view: SiteUrls, scores: Mapping[UrlNumbers, float]) -> Mapping[UrlNumbers, float]:
+    """Only pairs that differ in marks, or as others do: of a small site with opaque URLs, the models believe any two."""
     believed = one_to_one(scores, LEAST)
     tally = DifferenceCounts(view, {**dict.fromkeys(view.settled or (), 1.0), **believed})
-
-    def is_shown(pair: UrlNumbers) -> bool:
-        return view.comparison(pair).side != 0 or tally.recurs(pair)
-
-    return {pair: score if score < LEAST or is_shown(pair) else _DOUBTED * score for pair, score in scores.items()}
+    return {pair: score for pair, score in scores.items() if view.comparison(pair).side != 0 or tally.recurs(pair)}
 
 
 def _shared(scores: Mapping[UrlNumbers, float]) -> Mapping[UrlNumbers, float]:
