@@ -25,6 +25,7 @@ from bitrawl.text.frequencies import keys_of
 from bitrawl.text.word_keys import meaningful
 from bitrawl.text.words import words
 from bitrawl.topic.hashed import Document, document
+from bitrawl.topic.running_text import has_running_text
 from bitrawl.topic.subject import Subject
 from bitrawl.url import Url
 
@@ -146,10 +147,13 @@ class LearnedRelevance:
     def _judge(self, page: Page, terms: Relevance | None) -> Relevance:
         language = self._wanted(page.language)
         if language is None:
-            return Relevance(0.0, relevant=False)
+            return Relevance(0.0, relevant=False, guessed=True)
         subject, read = self._subject(language), read_page(page)
         guessed = False
-        if subject.taught and read.size:
+        if subject.taught and not has_running_text(page):
+            score = min(_probability(subject.logit(read)), UNKNOWN_RELEVANT, self._threshold / 2) if read.size else 0.0
+            guessed = True
+        elif subject.taught and read.size:
             score = _probability(subject.logit(read) + (_term_logit(terms) if terms else 0.0))
             self._remember(page, score)
             if self._adapting:

@@ -202,20 +202,35 @@ class LinkRelevance:
         found[:, Column.TERMS] *= self._unsure()
         return found
 
-    def arrived(self, url: Url, page: Page | None, *, telling: bool = True) -> None:
-        """A visit ended; None if it brought no page. It is not `telling` where the outcome was known before."""
+    def see_through(self, old: int, new: int) -> None:
+        """The page of a link says nothing and leads to another: what was said of the one is said of the other."""
+        if self._totals[old, 1]:
+            self._facts[new, SAID] = np.maximum(self._facts[new, SAID], self._facts[old, SAID])
+
+    def passed(self, url: Url, page: Page) -> None:
+        """A visit brought a page that says nothing of the topic. Its links are worth what it was expected to be."""
+        row = self._rows.get(url)
+        odds, away = _odds(PRIOR), 1
+        if row is not None:
+            self._visited[row] = True
+            away = int(self._facts[row, Column.AWAY])
+            if self._totals[row, 1]:
+                odds = float(self._facts[row, Column.BEST_SOURCE]) - self._shift
+        self._sources[page.url] = SourcePage(odds, away, self._rates.below(self._rates.group(("source",))))
+
+    def arrived(self, url: Url, page: Page | None) -> None:
+        """A visit ended; None if it brought no page."""
         odds = self._judge(page) if page is not None else -MOST_ODDS
         gain = self._gain(odds)
         row = self._rows.get(url)
         away = 0
         if row is not None:
             self._visited[row] = True
-            if telling:
-                self._correct(row, gain)
-                groups = np.unique(self._groups[[row, *self._moved.pop(row, ())]]).tolist()
-                for group in groups:
-                    self._rates.count(group, 1.0, gain)
-                self._brought.append((groups, odds))
+            self._correct(row, gain)
+            groups = np.unique(self._groups[[row, *self._moved.pop(row, ())]]).tolist()
+            for group in groups:
+                self._rates.count(group, 1.0, gain)
+            self._brought.append((groups, odds))
             away = int(self._facts[row, Column.AWAY])
         if page is not None:
             relevant = bool(page.relevance and page.relevance.relevant)

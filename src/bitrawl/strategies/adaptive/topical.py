@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.errors import UrlError
-from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import (
-    UNDETERMINED,
     Advice,
     Language,
     Link,
@@ -26,6 +24,7 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.protocols import LinkScorer, RelevanceModel
+from bitrawl.strategies.adaptive.link_languages import LinkLanguages
 from bitrawl.strategies.adaptive.link_relevance import Floats, LinkRelevance, Rows
 from bitrawl.strategies.adaptive.stopping import largest
 from bitrawl.strategies.breadth_first import FIRST
@@ -43,10 +42,10 @@ LEAST = 1e-4  # judgement: 0 would refuse a link
 CURIOSITY = 0.25
 FIRST_LOOK = 4
 NEXT = 0.97
-# Some sites name languages that their pages do not have. Before visits tell more, links that name a language that was not
-# asked for count as if so many of NAMED had led to a page in a language that was. The site of `travel` in shared/domain/web
-# has 4 such pages of 140; with 1 of 20 most draws of texts find them 600 pages later (2026-11).
-MISNAMED, NAMED = 5, 100
+# A home page that has no running text, or is in another language, says nothing of its site. What it leads to is looked at in its
+# place: the links that name a language asked for, or the first ones. Judgements.
+WAYS_IN = 3
+MOST_TUNNELS = 6  # such pages of a host, one after the other
 TRANSLATIONS = frozenset({LinkKind.ALTERNATE, LinkKind.PARTNER})
 # When to leave a site; judgements.
 MIN_FETCHES = 60  # of a site of the seeds
@@ -69,8 +68,8 @@ class TopicalAdaptive:
         weights: Floats | None = None,
         terms: RelevanceModel | None = None,
     ) -> None:
-        self._languages = tuple(languages)
         self._inner = inner
+        self._languages = LinkLanguages(languages)
         self._links = LinkRelevance(model, languages[0], weights, terms)
         self._site_of = site_of
         self._queue = _Queue()
@@ -78,7 +77,7 @@ class TopicalAdaptive:
         self._looked: dict[tuple[str, str], Url] = {}  # the link by which a place is looked at
         self._seed_sites: set[str] = set()
         self._gains: dict[str, list[float]] = {}  # by site: what each fetch brought
-        self._named = self._misnamed = 0  # visits of links that name a language that was not asked for; wrongly
+        self._tunnels: dict[str, int] = {}  # by host: pages that say nothing of the topic, before one that does
         self._visits = 0  # since all rows were scored
         self._all_visits = 0
         self._look_after = FIRST_LOOK
@@ -88,17 +87,18 @@ class TopicalAdaptive:
         expected = self._inner.score(links, found_on, site) if self._inner else [1.0] * len(links)
         rows = self._links.add(links, found_on)
         self._queue.grow(len(self._links))
+        self._languages.add(links, rows, found_on)
         for place, link in enumerate(links):
             if link.kind is LinkKind.SEED:
                 self._seed_sites.add(self._site_of(link.url.host))
-            elif link.hreflang and self._is_other(claimed_language(link.hreflang)):
-                self._queue.other[rows[place]] = True
             elif link.kind in TRANSLATIONS and found_on is not None and found_on.relevance and self._inner:
                 self._queue.fixed[rows[place]] = found_on.relevance.score
             if self._is_to_be_looked_at(link, found_on):
                 self._queue.look[rows[place]] = True
             if link.kind is LinkKind.REDIRECT and link.source is not None:
                 self._move(link.source, link.url)
+        if found_on is not None and not _says_something(found_on):
+            self._see_through(found_on, links, rows)
         self._queue.expected[rows] = np.maximum(self._queue.expected[rows], expected)
         scores = np.maximum(self._expected(rows), LEAST)
         first = np.array([link.kind in FIRST for link in links], bool)
@@ -126,17 +126,28 @@ class TopicalAdaptive:
             self._gains.setdefault(site.site, []).append(gain)
         if isinstance(outcome, Skip) and self._leads_on(outcome):
             return
+        if row is not None and page is not None:
+            self._languages.arrived(row, page)
+        if page is not None and not _says_something(page):
+            self._tunnels[link.url.host] = self._tunnels.get(link.url.host, 0) + 1
+            self._links.passed(link.url, page)
+            return
+        self._tunnels.pop(link.url.host, None)
         self._places.add(_place(link.url))
-        self._links.arrived(link.url, page, telling=not self._is_as_named(row, page))
+        self._links.arrived(link.url, page)
 
-    def _is_as_named(self, row: int | None, page: Page | None) -> bool:
-        """Whether the link named a language that was not asked for, and rightly: its page says nothing of the topic."""
-        if row is None or page is None or not self._queue.other[row]:
-            return False
-        wanted = any(same_language(page.language, one) for one in self._languages)
-        self._named += 1
-        self._misnamed += wanted
-        return not wanted
+    def _see_through(self, page: Page, links: Sequence[Link], rows: Rows) -> None:
+        """A page that says nothing stands for what it leads to, as a redirect does, while nothing of its place was seen."""
+        row = self._links.row(page.url)
+        if row is None or _place(page.url) in self._places or self._tunnels.get(page.url.host, 0) > MOST_TUNNELS:
+            return
+        here = [(link, int(to)) for link, to in zip(links, rows, strict=True) if link.url.host == page.url.host]
+        named = [to for link, to in here if self._languages.names_asked(link, page)]
+        ways = named or ([] if self._languages.is_other(page.language) else [to for _, to in here][:WAYS_IN])
+        for to in ways:
+            if not self._queue.visited[to] and _place(self._links.url(to)) not in self._places:
+                self._links.see_through(row, to)
+                self._queue.look[to] = True
 
     def _leads_on(self, outcome: Skip) -> bool:
         """Whether a redirect leads to a page of its site that was not visited: that page says what the link is worth."""
@@ -157,7 +168,7 @@ class TopicalAdaptive:
             return
         self._links.move(old, new)
         queue = self._queue
-        queue.other[new] |= queue.other[old]
+        self._languages.move(old, new)
         if np.isnan(queue.fixed[new]):
             queue.fixed[new] = queue.fixed[old]
         queue.look[new] |= queue.look[old] and _place(target) not in self._places
@@ -195,14 +206,10 @@ class TopicalAdaptive:
         queue = self._queue
         fixed = queue.fixed[rows]
         chance = np.where(np.isnan(fixed), self._links.chance(rows), fixed)
-        misnamed = (MISNAMED + self._misnamed) / (NAMED + self._named)
-        chance *= np.where(queue.other[rows], np.float32(misnamed), np.float32(1))
+        chance *= self._languages.chance(rows)
         chance += np.float32(CURIOSITY) * (1 - chance) * queue.look[rows]
         found: Floats = chance * queue.expected[rows]
         return found
-
-    def _is_other(self, language: Language) -> bool:
-        return language != UNDETERMINED and not any(same_language(language, one) for one in self._languages)
 
     def _site_number(self, site: str) -> int:
         return self._site_numbers.setdefault(site, len(self._site_numbers))
@@ -264,13 +271,12 @@ class _Queue:
         self.site = np.zeros(1024, np.int32)
         self.written = np.zeros(1024, np.float32)
         self.expected = np.zeros(1024, np.float32)
-        self.other = np.zeros(1024, bool)  # links that name a language that was not asked for
         self.fixed = np.full(1024, np.nan, np.float32)  # the chance of a translation, which is its original's
         self.count = 0
 
     def grow(self, rows: int) -> None:
         while rows > len(self.queued):
-            for name in ("queued", "visited", "look", "first", "other", "site", "written", "expected"):
+            for name in ("queued", "visited", "look", "first", "site", "written", "expected"):
                 old: NDArray[np.generic] = getattr(self, name)
                 setattr(self, name, np.concatenate([old, np.zeros_like(old)]))
             self.fixed = np.concatenate([self.fixed, np.full_like(self.fixed, np.nan)])
@@ -289,6 +295,11 @@ class _Queue:
 
     def rows(self) -> Rows:
         return np.flatnonzero(self.queued)
+
+
+def _says_something(page: Page) -> bool:
+    """For or against the topic."""
+    return page.relevance is None or not page.relevance.guessed
 
 
 def _place(url: Url) -> tuple[str, str]:
