@@ -8,6 +8,8 @@ address, one click away:
 - redirect: a redirect to a page in another language, which links to the language of the site
 - shell: an empty page with one link
 - foreign: a page in another language, with a menu of ten such pages and a link to the language of the site
+- hidden: the same, and the link is a picture that says nothing
+- other: a page in the language of the site about something else, with a menu of ten such pages and a link that says nothing
 """
 
 import random
@@ -25,7 +27,7 @@ from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.simulation.replay import landed
 from bitrawl.url import Url
 
-HOMES = ("plain", "splash", "redirect", "shell", "foreign")
+HOMES = ("plain", "splash", "redirect", "shell", "foreign", "hidden", "other")
 MENU = 10  # pages in another language that a home page in another language links to
 PARAGRAPHS = 12  # of such a page
 
@@ -81,15 +83,15 @@ class _Home:
         self._draw = random.Random(home)
         self._language = pages[home].language
         self._kind = kind
-        self.target = self._at("main.html" if kind == "shell" else f"{self._language}/start.html")
+        self.target = self._at("main.html" if kind in ("shell", "hidden", "other") else f"{self._language}/start.html")
 
     def made(self) -> dict[Url, Capture]:
         """What is there instead, and the home page at its new address."""
         base = f'<base href="{escape(self._home)}">'.encode()
         body = re.sub(rb"(<head[^>]*>)", lambda found: found[1] + base, self._old.body, count=1, flags=re.IGNORECASE)
         answers = {self.target: msgspec.structs.replace(self._old, url=self.target, body=body)}
-        makers = {"splash": self._splash, "redirect": self._redirect, "shell": self._shell, "foreign": self._foreign}
-        return answers | makers[self._kind]()
+        makers = {"splash": self._splash, "redirect": self._redirect, "shell": self._shell}
+        return answers | makers.get(self._kind, self._with_menu)()
 
     def _splash(self) -> dict[Url, Capture]:
         others = self._draw.sample(self._others(), 2)
@@ -113,15 +115,16 @@ class _Home:
     def _shell(self) -> dict[Url, Capture]:
         return {self._home: _html(self._home, f'<a href="{self.target}">enter</a>')}
 
-    def _foreign(self) -> dict[Url, Capture]:
-        other = self._draw.choice(self._others())
-        names = [f"{other}/{number}.html" for number in range(MENU)]
+    def _with_menu(self) -> dict[Url, Capture]:
+        other = self._language if self._kind == "other" else self._draw.choice(self._others())
+        names = [f"{other if self._kind == 'foreign' else 'pages'}/{number}.html" for number in range(MENU)]
         subpages = [self._text(other, name, f'<a href="{self._home}">{_site(self._home)}</a>') for name in names]
         titles = [self._title(other) for _ in names]
         menu = "".join(
             f'<li><a href="{page.url}">{escape(title)}</a></li>' for page, title in zip(subpages, titles, strict=True)
         )
-        home = self._text(other, "", f"<ul>{menu}</ul>{self._switcher()}", url=self._home)
+        way = self._switcher() if self._kind == "foreign" else f'<a href="{self.target}"><img src="/in.png"></a>'
+        home = self._text(other, "", f"<ul>{menu}</ul>{way}", url=self._home)
         return {page.url: page for page in [home, *subpages]}
 
     def _switcher(self) -> str:
@@ -137,16 +140,18 @@ class _Home:
         )
 
     def _text(self, code: str, name: str, links: str, url: Url | None = None) -> Capture:
-        """Of real pages in that language."""
+        """Of real pages in that language, of other hosts."""
         shown = self._draw.choice(self._in(code))
-        text = "".join(f"<p>{escape(one.text)}</p>" for one in shown.paragraphs[:PARAGRAPHS] if not one.boilerplate)
+        main = [one.text for one in shown.paragraphs if not one.boilerplate]
+        text = "".join(f"<p>{escape(one)}</p>" for one in main[:PARAGRAPHS])
         return _html(url or self._at(name), f"<title>{escape(shown.title)}</title>{links}<main>{text}</main>", code)
 
     def _title(self, code: str) -> str:
         return self._draw.choice(self._in(code)).title
 
     def _in(self, code: str) -> list[Page]:
-        return [page for page in self._pages.values() if page.language == code and _has_text(page)]
+        pages = [page for page in self._pages.values() if page.language == code and _has_text(page)]
+        return [page for page in pages if page.url.host != self._home.host] or pages
 
     def _others(self) -> list[Language]:
         return sorted({page.language for page in self._pages.values() if len(page.language) == 2} - {self._language})

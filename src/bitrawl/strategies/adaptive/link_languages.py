@@ -69,9 +69,8 @@ class LinkLanguages:
 
     def arrived(self, row: int, page: Page) -> bool:
         """Count a visit. Whether the link named a language that was not asked for, and rightly."""
-        other = self.is_other(page.language)
-        if page.language != UNDETERMINED:
-            self._rates.count(int(self._places[row]), 1.0, 0.0 if other else 1.0)
+        says_something = page.relevance is not None and not page.relevance.guessed
+        self._rates.count(int(self._places[row]), 1.0, float(says_something))
         if not self._other[row]:
             return False
         wanted = self.is_asked(page.language)

@@ -40,6 +40,7 @@ LEAST = 1e-4  # judgement: 0 would refuse a link
 # elsewhere: its first page says more of it than any link to it. And because a judge that errs digs on where it errs, the
 # most promising new place comes next after 4 visits, 8, 16 and so on, whatever is queued.
 CURIOSITY = 0.25
+UNSURE = 0.3
 FIRST_LOOK = 4
 NEXT = 0.97
 # A home page that has no running text, or is in another language, says nothing of its site. What it leads to is looked at in its
@@ -88,6 +89,7 @@ class TopicalAdaptive:
         rows = self._links.add(links, found_on)
         self._queue.grow(len(self._links))
         self._languages.add(links, rows, found_on)
+        self._queue.host[rows] = [self._queue.number_of(link.url.host) for link in links]
         for place, link in enumerate(links):
             if link.kind is LinkKind.SEED:
                 self._seed_sites.add(self._site_of(link.url.host))
@@ -119,6 +121,7 @@ class TopicalAdaptive:
         self._visits += 1
         self._all_visits += 1
         row = self._links.row(link.url)
+        self._queue.visits[self._queue.number_of(link.url.host)] += 1
         if row is not None:
             self._queue.visit(row)
         if page is not None or outcome.stage in (Stage.FETCH, Stage.ANALYSE):  # type: ignore[union-attr]
@@ -207,7 +210,9 @@ class TopicalAdaptive:
         fixed = queue.fixed[rows]
         chance = np.where(np.isnan(fixed), self._links.chance(rows), fixed)
         chance *= self._languages.chance(rows)
-        chance += np.float32(CURIOSITY) * (1 - chance) * queue.look[rows]
+        visits = queue.visits[queue.host[rows]]
+        bonus = np.where(visits > 0, np.float32(UNSURE) / (1 + visits), 0)
+        chance += (1 - chance) * np.maximum(np.float32(CURIOSITY) * queue.look[rows], bonus)
         found: Floats = chance * queue.expected[rows]
         return found
 
@@ -273,10 +278,20 @@ class _Queue:
         self.expected = np.zeros(1024, np.float32)
         self.fixed = np.full(1024, np.nan, np.float32)  # the chance of a translation, which is its original's
         self.count = 0
+        self.host = np.zeros(1024, np.int32)
+        self.visits = np.zeros(64, np.float32)  # by host
+        self._hosts: dict[str, int] = {}
+
+    def number_of(self, host: str) -> int:
+        """Of a host; hosts are numbered as they are met."""
+        number = self._hosts.setdefault(host, len(self._hosts))
+        if number >= len(self.visits):
+            self.visits = np.concatenate([self.visits, np.zeros_like(self.visits)])
+        return number
 
     def grow(self, rows: int) -> None:
         while rows > len(self.queued):
-            for name in ("queued", "visited", "look", "first", "site", "written", "expected"):
+            for name in ("queued", "visited", "look", "first", "site", "host", "written", "expected"):
                 old: NDArray[np.generic] = getattr(self, name)
                 setattr(self, name, np.concatenate([old, np.zeros_like(old)]))
             self.fixed = np.concatenate([self.fixed, np.full_like(self.fixed, np.nan)])
