@@ -131,6 +131,7 @@ class Frontier:
         self._leased: dict[Url, bool] = {}  # and whether its connection is still in use
         self._changed = asyncio.Event()
         self._stopped = False
+        self._returned: set[str] = set()  # sites that were left, and gone back to
 
     def add(self, scored: Sequence[tuple[Link, float]]) -> None:
         """Queue new links; a known one is raised when its new score is higher."""
@@ -153,9 +154,10 @@ class Frontier:
                 return lease
             self._changed.clear()
             idle = not self._heap and not self._ready
-            if not self._leased and (self._stopped or self.budget_reached() or idle):
+            if not self._leased and (self._stopped or self.budget_reached() or (idle and not self._return())):
                 return None
-            await self._wait()
+            if not idle or self._leased:
+                await self._wait()
 
     def fetched(self, lease: Lease, *, took: float, failed: str = "", retry_after: float = 0.0) -> None:
         """The connection is free again: the host rests from now on, while the answer is still being analysed.
@@ -203,7 +205,10 @@ class Frontier:
             self._rank_anew(host)
 
     def leave(self, site: str, why: str) -> None:
-        """Hand out nothing more of that site in this run; its links stay queued."""
+        """Hand out nothing more of that site; its links stay queued.
+
+        Where hosts are ranked, it is gone back to once, when nothing else is queued: until it is left again.
+        """
         self.left[site] = why
 
     def stop(self) -> None:
@@ -224,6 +229,15 @@ class Frontier:
     def parked(self) -> dict[str, str]:
         """Hosts that were left for this run with links still queued, and why."""
         return {host.name: host.parked for host in self._hosts.values() if host.parked}
+
+    def _return(self) -> bool:
+        """Nothing better is queued: go back to the sites that were left, once. Whether there was one."""
+        sites = [site for site in self.left if self.ranked and site not in self._returned]
+        self._returned.update(sites)
+        for site in sites:
+            del self.left[site]
+            self.wake(set(self._of_site.get(site, ())))
+        return bool(sites)
 
     def _next(self) -> Lease | None:
         if self._stopped or self.budget_reached():

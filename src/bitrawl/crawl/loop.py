@@ -341,6 +341,9 @@ class Crawl:
         advice = self.scorer.advise(known)
         self.frontier.rescore((url, min(score, BELOW_FIRST)) for url, score in advice.scores)
         self._enqueue(advice.links, None)
+        if known.left and not self.settings.exhaustive and known.site not in self.frontier.left:
+            known = msgspec.structs.replace(known, left="")  # the frontier has gone back to it
+            self.ledger.learn(known)
         if advice.leave and not known.left:
             self.ledger.learn(msgspec.structs.replace(known, left=advice.leave))
             if not self.settings.exhaustive:

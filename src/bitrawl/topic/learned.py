@@ -61,7 +61,7 @@ class LearnedRelevance:
 
     In a language without examples, a page gets the score of a translation that it declares and that has been judged.
     Without one, it gets the share of relevant pages on its host, starting from a bit less than one half: not known, and
-    so not relevant. Certain translations are examples of their language.
+    so not relevant. So does a page without running text. Certain translations are examples of their language.
     """
 
     def __init__(
@@ -147,12 +147,11 @@ class LearnedRelevance:
     def _judge(self, page: Page, terms: Relevance | None) -> Relevance:
         language = self._wanted(page.language)
         if language is None:
-            return Relevance(0.0, relevant=False, guessed=True)
+            return Relevance(0.0, relevant=False)
         subject, read = self._subject(language), read_page(page)
         guessed = False
         if subject.taught and not has_running_text(page):
-            score = min(_probability(subject.logit(read)), UNKNOWN_RELEVANT, self._threshold / 2) if read.size else 0.0
-            guessed = True
+            score, guessed = self._share_of_host(page), True
         elif subject.taught and read.size:
             score = _probability(subject.logit(read) + (_term_logit(terms) if terms else 0.0))
             self._remember(page, score)

@@ -5,16 +5,16 @@ from bisect import bisect_right
 from bitrawl.model import Page
 from bitrawl.text.weight import weight
 
-# Of 2,300 pages about some subject of shared/domain (2026-11), 7 have less: lists of links.
-LEAST_TEXT = 100  # characters that are not the text of links
+# Of 1,880 pages about some subject of shared/domain (2026-11), 7 have less than 100: lists of links.
+LEAST_TEXT = 50  # characters that are not the text of links: a sentence
 # A list of links has a sentence or two around it: judgement.
 LEAST_SHARE, ENOUGH = 0.2, 500  # of the main text that is not links; characters that are enough whatever the share
 
 
 def has_running_text(page: Page) -> bool:
-    """False: it says nothing for or against a topic, whatever its links are called."""
+    """In its main text, or in its description. False: it says nothing of a topic, whatever its links are called."""
     main, linked = _lengths(page)
-    running = main - linked
+    running = main - linked + weight(page.metadata.description)
     return running >= ENOUGH or (running >= LEAST_TEXT and running >= LEAST_SHARE * main)
 
 

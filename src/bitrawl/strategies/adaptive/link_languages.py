@@ -67,16 +67,14 @@ class LinkLanguages:
         """A link redirects to another."""
         self._other[new] |= self._other[old]
 
-    def arrived(self, row: int, page: Page) -> bool:
-        """Count a visit. Whether the link named a language that was not asked for, and rightly."""
-        says_something = page.relevance is not None and not page.relevance.guessed
-        self._rates.count(int(self._places[row]), 1.0, float(says_something))
-        if not self._other[row]:
-            return False
+    def arrived(self, row: int, page: Page) -> None:
+        """A visit brought a page. One in the language that its link named says nothing of its place."""
         wanted = self.is_asked(page.language)
-        self._named += 1
-        self._misnamed += wanted
-        return not wanted
+        if self._other[row]:
+            self._named += 1
+            self._misnamed += wanted
+        if wanted or not self._other[row]:
+            self._rates.count(int(self._places[row]), 1.0, float(wanted))
 
     def chance(self, rows: Rows) -> Floats:
         """That the pages are in a language asked for."""
