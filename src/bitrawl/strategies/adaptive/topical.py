@@ -43,7 +43,7 @@ CURIOSITY = 0.25
 # One page does not tell what a host is worth: its links stay worth this much, divided by 1 and the visits of the host. So where
 # nothing better is queued, hosts take turns. Of 0, 0.2, 0.3 and 0.5 on the variants of benchmarks/homes.py (2026-11): with less,
 # hosts behind a home page that misleads are not found, with more, the turns are too many.
-UNSURE = float(__import__("os").environ.get("UNSURE", "0.3"))
+UNSURE = 0.3
 FIRST_LOOK = 4
 NEXT = 0.97
 # A home page that has no running text, or is in another language, says nothing of its site. What it leads to is looked at in its
@@ -74,8 +74,8 @@ class TopicalAdaptive:
         terms: RelevanceModel | None = None,
     ) -> None:
         self._inner = inner
-        self._languages = LinkLanguages(languages)
         self._links = LinkRelevance(model, languages[0], weights, terms)
+        self._languages = LinkLanguages(languages, self._links.words)
         self._site_of = site_of
         self._queue = _Queue()
         self._places: set[tuple[str, str]] = set()  # host and first directory of what was visited
