@@ -6,6 +6,7 @@
     python -m benchmarks.domain --first 200                      # relevant pages among the first 200, beside breadth-first
     python -m benchmarks.domain web --first 200 --homes all      # where home pages say nothing of their sites
     python -m benchmarks.domain web --first 100 --texts 1        # from one text
+    python -m benchmarks.domain web --first 100 --like           # from one page
 
 Each subject is tried twice: from ten texts about it alone (texts), and with five of its pages as seeds besides (examples). The
 texts come from the other web where it has the subject, otherwise from the same web; pages that were shown to the model are not
@@ -241,7 +242,9 @@ async def run_first(asked: argparse.Namespace) -> list[FirstPages]:
             for subject, seed, kind in product(wanted, asked.seeds, served):
                 language = web.language(subject)
                 shown = other if other.about(subject, language, also=False) else web
-                trial = moved_trial(trials(web, shown, subject, seed, asked.texts)["texts"], served[kind])
+                drawn = trials(web, shown, subject, seed, asked.texts)
+                one = drawn["examples"]._replace(texts={}, examples=drawn["examples"].examples[:1])
+                trial = moved_trial(one if asked.like else drawn["texts"], served[kind])
                 what = f"{name}/{subject} {language} {kind} {seed}"
                 rows.append(await first_pages(served[kind], trial, what, len(web.pages), asked))
     return rows
@@ -339,6 +342,7 @@ def main() -> None:
     parser.add_argument(
         "--homes", type=lambda raw: raw.split(","), default=[], help=f"with --first: all, or some of {', '.join(HOMES)}"
     )
+    parser.add_argument("--like", action="store_true", help="with --first: one page as the only example, and as a seed")
     parser.add_argument("--texts", type=int, default=TEXTS, help="with --first: how many are shown")
     asked = parser.parse_args()
     if not DOMAIN.is_dir():

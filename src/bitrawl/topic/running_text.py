@@ -6,7 +6,7 @@ from bitrawl.model import Page
 from bitrawl.text.weight import weight
 
 # Of 1,880 pages about some subject of shared/domain (2026-11), 7 have less than 100: lists of links.
-LEAST_TEXT = 50  # characters that are not the text of links: a sentence
+LEAST_TEXT = 100  # characters that are not the text of links, on a page with links in its main text
 # A list of links has a sentence or two around it: judgement.
 LEAST_SHARE, ENOUGH = 0.2, 500  # of the main text that is not links; characters that are enough whatever the share
 
@@ -15,7 +15,9 @@ def has_running_text(page: Page) -> bool:
     """In its main text, or in its description. False: it says nothing of a topic, whatever its links are called."""
     main, linked = _lengths(page)
     running = main - linked + weight(page.metadata.description)
-    return running >= ENOUGH or (running >= LEAST_TEXT and running >= LEAST_SHARE * main)
+    if not running or running >= ENOUGH:
+        return running > 0
+    return running >= LEAST_SHARE * main and (running >= LEAST_TEXT or not linked)
 
 
 def _lengths(page: Page) -> tuple[int, int]:

@@ -97,13 +97,12 @@ class LinkLanguages:
         found = self._rates.rates(places)
         unseen = self._rates.visits(places) == 0
         found = np.where(self._heard[rows], found, np.minimum(found, self._foreign.rates(self._hosts[rows])))
-        found = np.clip(found, LEAST_RATE, MOST_RATE)
-        found = 1 / (1 + np.exp(-self._words.odds(rows)) * (1 - found) / found)
+        rates = np.clip(found, LEAST_RATE, MOST_RATE)
+        found = (1 / (1 + np.exp(-self._words.odds(rows)) * (1 - rates) / rates)).astype(np.float32)
         found = np.where(self._marked[rows] & unseen, np.minimum(found, np.float32(MARKED)), found)
         found = np.where(self._asked[rows] & unseen, np.maximum(found, np.float32(NAMED_RIGHTLY)), found)
         misnamed = (MISNAMED + self._misnamed) / (NAMED + self._named)
-        found = np.where(self._other[rows] & ~self._asked[rows], np.float32(misnamed), found)
-        return found.astype(np.float32)
+        return np.where(self._other[rows] & ~self._asked[rows], np.float32(misnamed), found)
 
     def _grow(self, rows: int) -> None:
         while rows > len(self._places):
