@@ -41,6 +41,7 @@ def topic_judge(job: Job, shown: Examples) -> TopicJudge:
     topic, languages = job.topic, job.languages()
     terms = _terms(job, shown)
     model: RelevanceModel
+    lacks: Callable[[Page], str] = lambda _page: ""
     match job.topic_model():
         case TopicModel.TERMS if terms is not None:
             model = terms
@@ -48,16 +49,21 @@ def topic_judge(job: Job, shown: Examples) -> TopicJudge:
             model = PerplexityRelevance(_language_models(job, shown), maximum=topic.max_perplexity)
         case _:
             given = terms if topic.terms else None
-            model = LearnedRelevance(
+            model = learned = LearnedRelevance(
                 shown.texts, languages, against=shown.against, terms=given, threshold=topic.threshold
             )
+            lacks = learned.lacks
     annotate = _annotation(terms, languages)
     if terms is None or not topic.terms or shown.texts:
-        return TopicJudge(model, annotate, _seed_examples(job), terms=None if topic.terms else terms)
+        return TopicJudge(model, annotate, _seed_examples(job), lacks=lacks, terms=None if topic.terms else terms)
     # A seed is mostly the home page of a site. It must not outvote the list that the user wrote.
     like = {Url.parse(raw) for raw in topic.like}
     return TopicJudge(
-        model, annotate, _seed_examples(job), lambda page: page.url in like or terms.judge([page])[0].relevant
+        model,
+        annotate,
+        _seed_examples(job),
+        lambda page: page.url in like or terms.judge([page])[0].relevant,
+        lacks=lacks,
     )
 
 

@@ -119,6 +119,11 @@ class Crawl:
         self.stopped = True
         self.frontier.stop()
 
+    def fail(self, fault: BitrawlError) -> None:
+        """As `stop`, and `run` raises the fault."""
+        self._fault = self._fault or fault
+        self.stop()
+
     def seed(self, links: Sequence[Link]) -> None:
         """Where the crawl begins; known seeds are not visited again."""
         self.seeds += [link.url for link in links]
@@ -174,8 +179,7 @@ class Crawl:
                 self._give_up(lease, fault)
 
     def _give_up(self, lease: Lease, fault: BitrawlError) -> None:
-        self._fault = self._fault or fault
-        self.stop()
+        self.fail(fault)
         self.frontier.finish(lease)
 
     async def _visit(self, lease: Lease) -> None:
