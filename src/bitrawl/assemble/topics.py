@@ -41,7 +41,6 @@ def topic_judge(job: Job, shown: Examples) -> TopicJudge:
     topic, languages = job.topic, job.languages()
     terms = _terms(job, shown)
     model: RelevanceModel
-    lacks: Callable[[Page], str] = lambda _page: ""
     match job.topic_model():
         case TopicModel.TERMS if terms is not None:
             model = terms
@@ -49,10 +48,10 @@ def topic_judge(job: Job, shown: Examples) -> TopicJudge:
             model = PerplexityRelevance(_language_models(job, shown), maximum=topic.max_perplexity)
         case _:
             given = terms if topic.terms else None
-            model = learned = LearnedRelevance(
+            model = LearnedRelevance(
                 shown.texts, languages, against=shown.against, terms=given, threshold=topic.threshold
             )
-            lacks = learned.lacks
+    lacks = model.lacks if isinstance(model, LearnedRelevance) else _lacks_nothing
     annotate = _annotation(terms, languages)
     if terms is None or not topic.terms or shown.texts:
         return TopicJudge(model, annotate, _seed_examples(job), lacks=lacks, terms=None if topic.terms else terms)
@@ -65,6 +64,11 @@ def topic_judge(job: Job, shown: Examples) -> TopicJudge:
         lambda page: page.url in like or terms.judge([page])[0].relevant,
         lacks=lacks,
     )
+
+
+def _lacks_nothing(_page: Page) -> str:
+    """Of models that learn from no page."""
+    return ""
 
 
 def _annotation(terms: TermRelevance | None, languages: Sequence[Language]) -> Callable[[Page], Page]:

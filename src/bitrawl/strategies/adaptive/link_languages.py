@@ -17,11 +17,11 @@ Rows = NDArray[np.int64]
 
 FIRST_ROWS = 1024  # judgement: rows of a new table; it doubles when they are full
 WORD_STEP = 1.0  # of one visit, on the weights of the link's words; judgement
-LEAST_RATE, MOST_RATE = 0.02, 0.98  # judgement
+LEAST_RATE, MOST_RATE = 0.02, 0.98  # judgement: bounds what visits of a place say beside the words of a link
 MAX_FOLDERS = 5  # judgement: directories of an address that have a rate of their own
 PRIOR = 0.9  # judgement: a link of which nothing is known leads to a language asked for
 NAMED_RIGHTLY = 0.9  # judgement: the same of a link that names one, whatever other pages of its place are in
-FOREIGN = 0.2  # judgement: the same of a link that only pages in other languages have, and that names none
+FOREIGN = 0.2  # judgement: what is left of that where only pages in other languages have the link, and it names none
 MARKED = 0.3  # judgement: the same of a link whose address names another, before anything of its place was seen
 # Some sites name languages that their pages do not have. Before visits tell more, links that name a language that was not
 # asked for count as if so many of NAMED had led to a page in a language that was. The site of `travel` in shared/domain/web
@@ -96,7 +96,7 @@ class LinkLanguages:
         places = self._places[rows]
         found = self._rates.rates(places)
         unseen = self._rates.visits(places) == 0
-        found = np.where(self._heard[rows], found, np.minimum(found, self._foreign.rates(self._hosts[rows])))
+        found = np.where(self._heard[rows], found, found * self._foreign.rates(self._hosts[rows]))
         rates = np.clip(found, LEAST_RATE, MOST_RATE)
         found = (1 / (1 + np.exp(-self._words.odds(rows)) * (1 - rates) / rates)).astype(np.float32)
         found = np.where(self._marked[rows] & unseen, np.minimum(found, np.float32(MARKED)), found)
