@@ -3,6 +3,10 @@
     python -m benchmarks.domain                                  # both webs below ../shared/domain, all subjects, all strategies
     python -m benchmarks.domain web/health wiki/birds            # these
     python -m benchmarks.domain --strategies adaptive --seeds 1,2,3
+    python -m benchmarks.domain --first 200                      # relevant pages among the first 200, beside breadth-first
+    python -m benchmarks.domain web --first 200 --homes all      # where home pages say nothing of their sites
+    python -m benchmarks.domain web --first 100 --texts 1        # from one text
+    python -m benchmarks.domain web --first 100 --like           # from one page
 
 Each subject is tried twice: from ten texts about it alone (texts), and with five of its pages as seeds besides (examples). The
 texts come from the other web where it has the subject, otherwise from the same web; pages that were shown to the model are not
@@ -11,6 +15,9 @@ subject, and it is in the language that most pages on the subject are in. The cr
 
 area: the area under the recall, of all fetches, relative to that of the best order. at 100: the share of relevant pages among
 the first 100 pages that count.
+
+--first ends each crawl after so many pages, as `bitrawl crawl --max-pages` does: sites may be left. It is from texts alone, and all pages
+count. --homes is for webs with a directory page (benchmarks/homes.py says what is there).
 """
 
 import argparse
@@ -30,10 +37,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from benchmarks.homes import HOMES, HomesWeb, homes_web
 from bitrawl.assemble.strategies import Topic, strategy
 from bitrawl.assemble.topics import Examples, learned_terms, topic_judge
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
-from bitrawl.crawl.frontier import Frontier, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
@@ -51,6 +59,7 @@ SUBJECTS = {
 STARTS = {"web": "https://directory.example/", "wiki": "https://schools.wikipedia.example/wiki/London"}
 STRATEGIES = (Strategy.BREADTH_FIRST, Strategy.TERMS, Strategy.PERPLEXITY, Strategy.ADAPTIVE)
 TEXTS, EXAMPLES = 10, 5
+RARE = 0.1  # share of the pages of a web; subjects up to it are rare
 
 
 class Truth(NamedTuple):
@@ -102,8 +111,10 @@ class Trial(NamedTuple):
     truth: Truth
 
 
-async def crawl(replay: Replay, trial: Trial, name: Strategy, folder: Path, *, oracle: bool) -> tuple[list[Url], float]:
-    """The pages in the order in which they were fetched, and the CPU time."""
+async def crawl(
+    replay: Replay | HomesWeb, trial: Trial, name: Strategy, folder: Path, *, oracle: bool, first: int | None = None
+) -> tuple[list[Url], float]:
+    """The pages in the order in which they were fetched, and the CPU time. `first`: end after so many, or sooner."""
     seeds = [Url.parse(STARTS[trial.web]), *trial.examples]
     sites, clock = Sites(), ReplayClock()
     ledger = ReplayLedger(sites.of)
@@ -120,14 +131,14 @@ async def crawl(replay: Replay, trial: Trial, name: Strategy, folder: Path, *, o
     scorer = strategy(name, job.languages(), topic=Topic(judge.model, section, sites.of, judge.terms))
     focused = name is not Strategy.BREADTH_FIRST
     made = Crawl(
-        Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0.0), ranked=focused),
+        Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0.0), ranked=focused, budget=Budget(pages=first)),
         fetcher=replay.fetcher,
         analyser=replay.analyser,
         scorer=scorer,
         ledger=ledger,
         scope=Scope(sites, seeds, ScopeRules(whole_web=True)),
         clock=clock,
-        settings=LoopSettings(parallel=1, probe=False, sitemaps=False, leave=False),
+        settings=LoopSettings(parallel=1, probe=False, sitemaps=False, leave=first is not None),
         judge=judge,
     )
     made.seed([Link(url, LinkKind.SEED) for url in seeds])
@@ -198,13 +209,77 @@ async def run(asked: argparse.Namespace) -> list[tuple[str, str, Row]]:
         for name, subjects in SUBJECTS.items():
             other = next(web for one, (web, _) in webs.items() if one != name)
             web, replay = webs[name]
-            wanted = [one for one in subjects if not asked.rows or f"{name}/{one}" in asked.rows]
+            wanted = [one for one in subjects if not asked.rows or {name, f"{name}/{one}"} & set(asked.rows)]
             for subject, seed in product(wanted, asked.seeds):
                 language = web.language(subject)
                 shown = other if other.about(subject, language, also=False) else web
                 for kind, trial in trials(web, shown, subject, seed).items():
                     rows += await run_trial(replay, trial, f"{name}/{subject} {language} {kind} {seed}", asked)
     return rows
+
+
+class FirstPages(NamedTuple):
+    """Relevant pages among the first ones, of one subject and draw."""
+
+    what: str
+    share: float  # of the pages of the web that are relevant
+    counts: dict[Strategy, int]
+
+
+async def run_first(asked: argparse.Namespace) -> list[FirstPages]:
+    rows = []
+    async with AsyncExitStack() as stack:
+        webs = {name: await opened_web(stack, name) for name in SUBJECTS}
+        for name, subjects in SUBJECTS.items():
+            other = next(web for one, (web, _) in webs.items() if one != name)
+            web, replay = webs[name]
+            wanted = [one for one in subjects if not asked.rows or {name, f"{name}/{one}"} & set(asked.rows)]
+            kinds = (HOMES if "all" in asked.homes else asked.homes) if name == "web" and wanted else ()
+            served: dict[str, Replay | HomesWeb] = {"": replay} if "all" in asked.homes or not asked.homes else {}
+            for kind in kinds:
+                directory = Url.parse(STARTS[name])
+                served[kind] = await homes_web(replay.fetcher, replay.analyser, directory, web.pages, kind)
+            for subject, seed, kind in product(wanted, asked.seeds, served):
+                language = web.language(subject)
+                shown = other if other.about(subject, language, also=False) else web
+                drawn = trials(web, shown, subject, seed, asked.texts)
+                one = drawn["examples"]._replace(texts={}, examples=drawn["examples"].examples[:1])
+                trial = moved_trial(one if asked.like else drawn["texts"], served[kind])
+                what = f"{name}/{subject} {language} {kind} {seed}"
+                rows.append(await first_pages(served[kind], trial, what, len(web.pages), asked))
+    return rows
+
+
+def moved_trial(trial: Trial, served: Replay | HomesWeb) -> Trial:
+    """With home pages where they are now."""
+    moved = served.moved if isinstance(served, HomesWeb) else {}
+    relevant, counted = (frozenset(moved.get(url, url) for url in urls) for urls in trial.truth)
+    return trial._replace(truth=Truth(relevant, counted))
+
+
+async def first_pages(
+    served: Replay | HomesWeb, trial: Trial, what: str, pages: int, asked: argparse.Namespace
+) -> FirstPages:
+    counts = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in dict.fromkeys([Strategy.BREADTH_FIRST, *asked.strategies]):
+            order, _ = await crawl(served, trial, name, Path(folder), oracle=asked.oracle, first=asked.first)
+            counts[name] = len(trial.truth.relevant & set(order))
+    row = FirstPages(what, len(trial.truth.relevant) / pages, counts)
+    print(f"{what:34}{row.share:8.3f}" + "".join(f"{count:15}" for count in counts.values()), flush=True)
+    return row
+
+
+def print_first(rows: Sequence[FirstPages]) -> None:
+    """Each strategy beside breadth-first: where it finds fewer, and how many times as many in the mean."""
+    rare = [row for row in rows if row.share <= RARE]
+    for name in rows[0].counts:
+        behind = [row.what for row in rows if row.counts[name] < row.counts[Strategy.BREADTH_FIRST]]
+        times = [row.counts[name] / max(row.counts[Strategy.BREADTH_FIRST], 1) for row in rare]
+        print(
+            f"{name:15} mean {mean(row.counts[name] for row in rows):6.1f}; of subjects that are a tenth or less"
+            f" {mean(times) if times else 0:5.1f} times breadth-first; behind it on {len(behind)} of {len(rows)}: {behind}"
+        )
 
 
 async def run_trial(replay: Replay, trial: Trial, what: str, asked: argparse.Namespace) -> list[tuple[str, str, Row]]:
@@ -219,11 +294,11 @@ async def run_trial(replay: Replay, trial: Trial, what: str, asked: argparse.Nam
     return rows
 
 
-def trials(web: Web, shown: Web, subject: str, seed: int) -> dict[str, Trial]:
+def trials(web: Web, shown: Web, subject: str, seed: int, most: int = TEXTS) -> dict[str, Trial]:
     """From texts alone, and with examples as seeds; the same texts in both."""
     draw, language = random.Random(f"{web.name}/{subject}/{seed}"), web.language(subject)
     candidates = shown.about(subject, language, also=False)
-    texts = draw.sample(candidates, min(TEXTS, len(candidates) // 2))
+    texts = draw.sample(candidates, min(most, len(candidates) // 2))
     rest = [url for url in web.about(subject, language, also=True) if url not in set(texts)]
     examples = tuple(draw.sample(rest, EXAMPLES))
     counted = {url for url, row in web.truth.items() if row["neutral"] == "0" and url in web.pages}
@@ -263,9 +338,20 @@ def main() -> None:
     parser.add_argument(
         "--oracle", action="store_true", help="judge pages by the truth: what the order of links alone is worth"
     )
+    parser.add_argument("--first", type=int, help="end after so many pages, and count the relevant ones among them")
+    parser.add_argument(
+        "--homes", type=lambda raw: raw.split(","), default=[], help=f"with --first: all, or some of {', '.join(HOMES)}"
+    )
+    parser.add_argument("--like", action="store_true", help="with --first: one page as the only example, and as a seed")
+    parser.add_argument("--texts", type=int, default=TEXTS, help="with --first: how many are shown")
     asked = parser.parse_args()
     if not DOMAIN.is_dir():
         raise SystemExit(f"{DOMAIN} is not there: this benchmark needs the frozen webs (docs/reference/benchmarks.md)")
+    if asked.first:
+        names = dict.fromkeys([Strategy.BREADTH_FIRST, *asked.strategies])
+        print(f"{'web/subject, homes, draw':34}{'share':>8}" + "".join(f"{name:>15}" for name in names))
+        print_first(asyncio.run(run_first(asked)))
+        return
     print(
         f"{'web/subject, known, draw':34}{'strategy':15}{'area':>8}"
         + "".join(f"{f'at {n}':>9}" for n in FIRST)

@@ -112,6 +112,40 @@ def web() -> dict[str, str]:
     }
 
 
+GERMAN = "Willkommen auf unserer Seite. Hier finden Sie Neuigkeiten, Termine und die Anschrift unseres Vereins in der Stadt. "
+HOMES = ("splash", "redirect", "shell", "foreign")
+
+
+class Closed(NamedTuple):
+    """A web whose home pages say nothing of their sites."""
+
+    pages: dict[str, str]
+    redirects: dict[str, str]
+
+
+def closed_web(homes: str) -> Closed:
+    """A hub that only links to five sites of twelve articles, one about bees; the home pages are of one of the kinds of `HOMES`."""
+    made = Closed({}, {})
+    hosts = [f"http://site{number}.test/" for number in range(5)]
+    for number, host in enumerate(hosts):
+        made.pages.update(site(host, {"bees" if number == 3 else "football": 12}))
+        languages = f'<a href="{host}en/">English</a> <a href="{host}fr/">Français</a>'
+        german = "".join(f'<a href="{host}de/{place}">Seite {place}</a> ' for place in range(6))
+        for place in range(6):
+            made.pages[f"{host}de/{place}"] = html("de", f"Seite {place}", [GERMAN, f"Dies ist Seite {place}."], {})
+        closed = {
+            "splash": f"<title>{host}</title><div>{languages}</div>",
+            "shell": f'<a href="{host}en/">enter</a>',
+            "foreign": f'<html lang="de"><title>Verein</title><p>{GERMAN * 3}</p>{german}{languages}',
+        }
+        made.pages[host] = closed.get(homes, "")
+        if homes == "redirect":
+            made.redirects[host] = f"{host}de/"
+            made.pages[f"{host}de/"] = closed["foreign"]
+    made.pages[HUB] = html("en", "Sites", [], {host: host for host in hosts})
+    return made
+
+
 class Served(NamedTuple):
     """Where it is, and what was asked."""
 

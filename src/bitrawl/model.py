@@ -167,7 +167,9 @@ class Relevance(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     terms: int = 0  # distinct terms found: m of the same section
     perplexity: float = 0.0  # Remus, section 3.2; 0 if no language model was asked
     classes: tuple[str, ...] = ()  # the classes of the terms found, the heaviest first
-    guessed: bool = False  # nothing was known of the topic in the page's language; a translation knows better
+    # The page says nothing for or against the topic: it has no running text, or the topic is not known in its language. A
+    # translation knows better.
+    guessed: bool = False
 
 
 class Page(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -462,13 +462,25 @@ async def test_a_ranking_keeps_the_budgets(make_frontier, ranked, limits):
     assert len(await ending(frontier)) == 3
 
 
-async def test_a_ranking_hands_out_nothing_of_a_site_that_was_left(make_frontier):
+async def test_a_ranking_goes_back_to_a_site_that_was_left_when_nothing_else_is_queued(make_frontier):
     frontier = make_frontier(**RANKED)
     frontier.add([(link(f"{host}/{n}"), score) for n in range(2) for host, score in (("a.org", 0.9), ("b.org", 0.1))])
     lease = await frontier.take()
     frontier.leave("a.org", "enough")
     frontier.finish(lease)
-    assert hosts(await ending(frontier)) == ["b.org", "b.org"]
+    assert hosts(await ending(frontier)) == ["b.org", "b.org", "a.org"]
+    assert not frontier.left
+
+
+async def test_a_ranking_goes_back_only_once(make_frontier):
+    frontier = make_frontier(**RANKED)
+    frontier.add([(link(f"a.org/{n}"), 0.9) for n in range(5)])
+    for _ in range(2):
+        lease = await frontier.take()
+        frontier.leave("a.org", "enough")
+        frontier.finish(lease)
+    assert await frontier.take() is None
+    assert frontier.left == {"a.org": "enough"}
 
 
 async def test_a_ranking_parks_a_host_that_keeps_failing(make_frontier):
@@ -531,7 +543,8 @@ async def test_a_step_is_not_waited_for_on_a_site_that_was_left(make_frontier):
     frontier.fetched(lease, took=0.0)
     frontier.leave("high.org", "enough")
     frontier.finish(lease)
-    assert [(Url.parse(url).host, at) for url, at in await ending(frontier)] == [("low.org", 0.0)]
+    visited = [(Url.parse(url).host, at) for url, at in await ending(frontier)]
+    assert visited == [("low.org", 0.0), ("high.org", 3600.0)]
 
 
 async def test_a_step_is_not_waited_for_where_the_budget_of_a_site_is_spent(make_frontier):

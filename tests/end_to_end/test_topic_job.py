@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from topic_web import HONEY, HUB, MIXED, STADIUM, Served, serve, term_list, text, web
+from topic_web import HOMES, HONEY, HUB, MIXED, STADIUM, Served, closed_web, html, serve, term_list, text, web
 
 import bitrawl
 from bitrawl.cli import main
@@ -184,6 +184,54 @@ def test_what_the_topic_is_not_can_be_said_too(command: Command, served: Served,
     (tmp_path / "against.txt").write_text(text("football", "en"), "utf-8")
     asked = (MIXED, "--texts", bees.texts, "--against", tmp_path / "against.txt")
     assert crawled(command, served, tmp_path / "job", *asked).wrong() == []
+
+
+@pytest.mark.parametrize("strategy", ["adaptive", "perplexity"])
+@pytest.mark.parametrize("homes", HOMES)
+def test_a_site_about_the_topic_is_found_behind_a_home_page_that_says_nothing_of_it(
+    command: Command, bees: Subject, tmp_path: Path, homes: str, strategy: str
+):
+    """Of 12 English pages about the topic among 120, more are among the first 40 than with breadth-first."""
+    counts = {}
+    for name in (strategy, "breadth-first"):
+        with serve(*closed_web(homes)) as served:
+            asked = (HUB, "--hub", "--texts", bees.texts, "--scope", "web", "--max-pages", 40, "--strategy", name)
+            found = crawled(command, served, tmp_path / name, *asked)
+        counts[name] = sum("/en/bees" in url for url in found.pages)
+    assert counts[strategy] >= max(10, counts["breadth-first"]), counts
+
+
+def test_a_directory_that_only_links_is_not_about_the_topic(command: Command, bees: Subject, tmp_path: Path):
+    pages = web()
+    names = {f"{HONEY}en/bees-{n}": " ".join(text("bees", "en", 50 + n).split()[:12]) for n in range(8)}
+    pages[HUB] = html("en", "Bees and honey", [], names)
+    with serve(pages) as served:
+        found = crawled(command, served, tmp_path / "job", HUB, "--hub", "--texts", bees.texts, "--scope", "web")
+    assert not found.pages[HUB]
+    assert len(found.relevant()) >= 8
+
+
+@pytest.mark.parametrize(
+    ("page", "reason"),
+    [
+        (html("en", "Sites", [], {f"{HONEY}en/bees-{n}": f"The bees of hive number {n}" for n in range(20)}), "only links"),
+        (html("fr", "Miel", text("bees", "fr").split("\n"), {}), "French"),
+        (html("en", "Bees", ["The beekeeper opens the hive and looks for the queen in winter."], {}), "too few"),
+        ("", "could not be read"),
+    ],
+    ids=["links", "another language", "short", "missing"],
+)  # fmt: skip
+def test_a_page_that_does_not_tell_what_the_topic_is_ends_the_crawl_at_its_start(
+    command: Command, tmp_path: Path, page: str, reason: str
+):
+    with serve({**web(), "http://example.test/": page}) as served:
+        asked = ("--like", "http://example.test/", "--langs", "en", "--scope", "web", "--out", tmp_path / "job")
+        done = command("crawl", HUB, "--hub", *asked, *served.flags, "--parallel", 1, "--quiet")
+        assert len(served.asked) < 20
+    assert done.code != 0
+    assert "nothing says what the topic is" in done.said
+    assert reason in done.said
+    assert "--texts" in done.said
 
 
 # kill -9, resume

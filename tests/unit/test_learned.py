@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bitrawl.errors import ConfigError
-from bitrawl.model import Alternate, AlternateSource, Language, Page, Paragraph, Relevance
+from bitrawl.model import Alternate, AlternateSource, Language, Link, LinkKind, Page, Paragraph, Relevance
 from bitrawl.topic.hashed import document
 from bitrawl.topic.learned import LearnedRelevance
 from bitrawl.topic.subject import LEAST_INHERITED, Subject
@@ -88,9 +88,9 @@ def test_a_page_without_words_is_undecided_at_most():
 
 
 def test_texts_with_too_few_words_are_refused_with_what_to_do():
-    with pytest.raises(ConfigError, match=r"in en have 3 words.*bring at least 50"):
+    with pytest.raises(ConfigError, match=r"in en .*3 words are too few.*50 are the least; bring more"):
         LearnedRelevance({EN: ["wine and grapes"]}, [EN])
-    with pytest.raises(ConfigError, match="have 0 words"):
+    with pytest.raises(ConfigError, match="0 words are too few"):
         LearnedRelevance({EN: []}, [EN])
 
 
@@ -225,3 +225,33 @@ def test_one_page_or_one_short_text_is_enough_to_tell_two_subjects_apart(words: 
         assert np.mean(np.array(about) > 0.5) >= 0.9
         assert max(other) < 0.5
         assert words < 100 or len({round(one, 3) for one in about}) > 3
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        (Page(Url.parse("https://example.org/"), Language("und")), "no language that can be told"),
+        (page(text(WINE, FR, 3), FR), "French"),
+        (page(text(WINE, EN, 3)[:80]), "too few"),
+        (page("and this is what they have when you will be there with all of us, or so it is. " * 10), "every text"),
+        (page(text(WINE, EN, 3)), ""),
+    ],
+    ids=["no language", "another language", "too short", "common words", "an article"],
+)
+def test_what_an_example_lacks_is_told(made: Page, reason: str):
+    why = model().lacks(made)
+    assert reason in why
+    assert bool(reason) == bool(why)
+
+
+def test_a_directory_that_only_links_says_nothing_of_the_topic():
+    names = text(WINE, EN, 5, 600).split(". ")
+    links = tuple(Link(Url.parse(f"https://example.org/{n}"), LinkKind.PAGE, anchor=name, position=2 * n + 1)
+                  for n, name in enumerate(names))  # fmt: skip
+    items = tuple(Paragraph(name, position=2 * n) for n, name in enumerate(names))
+    directory = Page(Url.parse("https://example.org/"), EN, paragraphs=items, links=links)
+    judging = model()
+    assert judging.judge([directory])[0] == Relevance(pytest.approx(0.4), relevant=False, guessed=True)
+    running = msgspec.structs.replace(directory, links=())
+    assert judging.judge([running])[0].relevant
+    assert "only links" in judging.lacks(directory)

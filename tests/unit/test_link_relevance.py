@@ -94,7 +94,7 @@ def test_words_are_learned_only_where_the_judge_recognises_pages():
         rows = links.add([Link(url(f"/{n}"), LinkKind.PAGE, home.url, anchor="lesson") for n in range(9)], home)
         for number in range(8):
             links.arrived(url(f"/{number}"), judged(f"/{number}", score))
-        return float(links._words.odds(rows[-1:])[0])
+        return float(links._word_weights.odds(rows[-1:])[0])
 
     assert learned(0.01) == 0
     assert learned(0.9) > 0.1

@@ -137,7 +137,16 @@ def test_all_links_of_a_page_have_its_priority_and_the_lowest_perplexity_comes_f
 
 def test_links_of_a_page_beyond_the_maximum_are_dropped():
     assert links_of(judged(9e4, relevant=False)) == [0.0, 0.0]
-    assert links_of(judged(0.0, relevant=False)) == [0.0, 0.0]  # in a language without a model
+
+
+@pytest.mark.parametrize("perplexity", [0.0, ENDLESS], ids=["in a language without a model", "without text"])
+def test_a_page_that_perplexity_cannot_judge_passes_on_a_share_of_its_own_priority(perplexity: float):
+    scorer, home = Perplexity(), link("/home")
+    splash = Page(home.url, EN, relevance=judged(perplexity, relevant=False))
+    scorer.learn(Visit(Lease(home, 0.9), splash), SITE)
+    first, second = scorer.score([link("/en/"), link("/fr/")], splash, SITE)
+    assert first == second
+    assert score_of(1e9) < first < 0.9
 
 
 def test_links_of_a_seed_are_never_dropped_for_a_hub_need_not_be_about_the_topic():

@@ -128,7 +128,7 @@ async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) 
     pause = 0.0 if archives is not None else job.politeness.delay
     return Previewer(
         RobotsFetcher(web, InMemoryRobots(), clock, pause=pause, reservations=job.politeness.opt_outs),
-        await stack.enter_async_context(loose_analyser()),
+        await stack.enter_async_context(loose_analyser(job.languages())),
         Scope(Sites(job.scope.one_site), seeds_of(job, archives), scope_rules(job)),
         clock,
         Politeness(delay=pause),

@@ -4,8 +4,9 @@ import asyncio
 import os
 import resource
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 from yarl import URL
@@ -18,7 +19,7 @@ from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.sniff import JSON, media_type
 from bitrawl.errors import ConfigError
-from bitrawl.model import Reason
+from bitrawl.model import Language, Reason
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.protocols import (
@@ -147,6 +148,6 @@ def api_web(
     return HttpFetcher(settings, SystemClock())
 
 
-def loose_analyser() -> SandboxedAnalyser:
-    """Reads pages without a job."""
-    return SandboxedAnalyser(page_reader, workers=1)
+def loose_analyser(asked: Sequence[Language] = ()) -> SandboxedAnalyser:
+    """Reads pages without a job, or before there is one. `asked`: as a crawl for these languages reads them."""
+    return SandboxedAnalyser(partial(page_reader, tuple(asked)), workers=1)

@@ -98,7 +98,7 @@ def _focused(
     if name is Strategy.TERMS:
         return Terms(languages, topic.model)
     if name is Strategy.PERPLEXITY:
-        return Perplexity()
+        return Perplexity(languages)
     pairs = Adaptive(languages, _language_model(named.language) if models else None) if len(languages) > 1 else None
     return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
 

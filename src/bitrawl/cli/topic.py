@@ -129,14 +129,15 @@ def show(
     """
     if topic is None and not texts:
         raise ConfigError("there is no topic; give a term list with --topic topic.txt, or texts with --texts DIR")
-    samples = _pages(texts, allow_private=allow_private) if texts else []
+    asked = [parse_language(lang)] if lang else []
+    samples = _pages(texts, allow_private=allow_private, asked=asked) if texts else []
     models: dict[str, RelevanceModel] = {}
     if samples:
-        language = parse_language(lang) if lang else _usual_language(samples)
+        language = asked[0] if asked else _usual_language(samples)
         sample_texts = _texts_in(language, samples)
         models = _models_of_texts(sample_texts, language)
     if topic is not None:
-        terms = read_terms(topic, [parse_language(lang)] if lang else None)
+        terms = read_terms(topic, asked or None)
     else:
         terms = learn_terms(sample_texts, language, background=general_rates(language))
     if asyncio.run(_show(sources, terms, models, allow_private=allow_private)):

@@ -112,6 +112,11 @@ class TopicSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         """Whether the job has a topic."""
         return bool(self.terms or self.texts or self.like or self.language_models)
 
+    @property
+    def is_only_like(self) -> bool:
+        """Whether nothing but pages, which are fetched first, says what the topic is."""
+        return bool(self.like) and not (self.terms or self.texts or self.language_models)
+
 
 class DiscoverySection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The search for bilingual sites (`bitrawl discover`)."""

@@ -192,6 +192,7 @@ class Frontier:
         self._unanswered: list[tuple[float, int, Flight]] = []  # a heap by the time to look at each again
         self._changed = asyncio.Event()
         self._stopped = False
+        self._returned: set[str] = set()  # sites that were left, and gone back to
 
     def add(self, scored: Sequence[tuple[Link, float]]) -> None:
         """Queue new links; a known one is raised when its new score is higher."""
@@ -215,9 +216,10 @@ class Frontier:
             if lease is not None:
                 return lease
             self._changed.clear()
-            if self._is_over():
+            if not self._is_over():
+                await self._wait()
+            elif self._stopped or self.budget_reached() or not self._return():
                 return None
-            await self._wait()
 
     def fetched(self, lease: Lease, *, took: float, failed: str = "", retry_after: float = 0.0) -> None:
         """The connection is free again: the host rests from now on, while the answer is still being analysed.
@@ -279,7 +281,10 @@ class Frontier:
             self._rank_anew(host)
 
     def leave(self, site: str, why: str) -> None:
-        """Hand out nothing more of that site in this run; its links stay queued."""
+        """Hand out nothing more of that site; its links stay queued.
+
+        Where hosts are ranked, it is gone back to once, when nothing else is queued: until it is left again.
+        """
         self.left[site] = why
 
     def stop(self) -> None:
@@ -305,6 +310,15 @@ class Frontier:
         if self._stopped or self.budget_reached():
             return all(flight.silent for flight in self._leased.values())
         return not (self._leased or self._heap or self._ready)
+
+    def _return(self) -> bool:
+        """Nothing better is queued: go back to the sites that were left, once. Whether there was one."""
+        sites = [site for site in self.left if self.ranked and site not in self._returned]
+        self._returned.update(sites)
+        for site in sites:
+            del self.left[site]
+            self.wake(set(self._of_site.get(site, ())))
+        return bool(sites)
 
     def _next(self) -> Lease | None:
         now = self.clock.now()

@@ -120,6 +120,11 @@ class Crawl:
         self.stopped = True
         self.frontier.stop()
 
+    def fail(self, fault: BitrawlError) -> None:
+        """As `stop`, and `run` raises the fault."""
+        self._fault = self._fault or fault
+        self.stop()
+
     def seed(self, links: Sequence[Link]) -> None:
         """Where the crawl begins; known seeds are not visited again."""
         self.seeds += [link.url for link in links]
@@ -186,8 +191,7 @@ class Crawl:
                 self._give_up(lease, fault)
 
     def _give_up(self, lease: Lease, fault: BitrawlError) -> None:
-        self._fault = self._fault or fault
-        self.stop()
+        self.fail(fault)
         self.frontier.finish(lease)
 
     async def _visit(self, lease: Lease) -> None:
@@ -379,6 +383,9 @@ class Crawl:
         advice = self.scorer.advise(known)
         self.frontier.rescore((url, min(score, BELOW_FIRST)) for url, score in advice.scores)
         self._enqueue(advice.links, None)
+        if known.left and not self.settings.exhaustive and known.site not in self.frontier.left:
+            known = msgspec.structs.replace(known, left="")  # the frontier has gone back to it
+            self.ledger.learn(known)
         if advice.leave and not known.left:
             self.ledger.learn(msgspec.structs.replace(known, left=advice.leave))
             if self.settings.leave and not self.settings.exhaustive:

@@ -1,8 +1,8 @@
 """Visit sites until nothing is left, a budget is spent or somebody stops it."""
 
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from bitrawl import config
 from bitrawl.assemble import fetching
@@ -12,16 +12,20 @@ from bitrawl.assemble.topics import topic_judge
 from bitrawl.config import Job, Strategy
 from bitrawl.crawl.ending import Ending, Facts, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
-from bitrawl.errors import BitrawlError
+from bitrawl.errors import BitrawlError, ConfigError, UrlError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.topics import read_examples
-from bitrawl.model import Visit
+from bitrawl.model import TRANSIENT, Reason, Skip, Visit
 from bitrawl.protocols import BacklinkSource
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.statistics import relevant_pages
+from bitrawl.topic.judge import TopicJudge
+from bitrawl.url import Url
 
 _log = logging.getLogger(__name__)
+
+WHAT_TO_ADD = "Name a page with a few paragraphs about it with --like, or texts about it with --texts"
 
 Started = Callable[[Parts], None]
 """Is handed the parts of a crawl before it begins: to stop it by, or to watch it."""
@@ -67,6 +71,8 @@ async def opened(
         config.write(job, folder.description)
         if job.strategy is Strategy.PERPLEXITY:
             follow_tuning(parts, folder)
+        if judge is not None and job.topic.is_only_like:
+            _expect_examples(parts.crawl, judge, job.topic.like)
         parts.ledger.remember("verb", verb)
         for word in ("ended", "mining"):
             parts.ledger.remember(word, "")
@@ -76,6 +82,32 @@ async def opened(
             parts.crawl.frontier.spent.downloads = parts.walk.downloads
         parts.crawl.frontier.wake(parts.queue.hosts())
         yield parts
+
+
+def _expect_examples(crawl: Crawl, judge: TopicJudge, like: Sequence[str]) -> None:
+    """End the crawl when all pages that the topic is like were visited, and none of them says what the topic is."""
+    observe, waiting = crawl.observe, {Url.parse(raw) for raw in like}
+    skipped: dict[Url, str] = {}
+
+    def observed(visit: Visit) -> None:
+        observe(visit)
+        link, outcome = visit.lease.link, visit.outcome
+        if link.url not in waiting or judge.learned:
+            return
+        if isinstance(outcome, Skip):
+            if outcome.reason in TRANSIENT and visit.lease.attempt < crawl.settings.attempts:
+                return
+            skipped[link.url] = f"it could not be read ({outcome.detail or outcome.reason})"
+        waiting.discard(link.url)
+        if isinstance(outcome, Skip) and outcome.reason is Reason.REDIRECT:
+            with suppress(UrlError):
+                waiting.add(Url.parse(outcome.detail))
+                del skipped[link.url]
+        if not waiting:
+            why = "; ".join(f"{url}: {reason}" for url, reason in (skipped | judge.lacking).items())
+            crawl.fail(ConfigError(f"nothing says what the topic is. {why}. {WHAT_TO_ADD}"))
+
+    crawl.observe = observed
 
 
 def follow_tuning(parts: Parts, folder: JobFolder) -> None:

@@ -12,7 +12,7 @@ from bitrawl.crawl.loop import MAX_REDIRECTS
 from bitrawl.crawl.sniff import HTML, JSON, TEXT, XML, media_type
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.model import Capture, Link, LinkKind, Page, Reason, Skip, Stage
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Skip, Stage
 from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.text.template import TemplateCounter, relabel, without_template
 from bitrawl.url import Url
@@ -79,11 +79,14 @@ class Cleaner:
 
 
 async def loose_pages(
-    sources: Sequence[str], stdin: BinaryIO, *, allow_private: bool = False
+    sources: Sequence[str], stdin: BinaryIO, *, allow_private: bool = False, asked: Sequence[Language] = ()
 ) -> AsyncIterator[tuple[str, Page | Skip]]:
-    """Pages from files, folders, job folders, URLs and standard input, each with its name."""
+    """Pages from files, folders, job folders, URLs and standard input, each with its name.
+
+    `asked` are the languages that the pages are wanted in, if that is known: they are identified as in a crawl for them.
+    """
     live, polite = loose_web(allow_private=allow_private)
-    async with live, loose_analyser() as analyser:
+    async with live, loose_analyser(asked) as analyser:
         cleaner = Cleaner(analyser, polite(live))
         for source in sources:
             folder = JobFolder(Path(source))

@@ -64,7 +64,7 @@ async def topic_pages(
         if path.is_dir() and not (plain or html or JobFolder(path).ledger.exists()):
             raise ConfigError(f"{path} holds no texts; put .txt or .html files about the topic there")
         if not plain or html:
-            async for named in loose_pages([source], stdin, allow_private=allow_private):
+            async for named in loose_pages([source], stdin, allow_private=allow_private, asked=asked):
                 yield named
 
 

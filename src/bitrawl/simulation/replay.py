@@ -81,19 +81,24 @@ class ReplayClock:
 
 @asynccontextmanager
 async def opened_replay(
-    archives: Sequence[Path], *, cache: Path | None = None, one_site: Sequence[Sequence[str]] = ()
+    archives: Sequence[Path],
+    *,
+    cache: Path | None = None,
+    one_site: Sequence[Sequence[str]] = (),
+    asked: Sequence[Language] = (),
 ) -> AsyncIterator["Replay"]:
     """Archives that can be replayed any number of times. Each page is analysed once; with a `cache`, once for all runs.
 
-    A folder stands for the WARC files in it.
+    A folder stands for the WARC files in it. `asked` are the languages that a crawl would be told.
     """
     files = warc_files(archives)
     async with AsyncExitStack() as stack:
         folder = cache or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bitrawl-")))
-        analyses = Analyses(folder, files)
+        analyses = Analyses(folder, files, asked)
         stack.callback(analyses.close)
         opened = stack.enter_context(open_archives(files, codec()))
-        analyser = await stack.enter_async_context(SandboxedAnalyser(page_reader, workers=1, megabytes=1024))
+        reader = partial(page_reader, tuple(asked))
+        analyser = await stack.enter_async_context(SandboxedAnalyser(reader, workers=1, megabytes=1024))
         yield Replay(opened, RememberedAnalyses(analyser, analyses), Sites(one_site))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import zstandard
 
 from bitrawl.errors import ArchiveError, StoreError
-from bitrawl.model import Page, Sitemap, Skip, Unpacker, pack
+from bitrawl.model import Language, Page, Sitemap, Skip, Unpacker, pack
 from bitrawl.url import Url
 from bitrawl.version import __version__
 
@@ -21,10 +21,13 @@ CREATE TABLE IF NOT EXISTS outcomes (
 
 
 class Analyses:
-    """One SQLite file for a set of archives in their current state, analysed by this version of the package."""
+    """One SQLite file for a set of archives in their current state, analysed by this version of the package.
 
-    def __init__(self, folder: Path, archives: Sequence[Path]) -> None:
-        path = folder / f"{_identity(archives)}.sqlite"
+    And for these languages, because the identifier prefers the languages that were asked for.
+    """
+
+    def __init__(self, folder: Path, archives: Sequence[Path], asked: Sequence[Language] = ()) -> None:
+        path = folder / f"{_identity(archives, asked)}.sqlite"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, isolation_level=None)  # each outcome is stored at once
@@ -58,8 +61,8 @@ class Analyses:
             raise StoreError(f"the cache of analysed pages cannot be written: {error}") from error
 
 
-def _identity(archives: Sequence[Path]) -> str:
-    """It changes with the files and the version, so that nothing outdated is ever used."""
+def _identity(archives: Sequence[Path], asked: Sequence[Language]) -> str:
+    """It changes with the files, the languages and the version, so that nothing outdated is ever used."""
     digest = hashlib.blake2b(__version__.encode(), digest_size=12)
     for path in archives:
         try:
@@ -67,4 +70,6 @@ def _identity(archives: Sequence[Path]) -> str:
         except OSError as error:
             raise ArchiveError(f"{path} cannot be read: {error.strerror}") from error
         digest.update(f"\n{path.absolute()}\t{stat.st_size}\t{stat.st_mtime_ns}".encode())
+    if asked:
+        digest.update("\n".join(["", *sorted(asked)]).encode())
     return digest.hexdigest()

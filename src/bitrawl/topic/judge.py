@@ -18,6 +18,7 @@ class TopicJudge:
         annotate: Callable[[Page], Page] = lambda page: page,
         examples: Iterable[Url] = (),  # pages that the user named as being about the topic
         agrees: Callable[[Page], bool] = lambda _page: True,  # whether a page may be an example after all
+        lacks: Callable[[Page], str] = lambda _page: "",  # why nothing can be learned from an example
         terms: RelevanceModel | None = None,  # a list out of the texts that the model was made from
     ) -> None:
         self.model = model
@@ -25,13 +26,23 @@ class TopicJudge:
         self._annotate = annotate
         self._examples = set(examples)
         self._agrees = agrees
+        self._lacks = lacks
+        self.learned = 0  # examples that the model has learned from
+        self.lacking: dict[Url, str] = {}  # examples that say nothing of the topic, and why
 
     def __call__(self, link: Link, page: Page) -> Page:
         """With its relevance, and with the terms that stand in each paragraph."""
         if link.url in self._examples and self._agrees(page):
-            self.model.learn(page, relevant=True)
+            self._learn(page)
         relevance = self.model.judge([page])[0]
         return msgspec.structs.replace(self._annotate(page), relevance=relevance)
+
+    def _learn(self, page: Page) -> None:
+        if why := self._lacks(page):
+            self.lacking[page.url] = why
+            return
+        self.model.learn(page, relevant=True)
+        self.learned += 1
 
     def redirected(self, source: Url, target: Url) -> None:
         """Where an example redirects to is the example: http to https to www is usual."""

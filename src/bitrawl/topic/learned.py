@@ -18,14 +18,15 @@ from typing import NamedTuple
 import numpy as np
 
 from bitrawl.errors import ConfigError
-from bitrawl.languages import asked_language
-from bitrawl.model import Language, Page, Relevance
+from bitrawl.languages import asked_language, language_name
+from bitrawl.model import UNDETERMINED, Language, Page, Relevance
 from bitrawl.protocols import RelevanceModel
 from bitrawl.text.frequencies import keys_of
 from bitrawl.text.word_keys import meaningful
 from bitrawl.text.words import words
 from bitrawl.topic.hashed import Document, document
-from bitrawl.topic.subject import Subject
+from bitrawl.topic.running_text import has_running_text
+from bitrawl.topic.subject import COMMON, Subject
 from bitrawl.url import Url
 
 THRESHOLD = 0.5
@@ -35,6 +36,7 @@ FEW_CHARACTERS = 200  # of main text; a page with less is judged by all that sta
 # With fewer texts, each is cut into parts that serve as examples: the model has to see how much examples differ.
 FEW_TEXTS, PART_CHARACTERS, MOST_PARTS = 5, 1500, 40  # judgement
 LEAST_PARTS = 3  # of a short text: a single example says nothing of how much examples differ; judgement
+LEAST_TELLING = 5  # different words of them that are not common; judgement
 LEAST_WORDS = 50  # of all example texts of a language together; with fewer nothing can be learned; judgement
 TERM_WEIGHT = 0.5  # of the logarithm of 1 + distinct terms, in logits; judgement
 KEPT_SCORES = 50_000  # judged pages whose score a translation may inherit; about 5 MB
@@ -60,7 +62,7 @@ class LearnedRelevance:
 
     In a language without examples, a page gets the score of a translation that it declares and that has been judged.
     Without one, it gets the share of relevant pages on its host, starting from a bit less than one half: not known, and
-    so not relevant. Certain translations are examples of their language.
+    so not relevant. So does a page without running text. Certain translations are examples of their language.
     """
 
     def __init__(
@@ -112,6 +114,16 @@ class LearnedRelevance:
             if read.size:
                 subject.learn(read, relevant=relevant)
 
+    def lacks(self, page: Page) -> str:
+        """Why the page cannot be an example, as the end of a sentence about it; empty if it can."""
+        if self._wanted(page.language) is None:
+            asked = ", ".join(map(language_name, self._languages))
+            named = "no language that can be told" if page.language == UNDETERMINED else language_name(page.language)
+            return f"its text is in {named}, and the job asks for {asked}"
+        if not has_running_text(page):
+            return "it has no running text, only links"
+        return _lack([read_page(page)])
+
     def explain(self, page: Page, most: int = 10) -> list[Reason]:
         """The words that speak most for and against, the strongest first. Empty in a language without examples."""
         subject = self._subjects.get(self._wanted(page.language) or page.language)
@@ -127,11 +139,10 @@ class LearnedRelevance:
     def _begin(self, language: Language, examples: Sequence[str]) -> None:
         parts = examples if len(examples) >= FEW_TEXTS else [part for text in examples for part in _parts(text)]
         read = [one for one in (_text(part, language) for part in parts) if one.size]
-        total = sum(one.words for one in read)
-        if total < LEAST_WORDS:
+        if why := _lack(read):
             raise ConfigError(
-                f"the example texts in {language} have {total} words, too few to learn a topic from;"
-                f" bring at least {LEAST_WORDS} (one article is enough), or a term list"
+                f"the example texts in {language} do not tell what the topic is: {why};"
+                " bring more text (one article is enough), or a term list"
             )
         for one in read:
             self._subject(language).learn(one, relevant=True)
@@ -149,7 +160,9 @@ class LearnedRelevance:
             return Relevance(0.0, relevant=False)
         subject, read = self._subject(language), read_page(page)
         guessed = False
-        if subject.taught and read.size:
+        if subject.taught and not has_running_text(page):
+            score, guessed = self._share_of_host(page), True
+        elif subject.taught and read.size:
             score = _probability(subject.logit(read) + (_term_logit(terms) if terms else 0.0))
             self._remember(page, score)
             if self._adapting:
@@ -183,6 +196,15 @@ class LearnedRelevance:
     def _share_of_host(self, page: Page) -> float:
         pages, total = self._hosts.get(page.url.host, (0, 0.0))
         return (total + SITE_WEIGHT * UNKNOWN_RELEVANT) / (pages + SITE_WEIGHT)
+
+
+def _lack(read: Sequence[Document]) -> str:
+    """Why nothing can be learned from these texts; empty if something can."""
+    total = sum(one.words for one in read)
+    if total < LEAST_WORDS:
+        return f"{total} words are too few to learn a topic from, {LEAST_WORDS} are the least"
+    telling = {int(key) for one in read for key in one.keys[one.rates < COMMON]}
+    return "" if len(telling) >= LEAST_TELLING else "it has hardly a word that not every text has"
 
 
 def _texts(page: Page) -> list[str]:

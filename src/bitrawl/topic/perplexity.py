@@ -10,6 +10,7 @@ from bitrawl.languages import asked_language
 from bitrawl.model import Language, Page, Relevance
 from bitrawl.text.ngrams.model import UNKNOWN_ID, NgramModel
 from bitrawl.text.ngrams.sequences import sequences
+from bitrawl.topic.running_text import has_running_text
 
 # Of the logarithm of a page of unknown words. The paper's is 5/7 (10^5 of 10^7, section 4) for a model of 800,000
 # sentences. Smaller models are surprised more: on the Ebola pages (2026-11) nine in ten pages about the topic are below
@@ -33,7 +34,8 @@ class PerplexityRelevance:
     """The models stay as they are: in the paper the topic is what the given texts say.
 
     A word that a model does not know is its `<unk>`, as in the paper, whose perplexities end where all words are
-    unknown. A page in a language without a model has no perplexity (0), and is not relevant.
+    unknown. A page in a language without a model has no perplexity (0), and is not relevant. One without running text has
+    an endless one, whatever its links are called.
     """
 
     def __init__(self, models: Mapping[Language, NgramModel], *, maximum: float | None = None) -> None:
@@ -47,7 +49,8 @@ class PerplexityRelevance:
                 continue
             maximum = self._maxima[known]
             places = [place for place, page in enumerate(pages) if page.language == language]
-            found = perplexities(self._models[known], (_main_text(pages[place]) for place in places))
+            texts = (_main_text(pages[place]) if has_running_text(pages[place]) else "" for place in places)
+            found = perplexities(self._models[known], texts)
             for place, perplexity in zip(places, found, strict=True):
                 score, relevant = _score(perplexity, maximum), perplexity <= maximum
                 judged[place] = Relevance(score, relevant=relevant, perplexity=perplexity)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bitrawl.model import Language, Link, Page
 from bitrawl.protocols import RelevanceModel
-from bitrawl.strategies.adaptive.link_words import LinkWords
+from bitrawl.strategies.adaptive.link_words import LinkWords, WordWeights
 from bitrawl.strategies.adaptive.rates import Rates
 from bitrawl.url import Url
 
@@ -110,7 +110,8 @@ class LinkRelevance:
         self._rows: dict[Url, int] = {}
         self._urls: list[Url] = []
         self._rates = Rates(PRIOR)
-        self._words = LinkWords(WORD_STEP)
+        self.words = LinkWords()
+        self._word_weights = WordWeights(self.words, WORD_STEP)
         self._facts = np.zeros((FIRST_ROWS, len(Column)), np.float32)
         self._groups = np.zeros((FIRST_ROWS, 2), np.int32)  # place, source
         self._visited = np.zeros(FIRST_ROWS, bool)
@@ -167,7 +168,7 @@ class LinkRelevance:
         for column, weights in ((Column.ANCHOR, anchors), (Column.CONTEXT, contexts), (Column.TERMS, terms)):
             facts[rows, column] = np.where(first, weights, np.maximum(weights, facts[rows, column]))
         for link, row in zip(links, rows.tolist(), strict=True):
-            self._words.add(row, link.anchor or link.image_alt, page.language)
+            self.words.add(row, link.anchor or link.image_alt, page.language)
         facts[rows, Column.SILENT] = [not (link.anchor or link.image_alt) for link in links]
 
     def move(self, old: int, new: int) -> None:
@@ -182,14 +183,14 @@ class LinkRelevance:
         facts[new, SAID] = np.maximum(facts[new, SAID], facts[old, SAID])
         totals[new] += totals[old]
         facts[new, Column.MEAN_SOURCE] = totals[new, 0] / totals[new, 1]
-        self._words.move(old, new)
+        self.words.move(old, new)
 
     def chance(self, rows: Rows) -> Floats:
         """That their pages are relevant."""
         if not len(rows):
             return np.zeros(0, np.float32)
         # No matrix product of BLAS: its threads wait for each other on a busy machine.
-        odds = np.einsum("ij,j->i", self.features(rows), self.weights) + self._words.odds(rows)
+        odds = np.einsum("ij,j->i", self.features(rows), self.weights) + self._word_weights.odds(rows)
         chance: Floats = 1 / (1 + np.exp(-np.clip(odds, -20, 20)))
         return chance
 
@@ -202,20 +203,35 @@ class LinkRelevance:
         found[:, Column.TERMS] *= self._unsure()
         return found
 
-    def arrived(self, url: Url, page: Page | None, *, telling: bool = True) -> None:
-        """A visit ended; None if it brought no page. It is not `telling` where the outcome was known before."""
+    def see_through(self, old: int, new: int) -> None:
+        """The page of a link says nothing and leads to another: what was said of the one is said of the other."""
+        if self._totals[old, 1]:
+            self._facts[new, SAID] = np.maximum(self._facts[new, SAID], self._facts[old, SAID])
+
+    def passed(self, url: Url, page: Page) -> None:
+        """A visit brought a page that says nothing of the topic. Its links are worth what it was expected to be."""
+        row = self._rows.get(url)
+        odds, away = _odds(PRIOR), 1
+        if row is not None:
+            self._visited[row] = True
+            away = int(self._facts[row, Column.AWAY])
+            if self._totals[row, 1]:
+                odds = float(self._facts[row, Column.BEST_SOURCE]) - self._shift
+        self._sources[page.url] = SourcePage(odds, away, self._rates.below(self._rates.group(("source",))))
+
+    def arrived(self, url: Url, page: Page | None) -> None:
+        """A visit ended; None if it brought no page."""
         odds = self._judge(page) if page is not None else -MOST_ODDS
         gain = self._gain(odds)
         row = self._rows.get(url)
         away = 0
         if row is not None:
             self._visited[row] = True
-            if telling:
-                self._correct(row, gain)
-                groups = np.unique(self._groups[[row, *self._moved.pop(row, ())]]).tolist()
-                for group in groups:
-                    self._rates.count(group, 1.0, gain)
-                self._brought.append((groups, odds))
+            self._correct(row, gain)
+            groups = np.unique(self._groups[[row, *self._moved.pop(row, ())]]).tolist()
+            for group in groups:
+                self._rates.count(group, 1.0, gain)
+            self._brought.append((groups, odds))
             away = int(self._facts[row, Column.AWAY])
         if page is not None:
             relevant = bool(page.relevance and page.relevance.relevant)
@@ -277,10 +293,10 @@ class LinkRelevance:
     def _correct(self, row: int, gain: float) -> None:
         """One step of logistic regression, and a pull back to the trained weights."""
         features = self.features(np.array([row]))[0]
-        odds = float(features @ self.weights + self._words.odds(np.array([row]))[0])
+        odds = float(features @ self.weights + self._word_weights.odds(np.array([row]))[0])
         chance = 1 / (1 + np.exp(-np.clip(odds, -20, 20)))
         # What brought pages that the judge does not recognise anyway teaches no words: they would lead on to more of the same.
-        self._words.correct(row, (gain - chance) * (1 - self._unsure()))
+        self._word_weights.correct(row, (gain - chance) * (1 - self._unsure()))
         self.weights += STEP * np.float32(gain - chance) * features / np.float32(1 + np.linalg.norm(features) / 4)
         self.weights += np.float32(PULL) * (self._trained - self.weights)
 
@@ -312,7 +328,7 @@ class LinkRelevance:
                 self._grow()
             self._facts[row, Column.BIAS] = 1.0
             self._facts[row, Column.ADDRESS] = _cut(weight)
-            self._words.add(row, _words(url), language)
+            self.words.add(row, _words(url), language)
             self._groups[row, 0] = self._rates.group(("place", url.host, *_folders(url)))
         return np.array([self._rows[link.url] for link in links], np.int64)
 

@@ -23,11 +23,9 @@ _NO_WORD = 0  # a place that stays empty
 
 
 class LinkWords:
-    """Rows are those of `LinkRelevance`."""
+    """The words of each link. Rows are those of `LinkRelevance`."""
 
-    def __init__(self, step: float) -> None:
-        self._step = np.float32(step)
-        self._weights = np.zeros(PLACES, np.float32)
+    def __init__(self) -> None:
         self._words = np.full((FIRST_ROWS, MOST_WORDS), _NO_WORD, np.int32)
         self._sizes = np.zeros(FIRST_ROWS, np.int32)
 
@@ -52,13 +50,32 @@ class LinkWords:
         self._words[row, size : size + len(new)] = new
         self._sizes[row] += len(new)
 
+    def of(self, rows: Rows) -> NDArray[np.int32]:
+        """A place for each word of each link, and the place that stays empty for those that it has not."""
+        return self._words[rows]
+
+    def sizes(self, rows: Rows) -> NDArray[np.int32]:
+        """How many words each link has."""
+        return self._sizes[rows]
+
+
+class WordWeights:
+    """What the words of links have brought, of one thing that visits tell."""
+
+    def __init__(self, words: LinkWords, step: float) -> None:
+        self._words = words
+        self._step = np.float32(step)
+        self._weights = np.zeros(PLACES, np.float32)
+
     def odds(self, rows: Rows) -> Floats:
         """What the words add to the log-odds of each link; 0 before anything was learned."""
-        found: Floats = self._weights[self._words[rows]].sum(axis=1) / np.sqrt(np.maximum(self._sizes[rows], 1))
+        sizes = np.maximum(self._words.sizes(rows), 1)
+        found: Floats = self._weights[self._words.of(rows)].sum(axis=1) / np.sqrt(sizes)
         return found
 
     def correct(self, row: int, error: float) -> None:
         """One step of logistic regression, by what a visit brought beyond what was expected."""
-        size = int(self._sizes[row])
+        rows = np.array([row])
+        size = int(self._words.sizes(rows)[0])
         if size:
-            self._weights[self._words[row, :size]] += self._step * np.float32(error / size**0.5)
+            self._weights[self._words.of(rows)[0, :size]] += self._step * np.float32(error / size**0.5)
