@@ -96,8 +96,9 @@ class Versions:
         """What the models say of the URLs that are not settled; asked again where known pairs are news to them."""
         if two not in self._said:
             self._said[two] = self._asked(two, (), keys)
-        news = known - one_to_one(self._said[two], _TAUGHT).keys() - self._taught[two]
-        if self._recur(news):
+        likely = one_to_one(self._said[two], LIKELY)
+        news = {pair for pair in known - self._taught[two] if likely.get(pair, 0.0) < _TAUGHT}
+        if self._recur(news) or _contradicted(likely.keys() - known, news) >= MIN_SUPPORT:
             self._said[two] = self._asked(two, sorted(known), keys)
             self._taught[two] = known
         return self._said[two]
@@ -209,6 +210,12 @@ def _with_reliability(
         against = wrong[way] - (pair not in certain and not partners.isdisjoint(pair))
         found[pair] = (_PRIOR * score + for_it) / (_PRIOR + for_it + against)
     return found
+
+
+def _contradicted(likely: Iterable[UrlNumbers], known: Iterable[UrlNumbers]) -> int:
+    """How many of the likely pairs give another partner to a URL whose partner is known."""
+    ends = {end for pair in known for end in pair}
+    return sum(not ends.isdisjoint(pair) for pair in likely)
 
 
 def _way_in(view: SiteUrls, pair: UrlNumbers) -> ChangePattern:
