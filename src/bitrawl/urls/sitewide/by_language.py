@@ -14,8 +14,9 @@ from typing import NamedTuple
 from bitrawl.languages import same_language
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.marked_tokens import number_value, read_tokens
+from bitrawl.urls.marked_tokens import marked_tokens, number_value, read_tokens
 from bitrawl.urls.marks import abbreviates
+from bitrawl.urls.parallel.comparison import compare
 from bitrawl.urls.patterns import MIN_SUPPORT
 from bitrawl.urls.sitewide.candidates import MAX_SHARING, KeysOfUrls, UrlNumbers
 from bitrawl.urls.sitewide.difference_counts import DifferenceCounts
@@ -94,11 +95,20 @@ class Versions:
         """What the models say of the URLs that are not settled; asked again where known pairs are news to them."""
         if two not in self._said:
             self._said[two] = self._asked(two, (), keys)
-        news = known - one_to_one(self._said[two], _TAUGHT).keys() - self._taught[two]
-        if len(news) >= MIN_SUPPORT:
+        likely = one_to_one(self._said[two], LIKELY)
+        news = {pair for pair in known - self._taught[two] if likely.get(pair, 0.0) < _TAUGHT}
+        if self._recur(news) or _contradicted(likely.keys() - known, news) >= MIN_SUPPORT:
             self._said[two] = self._asked(two, sorted(known), keys)
             self._taught[two] = known
         return self._said[two]
+
+    def _recur(self, pairs: Iterable[UrlNumbers]) -> bool:
+        """Whether some of the pairs differ in the same way. Otherwise there is nothing to learn."""
+        ways = Counter(_way(*(self._urls[number] for number in self._by_side(pair))) for pair in pairs)
+        return max(ways.values(), default=0) >= MIN_SUPPORT
+
+    def _by_side(self, pair: UrlNumbers) -> list[int]:
+        return sorted(pair, key=self._languages.__getitem__)
 
     def _asked(self, two: TwoLanguages, known: Sequence[UrlNumbers], keys: KeysOfUrls) -> dict[UrlNumbers, float]:
         settled = self._settled.get(two, [])
@@ -181,7 +191,7 @@ def _with_reliability(
     if not known:
         return scores
     partners, certain = {end for pair in known for end in pair}, set(known)
-    ways = {pair: _way(view, pair) for pair in scores}
+    ways = {pair: _way_in(view, pair) for pair in scores}
     right, wrong = Counter[ChangePattern](), Counter[ChangePattern]()
     for pair, way in ways.items():
         if pair in certain:
@@ -197,10 +207,22 @@ def _with_reliability(
     return found
 
 
-def _way(view: SiteUrls, pair: UrlNumbers) -> ChangePattern:
-    """In what the two differ, from the first language to the second; of numbers, by how much."""
+def _contradicted(likely: Iterable[UrlNumbers], known: Iterable[UrlNumbers]) -> int:
+    """How many of the likely pairs give another partner to a URL whose partner is known."""
+    ends = {end for pair in known for end in pair}
+    return sum(not ends.isdisjoint(pair) for pair in likely)
+
+
+def _way_in(view: SiteUrls, pair: UrlNumbers) -> ChangePattern:
+    """The same as `_way` of two URLs that are compared already."""
     turned = view.told[pair[0]] < 0
     return tuple(_change(new, old) if turned else _change(old, new) for old, new in view.comparison(pair).pattern)
+
+
+def _way(first: Url, second: Url) -> ChangePattern:
+    """In what the two differ, from the first language to the second; of numbers, by how much."""
+    pattern = compare(marked_tokens(first), marked_tokens(second)).pattern
+    return tuple(_change(old, new) for old, new in pattern)
 
 
 def _change(old: str, new: str) -> tuple[str, str]:

@@ -20,6 +20,8 @@ UrlNumbers = tuple[int, int]  # two URLs of the list by their places in it, the 
 MAX_SHARING = 24  # URLs that a key may have; more tell nothing apart
 MAX_PARTNERS = 10  # that are looked at for a URL
 _FEWEST_PARTNERS = 4
+# Where sides are known: with 10, F1 on openbsd-2009 and lilypond with translated slugs is the same, at 1.5 times the cost.
+_PARTNERS_OF_SIDES = 3
 _PARTNERS = 40_000  # of all URLs together: the more there are, the fewer for each
 _HEAD = 5  # letters by which cognates are found
 _GLUED = 4  # letters that a habit puts before a name, or after it
@@ -69,9 +71,8 @@ def candidates_of_sides(
             weight = worth / (len(group_a) + len(group_b) - 1)
             for a, b in product(group_a, group_b):
                 weights[min(first[a], second[b]), max(first[a], second[b])] += weight
-    most = max(_FEWEST_PARTNERS, min(MAX_PARTNERS, _PARTNERS // max(1, len(first) + len(second))))
     # The order of hashes differs from process to process, and with it the last digits of a sum.
-    return _best({pair: round(weight, 9) for pair, weight in weights.items()}, most)
+    return _best({pair: round(weight, 9) for pair, weight in weights.items()}, _PARTNERS_OF_SIDES)
 
 
 def _shared_groups(

@@ -139,9 +139,8 @@ def second_round(
     rest = [number for number, third in enumerate(view.third) if not third and number not in sure]
     view.place(numbered_pairs(view.tokens, view.sides, rest))
     again = _candidates(view, with_habits_joined(view.tokens, tally.habits()), rest, keys)
-    # Where languages are known, pages of one kind are compared each with each only for the sake of their words.
-    alike = view.settled is None or tally.lexicon is not None
-    by_template = pairs_by_template(view, rest, _TEMPLATE_PAIRS) if alike else []
+    # Where languages are known, they bring nothing (docs/decisions/url-pairs.md).
+    by_template = pairs_by_template(view, rest, _TEMPLATE_PAIRS) if view.settled is None else []
     pairs = sorted({*scores, *known, *view.plausible({*again, *by_template, *view.ordered})})
     pairs = _without(view.settled, pairs)
     return pairs, features(view, pairs, tally, scores)
