@@ -175,7 +175,8 @@ def lessons(labelled: Iterable[LabelledSite]) -> dict[str, list[Lesson]]:
                 part = one.part(share, number)
                 if part.true:
                     made[one.name] += [
-                        Lesson.of(part, _condensed(part), view, worth=SMALL_WORTH / count) for view in (ALL, CONTENT_ONLY)
+                        Lesson.of(part, _condensed(part), view, worth=SMALL_WORTH / count)
+                        for view in (ALL, CONTENT_ONLY)
                     ]
     return made
 
