@@ -182,8 +182,16 @@ def test_pages_that_differ_by_little_are_paired_by_their_addresses():
     french = [f"Le port ouvre avant l'hiver numéro {n} et le bateau voit encore la tempête." for n in range(12)]
     pages, _ = articles(12, "http://s.test/en/{}", "http://s.test/fr/{}")
     for name in ("sum", "difference", "product"):
-        pages.append(page(f"http://s.test/en/{name}", EN, [*shared, f"It gives the {name}."]))
-        pages.append(page(f"http://s.test/fr/{name}", FR, [*french, f"Voici la chose : {name}."]))
+        pages.append(
+            page(f"http://s.test/en/{name}", EN, [*shared, f"It gives the {name} of all the numbers that it is given."])
+        )
+        pages.append(
+            page(
+                f"http://s.test/fr/{name}",
+                FR,
+                [*french, f"Voici la chose ({name}) pour tous les nombres qu'on lui donne."],
+            )
+        )
     found = {(str(pair.url_a), str(pair.url_b)) for pair in Pairing().pairs(pages, [EN, FR]).pairs}
     for name in ("sum", "difference", "product"):
         assert (f"http://s.test/en/{name}", f"http://s.test/fr/{name}") in found

@@ -27,6 +27,8 @@ MANY_NUMBERS = 5  # Digit sequences of a page whose absence from the other says 
 FEW_SHARED = 0.3  # ... where less than this share of them is on both.
 SMALL = 300  # Weight of a page of which little can be measured.
 STRONG = 0.8  # Evidence that counts when it is asked how many pages of a site have some.
+# What a URL or a declaration must say of a copy: marks of languages do, a habit of the site that print versions follow does not.
+TOLD = 0.9
 
 _BLOCK = 1 << 14  # Candidates that are measured at a time.
 
@@ -143,7 +145,7 @@ class Surveyor:
         By content a page and its copies are the same, so nothing else can tell which one a translation belongs to.
         """
         told = [self._first["declared"], self._of("url", self.url, Known())]
-        strong = np.concatenate([evidence.keys_array[evidence.values_array >= STRONG] for evidence in told])
+        strong = np.concatenate([evidence.keys_array[evidence.values_array >= TOLD] for evidence in told])
         paired = set(np.concatenate(both_ends(self._comparable(strong))).tolist())
         for copy, original in copied.items():
             self._original[copy] = original
