@@ -214,7 +214,7 @@ def test_a_directory_that_only_links_is_not_about_the_topic(command: Command, be
 @pytest.mark.parametrize(
     ("page", "reason"),
     [
-        (html("en", "Sites", [], {f"{HONEY}en/bees-{n}": f"The bees of hive number {n}" for n in range(20)}), "only links"),
+        (html("en", "Sites", [], {f"{HONEY}en/bees-{n}": f"The bees of hive number {n}" for n in range(20)}), "no running text"),
         (html("fr", "Miel", text("bees", "fr").split("\n"), {}), "French"),
         (html("en", "Bees", ["The beekeeper opens the hive and looks for the queen in winter."], {}), "too few"),
         ("", "could not be read"),

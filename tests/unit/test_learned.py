@@ -88,7 +88,7 @@ def test_a_page_without_words_is_undecided_at_most():
 
 
 def test_texts_with_too_few_words_are_refused_with_what_to_do():
-    with pytest.raises(ConfigError, match=r"in en .*3 words are too few.*50 are the least; bring more"):
+    with pytest.raises(ConfigError, match=r"in en .*3 words are too few.*bring at least 50"):
         LearnedRelevance({EN: ["wine and grapes"]}, [EN])
     with pytest.raises(ConfigError, match="0 words are too few"):
         LearnedRelevance({EN: []}, [EN])
@@ -230,13 +230,14 @@ def test_one_page_or_one_short_text_is_enough_to_tell_two_subjects_apart(words: 
 @pytest.mark.parametrize(
     ("made", "reason"),
     [
-        (Page(Url.parse("https://example.org/"), Language("und")), "no language that can be told"),
+        (Page(Url.parse("https://example.org/"), Language("und")), "no running text"),
+        (page(text(WINE, EN, 3), Language("und")), "no language that can be told"),
         (page(text(WINE, FR, 3), FR), "French"),
         (page(text(WINE, EN, 3)[:80]), "too few"),
         (page("and this is what they have when you will be there with all of us, or so it is. " * 10), "every text"),
         (page(text(WINE, EN, 3)), ""),
     ],
-    ids=["no language", "another language", "too short", "common words", "an article"],
+    ids=["no text", "no language", "another language", "too short", "common words", "an article"],
 )
 def test_what_an_example_lacks_is_told(made: Page, reason: str):
     why = model().lacks(made)
@@ -254,4 +255,4 @@ def test_a_directory_that_only_links_says_nothing_of_the_topic():
     assert judging.judge([directory])[0] == Relevance(pytest.approx(0.4), relevant=False, guessed=True)
     running = msgspec.structs.replace(directory, links=())
     assert judging.judge([running])[0].relevant
-    assert "only links" in judging.lacks(directory)
+    assert "no running text" in judging.lacks(directory)

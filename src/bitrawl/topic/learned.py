@@ -116,12 +116,12 @@ class LearnedRelevance:
 
     def lacks(self, page: Page) -> str:
         """Why the page cannot be an example, as the end of a sentence about it; empty if it can."""
+        if not has_running_text(page):
+            return "it has no running text"
         if self._wanted(page.language) is None:
             asked = ", ".join(map(language_name, self._languages))
             named = "no language that can be told" if page.language == UNDETERMINED else language_name(page.language)
             return f"its text is in {named}, and the job asks for {asked}"
-        if not has_running_text(page):
-            return "it has no running text, only links"
         return _lack([read_page(page)])
 
     def explain(self, page: Page, most: int = 10) -> list[Reason]:
@@ -142,7 +142,7 @@ class LearnedRelevance:
         if why := _lack(read):
             raise ConfigError(
                 f"the example texts in {language} do not tell what the topic is: {why};"
-                " bring more text (one article is enough), or a term list"
+                f" bring at least {LEAST_WORDS} words about it (one article is enough), or a term list"
             )
         for one in read:
             self._subject(language).learn(one, relevant=True)
@@ -202,7 +202,7 @@ def _lack(read: Sequence[Document]) -> str:
     """Why nothing can be learned from these texts; empty if something can."""
     total = sum(one.words for one in read)
     if total < LEAST_WORDS:
-        return f"{total} words are too few to learn a topic from, {LEAST_WORDS} are the least"
+        return f"{total} words are too few to learn a topic from"
     telling = {int(key) for one in read for key in one.keys[one.rates < COMMON]}
     return "" if len(telling) >= LEAST_TELLING else "it has hardly a word that not every text has"
 
