@@ -2,7 +2,7 @@ import pytest
 
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.url import Url
-from bitrawl.urls.marks import is_marked, mark_language, named_languages, skeleton
+from bitrawl.urls.marks import mark_language, named_languages, skeleton
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,5 @@ def test_other_pages_have_other_skeletons(a, b):
     assert skeleton(Url.parse(a[0]), Language(a[1])) != skeleton(Url.parse(b[0]), Language(b[1]))
 
 
-def test_a_mark_counts_for_the_language_that_it_names_only():
-    url = Url.parse("https://example.org/fr/x.html")
-    assert is_marked(url, Language("fr"))
-    assert not is_marked(url, Language("en"))
-    assert named_languages(url) == {"fr"}
+def test_a_url_names_the_language_of_its_mark_only():
+    assert named_languages(Url.parse("https://example.org/fr/x.html")) == {"fr"}

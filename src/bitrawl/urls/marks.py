@@ -69,12 +69,6 @@ def skeleton(url: Url, language: Language) -> str:
     return f"{host}/{path}?{query}" if query else f"{host}/{path}"
 
 
-@lru_cache(maxsize=65536)
-def is_marked(url: Url, language: Language) -> bool:
-    """Whether the URL names that language."""
-    return any(_are_one(named, language) for named in named_languages(url))
-
-
 @lru_cache(maxsize=64)
 def language_spellings(language: Language) -> frozenset[str]:
     """What a site may call that language in its URLs: codes of two and three letters, English name, endonyms."""
