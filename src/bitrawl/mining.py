@@ -6,6 +6,7 @@ not grow with the site: the pairs of a large site are aligned in batches, with w
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -66,6 +67,7 @@ class PairedSite(msgspec.Struct, frozen=True):
     found: SiteFindings
     template: Template
     too_long: dict[str, str] = {}  # pages of a monolingual corpus: what is left out of them
+    extent: str = ""  # which pages and sitemaps were read: `Ledger.extent`
 
 
 class AlignedPair(NamedTuple):
@@ -107,9 +109,12 @@ class Miner:
         known: Sequence[PagePair] | None = None,
         page_of: PageOf | None = None,
     ) -> PairedSite:
-        """Clean and pair. `known` pairs of an earlier run are taken as they are; `page_of` reads one page again."""
-        topics = _Topics(set(), set())
-        template = template_of(topics.noted(pages()))
+        """Clean and pair. `pages` gives the same pages each time, as those of a `SiteView` are.
+
+        `known` pairs of an earlier run are taken as they are. `page_of` reads one page again.
+        """
+        census = _Census()
+        template = template_of(census.noted(pages()))
 
         def clean() -> Iterable[Page]:
             return (relabel(page, template) for page in pages())
@@ -119,7 +124,7 @@ class Miner:
             result = self._pairing.pairs(clean, self._languages, sitemaps, page_of=again)
             pairs = [*result.pairs, *result.partial]
             reasons = {(no.url_a, no.url_b): no.reason for no in result.refusals}
-            off_topic = {_urls(pair) for pair in pairs if topics.excludes(pair)}
+            off_topic = {_urls(pair) for pair in pairs if census.excludes(pair)}
             reasons |= dict.fromkeys(off_topic, RefusalReason.OFF_TOPIC)
             refusals = [RefusedPair(*urls, reason) for urls, reason in reasons.items()]
             pairs = [pair for pair in pairs if _urls(pair) not in off_topic]
@@ -130,13 +135,13 @@ class Miner:
         repeated = duplicates(wanted, protected=paired)
         found = SiteFindings(
             site,
-            sum(1 for _ in pages()),
+            census.pages,
             tuple(sorted(pairs, key=lambda pair: (pair.lang_a, pair.lang_b, pair.url_a, pair.url_b))),
             tuple(refusals),
             {str(url): str(first) for url, first in repeated.items()},
             _patterns([pair for pair in pairs if not pair.partial]),
         )
-        return PairedSite(found, template, self._too_long(clean(), repeated))
+        return PairedSite(found, template, too_long=self._too_long(clean(), repeated))
 
     def learn(self, languages: Languages, pairs: Sequence[tuple[Page, Page]]) -> bytes:
         """What aligning these pairs teaches: to align others of the same site with, also in another process."""
@@ -208,15 +213,18 @@ def _urls(pair: PagePair) -> tuple[Url, Url]:
     return pair.url_a, pair.url_b
 
 
-class _Topics(NamedTuple):
-    """Which pages are not about the topic, and of which of them this is only a guess."""
+@dataclass(slots=True)
+class _Census:
+    """How many pages there are, which are not about the topic, and of which of them this is only a guess."""
 
-    off: set[Url]
-    guessed: set[Url]
+    pages: int = 0
+    off: set[Url] = field(default_factory=set)
+    guessed: set[Url] = field(default_factory=set)
 
     def noted(self, pages: Iterable[Page]) -> Iterator[Page]:
-        """The same pages. Those that are not about the topic are noted as they pass."""
+        """The same pages, which are noted as they pass."""
         for page in pages:
+            self.pages += 1
             if not page.is_on_topic:
                 self.off.add(page.url)
                 if page.relevance is not None and page.relevance.guessed:

@@ -19,7 +19,7 @@ from bitrawl.jobs.worker import Languages, MiningWorkers
 from bitrawl.mining import AlignedPair, Doing, PairedSite, Step
 from bitrawl.model import PagePair, Reason, Skip, Stage, pack
 from bitrawl.protocols import Clock
-from bitrawl.store.findings import AlignmentKey, Findings, SiteFindings
+from bitrawl.store.findings import AlignmentKey, Findings, SiteFindings, made_from
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.template import Template
 from bitrawl.url import Url
@@ -67,18 +67,18 @@ class SiteMiner:
 
     async def mine(self, site: str, *, known_pairs: bool = False) -> MinedSite:
         """Everything from pages to judged segments; the segments are in the ledger when this returns."""
-        pages = self._ledger.knowledge(site).pages
+        pages, extent = self._ledger.knowledge(site).pages, self._ledger.extent(site)
         self._watch(Doing(Step.PAIRING, site, "pages", total=pages))
         faults: list[Skip] = []
         paired = await self._paired(site, faults, known_pairs=known_pairs)
         if paired is None:
-            return MinedSite(SiteFindings(site, pages, settings=self._settings), [], faults)
+            return MinedSite(SiteFindings(site, pages, made_from=made_from(self._settings, extent)), [], faults)
         for url, left_out in paired.too_long.items():
             faults.append(Skip(Url.known(url), Stage.ALIGN, Reason.SEGMENT_TOO_LONG, left_out))
         keys: list[AlignmentKey] = []
         for languages, group in groupby(paired.found.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
             keys += await self._aligned(site, languages, list(group), paired.template, faults)
-        found = msgspec.structs.replace(paired.found, settings=self._settings)
+        found = msgspec.structs.replace(paired.found, made_from=made_from(self._settings, paired.extent))
         return MinedSite(found, keys, faults)
 
     async def _paired(self, site: str, faults: list[Skip], *, known_pairs: bool) -> PairedSite | None:
