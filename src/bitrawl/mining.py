@@ -1,7 +1,7 @@
 """The straight line, one site at a time: clean, pair, align, judge; the ledger keeps what is found.
 
 Pairing reads all pages of a site one after the other. Alignment reads the pages of some pairs again, so that memory does
-not grow with the site: the pairs of a large site are aligned in batches, with what was learned from a sample of them.
+not grow with the site: the pairs are aligned in batches, with what was learned from a sample of them.
 """
 
 import pickle
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl.align.embeddings import EmbeddingAligner
-from bitrawl.align.lexical import KnowingAligner, LexicalAligner
+from bitrawl.align.lexical import KnowingAligner, Knowledge, LexicalAligner
 from bitrawl.align.pages import SiteAligner
 from bitrawl.config import AlignSection
 from bitrawl.corpus.duplicates import duplicates
@@ -144,9 +144,7 @@ class Miner:
         return PairedSite(found, template, too_long=self._too_long(clean(), repeated))
 
     def learn(self, languages: Languages, pairs: Sequence[tuple[Page, Page]]) -> bytes:
-        """What aligning these pairs teaches: to align others of the same site with, also in another process."""
-        if self._encoder is not None:
-            return b""
+        """What aligning these pairs teaches: to align and judge pairs of the same site with, also in another process."""
         documents = SiteAligner(languages, most=self._most).documents(pairs)
         return pickle.dumps(LexicalAligner().learn(documents))
 
@@ -154,19 +152,20 @@ class Miner:
         self, languages: Languages, pairs: Sequence[tuple[Page, Page]], learned: bytes = b""
     ) -> list[AlignedPair]:
         """Align and judge; the pairs teach each other unless something was `learned` before."""
-        aligner = SiteAligner(languages, self._aligner(learned), most=self._most)
+        knowledge: Knowledge | None = pickle.loads(learned) if learned else None  # noqa: S301 - made by `learn`
+        aligner = SiteAligner(languages, self._aligner(knowledge), most=self._most)
         too_long: dict[int, list[str]] = {}
         aligned = aligner.align(pairs, too_long=lambda number, one: too_long.setdefault(number, []).append(one.a.text))
-        judge = Judge(languages, self._identifier, aligner.lexicon)
+        judge = Judge(languages, self._identifier, knowledge.lexicon if knowledge else aligner.lexicon)
         return [
             _judged(judge, segments)._replace(too_long=_left_out(too_long.get(number, ())))
             for number, segments in enumerate(aligned)
         ]
 
-    def _aligner(self, learned: bytes) -> LexicalAligner | KnowingAligner | EmbeddingAligner:
+    def _aligner(self, knowledge: Knowledge | None) -> LexicalAligner | KnowingAligner | EmbeddingAligner:
         if self._encoder is not None:
             return EmbeddingAligner(self._encoder)
-        return KnowingAligner(pickle.loads(learned)) if learned else LexicalAligner()  # noqa: S301 - made by `learn`
+        return KnowingAligner(knowledge) if knowledge else LexicalAligner()
 
     def _too_long(self, pages: Iterable[Page], repeated: dict[Url, Url]) -> dict[str, str]:
         """What is left out of the pages of a monolingual corpus. Between two languages it shows after the alignment."""

@@ -43,7 +43,7 @@ class LearnWords(msgspec.Struct, frozen=True, tag=True):
 
 
 class AlignPairs(msgspec.Struct, frozen=True, tag=True):
-    """Align and judge some pairs of a site, with what was learned from a sample, or with each other."""
+    """Align and judge some pairs of a site with what was learned from a sample; without it, they teach each other."""
 
     languages: Languages
     pairs: list[PagePair]
