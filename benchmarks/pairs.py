@@ -21,7 +21,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -133,14 +132,15 @@ def demo_web() -> None:
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     true = {tuple(sorted((pair.url_a, pair.url_b))) for pair in demo.truth()}
     languages = sorted({Language(pair.lang_a) for pair in demo.truth()} | {Language(p.lang_b) for p in demo.truth()})
-    for view, methods in (("all", ALL), ("not a,u", CONTENT_ONLY)):
+    for name, methods in (("all", ALL), ("not a,u", CONTENT_ONLY)):
         found = set()
         for known in ledger.sites():
-            pages = without_template(partial(ledger.pages, site=known.site))
-            result = Pairing(PairingSettings(methods=methods)).pairs(pages, languages, ledger.sitemaps(known.site))
+            view = ledger.view(known.site)
+            pages = without_template(view.pages)
+            result = Pairing(PairingSettings(methods=methods)).pairs(pages, languages, view.sitemaps())
             found |= {tuple(sorted((pair.url_a, pair.url_b))) for pair in result.pairs}
         count = Count(len(found & true), len(found - true), len(true))
-        print(f"bundled web, {view}: {_shown(count)} of {len(true)} pairs; wrong: {sorted(found - true)[:5]}")
+        print(f"bundled web, {name}: {_shown(count)} of {len(true)} pairs; wrong: {sorted(found - true)[:5]}")
 
 
 def sizes(sites: Sequence[LabelledSite], models: Mapping[str, ScoreModel]) -> None:

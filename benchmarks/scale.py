@@ -26,7 +26,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -252,8 +251,8 @@ def pair(folder: Path) -> set[tuple[str, str]]:
     """Pairing alone, as mining calls it."""
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     site = next(iter(ledger.sites())).site
-    pages = relabelled(partial(ledger.pages, site=site))
-    result = Pairing().pairs(pages, [EN, FR], ledger.sitemaps(site), page_of=ledger.page)
+    view = ledger.view(site)
+    result = Pairing().pairs(relabelled(view.pages), [EN, FR], view.sitemaps(), page_of=ledger.page)
     return {(str(pair.url_a), str(pair.url_b)) for pair in result.pairs}
 
 

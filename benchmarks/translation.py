@@ -160,7 +160,7 @@ def mined_pairs(site: SiteCopy) -> tuple[PagePair, ...]:
 
 
 def segments(site: SiteCopy, pairs: Sequence[UrlPair], halves: frozenset[UrlPair] = frozenset()) -> list[SegmentPair]:
-    """Aligned and judged as a job does it: few pairs teach each other, many are aligned with what a sample taught.
+    """Aligned and judged as a job does it: with what a sample has taught.
 
     `halves` are the pairs of which only a part is translated.
     """
@@ -169,9 +169,8 @@ def segments(site: SiteCopy, pairs: Sequence[UrlPair], halves: frozenset[UrlPair
     both = [translated_part(two) if urls in halves else two for urls, two in pages.items()]
     mine = miner(site)
     sample = sorted(both, key=lambda pair: _hashed(f"{pair[0].url} {pair[1].url}"))[:SAMPLE]
-    learned = mine.learn(site.languages, sample) if len(both) > SAMPLE else b""
-    size = BATCH if learned else SAMPLE
-    batches = [both[first : first + size] for first in range(0, len(both), size)]
+    learned = mine.learn(site.languages, sample)
+    batches = [both[first : first + BATCH] for first in range(0, len(both), BATCH)]
     return [pair for some in batches for one in mine.align(site.languages, some, learned) for pair in one.segments]
 
 

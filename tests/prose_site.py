@@ -2,12 +2,13 @@
 
 import hashlib
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from small_site import EN, FR, WORDS, page
 
-from bitrawl.model import Lease, Link, LinkKind, Page, Reason, Skip, Stage, Visit
+from bitrawl.model import Lease, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage, Visit
 from bitrawl.store.ledger import Ledger
 
 
@@ -35,12 +36,17 @@ def keep(folder: Path, pages: list[Page]) -> None:
     """A job that was crawled and not mined: these are its pages."""
     (folder / "job.toml").write_text('langs = ["en", "fr"]\nseeds = ["http://s.test/"]\n', "utf-8")
     ledger = Ledger(folder / "job.sqlite")
+    visit(ledger, pages)
+    ledger.close()
+
+
+def visit(ledger: Ledger, pages: Sequence[Page | Sitemap]) -> None:
+    """They were visited in this order."""
     for number, made in enumerate(pages):
         link = Link(made.url, LinkKind.PAGE)
         with ledger.transaction():
             ledger.refuse([(link, Skip(made.url, Stage.SCOPE, Reason.OFF_SITE))])
             ledger.record(Visit(Lease(link, 1.0), made, 200, 1000, at=1e9 + number))
-    ledger.close()
 
 
 def _text(block: list[list[str]]) -> str:

@@ -1,18 +1,19 @@
 """The straight line, one site at a time: clean, pair, align, judge; the ledger keeps what is found.
 
 Pairing reads all pages of a site one after the other. Alignment reads the pages of some pairs again, so that memory does
-not grow with the site: the pairs of a large site are aligned in batches, with what was learned from a sample of them.
+not grow with the site: the pairs are aligned in batches, with what was learned from a sample of them.
 """
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
 
 from bitrawl.align.embeddings import EmbeddingAligner
-from bitrawl.align.lexical import KnowingAligner, LexicalAligner
+from bitrawl.align.lexical import KnowingAligner, Knowledge, LexicalAligner
 from bitrawl.align.pages import SiteAligner
 from bitrawl.config import AlignSection
 from bitrawl.corpus.duplicates import duplicates
@@ -66,6 +67,7 @@ class PairedSite(msgspec.Struct, frozen=True):
     found: SiteFindings
     template: Template
     too_long: dict[str, str] = {}  # pages of a monolingual corpus: what is left out of them
+    extent: str = ""  # which pages and sitemaps were read: `Ledger.extent`
 
 
 class AlignedPair(NamedTuple):
@@ -107,9 +109,12 @@ class Miner:
         known: Sequence[PagePair] | None = None,
         page_of: PageOf | None = None,
     ) -> PairedSite:
-        """Clean and pair. `known` pairs of an earlier run are taken as they are; `page_of` reads one page again."""
-        topics = _Topics(set(), set())
-        template = template_of(topics.noted(pages()))
+        """Clean and pair. `pages` gives the same pages each time, as those of a `SiteView` are.
+
+        `known` pairs of an earlier run are taken as they are. `page_of` reads one page again.
+        """
+        census = _Census()
+        template = template_of(census.noted(pages()))
 
         def clean() -> Iterable[Page]:
             return (relabel(page, template) for page in pages())
@@ -119,7 +124,7 @@ class Miner:
             result = self._pairing.pairs(clean, self._languages, sitemaps, page_of=again)
             pairs = [*result.pairs, *result.partial]
             reasons = {(no.url_a, no.url_b): no.reason for no in result.refusals}
-            off_topic = {_urls(pair) for pair in pairs if topics.excludes(pair)}
+            off_topic = {_urls(pair) for pair in pairs if census.excludes(pair)}
             reasons |= dict.fromkeys(off_topic, RefusalReason.OFF_TOPIC)
             refusals = [RefusedPair(*urls, reason) for urls, reason in reasons.items()]
             pairs = [pair for pair in pairs if _urls(pair) not in off_topic]
@@ -130,18 +135,16 @@ class Miner:
         repeated = duplicates(wanted, protected=paired)
         found = SiteFindings(
             site,
-            sum(1 for _ in pages()),
+            census.pages,
             tuple(sorted(pairs, key=lambda pair: (pair.lang_a, pair.lang_b, pair.url_a, pair.url_b))),
             tuple(refusals),
             {str(url): str(first) for url, first in repeated.items()},
             _patterns([pair for pair in pairs if not pair.partial]),
         )
-        return PairedSite(found, template, self._too_long(clean(), repeated))
+        return PairedSite(found, template, too_long=self._too_long(clean(), repeated))
 
     def learn(self, languages: Languages, pairs: Sequence[tuple[Page, Page]]) -> bytes:
-        """What aligning these pairs teaches: to align others of the same site with, also in another process."""
-        if self._encoder is not None:
-            return b""
+        """What aligning these pairs teaches: to align and judge pairs of the same site with, also in another process."""
         documents = SiteAligner(languages, most=self._most).documents(pairs)
         return pickle.dumps(LexicalAligner().learn(documents))
 
@@ -149,19 +152,20 @@ class Miner:
         self, languages: Languages, pairs: Sequence[tuple[Page, Page]], learned: bytes = b""
     ) -> list[AlignedPair]:
         """Align and judge; the pairs teach each other unless something was `learned` before."""
-        aligner = SiteAligner(languages, self._aligner(learned), most=self._most)
+        knowledge: Knowledge | None = pickle.loads(learned) if learned else None  # noqa: S301 - made by `learn`
+        aligner = SiteAligner(languages, self._aligner(knowledge), most=self._most)
         too_long: dict[int, list[str]] = {}
         aligned = aligner.align(pairs, too_long=lambda number, one: too_long.setdefault(number, []).append(one.a.text))
-        judge = Judge(languages, self._identifier, aligner.lexicon)
+        judge = Judge(languages, self._identifier, knowledge.lexicon if knowledge else aligner.lexicon)
         return [
             _judged(judge, segments)._replace(too_long=_left_out(too_long.get(number, ())))
             for number, segments in enumerate(aligned)
         ]
 
-    def _aligner(self, learned: bytes) -> LexicalAligner | KnowingAligner | EmbeddingAligner:
+    def _aligner(self, knowledge: Knowledge | None) -> LexicalAligner | KnowingAligner | EmbeddingAligner:
         if self._encoder is not None:
             return EmbeddingAligner(self._encoder)
-        return KnowingAligner(pickle.loads(learned)) if learned else LexicalAligner()  # noqa: S301 - made by `learn`
+        return KnowingAligner(knowledge) if knowledge else LexicalAligner()
 
     def _too_long(self, pages: Iterable[Page], repeated: dict[Url, Url]) -> dict[str, str]:
         """What is left out of the pages of a monolingual corpus. Between two languages it shows after the alignment."""
@@ -208,15 +212,18 @@ def _urls(pair: PagePair) -> tuple[Url, Url]:
     return pair.url_a, pair.url_b
 
 
-class _Topics(NamedTuple):
-    """Which pages are not about the topic, and of which of them this is only a guess."""
+@dataclass(slots=True)
+class _Census:
+    """How many pages there are, which are not about the topic, and of which of them this is only a guess."""
 
-    off: set[Url]
-    guessed: set[Url]
+    pages: int = 0
+    off: set[Url] = field(default_factory=set)
+    guessed: set[Url] = field(default_factory=set)
 
     def noted(self, pages: Iterable[Page]) -> Iterator[Page]:
-        """The same pages. Those that are not about the topic are noted as they pass."""
+        """The same pages, which are noted as they pass."""
         for page in pages:
+            self.pages += 1
             if not page.is_on_topic:
                 self.off.add(page.url)
                 if page.relevance is not None and page.relevance.guessed:

@@ -148,7 +148,9 @@ async def test_a_long_sitemap_is_read_whole_and_handed_over_in_parts(tmp_path: P
             tracemalloc.stop()
     ledger = Ledger(tmp_path / "job.sqlite", read_only=True)
     (listed,) = ledger.database.one("SELECT count(*) FROM links WHERE kind IN ('sitemap', 'alternate')")
-    (declared,) = (sum(len(part.alternates) for part in found.parts()) for found in ledger.sitemaps("sitemap.test"))
+    (declared,) = (
+        sum(len(part.alternates) for part in found.parts()) for found in ledger.view("sitemap.test").sitemaps()
+    )
     ledger.close()
     assert (listed, declared) == (20_000, 5_000)
     assert peak < 45_000_000

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from prose_site import keep
-from small_site import EN, FR, articles
+from prose_site import keep, visit
+from small_site import EN, FR, articles, page
 from typer.testing import CliRunner
 
 from bitrawl import config
@@ -218,13 +218,14 @@ def test_pairs_that_are_kept_do_not_hide_pages_that_were_not_paired(mined: Path)
 class FakeWorkers:
     """Pair nothing, and count what they are asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self.mined: list[str] = []
         self.written = 0
+        self._ledger = ledger
 
     async def pair(self, site: str, **_how: bool) -> PairedSite:
         self.mined.append(site)
-        return PairedSite(SiteFindings(site, 2 * COUNT), Template({}))
+        return PairedSite(SiteFindings(site, 2 * COUNT), Template({}), extent=self._ledger.extent(site))
 
     async def write_corpus(self) -> None:
         self.written += 1
@@ -241,8 +242,20 @@ async def test_what_is_mined_while_the_crawl_ends_is_kept(crawled: Path):
     assert paired(crawled) == COUNT
 
 
+async def test_a_site_is_mined_again_at_the_end_only_if_something_came_after_it_was_read(crawled: Path):
+    ledger = Ledger(crawled / "job.sqlite")
+    workers = FakeWorkers(ledger)
+    work = mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
+    for more, times in (([], 1), ([], 1), ([page("http://s.test/late", EN, ["Late."])], 2), ([], 2)):
+        visit(ledger, more)
+        await work.mine_all()
+        assert len(workers.mined) == times
+    ledger.close()
+
+
 async def test_the_corpus_is_not_written_after_each_site_but_at_the_end(crawled: Path):
-    ledger, due, workers = Ledger(crawled / "job.sqlite"), asyncio.Queue(), FakeWorkers()
+    ledger, due = Ledger(crawled / "job.sqlite"), asyncio.Queue()
+    workers = FakeWorkers(ledger)
     work = mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
     for name in ("s.test", "s.test", "s.test", ""):
         due.put_nowait(name)
@@ -254,7 +267,8 @@ async def test_the_corpus_is_not_written_after_each_site_but_at_the_end(crawled:
 
 
 async def test_the_corpus_is_written_again_when_writing_has_rested(crawled: Path):
-    ledger, due, workers, clock = Ledger(crawled / "job.sqlite"), asyncio.Queue(), FakeWorkers(), FakeClock()
+    ledger, due, clock = Ledger(crawled / "job.sqlite"), asyncio.Queue(), FakeClock()
+    workers = FakeWorkers(ledger)
     work = mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, clock)
     for _ in range(3):
         due.put_nowait("s.test")

@@ -35,9 +35,11 @@ class Workers:
     def __init__(self, pairs: Sequence[PagePair]) -> None:
         self.pairs = pairs
         self.asked: list[int] = []  # the sizes of the batches
-        self.learned_from = 0
+        self.learned_from: list[Sequence[PagePair]] = []
+        self.taught: set[bytes] = set()  # what batches were aligned with
         self.pairing: Callable[[], Failure | None] = lambda: None
         self.breaks: Callable[[PagePair], Failure | None] = lambda _pair: None
+        self.breaks_learning: Callable[[PagePair], Failure | None] = lambda _pair: None
         self.too_long: dict[Url, str] = {}
         self.pages_too_long: dict[str, str] = {}
 
@@ -45,13 +47,15 @@ class Workers:
         found = SiteFindings(site, 2 * len(self.pairs), tuple(self.pairs))
         return self.pairing() or PairedSite(found, Template({}), self.pages_too_long)
 
-    async def learn(self, _languages: object, pairs: Sequence[PagePair], _template: Template) -> bytes:
-        self.learned_from = len(pairs)
-        return b"words"
+    async def learn(self, _languages: object, pairs: Sequence[PagePair], _template: Template) -> bytes | Failure:
+        self.learned_from.append(pairs)
+        broken = [failure for pair in pairs if (failure := self.breaks_learning(pair))]
+        return broken[0] if broken else " ".join(pair.url_a for pair in pairs).encode()
 
     async def align(
-        self, _languages: object, pairs: Sequence[PagePair], _template: Template, _learned: bytes = b""
+        self, _languages: object, pairs: Sequence[PagePair], _template: Template, learned: bytes = b""
     ) -> list[AlignedPair] | Failure:
+        self.taught.add(learned)
         self.asked.append(len(pairs))
         broken = [failure for pair in pairs if (failure := self.breaks(pair))]
         if broken:
@@ -192,13 +196,62 @@ async def test_many_pairs_are_aligned_in_batches_with_what_a_sample_taught(
     monkeypatch.setattr(site_mining, "BATCH", 4)
     site = Site(tmp_path, 22)
     await site.mine()
-    assert site.workers.learned_from == 10
+    assert list(map(len, site.workers.learned_from)) == [10]
     assert sorted(site.workers.asked) == [2, 4, 4, 4, 4, 4]
     assert site.segments() == 22
     done = [doing.done for doing in site.told if doing and doing.total == 22]
     assert done == sorted(done)
     assert str(site.told[-1]) == "aligning s.test (22 of 22 en-fr pairs)"
     site.ledger.close()
+
+
+@pytest.mark.parametrize("count", [9, 22])
+async def test_what_a_pair_is_aligned_with_depends_on_no_batch_half_or_interruption(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+):
+    monkeypatch.setattr(site_mining, "SAMPLE", 10)
+    monkeypatch.setattr(site_mining, "BATCH", 4)
+    site = Site(tmp_path, count)
+    site.workers.breaks = lambda pair: ERROR if pair == site.pairs[4] else None
+    await site.mine()
+    with site.ledger.transaction():  # as if it had been killed before the others were stored
+        site.ledger.database.query("DELETE FROM alignments WHERE id > 5")
+    await site.mine()
+    assert len(site.workers.taught) == 1
+    assert site.segments() == count - 1
+    site.ledger.close()
+
+
+async def test_the_order_in_which_pairs_come_changes_nothing_that_is_learned(site: Site):
+    await site.mine()
+    site.workers.pairs = site.pairs[::-1]
+    await site.mine(settings="others")
+    first, second = site.workers.learned_from
+    assert first == second
+
+
+async def test_a_pair_that_breaks_learning_is_left_out_of_the_sample_and_the_others_teach(site: Site):
+    bad = site.pairs[4]
+    site.workers.breaks_learning = lambda pair: CRASH if pair == bad else None
+    await site.mine()
+    assert {pair.url_a for pair in site.workers.learned_from[-1]} == {pair.url_a for pair in site.pairs} - {bad.url_a}
+    assert len(site.workers.taught) == 1
+    assert site.segments() == 9
+
+
+async def test_learning_that_was_killed_once_is_done_again_with_the_same_sample(site: Site):
+    failures = [CRASH]
+    site.workers.breaks_learning = lambda _pair: failures.pop() if failures else None
+    await site.mine()
+    assert site.workers.learned_from[0] == site.workers.learned_from[-1]
+    assert site.segments() == 9
+
+
+async def test_pairs_that_all_break_learning_are_aligned_alone(site: Site):
+    site.workers.breaks_learning = lambda _pair: ERROR
+    await site.mine()
+    assert site.workers.taught == {b""}
+    assert set(site.workers.asked) == {1}
 
 
 async def test_a_worker_that_is_killed_at_each_attempt_costs_its_site_and_not_the_job(tmp_path: Path):

@@ -4,7 +4,6 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -153,7 +152,7 @@ def _units(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdF
 
 def _pages(ledger: Ledger) -> Iterator[Page]:
     for site in [known.site for known in ledger.sites()]:
-        yield from without_template(partial(ledger.pages, site=site))
+        yield from without_template(ledger.view(site).pages)
 
 
 def _in_language(page: Page, language: Language) -> Page:

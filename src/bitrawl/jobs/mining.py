@@ -24,9 +24,9 @@ from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.jobs.site_mining import SiteMiner, Watch
 from bitrawl.jobs.worker import MiningWorkers
 from bitrawl.mining import Doing, Step
-from bitrawl.model import Page, Visit
+from bitrawl.model import Page, SiteKnowledge, Visit
 from bitrawl.protocols import Clock
-from bitrawl.store.findings import Findings, MinedFrom
+from bitrawl.store.findings import Findings, made_from
 from bitrawl.store.ledger import Ledger
 from bitrawl.version import __version__
 
@@ -205,7 +205,7 @@ class _Mining:
 
     async def mine_all(self, *, again: bool = False) -> None:
         """What has not been mined as it is now and with these settings, several sites at a time; then the corpus."""
-        sites = [known.site for known in self._ledger.sites() if again or self._is_stale(known.site, known.pages)]
+        sites = [known.site for known in self._ledger.sites() if again or self._is_stale(known)]
         # Until the corpus is written: whatever ends this before leaves a job that is interrupted, and not done.
         self._ledger.remember("mining", str(Doing(Step.PAIRING, what="sites", total=len(sites))))
         tasks = [asyncio.ensure_future(self._mine(site)) for site in sites]
@@ -216,9 +216,11 @@ class _Mining:
                 task.cancel()
         await self._write()
 
-    def _is_stale(self, site: str, pages: int) -> bool:
-        earlier = self._findings.mined(site)
-        return bool(pages or earlier) and earlier != MinedFrom(pages, self._settings)
+    def _is_stale(self, known: SiteKnowledge) -> bool:
+        earlier = self._findings.mined(known.site)
+        if earlier is None:
+            return known.pages > 0
+        return earlier.made_from != made_from(self._settings, self._ledger.extent(known.site))
 
     async def _mine(self, site: str) -> None:
         earlier = self._findings.mined(site)
@@ -227,7 +229,7 @@ class _Mining:
         mined = await self._miner.mine(site, known_pairs=self._known_pairs)
         found = mined.found
         if self._known_pairs and earlier:  # The pairs were made of those pages, with those settings.
-            found = msgspec.structs.replace(found, pages=earlier.pages, settings=earlier.settings)
+            found = msgspec.structs.replace(found, pages=earlier.pages, made_from=earlier.made_from)
         self._findings.replace(found, mined.alignments, mined.faults)
         self._unwritten = True
 

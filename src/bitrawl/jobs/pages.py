@@ -1,7 +1,6 @@
 """Pages with their template told from their content: those of a job, and those of files, folders and URLs."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
@@ -103,7 +102,7 @@ def job_pages(folder: JobFolder) -> Iterator[Page]:
     ledger = folder.reading()
     try:
         for site in [known.site for known in ledger.sites()]:
-            yield from without_template(partial(ledger.pages, site=site))
+            yield from without_template(ledger.view(site).pages)
     finally:
         ledger.close()
 

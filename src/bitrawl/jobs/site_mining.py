@@ -19,16 +19,16 @@ from bitrawl.jobs.worker import Languages, MiningWorkers
 from bitrawl.mining import AlignedPair, Doing, PairedSite, Step
 from bitrawl.model import PagePair, Reason, Skip, Stage, pack
 from bitrawl.protocols import Clock
-from bitrawl.store.findings import AlignmentKey, Findings, SiteFindings
+from bitrawl.store.findings import AlignmentKey, Findings, SiteFindings, made_from
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.template import Template
 from bitrawl.url import Url
 
-# Up to so many pairs are aligned together, and teach each other. More are aligned in batches with what so many of them
-# have taught: judgement; alignment on the development sets gains nothing from more than some hundred pages.
+# Words are learned from so many pairs: judgement; alignment on the development sets gains nothing from more than some
+# hundred pages.
 SAMPLE = 200
 BATCH = 32  # pairs: a batch of pages of 50 kB needs some 100 MB; judgement
-ATTEMPTS = 2  # at pairing a site whose worker died: once more alone, and then it is given up
+ATTEMPTS = 2  # at pairing a site, or learning from a sample, whose worker died: once more, and then it is given up
 KEPT_INPUTS = 100  # of what failed; judgement
 
 Watch = Callable[[Doing | None], None]
@@ -67,18 +67,18 @@ class SiteMiner:
 
     async def mine(self, site: str, *, known_pairs: bool = False) -> MinedSite:
         """Everything from pages to judged segments; the segments are in the ledger when this returns."""
-        pages = self._ledger.knowledge(site).pages
+        pages, extent = self._ledger.knowledge(site).pages, self._ledger.extent(site)
         self._watch(Doing(Step.PAIRING, site, "pages", total=pages))
         faults: list[Skip] = []
         paired = await self._paired(site, faults, known_pairs=known_pairs)
         if paired is None:
-            return MinedSite(SiteFindings(site, pages, settings=self._settings), [], faults)
+            return MinedSite(SiteFindings(site, pages, made_from=made_from(self._settings, extent)), [], faults)
         for url, left_out in paired.too_long.items():
             faults.append(Skip(Url.known(url), Stage.ALIGN, Reason.SEGMENT_TOO_LONG, left_out))
         keys: list[AlignmentKey] = []
         for languages, group in groupby(paired.found.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
             keys += await self._aligned(site, languages, list(group), paired.template, faults)
-        found = msgspec.structs.replace(paired.found, settings=self._settings)
+        found = msgspec.structs.replace(paired.found, made_from=made_from(self._settings, paired.extent))
         return MinedSite(found, keys, faults)
 
     async def _paired(self, site: str, faults: list[Skip], *, known_pairs: bool) -> PairedSite | None:
@@ -95,15 +95,22 @@ class SiteMiner:
     async def _aligned(
         self, site: str, languages: Languages, pairs: Sequence[PagePair], template: Template, faults: list[Skip]
     ) -> list[AlignmentKey]:
-        """The keys of the pairs' segments, in their order."""
-        learned = await self._learned(site, languages, pairs, template)
-        work = _Work(languages, template, learned, self._context(languages, pairs, template, learned))
+        """The keys of the pairs' segments, in their order.
+
+        All are aligned with what one sample of them teaches, which their URLs choose. So it does not matter which batch a
+        pair is in, whether that was halved, and what was aligned before the job was interrupted.
+        """
+        sample = sorted(pairs, key=lambda pair: _hash(f"{pair.url_a} {pair.url_b}".encode()))[:SAMPLE]
+        work = _Work(languages, template, self._context(languages, sample, template))
         keys = {(pair.url_a, pair.url_b): self._key(pair, work) for pair in pairs}
         missing: list[PagePair] = []
         known: list[PagePair] = []
         for pair in pairs:
             (known if self._findings.is_aligned(keys[pair.url_a, pair.url_b]) else missing).append(pair)
         faults += self._findings.faults_of(site, known)
+        if missing:
+            self._watch(Doing(Step.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
+            work = work._replace(learned=await self._learned(sample, work))
         progress = _Progress(site, languages, len(pairs), len(known), self._clock, self._watch)
         progress.tell()
 
@@ -114,7 +121,7 @@ class SiteMiner:
                 faults.extend(lost)
             progress.add(len(some))
 
-        size = BATCH if learned else SAMPLE
+        size = BATCH if work.learned else 1  # a pair that has nothing to go by is its own teacher
         tasks = [asyncio.ensure_future(batch(some)) for some in _batches(missing, size)]
         try:
             await asyncio.gather(*tasks)
@@ -123,15 +130,25 @@ class SiteMiner:
                 task.cancel()
         return list(keys.values())
 
-    async def _learned(self, site: str, languages: Languages, pairs: Sequence[PagePair], template: Template) -> bytes:
-        """From a sample of many pairs; nothing for a few, which teach each other."""
-        if len(pairs) <= SAMPLE:
-            return b""
-        sample = sorted(pairs, key=lambda pair: _hash(f"{pair.url_a} {pair.url_b}".encode()))[:SAMPLE]
-        self._watch(Doing(Step.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
-        sample.sort(key=lambda pair: (pair.url_a, pair.url_b))
-        answer = await self._workers.learn(languages, sample, template)
-        return b"" if isinstance(answer, Failure) else answer
+    async def _learned(self, sample: Sequence[PagePair], work: "_Work") -> bytes:
+        """What the sample teaches without the pairs of it that break a worker; nothing if all of them do."""
+        for _ in range(ATTEMPTS):
+            answer = await self._workers.learn(work.languages, sample, work.template)
+            if not isinstance(answer, Failure):
+                return answer
+            _log.warning("learning from %d pairs failed: %s %s", len(sample), answer.kind, answer.detail)
+        half = len(sample) // 2
+        good = [*await self._teaching(sample[:half], work), *await self._teaching(sample[half:], work)]
+        if len(good) == len(sample):  # None breaks it, but all are too much.
+            good = good[:half]
+        return await self._learned(good, work) if good else b""
+
+    async def _teaching(self, pairs: Sequence[PagePair], work: "_Work") -> list[PagePair]:
+        """Those that a worker can learn from."""
+        if not pairs or not isinstance(await self._workers.learn(work.languages, pairs, work.template), Failure):
+            return list(pairs)
+        half = len(pairs) // 2
+        return [*await self._teaching(pairs[:half], work), *await self._teaching(pairs[half:], work)] if half else []
 
     async def _batch(self, pairs: Sequence[PagePair], work: "_Work") -> list["_Aligned"]:
         """A batch that fails is halved until the pair is found that breaks it: that one is lost, and no other."""
@@ -161,10 +178,10 @@ class SiteMiner:
         except StoreError as error:
             _log.warning("the input of a failed alignment cannot be kept: %s", error)
 
-    def _context(self, languages: Languages, pairs: Sequence[PagePair], template: Template, learned: bytes) -> bytes:
-        """Of all that the segments of a pair depend on but the pair: without a sample, the other pairs as well."""
-        taught = learned or b"".join(self._key(pair, None) for pair in pairs)
-        return _hash(self._settings.encode(), "-".join(languages).encode(), pack(template), taught)
+    def _context(self, languages: Languages, sample: Sequence[PagePair], template: Template) -> bytes:
+        """Of all that the segments of a pair depend on but the pair."""
+        taught = (self._key(pair, None) for pair in sample)
+        return _hash(self._settings.encode(), "-".join(languages).encode(), pack(template), *taught)
 
     def _key(self, pair: PagePair, work: "_Work | None") -> AlignmentKey:
         texts = [self._ledger.digest(url).encode() for url in (pair.url_a, pair.url_b)]
@@ -193,8 +210,8 @@ class _Work(NamedTuple):
 
     languages: Languages
     template: Template
-    learned: bytes
     context: bytes
+    learned: bytes = b""
 
 
 class _Progress:

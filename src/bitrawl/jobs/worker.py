@@ -43,7 +43,7 @@ class LearnWords(msgspec.Struct, frozen=True, tag=True):
 
 
 class AlignPairs(msgspec.Struct, frozen=True, tag=True):
-    """Align and judge some pairs of a site, with what was learned from a sample, or with each other."""
+    """Align and judge some pairs of a site with what was learned from a sample; without it, they teach each other."""
 
     languages: Languages
     pairs: list[PagePair]
@@ -145,13 +145,14 @@ def _answered(miner: Miner, ledger: Ledger, asked: PairSite | LearnWords | Align
 
 
 def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> PairedSite:
-    pages = partial(ledger.pages, site=site)
+    view = ledger.view(site)
     if not known_pairs:
-        return miner.pair(site, pages, ledger.sitemaps(site), page_of=ledger.page)
+        paired = miner.pair(site, view.pages, view.sitemaps(), page_of=ledger.page)
+        return msgspec.structs.replace(paired, extent=view.extent)
     pairs, refusals = Findings(ledger).recorded(site)
-    paired = miner.pair(site, pages, (), known=pairs)
+    paired = miner.pair(site, view.pages, (), known=pairs)
     found = msgspec.structs.replace(paired.found, refusals=tuple(refusals))
-    return msgspec.structs.replace(paired, found=found)
+    return msgspec.structs.replace(paired, found=found, extent=view.extent)
 
 
 def _pages(ledger: Ledger, pairs: Sequence[PagePair], template: Template) -> list[tuple[Page, Page]]:

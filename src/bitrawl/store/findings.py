@@ -28,14 +28,19 @@ class SiteFindings(msgspec.Struct, frozen=True):
     refusals: tuple[RefusedPair, ...] = ()
     duplicates: dict[str, str] = {}  # from the copy to the page that it repeats
     patterns: dict[str, int] = {}  # how the URLs of pairs differ, and how many pairs show it
-    settings: str = ""  # a fingerprint of the settings that it was mined with
+    made_from: str = ""  # see below
 
 
-class MinedFrom(msgspec.Struct, frozen=True):
-    """What a site's findings were made from. If nothing of it has changed, there is nothing to mine."""
+class Mined(msgspec.Struct, frozen=True):
+    """How many pages a site was mined from, and from what: if nothing of that has changed, there is nothing to mine."""
 
-    pages: int = 0
-    settings: str = ""
+    pages: int
+    made_from: str
+
+
+def made_from(settings: str, extent: str) -> str:
+    """All that the findings of a site depend on: a fingerprint of the settings, and which pages and sitemaps were read."""
+    return f"{settings} {extent}"
 
 
 AlignmentKey = bytes
@@ -100,7 +105,7 @@ class Findings:
             self._query_many("INSERT INTO patterns VALUES (?, ?, ?)", shown)
             for skip in faults:
                 self._ledger.record_fault(site, skip)
-            self._query("INSERT INTO mined VALUES (?, ?, ?)", (site, found.pages, found.settings))
+            self._query("INSERT INTO mined VALUES (?, ?, ?)", (site, found.pages, found.made_from))
 
     def faults(self) -> list[Skip]:
         """What could not be mined, or failed in a strategy, and why, in the order in which it was met."""
@@ -120,10 +125,10 @@ class Findings:
             if (url, detail.removeprefix("with ").partition(": ")[0]) in partners
         ]
 
-    def mined(self, site: str) -> MinedFrom | None:
+    def mined(self, site: str) -> Mined | None:
         """What the site was mined from; None if it has not been mined."""
         row = self._query("SELECT pages, settings FROM mined WHERE site = ?", (site,)).fetchone()
-        return MinedFrom(*row) if row else None
+        return Mined(*row) if row else None
 
     def begun(self) -> bool:
         """Whether any site has been mined."""

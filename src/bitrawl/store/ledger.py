@@ -1,5 +1,6 @@
 """The ledger: what a job has seen, decided and stored, in one SQLite file that survives `kill -9`."""
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -33,6 +34,36 @@ class _Described(msgspec.Struct, frozen=True):
     """A page, of which only its metadata is read."""
 
     metadata: Metadata = Metadata()
+
+
+class SiteView:
+    """The pages and sitemaps of one site at one moment, to be read as often as one likes. What comes later is not in it.
+
+    The pages come in the order of their URLs, whatever the order of the visits. Only their numbers are held: a transaction
+    that stays open while a site is mined would let the log of the running crawl grow.
+    """
+
+    def __init__(self, ledger: "Ledger", site: str) -> None:
+        self._ledger = ledger
+        with ledger.snapshot():
+            query = ledger.database.query
+            self._pages = array(
+                "q", (row[0] for row in query("SELECT id FROM pages WHERE site = ? ORDER BY url", (site,)))
+            )
+            self._sitemaps = [row[0] for row in query("SELECT url FROM sitemaps WHERE site = ? ORDER BY url", (site,))]
+            self.extent = ledger.extent(site)
+            """As `Ledger.extent` said at that moment."""
+
+    def pages(self) -> Iterator[Page]:
+        """One in memory at a time."""
+        for number in self._pages:
+            page = self._ledger.numbered_page(number)
+            if page is not None:
+                yield page
+
+    def sitemaps(self) -> Iterator[Sitemap]:
+        """One in memory at a time."""
+        yield from map(self._ledger.sitemap, self._sitemaps)
 
 
 class Ledger:
@@ -126,10 +157,20 @@ class Ledger:
         self._sites[knowledge.site] = knowledge
         self.database.query("INSERT OR REPLACE INTO sites VALUES (?, ?)", (knowledge.site, pack(knowledge)))
 
-    def pages(self, *, site: str | None = None) -> Iterator[Page]:
-        """The pages in the order of their visits, one in memory at a time."""
-        where, values = ("WHERE site = ?", (site,)) if site else ("", ())
-        for (blob,) in self.database.query(f"SELECT page FROM pages {where} ORDER BY id", values):
+    def view(self, site: str) -> SiteView:
+        """What there is of a site now. Only for a ledger that reads."""
+        return SiteView(self, site)
+
+    def extent(self, site: str) -> str:
+        """Tells which pages and sitemaps of a site there are: while it stays the same, they do."""
+        # A page that is visited again gets a new, higher number.
+        pages = self.database.one("SELECT count(*), coalesce(max(id), 0) FROM pages WHERE site = ?", (site,))
+        (sitemaps,) = self.database.one("SELECT count(*) FROM sitemaps WHERE site = ?", (site,))
+        return "{}:{}:{}".format(*pages, sitemaps)
+
+    def pages(self) -> Iterator[Page]:
+        """The pages of all sites in the order of their visits, one in memory at a time."""
+        for (blob,) in self.database.query("SELECT page FROM pages ORDER BY id"):
             yield self._unpack_page(self._decompress(blob))
 
     def some_pages(self, most: int) -> Iterator[Page]:
@@ -148,6 +189,11 @@ class Ledger:
     def page(self, url: Url) -> Page | None:
         """One page, read again; None where that URL is none."""
         row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
+        return self._unpack_page(self._decompress(row[0])) if row else None
+
+    def numbered_page(self, number: int) -> Page | None:
+        """The same by its number in a view; None if it was visited again since."""
+        row = self.database.one("SELECT page FROM pages WHERE id = ?", (number,))
         return self._unpack_page(self._decompress(row[0])) if row else None
 
     def licences(self, urls: Iterable[Url]) -> Counter[str]:
@@ -182,9 +228,10 @@ class Ledger:
                 outcome = Skip(Url.known(url), Stage(stage), Reason(reason), detail or "", status)
             yield Visit(Lease(self._unpack_link(link), 0.0), outcome, status)
 
-    def sitemaps(self, site: str) -> Iterator[Sitemap]:
-        for (blob,) in self.database.query("SELECT sitemap FROM sitemaps WHERE site = ?", (site,)):
-            yield self._unpack_sitemap(self._decompress(blob))
+    def sitemap(self, url: str) -> Sitemap:
+        """One that a view names."""
+        (blob,) = self.database.one("SELECT sitemap FROM sitemaps WHERE url = ?", (url,))
+        return self._unpack_sitemap(self._decompress(blob))
 
     def sightings(self) -> Iterator[tuple[Link, Page | None]]:
         """Every page in the order of the visits, without its paragraphs and links; None for a redirect."""
