@@ -45,6 +45,15 @@ OTHERS = {
     "--table",
     "--draw",
     "--models",
+    "--sizes",
+    "--urls",
+    "--good",
+    "--reach",
+    "--silent",
+    "--slow",
+    "--refused",
+    "--seconds",
+    "--homes",
 }  # flags of benchmarks, in the running text
 
 _BLOCK = re.compile(

@@ -383,12 +383,13 @@ class Crawl:
         advice = self.scorer.advise(known)
         self.frontier.rescore((url, min(score, BELOW_FIRST)) for url, score in advice.scores)
         self._enqueue(advice.links, None)
-        if known.left and not self.settings.exhaustive and known.site not in self.frontier.left:
+        leaves = self.settings.leave and not self.settings.exhaustive
+        if leaves and known.left and known.site not in self.frontier.left:
             known = msgspec.structs.replace(known, left="")  # the frontier has gone back to it
             self.ledger.learn(known)
         if advice.leave and not known.left:
             self.ledger.learn(msgspec.structs.replace(known, left=advice.leave))
-            if self.settings.leave and not self.settings.exhaustive:
+            if leaves:
                 self.frontier.leave(known.site, advice.leave)
 
     def _enqueue(self, links: Sequence[Link], found_on: Page | None) -> None:
