@@ -4,6 +4,7 @@
     python -m benchmarks.pairs apisix gimp-help     # these, with the package's own model, which has seen them
     python -m benchmarks.pairs apisix --urls folder # as it would be with other URLs (benchmarks/changed_urls.py)
     python -m benchmarks.pairs --sizes              # the same pairs on a tenth, a third and all of a site's pages
+    python -m benchmarks.pairs --orphans            # pages of a site of which none has its translation
     python -m benchmarks.pairs --packs DIR          # with further packs, such as those of benchmarks.libreoffice
 
 Below each site stand the true pairs that were refused, by reason.
@@ -21,6 +22,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +32,7 @@ from benchmarks.changed_urls import ChangedUrls, with_changed_urls
 from benchmarks.strategies import CACHE, SITES
 from bitrawl import demo
 from bitrawl.model import Language, Method, Page
+from bitrawl.pair.condensing import language_of
 from bitrawl.pair.evidence import ALL, METHODS_OF
 from bitrawl.pair.pairing import Pairing, PairingResult, PairingSettings
 from bitrawl.pair.scoring import MODEL, ScoreModel
@@ -160,6 +163,23 @@ def sizes(sites: Sequence[LabelledSite], models: Mapping[str, ScoreModel]) -> No
             )
 
 
+def orphans(sites: Sequence[LabelledSite], model: ScoreModel) -> None:
+    """Pages in one language of one half of a site, and in another language of the other half: all pairs are wrong."""
+    total = 0
+    for site in sites:
+        first, second = site.languages[:2]
+        pages = [
+            page
+            for half, language in ((site.part(2, 0), first), (site.part(2, 1), second))
+            for page in half.pages
+            if language_of(page, site.languages) == language
+        ]
+        found = counted(replace(site, true=frozenset()), found_by(paired(replace(site, pages=pages), model))).wrong
+        total += found
+        print(f"{site.name:<28}{len(pages):>7} pages in {first} and {second}: {found} wrong pairs", flush=True)
+    print(f"orphans: {total} wrong pairs")
+
+
 def one_host(sites: Sequence[LabelledSite]) -> LabelledSite:
     """Several sites as folders of one host. Their sitemaps stay behind."""
 
@@ -189,6 +209,7 @@ def main() -> None:
     parser.add_argument("sites", nargs="*")
     parser.add_argument("--packs", type=Path, action="append", default=[], help="a folder with further packs")
     parser.add_argument("--sizes", action="store_true", help="the same pairs on sites of three sizes")
+    parser.add_argument("--orphans", action="store_true", help="sites without translations")
     parser.add_argument("--urls", type=ChangedUrls, choices=list(ChangedUrls), help="measure the sites with other URLs")
     asked = parser.parse_args()
     if asked.urls and not asked.sites:
@@ -206,6 +227,8 @@ def main() -> None:
         sites = [labelled_site(pack, CACHE) for pack in packs]
         sites.append(one_host(sites))
         sizes(sites, dict.fromkeys((site.name for site in sites), ScoreModel.load(MODEL)))
+    elif asked.orphans:
+        orphans([labelled_site(pack, CACHE) for pack in packs], ScoreModel.load(MODEL))
     elif asked.sites:
         table(packs, dict.fromkeys(asked.sites, ScoreModel.load(MODEL)), asked.urls)
     else:

@@ -46,6 +46,7 @@ OTHERS = {
     "--draw",
     "--models",
     "--sizes",
+    "--orphans",
     "--urls",
     "--good",
     "--reach",
