@@ -200,7 +200,7 @@ class LinkRelevance:
         found[:, Column.BY_PLACE : Column.BY_SOURCE + 1] = np.log(rates / (1 - rates))
         found[:, Column.UNSEEN] = self._unseen(rows)
         found[:, Column.SOURCES] = np.log1p(found[:, Column.SOURCES])
-        found[:, Column.TERMS] *= self._unsure()
+        found[:, Column.TERMS] *= self.unsure
         return found
 
     def see_through(self, old: int, new: int) -> None:
@@ -266,7 +266,8 @@ class LinkRelevance:
         """
         return SHIFT_TO - self._best[-max(1, min(BEST, self._judged // 10))]
 
-    def _unsure(self) -> float:
+    @property
+    def unsure(self) -> float:
         """1 while the judge has recognised nothing, 0 when the best pages are probably relevant."""
         return min(max(0.0, self._missing() / MOST_SHIFT), 1.0) if self._best else 1.0
 
@@ -296,7 +297,7 @@ class LinkRelevance:
         odds = float(features @ self.weights + self._word_weights.odds(np.array([row]))[0])
         chance = 1 / (1 + np.exp(-np.clip(odds, -20, 20)))
         # What brought pages that the judge does not recognise anyway teaches no words: they would lead on to more of the same.
-        self._word_weights.correct(row, (gain - chance) * (1 - self._unsure()))
+        self._word_weights.correct(row, (gain - chance) * (1 - self.unsure))
         self.weights += STEP * np.float32(gain - chance) * features / np.float32(1 + np.linalg.norm(features) / 4)
         self.weights += np.float32(PULL) * (self._trained - self.weights)
 

@@ -44,6 +44,9 @@ CURIOSITY = 0.25
 # nothing better is queued, hosts take turns. Of 0, 0.2, 0.3 and 0.5 on the variants of benchmarks/homes.py (2026-11): with less,
 # hosts behind a home page that misleads are not found, with more, the turns are too many.
 UNSURE = 0.3
+# What is left of it when the judge has recognised enough pages. Of 0.1, 0.33 and 1 (wine and environment of `web`): with more, the last
+# pages of a topic wait for the turns of other hosts; with less, other sites about it are found late.
+SURE = 0.33
 FIRST_LOOK = 4
 NEXT = 0.97
 # A home page that has no running text, or is in another language, says nothing of its site. What it leads to is looked at in its
@@ -226,7 +229,8 @@ class TopicalAdaptive:
         chance = np.where(np.isnan(fixed), self._links.chance(rows), fixed)
         chance *= self._languages.chance(rows)
         visits = queue.visits[queue.host[rows]]
-        unsure = np.where(visits > 0, np.float32(UNSURE) / (1 + visits), np.float32(0))
+        most = UNSURE * (self._links.unsure + SURE * (1 - self._links.unsure))
+        unsure = np.where(visits > 0, np.float32(most) / (1 + visits), np.float32(0))
         chance += (1 - chance) * np.maximum(np.float32(CURIOSITY) * queue.look[rows], unsure)
         found: Floats = chance * queue.expected[rows]
         return found
