@@ -24,7 +24,7 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
 HOSTS = ("harbour.test", "valley.test")
-PAIRS = 24  # of each host
+PAIRS = 12  # of each host
 
 
 def html(title: str, paragraphs: list[str], links: list[str]) -> str:
