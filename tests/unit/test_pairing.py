@@ -13,6 +13,7 @@ from bitrawl.pair.evidence import ALL, pair_key
 from bitrawl.pair.features import COLUMN, NAMES, Candidates, best_rivals
 from bitrawl.pair.pairing import Pairing, PairingSettings, by_itself
 from bitrawl.pair.scoring import ScoreModel
+from bitrawl.urls.patterns import learn
 
 CONVENTIONS = {
     "folders": ("http://s.test/en/{}.html", "http://s.test/fr/{}.html"),
@@ -71,10 +72,10 @@ def test_the_order_of_the_pages_changes_nothing():
     assert found(pages) == found(pages[::-1]) == pairs
 
 
-def test_the_learned_url_patterns_are_returned():
+def test_the_pairs_show_the_url_patterns_of_the_site():
     pages, _ = articles(20, *CONVENTIONS["ids off by a constant"])
-    patterns = Pairing().pairs(pages, [EN, FR]).patterns
-    assert "{+200}" in [str(pattern) for pattern in patterns[EN, FR]]
+    pairs = Pairing().pairs(pages, [EN, FR]).pairs
+    assert "{+200}" in [str(pattern) for pattern in learn([(pair.url_a, pair.url_b) for pair in pairs])]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
@@ -163,7 +164,7 @@ pages = [
     for n, page in enumerate(pages)
 ]
 result = Pairing().pairs(pages, [EN, FR])
-print(result.pairs, result.refusals, result.patterns)
+print(result.pairs, result.refusals)
 """
 
 

@@ -80,10 +80,8 @@ def test_all_languages_of_a_page_are_versions_of_each_other():
 def test_numbers_that_differ_by_a_constant_are_a_pattern():
     urls = [(f"http://s.test/article{100 + n}", EN) for n in range(8)]
     urls += [(f"http://s.test/article{200 + n}", FR) for n in range(8)]
-    site = site_of(*urls)
-    detector = UrlDetector()
-    detector.propose(site, Known({(n, n + 8): 1.0 for n in range(4)}, site))
-    assert [str(pattern) for pattern in detector.patterns[EN, FR]] == ["{+100}"]
+    pairs = [(Url.parse(urls[n][0]), Url.parse(urls[n + 8][0])) for n in range(4)]
+    assert [str(pattern) for pattern in learn(pairs)] == ["{+100}"]
 
 
 def test_two_pairs_are_no_pattern():

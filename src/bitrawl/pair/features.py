@@ -132,7 +132,7 @@ class Surveyor:
         self._embedded = EmbeddingSpace(site, encoder) if encoder and Method.CONTENT in methods else None
         self._words = WordIndex(site)
         self._rare = RareImages(site)
-        self._untranslated = UntranslatedText(site)
+        self.untranslated = UntranslatedText(site)
         self._lengths = ParagraphLengths(site)
         self._sizes = np.bincount(site.spoken, minlength=len(site.languages))
         self._measured = Candidates(np.zeros(0, np.int64), np.zeros((0, len(FIXED)), np.float32))
@@ -243,7 +243,7 @@ class Surveyor:
             *measured,
             structure.selected(structure.combined(measured), methods),
             self._lengths.evidence(pair) if self._asked("structure") else 0.0,
-            *self._untranslated.measures(pair),
+            *self.untranslated.measures(pair),
         ]
 
     def fill_context(self, keys: Ints, rows: NDArray[np.float32], known: Known) -> None:

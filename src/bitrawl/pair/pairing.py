@@ -25,9 +25,8 @@ from bitrawl.pair.scoring import ScoreModel, probabilities
 from bitrawl.pair.site import PageOf, Pages, Site
 from bitrawl.pair.structure import letter_of
 from bitrawl.pair.url_pairs import UrlDetector
-from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, RefusalReason, UntranslatedText, same_text
+from bitrawl.pair.verification import MAX_SHARED, MIN_WEIGHT, Refusal, RefusalReason, same_text
 from bitrawl.protocols import Encoder
-from bitrawl.urls.patterns import Pattern
 
 Scorer = Callable[[Candidates], Floats]
 
@@ -57,12 +56,11 @@ class PairingSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairingResult:
-    """The pairs, what was refused and why, and what was learned of the site's URLs."""
+    """The pairs, and what was refused and why."""
 
     pairs: list[PagePair] = field(default_factory=list)
     partial: list[PagePair] = field(default_factory=list)  # refused, but a part of their text is translated
     refusals: list[Refusal] = field(default_factory=list)
-    patterns: dict[tuple[Language, Language], dict[Pattern, float]] = field(default_factory=dict)
 
 
 class Pairing:
@@ -128,7 +126,6 @@ class Rounds:
         self._left_out.update(summary.number for summary in site.summaries if summary.weight < MIN_WEIGHT)
         if not settings.keep_machine_translated:
             self._left_out.update(summary.number for summary in site.summaries if summary.machine)
-        self._untranslated = UntranslatedText(site)
         self._url = UrlDetector(settings.url_pairs)
         self.surveyor = Surveyor(
             site, settings.methods, url=self._url, lexicons=lexicons, encoder=encoder, left_out=self._left_out
@@ -165,7 +162,6 @@ class Rounds:
             self._page_pairs(matched, order),
             [msgspec.structs.replace(pair, partial=True) for pair in self._page_pairs(partial, order)],
             self._refusals(matched, partial.keys(), scores, order),
-            self._url.patterns,
         )
 
     def _partial(self, matched: Mapping[PageNumbers, float]) -> dict[PageNumbers, float]:
@@ -218,7 +214,7 @@ class Rounds:
         a, b = (self.site.summaries[number] for number in pair)
         if a.machine or b.machine:
             return RefusalReason.MACHINE
-        alike = same_text(self.site, pair) if a.language == b.language else self._untranslated.shared(pair)
+        alike = same_text(self.site, pair) if a.language == b.language else self.surveyor.untranslated.shared(pair)
         if alike >= MAX_SHARED or self._copies.get(a.number) == b.number or self._copies.get(b.number) == a.number:
             return RefusalReason.UNTRANSLATED
         if a.language == b.language:

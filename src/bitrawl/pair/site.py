@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bitrawl.model import AlternateSource, Language, Page, Paragraph
 from bitrawl.pair.rows import Numbers, Rows
 from bitrawl.text.template import Template
+from bitrawl.text.words import unspaced_count
 from bitrawl.url import Url
 
 Pages = Callable[[], Iterable[Page]]
@@ -31,7 +32,6 @@ PROSE_LETTERS = 0.85  # ... and the share of them that are letters and spaces.
 SENTENCE_WORDS = 5
 PLAIN_WORDS = 0.5
 CODE_WORDS = 0.5
-UNSPACED = 12  # Characters between two spaces, on average, where a script has none between words.
 _QUOTED = "\"'“”‘’«»().,;!?…"
 _SIGNS = re.compile(r"[\d_/\\:=<>{}\[\]$@#*+|~^%&.-]")
 
@@ -135,7 +135,7 @@ def is_sentence(text: str) -> bool:
     Both versions of a page share code, commands, names, menus and keys by nature.
     """
     tokens = text.split()
-    if not text.isascii() and len(text) >= UNSPACED * len(tokens):
+    if unspaced_count(text) * 2 > len(text):
         return True
     plain = sum(_is_plain(token) for token in tokens)
     return len(tokens) >= SENTENCE_WORDS and plain >= PLAIN_WORDS * len(tokens)

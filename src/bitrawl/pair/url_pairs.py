@@ -1,16 +1,11 @@
 """u: pages whose URLs are versions of each other, by all URLs of the site together, or by the user's replacements."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 
-from bitrawl.model import Language
 from bitrawl.pair.evidence import Evidence, Known, PageNumbers, page_numbers
 from bitrawl.pair.site import Site
 from bitrawl.url import Url
-from bitrawl.urls.patterns import Pattern, learn, reliability
 from bitrawl.urls.sitewide.by_language import LIKELY, Versions
-
-RELIABLE = 0.5  # Of the known pages that a pattern leads from, the share that it must lead to their partner. Judgement.
 
 
 class UrlDetector:
@@ -20,16 +15,9 @@ class UrlDetector:
         self._replacements = replacements
         self._site: Site | None = None
         self._versions = Versions((), ())
-        self._known = Known()
-
-    @property
-    def patterns(self) -> dict[tuple[Language, Language], dict[Pattern, float]]:
-        """What the known pairs of the last round show, for whoever crawls the site; no evidence is made of it."""
-        return learned(self._site, self._known) if self._site else {}
 
     def propose(self, site: Site, known: Known) -> Evidence:
         """Each two languages by themselves; the user's replacements are certain."""
-        self._known = known
         evidence = self._of(site).scores(known.pairs)
         evidence.update(by_replacements(site, self._replacements))
         return Evidence.of(evidence)
@@ -46,24 +34,6 @@ class UrlDetector:
                 [summary.url for summary in site.summaries], [summary.language for summary in site.summaries]
             )
         return self._versions
-
-
-def learned(site: Site, known: Known) -> dict[tuple[Language, Language], dict[Pattern, float]]:
-    """For each two languages, in the order of the pairs, the patterns with their reliability."""
-    by_languages: dict[tuple[Language, Language], list[tuple[Url, Url]]] = defaultdict(list)
-    for pair in known.pairs:
-        a, b = sorted((site.summaries[number] for number in pair), key=lambda summary: summary.language)
-        by_languages[a.language, b.language].append((a.url, b.url))
-    patterns = {}
-    for languages, pairs in by_languages.items():
-
-        def exists(url: Url, language: Language = languages[1]) -> bool:
-            number = site.by_url.get(url)
-            return number is not None and site.summaries[number].language == language
-
-        worth = reliability(learn(pairs), pairs, exists)
-        patterns[languages] = {pattern: value for pattern, value in worth.items() if value >= RELIABLE}
-    return patterns
 
 
 def by_replacements(site: Site, replacements: Sequence[tuple[str, str]]) -> dict[PageNumbers, float]:

@@ -103,7 +103,7 @@ RECIPES = {
         _SITES_SOURCE,
         "src/bitrawl/pair/models/pairs.md",
         _SITES_FILES,
-        packages=("scipy",),
+        packages=("lightgbm",),
         options=frozenset({"cache"}),
     ),
     "segments": Recipe(

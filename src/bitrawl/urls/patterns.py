@@ -6,8 +6,8 @@ by a constant are a pattern, and directories are cut into tokens like basenames 
 letter).
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -149,25 +149,3 @@ def _runs(a: Tokens, b: Tokens) -> list[list[int]]:
         else:
             runs.append([code.src_start, code.src_end, code.dest_start, code.dest_end])
     return runs
-
-
-def reliability(
-    patterns: Sequence[Pattern], known: Sequence[tuple[Url, Url]], exists: Callable[[Url], bool]
-) -> dict[Pattern, float]:
-    """How often each pattern is right: of the known pages that it leads to an existing page, the share with the right
-    one.
-    """
-    partners: dict[Url, set[Url]] = defaultdict(set)
-    for a, b in known:
-        partners[a].add(b)
-    worth = {}
-    for pattern in patterns:
-        right = wrong = 0
-        for a, wanted in partners.items():
-            for url in pattern.apply(a):
-                if url in wanted:
-                    right += 1
-                elif exists(url):
-                    wrong += 1
-        worth[pattern] = right / (right + wrong + 1)
-    return worth
