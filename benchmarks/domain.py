@@ -28,7 +28,7 @@ import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from itertools import product
 from pathlib import Path
@@ -202,14 +202,28 @@ async def opened_web(stack: AsyncExitStack, name: str) -> tuple[Web, Replay]:
     return Web(name, read_truth(name), {page.url: page for page in await replay.pages()}), replay
 
 
+class Chosen(NamedTuple):
+    """A web, the other one, and the subjects that were asked for."""
+
+    name: str
+    web: Web
+    replay: Replay
+    other: Web
+    wanted: list[str]
+
+
+async def chosen(stack: AsyncExitStack, asked: argparse.Namespace) -> AsyncIterator[Chosen]:
+    webs = {name: await opened_web(stack, name) for name in SUBJECTS}
+    for name, subjects in SUBJECTS.items():
+        other = next(web for one, (web, _) in webs.items() if one != name)
+        wanted = [one for one in subjects if not asked.rows or {name, f"{name}/{one}"} & set(asked.rows)]
+        yield Chosen(name, *webs[name], other, wanted)
+
+
 async def run(asked: argparse.Namespace) -> list[tuple[str, str, Row]]:
     rows = []
     async with AsyncExitStack() as stack:
-        webs = {name: await opened_web(stack, name) for name in SUBJECTS}
-        for name, subjects in SUBJECTS.items():
-            other = next(web for one, (web, _) in webs.items() if one != name)
-            web, replay = webs[name]
-            wanted = [one for one in subjects if not asked.rows or {name, f"{name}/{one}"} & set(asked.rows)]
+        async for name, web, replay, other, wanted in chosen(stack, asked):
             for subject, seed in product(wanted, asked.seeds):
                 language = web.language(subject)
                 shown = other if other.about(subject, language, also=False) else web
@@ -229,11 +243,7 @@ class FirstPages(NamedTuple):
 async def run_first(asked: argparse.Namespace) -> list[FirstPages]:
     rows = []
     async with AsyncExitStack() as stack:
-        webs = {name: await opened_web(stack, name) for name in SUBJECTS}
-        for name, subjects in SUBJECTS.items():
-            other = next(web for one, (web, _) in webs.items() if one != name)
-            web, replay = webs[name]
-            wanted = [one for one in subjects if not asked.rows or {name, f"{name}/{one}"} & set(asked.rows)]
+        async for name, web, replay, other, wanted in chosen(stack, asked):
             kinds = (HOMES if "all" in asked.homes else asked.homes) if name == "web" and wanted else ()
             served: dict[str, Replay | HomesWeb] = {"": replay} if "all" in asked.homes or not asked.homes else {}
             for kind in kinds:
