@@ -36,8 +36,8 @@ from bitrawl.assemble.topics import Examples, topic_judge
 from bitrawl.config import Job, TopicSection
 from bitrawl.config import Walk as Strategy
 from bitrawl.discover.graph.host_languages import HostLanguages
+from bitrawl.discover.graph.names import without_www
 from bitrawl.discover.verdict import Answer, SiteVerdict
-from bitrawl.discover.walk.words import without_www
 from bitrawl.errors import UrlError
 from bitrawl.jobs.graphs import open_backlinks
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit

@@ -154,6 +154,7 @@ class Directive(StrEnum):
     TDM_RESERVATION = "tdm-reservation"  # https://www.w3.org/community/reports/tdmrep/
 
 
+MAX_REDIRECTS = 5  # in a row; RFC 9309, section 2.3.1.2, asks for as many for robots.txt
 OPT_OUTS = frozenset({Directive.NOAI, Directive.TDM_RESERVATION})
 """Directives that forbid mining the page's text."""
 
@@ -333,6 +334,12 @@ class Skip(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     detail: str = ""
     status: int = 0  # of the HTTP answer; 0 if there was none
     retry_after: float = 0.0  # seconds that the server asked us to wait
+
+    @property
+    def target(self) -> Url | None:
+        """Where a redirect leads; None if it leads to no page, and for all other skips."""
+        is_url = self.detail.startswith(("http://", "https://")) and " " not in self.detail  # else it is a sentence
+        return Url.known(self.detail) if self.reason is Reason.REDIRECT and is_url else None
 
 
 PART = 2000  # links of a sitemap that are unpacked, scored and queued at once: 0.1 to 0.2 s of CPU; judgement

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from bitrawl.cli.discover_graph import app
 from bitrawl.discover.graph.host_languages import HostLanguages
-from bitrawl.discover.graph.names import look_reversed, reversed_host, spellings
+from bitrawl.discover.graph.names import look_reversed, reversed_host, spellings, without_www
 from bitrawl.discover.graph.rows import LinkRows
 from bitrawl.discover.graph.service import BacklinkService
 from bitrawl.discover.graph.table import read_table
@@ -306,3 +306,8 @@ def test_a_table_of_sites_with_a_host_for_each_language_is_not_taken_for_reverse
     rows = [f"https://hub.test/\thttps://{language}.rail.test/\n" for language in ("fr", "de", "it")]
     path.write_text("source\ttarget\n" + "".join(rows))
     assert [link.url.host for link in read_table(path)] == ["fr.rail.test", "de.rail.test", "it.rail.test"]
+
+
+@pytest.mark.parametrize(("host", "bare"), [("www.a.org", "a.org"), ("a.org", "a.org"), ("www.de", "www.de")])
+def test_a_host_loses_its_www_only_if_a_name_is_left(host: str, bare: str):
+    assert without_www(host) == bare

@@ -52,7 +52,7 @@ NUMBERS = {
     "Failures in a row of a host that never answered": MANNERS.first_failures,
     "Failures in a row of a host that has answered before": MANNERS.failures,
     "Characters of a URL": url.MAX_LENGTH,
-    "Redirects in a row": loop.MAX_REDIRECTS,
+    "Redirects in a row": model.MAX_REDIRECTS,
     "Path segments": scope.MAX_SEGMENTS,
     "Same path segment in one URL": scope.MAX_OCCURRENCES,
     "Parameters in one URL": scope.MAX_PARAMETERS,

@@ -5,8 +5,7 @@ from enum import Enum
 
 import msgspec
 
-from bitrawl.crawl.loop import MAX_REDIRECTS
-from bitrawl.model import NO_ANSWER, Reason, Skip
+from bitrawl.model import MAX_REDIRECTS, NO_ANSWER, Reason, Skip
 from bitrawl.url import Url
 
 STOPPED_BY_YOU = "stopped by you"
@@ -98,9 +97,10 @@ def _told(seed: Url, skip: Skip) -> str:
 def _last_skip(url: Url, skip_of: Callable[[Url], Skip | None]) -> Skip | None:
     skip = skip_of(url)
     for _ in range(MAX_REDIRECTS):
-        if skip is None or skip.reason is not Reason.REDIRECT:
+        target = skip.target if skip else None
+        if target is None:
             break
-        skip = skip_of(Url.known(skip.detail)) or skip
+        skip = skip_of(target) or skip
     return skip
 
 

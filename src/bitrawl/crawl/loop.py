@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier, InFlight
 from bitrawl.crawl.hosts import SiteHosts
 from bitrawl.crawl.new_links import NewLinks
 from bitrawl.crawl.scope import Scope
 from bitrawl.crawl.traps import NEAR, Traps
-from bitrawl.errors import BitrawlError, ChildError, StoreError, UrlError
+from bitrawl.crawl.visit import understand
+from bitrawl.errors import BitrawlError, ChildError, StoreError
 from bitrawl.model import (
     OPT_OUTS,
     OWN_REQUESTS,
@@ -45,7 +45,6 @@ from bitrawl.model import (
 from bitrawl.protocols import Analyser, Clock, Fetcher, LinkScorer, Recorder
 from bitrawl.url import Url, without_credentials
 
-MAX_REDIRECTS = 5  # of a page, in a row; judgement: what RFC 9309, section 2.3.1.2, asks for robots.txt
 BELOW_FIRST = 1 - 1e-6  # the highest score of a link that was found: what a host is asked first has 1, and goes before
 # Both are below the scores of all strategies. With --exhaustive, what a strategy would not follow comes after all else that it
 # wants. What may be a trap comes after that; of this, what is deepest comes first, because there something new shows itself.
@@ -213,11 +212,11 @@ class Crawl:
             self._put_back(fetch)
             return
         if link.kind is LinkKind.PROBE:  # nothing else is asked of its host before its answer is understood
-            self._probed(fetch, await self._understood(link, answer))
+            self._probed(fetch, await understand(link, answer, self.analyser))
             return
         if lease.score > LAST:
             self.frontier.fetched(lease, took=fetch.took)
-        outcome = await self._understood(link, answer)
+        outcome = await understand(link, answer, self.analyser)
         if lease.score <= LAST:  # what it brings decides on the next
             self.frontier.fetched(lease, took=fetch.took)
         if isinstance(outcome, Sitemap):
@@ -280,11 +279,6 @@ class Crawl:
             self.ledger.record(visit, final=False)
             self.frontier.finish(lease, retry=True)
         self.observe(visit)
-
-    async def _understood(self, link: Link, capture: Capture) -> Page | Sitemap | Skip:
-        if 300 <= capture.status < 400:
-            return _redirect(link, capture)
-        return await self.analyser.analyse(capture, index=link.kind is LinkKind.INDEX)
 
     def _probed(self, fetch: Fetch, outcome: Page | Sitemap | Skip) -> None:
         """What this host answers to an address that cannot exist is its soft 404."""
@@ -456,16 +450,6 @@ def _fetch_of(lease: Lease, answer: Capture | Skip, *, at: float, took: float) -
         return Fetch(lease, answer.status, at=at, took=took)
     # The fetcher's own time, where it has one: ours includes what robots.txt made it wait.
     return Fetch(lease, answer.status, len(answer.body), at, answer.took or took, answer.place)
-
-
-def _redirect(link: Link, answer: Capture) -> Skip:
-    """The end of a link that redirects; the detail is where it leads."""
-    try:
-        target = redirect_target(answer)
-    except UrlError as error:
-        return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status)
-    reason = Reason.TOO_MANY_REDIRECTS if link.redirects >= MAX_REDIRECTS else Reason.REDIRECT
-    return Skip(link.url, Stage.FETCH, reason, target, answer.status)
 
 
 def _capped(link: Link, score: float) -> float:

@@ -2,11 +2,9 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 
 import msgspec
 
-from bitrawl.errors import UrlError
 from bitrawl.model import Directive, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
 from bitrawl.url import Url
 
@@ -29,9 +27,8 @@ class NewLinks:
             return [_deeper(link, found) for found in _as_asked(outcome)]
         if isinstance(outcome, Sitemap):
             return [msgspec.structs.replace(found, source=link.url, depth=link.depth + 1) for found in outcome.links]
-        if outcome.reason is Reason.REDIRECT and link.kind is not LinkKind.PROBE:
-            with suppress(UrlError):  # it leads nowhere, and the detail says why
-                return [_redirected(link, Url.parse(outcome.detail))]
+        if outcome.target is not None and link.kind is not LinkKind.PROBE:
+            return [_redirected(link, outcome.target)]
         return []
 
     def first_asked(self, url: Url) -> Iterator[Link]:

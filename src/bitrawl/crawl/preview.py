@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Politeness
-from bitrawl.crawl.loop import MAX_REDIRECTS, objection
+from bitrawl.crawl.loop import objection
 from bitrawl.crawl.robots import RobotsFetcher
 from bitrawl.crawl.scope import Scope
-from bitrawl.errors import UrlError
+from bitrawl.crawl.visit import understand
 from bitrawl.model import (
     NO_ANSWER,
     UNDETERMINED,
@@ -129,19 +128,11 @@ class _HostVisit:
 
     async def _page(self, link: Link) -> Page | Sitemap | Skip:
         """The seed, or the page that it redirects to while that is in scope."""
-        for _ in range(1 + MAX_REDIRECTS):
-            answer = await self._answer(link)
-            if isinstance(answer, Skip):
-                return answer
-            if not 300 <= answer.status < 400:
-                return await self._settings.analyser.analyse(answer)
-            try:
-                link = msgspec.structs.replace(link, url=redirect_target(answer), kind=LinkKind.REDIRECT)
-            except UrlError as error:
-                return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status)
-            if refusal := self._settings.scope.refusal(link):
-                return refusal
-        return Skip(link.url, Stage.FETCH, Reason.TOO_MANY_REDIRECTS)
+        outcome = await self._visit(link)
+        if not isinstance(outcome, Skip) or (target := outcome.target) is None:
+            return outcome
+        link = msgspec.structs.replace(link, url=target, kind=LinkKind.REDIRECT, redirects=link.redirects + 1)
+        return self._settings.scope.refusal(link) or await self._page(link)
 
     async def _sitemap(self, url: Url) -> tuple[SitemapPreview, list[Alternate]]:
         """The first file, and the translations that it declares."""
@@ -161,21 +152,16 @@ class _HostVisit:
         link = Link(url, LinkKind.INDEX)
         if refusal := self._settings.scope.refusal(link):
             return refusal
-        answer = await self._answer(link)
-        if isinstance(answer, Skip):
-            return answer
-        if 300 <= answer.status < 400:
-            return Skip(url, Stage.FETCH, Reason.REDIRECT, status=answer.status)
-        outcome = await self._settings.analyser.analyse(answer, index=True)
+        outcome = await self._visit(link)
         return outcome if isinstance(outcome, Sitemap | Skip) else Skip(url, Stage.ANALYSE, Reason.CONTENT_TYPE)
 
-    async def _answer(self, link: Link) -> Capture | Skip:
+    async def _visit(self, link: Link) -> Page | Sitemap | Skip:
         if self._asked:
             await self._settings.clock.sleep(self._rest())
         self._asked = True
         answer = await self._settings.fetcher.fetch(link)
         self._took = answer.took if isinstance(answer, Capture) else 0.0
-        return answer
+        return answer if isinstance(answer, Skip) else await understand(link, answer, self._settings.analyser)
 
     def _rest(self) -> float:
         return self._settings.politeness.rest(self._took, asked=self._settings.fetcher.delay(self._seed.host))

@@ -13,7 +13,18 @@ from protego import Protego
 from bitrawl.crawl.failures import MAX_DETAIL
 from bitrawl.crawl.fetch import MAX_RULES, redirect_target
 from bitrawl.errors import UrlError
-from bitrawl.model import TRANSIENT, Capture, Directive, Link, LinkKind, Reason, RobotsRecord, Skip, Stage
+from bitrawl.model import (
+    MAX_REDIRECTS,
+    TRANSIENT,
+    Capture,
+    Directive,
+    Link,
+    LinkKind,
+    Reason,
+    RobotsRecord,
+    Skip,
+    Stage,
+)
 from bitrawl.protocols import Clock, Fetcher
 from bitrawl.url import Url
 
@@ -24,7 +35,6 @@ MAX_AGE = 24 * 3600.0  # RFC 9309, section 2.4
 MAX_DELAY = (
     60.0  # judgement: a longer Crawl-delay (some ask for hours) would end the crawl of a host; it is cut to this
 )
-MAX_REDIRECTS = 5  # RFC 9309, section 2.3.1.2
 UNREACHABLE_FOR = 5.0  # seconds that a failure counts, so that a host's other links do not ask at once; judgement
 KEPT = 512  # parsed files in memory, the others are parsed again when needed; judgement
 

@@ -11,12 +11,11 @@ import msgspec
 from bitrawl.discover.suggestions import LinkLikelihoods, links_inside
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.languages import same_language
-from bitrawl.model import Language, Link, LinkKind, Page, Reason, Skip, Visit
+from bitrawl.model import MAX_REDIRECTS, Language, Link, LinkKind, Page, Skip, Visit
 from bitrawl.url import Url
 
 MIN_LIKELIHOOD = 0.4  # where the paper's table 1 has the best F at the fewest downloads
 MAX_LINKS = 40  # of one site; at likelihood 0 the paper took 29 on average
-MAX_REDIRECTS = 5
 
 
 class PaperSiteCheck:
@@ -49,8 +48,8 @@ class PaperSiteCheck:
         if self.verdict is not None or link.url not in self._waiting:
             return
         self._waiting.discard(link.url)
-        if isinstance(outcome, Skip) and outcome.reason is Reason.REDIRECT and link.redirects < MAX_REDIRECTS:
-            target = Url.known(outcome.detail)
+        target = outcome.target if isinstance(outcome, Skip) else None
+        if target is not None and link.redirects < MAX_REDIRECTS:
             self._ask(msgspec.structs.replace(link, url=target, kind=LinkKind.REDIRECT, redirects=link.redirects + 1))
             return
         self._downloads += 1

@@ -25,6 +25,7 @@ from bitrawl.discover.suggestions import (
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.languages import asked_language, claimed_language, same_language
 from bitrawl.model import (
+    MAX_REDIRECTS,
     UNDETERMINED,
     Language,
     Link,
@@ -56,7 +57,6 @@ UNRELATED_SCORE = 0.95  # of two pages that nothing names as each other's transl
 AFTER_MISSING, AFTER_GUESS, AFTER_OTHER_LANGUAGE = 0.3, 0.7, 0.6
 MIN_TEXT = 150  # characters on a page that shows that a site is translated: buttons in five languages do not
 BELIEVED = 0.5  # of what is known of a site's languages before a visit: an index has few pages of most sites
-MAX_REDIRECTS = 5
 THIN_LINKS = 10  # that a page has at least, before the links of its translation say anything
 THIN_PROBABILITY = 0.2  # that a site with one translated page has more of them
 HALF, NEARLY_ALL = 0.5, 0.8
@@ -105,7 +105,8 @@ class DeclaredSiteCheck:
         if self.verdict is not None:
             return
         self._waiting.discard(link.url)
-        if isinstance(outcome, Skip) and outcome.reason is Reason.REDIRECT and self._follow(link, outcome.detail):
+        target = outcome.target if isinstance(outcome, Skip) else None
+        if target is not None and self._follow(link, target):
             return
         self._downloads += 1
         if isinstance(outcome, Skip) and outcome.reason is Reason.OPT_OUT:
@@ -125,10 +126,9 @@ class DeclaredSiteCheck:
         if self.verdict is None and not self._waiting:
             self._go_on()
 
-    def _follow(self, link: Link, target: str) -> bool:
+    def _follow(self, link: Link, url: Url) -> bool:
         """Whether a page that only leads on is worth following: within the site, or from the entry page."""
-        url = Url.known(target)
-        if not target.startswith("http") or url in self._asked or link.redirects >= MAX_REDIRECTS:
+        if url in self._asked or link.redirects >= MAX_REDIRECTS:
             return False
         suggestion = self._asked.get(link.url)
         if suggestion is not None and url.site != self._entry.url.site:

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 import msgspec
 
-from bitrawl.crawl.loop import MAX_REDIRECTS
 from bitrawl.jobs.site_checks import PARALLEL, SiteChecks
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import TRANSIENT, UNDETERMINED, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
@@ -88,15 +87,11 @@ class CitedSites:
             yield await self._page(Link(home, LinkKind.SEED))
 
     async def _page(self, link: Link) -> Page | Skip:
-        for _ in range(1 + MAX_REDIRECTS):
-            outcome = (await self._checks.visit(link)).outcome
-            if isinstance(outcome, Sitemap):
-                return Skip(link.url, Stage.ANALYSE, Reason.SITEMAP)
-            if isinstance(outcome, Page) or outcome.reason is not Reason.REDIRECT:
-                return outcome
-            link = Link(Url.known(outcome.detail), LinkKind.REDIRECT)
-            await self._checks.rest(link.url)
-        return Skip(link.url, Stage.FETCH, Reason.TOO_MANY_REDIRECTS)
+        outcome = (await self._checks.visit(link)).outcome
+        if isinstance(outcome, Skip) and (target := outcome.target) is not None:
+            await self._checks.rest(target)
+            return await self._page(Link(target, LinkKind.REDIRECT, redirects=link.redirects + 1))
+        return Skip(link.url, Stage.ANALYSE, Reason.SITEMAP) if isinstance(outcome, Sitemap) else outcome
 
 
 def _home(url: Url) -> Url:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from bitrawl import config
 from bitrawl.assemble import fetching
@@ -12,10 +12,10 @@ from bitrawl.assemble.topics import topic_judge
 from bitrawl.config import Job, Strategy
 from bitrawl.crawl.ending import Ending, Facts, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
-from bitrawl.errors import BitrawlError, ConfigError, UrlError
+from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.topics import read_examples
-from bitrawl.model import TRANSIENT, Reason, Skip, Visit
+from bitrawl.model import TRANSIENT, Skip, Visit
 from bitrawl.protocols import BacklinkSource
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
@@ -99,10 +99,9 @@ def _expect_examples(crawl: Crawl, judge: TopicJudge, like: Sequence[str]) -> No
                 return
             skipped[link.url] = f"it could not be read ({outcome.detail or outcome.reason})"
         waiting.discard(link.url)
-        if isinstance(outcome, Skip) and outcome.reason is Reason.REDIRECT:
-            with suppress(UrlError):
-                waiting.add(Url.parse(outcome.detail))
-                del skipped[link.url]
+        if isinstance(outcome, Skip) and outcome.target is not None:
+            waiting.add(outcome.target)
+            del skipped[link.url]
         if not waiting:
             why = "; ".join(f"{url}: {reason}" for url, reason in (skipped | judge.lacking).items())
             crawl.fail(ConfigError(f"nothing says what the topic is. {why}. {WHAT_TO_ADD}"))

@@ -6,12 +6,11 @@ from typing import BinaryIO
 from urllib.parse import quote
 
 from bitrawl.assemble.fetching import loose_analyser, loose_web
-from bitrawl.crawl.fetch import redirect_target
-from bitrawl.crawl.loop import MAX_REDIRECTS
 from bitrawl.crawl.sniff import HTML, JSON, TEXT, XML, media_type
+from bitrawl.crawl.visit import visit
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Skip, Stage
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
 from bitrawl.protocols import Analyser, Fetcher
 from bitrawl.text.template import TemplateCounter, relabel, without_template
 from bitrawl.url import Url
@@ -59,22 +58,14 @@ class Cleaner:
         kind = media_type(body, HTML) if body else HTML
         if kind not in READABLE:
             return Skip(url, Stage.ANALYSE, Reason.CONTENT_TYPE, f"{kind} is no page")
-        return await self._analysed(Capture(url, 200, (), body, at=0.0, media_type=HTML))
+        outcome = await self._analyser.analyse(Capture(url, 200, (), body, at=0.0, media_type=HTML))
+        return Skip(url, Stage.ANALYSE, Reason.SITEMAP) if isinstance(outcome, Sitemap) else outcome
 
     async def _fetched(self, link: Link) -> Page | Skip:
-        answer = await self._fetcher.fetch(link)
-        if isinstance(answer, Skip):
-            return answer
-        if not 300 <= answer.status < 400:
-            return await self._analysed(answer)
-        if link.redirects >= MAX_REDIRECTS:
-            return Skip(link.url, Stage.FETCH, Reason.TOO_MANY_REDIRECTS)
-        target = redirect_target(answer)
-        return await self._fetched(Link(target, LinkKind.REDIRECT, redirects=link.redirects + 1))
-
-    async def _analysed(self, capture: Capture) -> Page | Skip:
-        outcome = await self._analyser.analyse(capture)
-        return outcome if isinstance(outcome, Page | Skip) else Skip(capture.url, Stage.ANALYSE, Reason.SITEMAP)
+        outcome = await visit(link, self._fetcher, self._analyser)
+        if isinstance(outcome, Skip) and (target := outcome.target) is not None:
+            return await self._fetched(Link(target, LinkKind.REDIRECT, redirects=link.redirects + 1))
+        return Skip(link.url, Stage.ANALYSE, Reason.SITEMAP) if isinstance(outcome, Sitemap) else outcome
 
 
 async def loose_pages(

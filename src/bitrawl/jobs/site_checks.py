@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 from bitrawl.assemble import fetching
 from bitrawl.assemble.discovery import site_check, site_judges
-from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.loop import objection
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawl.visit import understand
 from bitrawl.discover.site_check import CheckSettings
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
-from bitrawl.errors import UrlError
-from bitrawl.model import OPT_OUTS, Capture, Language, Lease, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage, Visit
+from bitrawl.model import OPT_OUTS, Language, Lease, Link, LinkKind, Page, Skip, Visit
 from bitrawl.protocols import Analyser, Clock, Fetcher
 from bitrawl.store.replay import ReplayFetcher, home_pages, open_archives, warc_files
 from bitrawl.url import Url
@@ -84,23 +83,12 @@ class SiteChecks:
         await self._clock.sleep(self._politeness.rest(0.0, asked=self._delay_of(url.host)))
 
     async def visit(self, link: Link) -> Visit:
-        """One request. A redirect is a skip that names its target."""
+        """One request. A site that does not want to be mined is no candidate. A page with noindex may lead to others."""
         answer = await self._fetcher.fetch(link)
-        outcome = answer if isinstance(answer, Skip) else await self._read(link, answer)
-        return Visit(Lease(link, 1.0), outcome, answer.status)
-
-    async def _read(self, link: Link, answer: Capture) -> Page | Sitemap | Skip:
-        if 300 <= answer.status < 400:
-            try:
-                target = redirect_target(answer)
-            except UrlError as error:
-                return Skip(link.url, Stage.FETCH, Reason.HTTP_STATUS, str(error), answer.status)
-            return Skip(link.url, Stage.FETCH, Reason.REDIRECT, target, answer.status)
-        outcome = await self._analyser.analyse(answer, index=link.kind is LinkKind.INDEX)
+        outcome = answer if isinstance(answer, Skip) else await understand(link, answer, self._analyser)
         if isinstance(outcome, Page) and self._opt_outs and OPT_OUTS & set(outcome.directives):
-            # A site that does not want to be mined is no candidate for mining. A page with noindex may lead to others.
-            return objection(outcome, opt_outs=True) or outcome
-        return outcome
+            outcome = objection(outcome, opt_outs=True) or outcome
+        return Visit(Lease(link, 1.0), outcome, answer.status)
 
 
 class Asked(NamedTuple):

@@ -18,12 +18,13 @@ from bitrawl.assemble.strategies import strategy
 from bitrawl.config import UNFOCUSED, Job, Strategy
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier, Politeness
-from bitrawl.crawl.loop import MAX_REDIRECTS, Crawl, LoopSettings
+from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Sites
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import (
+    MAX_REDIRECTS,
     OPT_OUTS,
     Capture,
     Directive,

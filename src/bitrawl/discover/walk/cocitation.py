@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from bitrawl.discover.graph.names import without_www
 from bitrawl.discover.walk.bayes import Learned, NaiveBayes
 from bitrawl.discover.walk.forward import ForwardPool
 from bitrawl.discover.walk.neighbourhood import Candidate, Neighbourhood
 from bitrawl.discover.walk.plan import Step
 from bitrawl.discover.walk.value import CandidateValue, Weight
-from bitrawl.discover.walk.words import without_www
 from bitrawl.model import Link, LinkKind, Page
 from bitrawl.url import Url
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import count
 
+from bitrawl.discover.graph.names import without_www
 from bitrawl.discover.walk.bayes import Learned, NaiveBayes
 from bitrawl.discover.walk.neighbourhood import Candidate, Neighbourhood
 from bitrawl.discover.walk.plan import Step
-from bitrawl.discover.walk.words import without_www
 from bitrawl.model import Link, LinkKind, Page
 from bitrawl.url import Url
 

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from bitrawl.discover.graph.names import without_www
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
 from bitrawl.discover.walk.citations import Citations
-from bitrawl.discover.walk.words import LinkWords, out_of_site, without_www
+from bitrawl.discover.walk.words import LinkWords, out_of_site
 from bitrawl.errors import UrlError
 from bitrawl.model import Link, LinkKind
 from bitrawl.protocols import BacklinkSource

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from bitrawl.discover.graph.names import without_www
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
 from bitrawl.discover.walk.neighbourhood import Candidate, Neighbourhood
 from bitrawl.discover.walk.plan import Plan, Step
-from bitrawl.discover.walk.words import without_www
 from bitrawl.model import (
     NO_ANSWER,
     Advice,
@@ -76,8 +76,8 @@ class Walk:
             return
         if isinstance(outcome, Page):
             self.plan.read(step, outcome)
-        elif isinstance(outcome, Skip) and outcome.reason is Reason.REDIRECT:
-            self._move(step, outcome)
+        elif isinstance(outcome, Skip) and outcome.target is not None:
+            self._move(step, outcome.target)
         if isinstance(outcome, Page):
             self._recent[url] = outcome
             if len(self._recent) > KEPT_PAGES:
@@ -220,10 +220,9 @@ class Walk:
         self.curve.append(Found(self.downloads, self.sites))
         self.plan.judged(candidate)
 
-    def _move(self, step: Step, redirect: Skip) -> None:
+    def _move(self, step: Step, target: Url) -> None:
         """The target of a redirect stands for the page, and its host for the candidate."""
-        target = Url.known(redirect.detail)
-        if not target.startswith("http") or target in self.near.visited:
+        if target in self.near.visited:
             return
         if step.candidate is not None:
             host = without_www(target.host)

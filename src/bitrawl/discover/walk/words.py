@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from bitrawl.discover.graph.names import without_www
 from bitrawl.model import Language, Link
 from bitrawl.text.frequencies import known, rate
 from bitrawl.text.words import plain_words, stemmer
@@ -41,11 +42,6 @@ class LinkWords:
         rates = [float(rate([stem], language)[0]) for stem, language in zip(stems, self._languages, strict=True)]
         best = max(range(len(stems)), key=rates.__getitem__)
         return "" if rates[best] >= STOP_RATE or len(word) < 2 else stems[best]
-
-
-def without_www(host: str) -> str:
-    """The name that a candidate is known by: www.example.org and example.org are one."""
-    return host.removeprefix("www.")
 
 
 def out_of_site(links: Sequence[Link], page: Url) -> list[Link]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Indel
 
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.model import UNDETERMINED, Alternate, Language, Page
+from bitrawl.model import MAX_REDIRECTS, UNDETERMINED, Alternate, Language, Page
 from bitrawl.strategies.adaptive.addresses import Addresses, Numbered
 from bitrawl.strategies.adaptive.placed_links import PlacedLinks, TagLetters
 from bitrawl.strategies.adaptive.same_key import SameKey
@@ -26,7 +26,6 @@ MIN_LIKENESS = 0.35  # of the fingerprints of two pages: anything below was chan
 MIN_LENGTH = 100
 MAX_DECLARED = 12  # judgement: addresses that one page declares
 MAX_BESIDE = 4  # judgement: addresses that stood at the same place as one
-MAX_REDIRECTS = 5  # judgement: of a chain that is followed to where an address leads
 MAX_TAGS = 1500  # judgement: tags of a page that are aligned
 MAX_PLACED = 20_000  # judgement: pages without a partner whose links are remembered, at about 2 kB; the oldest go first
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.errors import UrlError
 from bitrawl.model import (
     UNDETERMINED,
     Advice,
@@ -15,7 +14,6 @@ from bitrawl.model import (
     Link,
     LinkKind,
     Page,
-    Reason,
     Sitemap,
     Stage,
     Visit,
@@ -140,8 +138,8 @@ class SiteScorer:
             self._table.visit(row)
         if isinstance(outcome, Page):
             self._arrived(outcome)
-        elif outcome.reason is Reason.REDIRECT:
-            self._redirected(link.url, outcome.detail)
+        elif outcome.target is not None:
+            self._redirected(link.url, outcome.target)
         else:
             self._failed(link.url)
 
@@ -348,12 +346,8 @@ class SiteScorer:
         self._count(url, 0.0)
         self._recount(self.partners.candidates(url))
 
-    def _redirected(self, old: Url, target: str) -> None:
+    def _redirected(self, old: Url, new: Url) -> None:
         self.partners.failed(old)
-        try:
-            new = Url.parse(target)
-        except UrlError:
-            return
         self.partners.add(new)
         self.partners.redirect(old, new)
         self._states.redirect(old, new)

@@ -9,14 +9,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.errors import UrlError
 from bitrawl.model import (
     Advice,
     Language,
     Link,
     LinkKind,
     Page,
-    Reason,
     SiteKnowledge,
     Sitemap,
     Skip,
@@ -172,11 +170,8 @@ class TopicalAdaptive:
 
     def _leads_on(self, outcome: Skip) -> bool:
         """Whether a redirect leads to a page of its site that was not visited: that page says what the link is worth."""
-        if outcome.reason is not Reason.REDIRECT:
-            return False
-        try:
-            target = Url.parse(outcome.detail)
-        except UrlError:  # it leads nowhere, and the detail says why
+        target = outcome.target
+        if target is None:
             return False
         row = self._links.row(target)
         is_new = row is None or not self._queue.visited[row]
