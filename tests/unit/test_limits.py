@@ -9,7 +9,7 @@ import pytest
 from bitrawl import child, config, model, url
 from bitrawl.assemble import fetching
 from bitrawl.assemble.crawling import MAX_WORKERS
-from bitrawl.crawl import decompress, frontier, hosts, loop, new_links, robots, scope, traps
+from bitrawl.crawl import decompress, frontier, hosts, new_links, robots, scope, traps
 from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
 from bitrawl.jobs import site_mining
 from bitrawl.jobs.settings import SETTINGS

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kept_findings import Aligned, keep_findings
 
+from bitrawl.corpus.judging import Rejection
 from bitrawl.jobs import reading_index
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.reading import PairFilter, Reading, VerdictState
@@ -72,6 +73,7 @@ class Job:
 
     def __init__(self, path: Path) -> None:
         self.folder = JobFolder(path)
+        self.folder.description.write_text('langs = ["en", "fr"]\nseeds = ["http://s.test/"]\n')
         self.ledger = Ledger(self.folder.ledger)
         self.reading = Reading(self.folder)
 
@@ -499,3 +501,29 @@ def test_hostile_pages_are_indexed(job: Job):
     assert job.texts("only one side") == ["only one side"]
     assert job.texts("right to left") == ["x" * 10_000]
     assert len(job.keys(text="title")) == 1
+
+
+GOOD = {"coverage_a": 0.9, "coverage_b": 0.9, "length_ratio": 0.9, "language_a": 0.9, "words_a": 9.0, "words_b": 9.0}
+LEFT_OUT = {
+    Rejection.SCORE: {"score": 0.1},
+    Rejection.COVERAGE: {"scores": {**GOOD, "coverage_a": 0.0, "coverage_b": 0.1}},
+    Rejection.LENGTH_RATIO: {"scores": {**GOOD, "length_ratio": 0.1}},
+    Rejection.LANGUAGE: {"scores": {**GOOD, "language_a": 0.1}},
+    Rejection.WORDS: {"scores": {**GOOD, "words_b": 0.0}},
+    Rejection.TYPE: {"type": "1:2"},
+    Rejection.FLAG: {"flags": ("code",)},
+    None: {},
+}
+
+
+def test_a_reader_sees_every_segment_that_the_thresholds_leave_out_and_why(job: Job):
+    job.folder.description.write_text(
+        'langs = ["en", "fr"]\nseeds = ["http://s.test/"]\n[judge]\ncoverage = 0.2\ntypes = ["1:1"]\n'
+    )
+    urls = address("en"), address("fr")
+    good = SegmentPair(*urls, Segment("The old port"), Segment("Le vieux port"), 0.9, type="1:1", scores=GOOD)
+    segments = tuple(msgspec.structs.replace(good, **changed) for changed in LEFT_OUT.values())
+    job.found(Aligned(PagePair(*urls, EN, Language("fr"), 0.9), segments)).refreshed()
+    read = job.reading.pair(pair_key(*urls))
+    assert read is not None
+    assert [segment.left_out for segment in read.segments] == list(LEFT_OUT)

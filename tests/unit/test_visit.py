@@ -1,6 +1,7 @@
 """One visit: whoever asks, the same answer is the same outcome."""
 
 import io
+import itertools
 
 import pytest
 
@@ -34,7 +35,7 @@ async def outcomes(pages: dict[str, str | Capture | Skip]) -> dict[str, Page | S
     return {
         "loop": await visit(Link(SEED, LinkKind.SEED), web, analyser),
         "check": (await checks.visit(Link(SEED, LinkKind.SEED))).outcome,
-        "clean": [outcome async for _, outcome in Cleaner(analyser, web).clean(SEED, io.BytesIO())][0],
+        "clean": await anext(outcome async for _, outcome in Cleaner(analyser, web).clean(SEED, io.BytesIO())),
         "preview": preview.skip,
     }
 
@@ -50,7 +51,7 @@ async def test_a_redirect_that_leads_to_no_page_is_the_same_skip_for_all(locatio
 
 async def test_redirects_end_after_the_same_number_for_all_that_follow_them():
     chain = [SEED, *(f"https://a.test/{n}" for n in range(MAX_REDIRECTS + 1))]
-    web = {old: moved(old, new) for old, new in zip(chain, chain[1:], strict=False)}
+    web = {old: moved(old, new) for old, new in itertools.pairwise(chain)}
     ends = await outcomes({**web, chain[-1]: "<html><p>The harbour opens in the morning."})
     assert {ends[name].reason for name in ("clean", "preview")} == {Reason.TOO_MANY_REDIRECTS}
     assert ends["loop"].target == chain[1]

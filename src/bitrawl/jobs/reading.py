@@ -5,6 +5,8 @@ from enum import StrEnum
 
 import msgspec
 
+from bitrawl.config import Thresholds
+from bitrawl.corpus.judging import Rejection, rejection
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import PagePair, SegmentPair, Verdict, segment_key
 from bitrawl.store.findings import AlignmentKey, Findings
@@ -66,6 +68,7 @@ class ReadSegment(msgspec.Struct, frozen=True):
     type: str
     flags: tuple[str, ...]
     verdict: Verdict | None = None
+    left_out: Rejection | None = None  # why the job's thresholds keep it out of the corpus, unless somebody accepts it
 
 
 class ReadPair(msgspec.Struct, frozen=True):
@@ -167,13 +170,14 @@ class Reading:
             segments[max(hit.place - 1, 0) : hit.place + 2] for hit, segments in zip(found.hits, texts, strict=True)
         ]
         verdicts = self._said([segment for some in around for segment in some])
+        thresholds = self._folder.job().judge
         hits = [
             _hit(
                 phrase,
                 side,
                 hit,
                 pair,
-                [_read(one, hit.place - min(hit.place, 1) + n, verdicts) for n, one in enumerate(some)],
+                [_read(one, hit.place - min(hit.place, 1) + n, verdicts, thresholds) for n, one in enumerate(some)],
             )
             for hit, pair, some in zip(found.hits, pairs, around, strict=True)
             if len(some) > min(hit.place, 1)  # otherwise it was mined again since the refresh
@@ -235,8 +239,8 @@ class Reading:
         return [known[key] for key in alignments]
 
     def _judged(self, segments: Sequence[SegmentPair]) -> list[ReadSegment]:
-        verdicts = self._said(segments)
-        return [_read(segment, place, verdicts) for place, segment in enumerate(segments)]
+        verdicts, thresholds = self._said(segments), self._folder.job().judge
+        return [_read(segment, place, verdicts, thresholds) for place, segment in enumerate(segments)]
 
     def _said(self, segments: Sequence[SegmentPair]) -> dict[str, Verdict]:
         if not self._folder.verdicts.exists():
@@ -244,10 +248,18 @@ class Reading:
         return self._verdicts.of(Kind.SEGMENT, {segment_key(one.a.text, one.b.text) for one in segments})
 
 
-def _read(segment: SegmentPair, place: int, verdicts: dict[str, Verdict]) -> ReadSegment:
+def _read(segment: SegmentPair, place: int, verdicts: dict[str, Verdict], thresholds: Thresholds) -> ReadSegment:
     key = segment_key(segment.a.text, segment.b.text)
     return ReadSegment(
-        key, place, segment.a.text, segment.b.text, segment.score, segment.type, segment.flags, verdicts.get(key)
+        key,
+        place,
+        segment.a.text,
+        segment.b.text,
+        segment.score,
+        segment.type,
+        segment.flags,
+        verdicts.get(key),
+        rejection(segment, thresholds),
     )
 
 

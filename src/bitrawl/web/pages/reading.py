@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import Thresholds
 from bitrawl.errors import BitrawlError
 from bitrawl.jobs.reading import Hit, ListedPair, Mark, PairFilter, Reading, ReadPair, ReadSegment, VerdictState
 from bitrawl.languages import parse_language
@@ -77,13 +76,12 @@ class ShownSegment(NamedTuple):
     type: str
     flags: tuple[str, ...]
     verdict: str
-    below: bool  # the thresholds keep it out of the corpus, unless somebody accepts it
+    left_out: bool  # the thresholds keep it out of the corpus, unless somebody accepts it
 
     @classmethod
-    def of(cls, one: ReadSegment, thresholds: Thresholds) -> "ShownSegment":
-        refused = any(flag.startswith(tuple(thresholds.refuse)) for flag in one.flags)
-        below = one.score < thresholds.score or refused
-        return cls(one.key, one.text_a, one.text_b, one.score, one.type, one.flags, str(one.verdict or ""), below)
+    def of(cls, one: ReadSegment) -> "ShownSegment":
+        texts = (one.key, one.text_a, one.text_b)
+        return cls(*texts, one.score, one.type, one.flags, str(one.verdict or ""), one.left_out is not None)
 
 
 class ShownHit(NamedTuple):
@@ -206,7 +204,6 @@ async def pair(request: Request) -> Response:
     values, words = dict(request.query_params), words_of(request)
     offset = number_in(values, "offset")
     shown = ShownPair.of(found.pair)
-    thresholds = await asyncio.to_thread(lambda: job.folder.job().judge)
     some = found.segments[offset : offset + SEGMENTS]
     return rendered(
         request,
@@ -215,7 +212,7 @@ async def pair(request: Request) -> Response:
         tab="/pairs",
         pair=shown,
         evidence=[(words.say(METHODS.get(one, one)), words.score(n)) for one, n in found.pair.row.evidence.items()],
-        segments=[ShownSegment.of(one, thresholds) for one in some],
+        segments=[ShownSegment.of(one) for one in some],
         total=len(found.segments),
         offset=offset,
         size=SEGMENTS,
@@ -244,9 +241,8 @@ async def judge(request: Request) -> Response:
     if kind == Kind.PAIR:
         html = fragment(request, "pair_verdict.html", **values)
         return HTMLResponse(f'<div class="sticky judged" data-whole>{html}</div>')
-    thresholds = await asyncio.to_thread(lambda: job.folder.job().judge)
     segment = next(one for one in found.segments if one.key == key)
-    return HTMLResponse(fragment(request, "segment.html", segment=ShownSegment.of(segment, thresholds), **values))
+    return HTMLResponse(fragment(request, "segment.html", segment=ShownSegment.of(segment), **values))
 
 
 async def give_verdict(job: ShownJob, kind: str, key: str, within: str, verdict: str, by: str) -> None:
