@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from mortal_processes import mortal_mining, mortal_reader
+from mortal_processes import POISON, mortal_mining, mortal_reader
 from small_site import articles
 from topic_web import Served, serve
 
@@ -15,6 +15,7 @@ from bitrawl.assemble import crawling
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.jobs import worker
+from bitrawl.jobs.crawling import crawl
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine
 from bitrawl.jobs.status import status
@@ -31,17 +32,23 @@ def web() -> dict[str, str]:
     return {url: f"<html><body><main>{text}</main><ul>{links}</ul></body></html>" for url, text in texts.items()}
 
 
-def mined(served: Served, folder: Path) -> dict[str, bytes]:
-    """The files of the corpus after one run of the job, without the dates in them."""
+def job(served: Served) -> Job:
     asked = {
         "langs": ["en", "fr"],
         "seeds": [f"{HOST}/"],
         "politeness": {"delay": 0},
+        "scope": {"probe": False, "sitemaps": False},
+        "analysis": {"workers": 1},
+        "mining": {"workers": 1},
         "export": {"formats": ["jsonl", "tmx", "tsv", "moses", "xces"]},
         "fetch": {"connect_to": {"*.test": f"127.0.0.1:{served.port}"}, "allow_private": True},
     }
-    job: Job = config.resolve(asked)
-    assert asyncio.run(mine(job, JobFolder(folder))) is Ending.DONE
+    return config.resolve(asked)
+
+
+def mined(served: Served, folder: Path) -> dict[str, bytes]:
+    """The files of the corpus after one run of the job, without the dates in them."""
+    assert asyncio.run(mine(job(served), JobFolder(folder))) is Ending.DONE
     paths = [path for path in (folder / "corpus").rglob("*") if path.is_file() and path.name != "card.md"]
     return {path.name: re.sub(rb'creationdate="\d{8}T\d{6}Z"', b"", path.read_bytes()) for path in paths}
 
@@ -69,23 +76,26 @@ def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return marks
 
 
-def test_children_killed_at_their_start_at_pages_and_at_each_step_of_mining_change_no_byte_of_the_corpus(
+def test_children_killed_at_their_start_at_a_page_and_at_each_step_of_mining_change_no_byte_of_the_corpus(
     served: Served, undisturbed: dict[str, bytes], marks: Path, tmp_path: Path
 ):
     assert mined(served, tmp_path / "job") == undisturbed
-    killed = {"reader", "3", "5", "7", "miner", "PairSite", "LearnWords", "AlignPairs", "WriteCorpus"}
-    assert {path.name for path in marks.iterdir()} >= killed
+    killed = {"reader", "page", "miner", "PairSite", "LearnWords", "AlignPairs", "WriteCorpus"}
+    assert {path.name for path in marks.iterdir()} == killed
     now = status(JobFolder(tmp_path / "job"))
     assert (now.killed, now.faults) == (0, {})
 
 
 def test_a_page_whose_readers_are_killed_each_time_is_told_and_read_by_the_next_run(
-    served: Served, undisturbed: dict[str, bytes], marks: Path, tmp_path: Path
+    served: Served, marks: Path, tmp_path: Path
 ):
-    (marks / "poison").write_text("/fr/a4")
-    assert mined(served, tmp_path / "job") != undisturbed
-    now = status(JobFolder(tmp_path / "job"))
+    folder = JobFolder(tmp_path / "job")
+    (marks / POISON).write_text("/fr/a4")
+    asyncio.run(crawl(job(served), folder))
+    now = status(folder)
     assert now.killed == now.crawl.skipped_for(Reason.KILLED) == 1
-    (marks / "poison").unlink()
-    assert mined(served, tmp_path / "job") == undisturbed
-    assert status(JobFolder(tmp_path / "job")).killed == 0
+    assert now.crawl.pages == 18
+    (marks / POISON).write_text("/no page")
+    asyncio.run(crawl(job(served), folder))
+    now = status(folder)
+    assert (now.killed, now.crawl.pages) == (0, 19)

@@ -185,7 +185,9 @@ async def test_a_pair_at_which_workers_were_killed_is_told_and_aligned_by_the_ne
     assert site.made_from() != unfinished
 
 
-async def test_what_was_aligned_with_a_part_of_the_sample_is_aligned_again_when_all_of_it_can_be_learned_from(site: Site):
+async def test_what_was_aligned_with_a_part_of_the_sample_is_aligned_again_when_all_of_it_can_be_learned_from(
+    site: Site,
+):
     kills = iter([KILLED])
     site.workers.breaks_learning = lambda _pair: next(kills, None)
     await site.mine()
