@@ -12,6 +12,7 @@ from topic_web import Served, serve
 
 from bitrawl import config
 from bitrawl.assemble import crawling
+from bitrawl.cli.status import tell_of_kills
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.jobs import worker
@@ -87,7 +88,7 @@ def test_children_killed_at_their_start_at_a_page_and_at_each_step_of_mining_cha
 
 
 def test_a_page_whose_readers_are_killed_each_time_is_told_and_read_by_the_next_run(
-    served: Served, marks: Path, tmp_path: Path
+    served: Served, marks: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     folder = JobFolder(tmp_path / "job")
     (marks / POISON).write_text("/fr/a4")
@@ -95,7 +96,13 @@ def test_a_page_whose_readers_are_killed_each_time_is_told_and_read_by_the_next_
     now = status(folder)
     assert now.killed == now.crawl.skipped_for(Reason.KILLED) == 1
     assert now.crawl.pages == 18
+    tell_of_kills(folder)
+    said = capsys.readouterr().err
+    assert "1 page, page pair or site is left out" in said
+    assert f"To try them again: bitrawl crawl --out {folder.path}" in said
     (marks / POISON).write_text("/no page")
     asyncio.run(crawl(job(served), folder))
     now = status(folder)
     assert (now.killed, now.crawl.pages) == (0, 19)
+    tell_of_kills(folder)
+    assert not capsys.readouterr().err
