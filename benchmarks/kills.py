@@ -4,7 +4,8 @@
     python -m benchmarks.kills --runs 5 --seed 7 --most 4
 
 Each run is the command that a user types, in a folder of its own. At moments that the seed chooses, one of its children gets
-SIGKILL: one that starts, reads a page, pairs, learns, aligns, writes the corpus or waits. If a run ends with another corpus than
+SIGKILL: one that starts, reads a page, pairs, learns, aligns, writes the corpus or waits. Half of the moments are after a number
+of requests, the other half after a time since the last one, so that a busy machine does not shift them. If a run ends with another corpus than
 an undisturbed one, or with an error, the same command is given again. Corpora are compared byte by byte, apart from the date in
 the TMX file and the card, which has the hashes of the others.
 """
@@ -27,9 +28,10 @@ from bitrawl.demo import Served
 from bitrawl.errors import StoreError
 from bitrawl.store.ledger import Ledger
 
-LATEST = 0.95  # of the time that an undisturbed run takes; what is left is the end of the interpreter
-YOUNG = 1.0  # seconds: a child that is younger is most likely starting
+LATEST = 0.9  # of the time that an undisturbed run takes after its last request: then the interpreter ends
+YOUNG = 0.5  # seconds: a child that is younger is most likely loading its models
 WAIT = 0.005  # seconds between two looks for a child
+SAME, AGAIN = "the same corpus", "the same corpus when the command was given again"
 
 
 class Kill(NamedTuple):
@@ -37,11 +39,18 @@ class Kill(NamedTuple):
     doing: str  # what the job was doing
 
 
+class Pace(NamedTuple):
+    """Of an undisturbed run."""
+
+    requests: int
+    mining: float  # seconds from the last request to the end
+
+
 class Run(NamedTuple):
     status: int
     said: str  # on stderr
     corpus: dict[str, bytes]
-    seconds: float
+    pace: Pace
     kills: list[Kill]
 
 
@@ -51,22 +60,25 @@ def command(web: Served, out: Path) -> list[str]:
     return [sys.executable, "-m", "bitrawl", "mine", *asked, *reached]
 
 
-async def run(web: Served, out: Path, moments: list[float], dice: random.Random) -> Run:
-    began = time.monotonic()
+async def run(web: Served, out: Path, moments: list[Pace], dice: random.Random) -> Run:
+    began, earlier = time.monotonic(), len(web.visits)
     process = await asyncio.create_subprocess_exec(*command(web, out), stderr=asyncio.subprocess.PIPE)
     ended = asyncio.ensure_future(process.communicate())
     kills = []
     for moment in sorted(moments):
-        await asyncio.wait([ended], timeout=max(began + moment - time.monotonic(), 0))
+        while len(web.visits) - earlier < moment.requests and not ended.done():  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(WAIT)
+        await asyncio.wait([ended], timeout=moment.mining)
         if victim := await _victim(process.pid, ended, dice):
             kills.append(Kill(time.monotonic() - began, _doing(out, victim)))
             os.kill(victim, 9)
     _, said = await ended
     assert process.returncode is not None
-    return Run(process.returncode, said.decode(), corpus(out), time.monotonic() - began, kills)
+    pace = Pace(len(web.visits) - earlier, time.monotonic() - web.visits[-1].at)
+    return Run(process.returncode, said.decode(), corpus(out), pace, kills)
 
 
-async def _victim(parent: int, ended: "asyncio.Future[object]", dice: random.Random) -> int | None:
+async def _victim(parent: int, ended: "asyncio.Future[tuple[bytes, bytes]]", dice: random.Random) -> int | None:
     """The first child that there is; None if the command ended before."""
     while not ended.done():
         children = Path(f"/proc/{parent}/task/{parent}/children")
@@ -83,9 +95,14 @@ def _doing(out: Path, child: int) -> str:
         ledger.close()
     except StoreError:
         step = "crawling"
-    age = time.time() - Path(f"/proc/{child}").stat().st_mtime
-    words = re.sub(r" \S+\.test.*", "", step)
-    return f"{words}, as a child started" if age < YOUNG else words
+    words = re.sub(r"( words from)? \S+\.test.*", "", step)
+    return f"{words}, a new child" if _age(child) < YOUNG else words
+
+
+def _age(process: int) -> float:
+    """Seconds since it began; proc(5), field 22 of stat."""
+    began = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19])
+    return float(Path("/proc/uptime").read_text().split()[0]) - began / os.sysconf("SC_CLK_TCK")
 
 
 def corpus(folder: Path) -> dict[str, bytes]:
@@ -100,39 +117,42 @@ async def experiment(runs: int, seed: int, most: int) -> int:
     dice = random.Random(seed)
     outcomes: Counter[str] = Counter()
     struck: Counter[str] = Counter()
-    async with demo.serve() as web:
-        with tempfile.TemporaryDirectory() as folder:
-            undisturbed = [await run(web, Path(folder, f"undisturbed{n}"), [], dice) for n in range(2)]
-            expected = undisturbed[0].corpus
-            if differs := _difference(undisturbed[1].corpus, expected) or "".join(one.said for one in undisturbed):
-                sys.exit(f"two undisturbed runs differ, so there is nothing to compare with: {differs}")
-            seconds = min(one.seconds for one in undisturbed)
-            units = len(expected["corpus/en-fr.sentences.jsonl"].splitlines())
-            print(f"undisturbed: {units} units in {seconds:.1f} s", flush=True)
-            number = 0
+    with tempfile.TemporaryDirectory() as folder:
+        async with demo.serve() as web:
+            pace, expected = await _undisturbed(web, Path(folder), dice)
             while outcomes.total() < runs:
-                number += 1
-                moments = [dice.uniform(0, LATEST * seconds) for _ in range(dice.randint(1, most))]
-                outcome, kills = await _disturbed(web, Path(folder, str(number)), moments, dice, expected)
+                moments = [_moment(pace, dice) for _ in range(dice.randint(1, most))]
+                outcome, kills = await _disturbed(web, Path(tempfile.mkdtemp(dir=folder)), moments, dice, expected)
                 if not kills and outcome == SAME:
-                    seconds *= LATEST  # It ended before its moment: the machine has become faster. It does not count.
-                    continue
+                    continue  # It ended before its moment, so it does not count.
                 outcomes[outcome] += 1
                 struck.update(kill.doing for kill in kills)
-                print(
-                    f"{outcomes.total():3} {outcome}; killed " + "; ".join(f"{k.doing} ({k.at:.1f} s)" for k in kills),
-                    flush=True,
-                )
+                told = "; ".join(f"{kill.doing} ({kill.at:.1f} s)" for kill in kills)
+                print(f"{outcomes.total():3} {outcome}; killed while {told}", flush=True)
     print(f"{runs} runs: " + ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common()))
     print(f"{struck.total()} kills: " + ", ".join(f"{count} {doing}" for doing, count in struck.most_common()))
     return runs - outcomes[SAME] - outcomes[AGAIN]
 
 
-SAME, AGAIN = "the same corpus", "the same corpus when the command was given again"
+def _moment(pace: Pace, dice: random.Random) -> Pace:
+    if dice.random() < 0.5:
+        return Pace(dice.randint(0, pace.requests), 0.0)
+    return Pace(pace.requests, dice.uniform(0, LATEST * pace.mining))
+
+
+async def _undisturbed(web: Served, folder: Path, dice: random.Random) -> tuple[Pace, dict[str, bytes]]:
+    """How it goes, and its corpus, which is that of two runs."""
+    first, second = [await run(web, folder / f"undisturbed{n}", [], dice) for n in range(2)]
+    if differs := _difference(second.corpus, first.corpus) or first.said or second.said:
+        sys.exit(f"two undisturbed runs differ, so there is nothing to compare with: {differs}")
+    units = len(first.corpus["corpus/en-fr.sentences.jsonl"].splitlines())
+    pace = Pace(min(first.pace.requests, second.pace.requests), min(first.pace.mining, second.pace.mining))
+    print(f"undisturbed: {units} units after {pace.requests} requests and {pace.mining:.1f} s", flush=True)
+    return pace, first.corpus
 
 
 async def _disturbed(
-    web: Served, out: Path, moments: list[float], dice: random.Random, expected: dict[str, bytes]
+    web: Served, out: Path, moments: list[Pace], dice: random.Random, expected: dict[str, bytes]
 ) -> tuple[str, list[Kill]]:
     first = await run(web, out, moments, dice)
     if not first.status and first.corpus == expected:
