@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -67,6 +68,19 @@ class Hostile:
     def _pid(self, *_: object) -> str:
         return str(os.getpid())
 
+    def _mortal(self, capture: Capture, _: object) -> str:
+        """Killed so many times; then it tells the children that its parent has."""
+        _, marks, times = capture.body.decode().split()
+        die_once_more(Path(marks), "page", int(times))
+        parent = os.getppid()
+        return Path(f"/proc/{parent}/task/{parent}/children").read_text()
+
+    def _until(self, capture: Capture, _: object) -> str:
+        """Works until that file is there."""
+        while not Path(capture.body.decode().split()[1]).exists():
+            time.sleep(0.01)
+        return str(os.getpid())
+
     def _echo(self, capture: Capture, index: object) -> str:
         return f"{len(capture.body)} {len(capture.payload)} {len(capture.request)} {index}"
 
@@ -86,3 +100,18 @@ def dying() -> Hostile:
 def dying_service() -> Callable[[bytes, object], bytes]:
     """Of a child that dies at its first request."""
     return lambda _request, _report: os._exit(3)
+
+
+def mortal(marks: Path, starts: int) -> Hostile:
+    """Killed at its first starts."""
+    die_once_more(marks, "start", starts)
+    return Hostile()
+
+
+def die_once_more(marks: Path, name: str, times: int = 1) -> None:
+    """By SIGKILL, as the kernel does it when memory is short; so many times."""
+    deaths = marks / name
+    before = len(deaths.read_bytes()) if deaths.exists() else 0
+    if before < times:
+        deaths.write_bytes(b"x" * (before + 1))
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -3,6 +3,9 @@
 The parent starts it with a factory, which the child imports and calls once to make its service: a function from a
 request to an answer, both bytes. The child needs nothing of the user's main script. While it works it may report what
 it is doing. It runs in a session of its own, so that Ctrl-C and the signals of a terminal reach the parent alone.
+
+A child that dies tells little about its request: the system kills what is large when memory is short. So `Children` asks
+again, with nothing beside it, and only what is then fatal several times is a failure.
 """
 
 import asyncio
@@ -19,7 +22,8 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from enum import StrEnum
 from typing import BinaryIO, NamedTuple, Self
 
@@ -27,8 +31,10 @@ from bitrawl import errors
 from bitrawl.errors import BitrawlError, ChildError
 
 START_SECONDS = 120.0  # for a child to load its models on a busy machine; judgement
+ATTEMPTS = 3  # deaths of a child that is alone, at the same request, until that counts as failed; judgement
 
 _TERMINAL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what a terminal or a service manager sends to a group
+_OUTSIDE = (*_TERMINAL, signal.SIGQUIT, signal.SIGKILL)  # no process gets these by what it computes
 
 Report = Callable[[str], None]
 Service = Callable[[bytes, Report], bytes]
@@ -47,7 +53,8 @@ class FailureKind(StrEnum):
     """How a request can fail."""
 
     TIMEOUT = "timeout"
-    CRASH = "crash"
+    CRASH = "crash"  # the child died by what it did
+    KILLED = "killed"  # the child was ended from outside, or there was no memory for it: another day it may live
     ERROR = "error"  # the service raised; the child lives on
 
 
@@ -68,7 +75,9 @@ class Children:
     def __init__(self, factory: Callable[[], Service], limits: Limits, *, workers: int) -> None:
         self._factory = factory
         self._limits = limits
+        self._workers = workers
         self._slots = asyncio.Semaphore(workers)
+        self._clearing = asyncio.Lock()  # two that wait for all slots would each hold some of them
         self._children: set[Child] = set()
         self._idle: list[Child] = []  # the last one used is the first to be used again: its caches are warm
 
@@ -79,21 +88,48 @@ class Children:
         while self._children:
             self._drop(next(iter(self._children)))
 
-    async def ask(self, request: bytes, report: Report = lambda _text: None) -> bytes | Failure:
-        """The answer, or why there is none.
+    async def ask(
+        self, request: bytes, report: Report = lambda _text: None, *, attempts: int = ATTEMPTS
+    ) -> bytes | Failure:
+        """The answer, or why there is none. If a child dies, the same is asked again alone, up to so many times.
 
         Raises `ChildError` when a child cannot even be started, and the `BitrawlError` that the service raised. To
         cancel it ends the child at work.
         """
         async with self._slots:
+            answer = await self._asked(request, report)
+        if _died(answer):
+            async with self._alone():
+                for _ in range(attempts):
+                    answer = await self._asked(request, report)
+                    if not _died(answer):
+                        break
+        if isinstance(answer, ChildError):
+            raise answer
+        return answer
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """No other child is at work, and none holds memory."""
+        async with self._clearing, AsyncExitStack() as slots:
+            for _ in range(self._workers):
+                await slots.enter_async_context(self._slots)
+            while self._idle:
+                self._drop(self._idle.pop())
+            yield
+
+    async def _asked(self, request: bytes, report: Report) -> "bytes | Failure | ChildError":
+        try:
             child = await self._take()
-            try:
-                return await child.ask(request, report)
-            finally:
-                if child.usable:
-                    self._idle.append(child)
-                else:
-                    self._drop(child)
+        except ChildError as error:
+            return error
+        try:
+            return await child.ask(request, report)
+        finally:
+            if child.usable:
+                self._idle.append(child)
+            else:
+                self._drop(child)
 
     async def _take(self) -> "Child":
         while self._idle:
@@ -108,6 +144,13 @@ class Children:
     def _drop(self, child: "Child") -> None:
         self._children.discard(child)
         child.end()
+
+
+def _died(answer: "bytes | Failure | ChildError") -> bool:
+    """Whether there is no answer because a child died, or did not start."""
+    if isinstance(answer, Failure):
+        return answer.kind in (FailureKind.CRASH, FailureKind.KILLED)
+    return isinstance(answer, ChildError)
 
 
 class Child:
@@ -127,7 +170,9 @@ class Child:
         try:
             child = await cls._launch(limits)
         except OSError as error:
-            raise ChildError(f"no child process can be started: {error}; try fewer workers") from error
+            raise ChildError(
+                f"no child process can be started: {error}. Try fewer workers, or run the same command again later"
+            ) from error
         try:
             async with asyncio.timeout(START_SECONDS):
                 await child._wire.ask(order)  # noqa: SLF001 - of our own class
@@ -185,8 +230,7 @@ class Child:
             end = self.end(signal.SIGABRT)  # Its fault handler writes where it was.
             return Failure(FailureKind.TIMEOUT, f"{self._limits.seconds:g} s", end.trace)
         except ConnectionError:
-            end = self.end()
-            return Failure(FailureKind.CRASH, end.cause, end.trace)
+            return self.end().failure
         except BaseException:
             self.end()
             raise
@@ -198,7 +242,7 @@ class Child:
         trace = content.decode("utf-8", "replace").rstrip()
         if kind == _OUT_OF_MEMORY:
             self.end()
-            return Failure(FailureKind.CRASH, "out of memory", trace)
+            return Failure(FailureKind.KILLED, "out of memory", trace)
         return Failure(FailureKind.ERROR, trace.rpartition("\n")[2][:300], trace)
 
     def end(self, last: signal.Signals = signal.SIGKILL) -> "_End":
@@ -206,7 +250,7 @@ class Child:
         if self._process.returncode is None:
             self._wait(last)
         self._wire.connection_lost(None)
-        return _End(cause(self._process.returncode), self._last_words())
+        return _End(self._process.returncode, self._last_words())
 
     def _wait(self, last: signal.Signals) -> None:
         if self._wire.transport is not None:  # else it is on its way out, and its own status is what we want
@@ -228,8 +272,22 @@ class Child:
 class _End(NamedTuple):
     """How a process ended, and the end of its stderr."""
 
-    cause: str
+    status: int
     trace: str
+
+    @property
+    def cause(self) -> str:
+        return "out of memory" if self._lacked_memory else cause(self.status)
+
+    @property
+    def failure(self) -> Failure:
+        """What that means for the request that the process was working on."""
+        outside = -self.status in _OUTSIDE or self._lacked_memory
+        return Failure(FailureKind.KILLED if outside else FailureKind.CRASH, self.cause, self.trace)
+
+    @property
+    def _lacked_memory(self) -> bool:
+        return self.status > 0 and self.trace.rpartition("\n")[2].startswith("MemoryError")
 
 
 def cause(status: int) -> str:

@@ -303,6 +303,8 @@ class Reason(StrEnum):
     MINING_CRASH = "mining-crash"
     MINING_ERROR = "mining-error"
     SEGMENT_TOO_LONG = "segment-too-long"
+    # analysis and mining
+    KILLED = "killed"  # three times, by the system or by somebody: the next run tries again
     INTERNAL = "internal"  # a bug in bitrawl; please report it
 
 

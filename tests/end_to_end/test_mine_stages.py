@@ -17,6 +17,7 @@ from small_site import EN, FR, articles, page
 from typer.testing import CliRunner
 
 from bitrawl import config
+from bitrawl.child import Failure, FailureKind
 from bitrawl.cli import app
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import BitrawlError
@@ -220,11 +221,14 @@ class FakeWorkers:
 
     def __init__(self, ledger: Ledger) -> None:
         self.mined: list[str] = []
+        self.fails = False
         self.written = 0
         self._ledger = ledger
 
-    async def pair(self, site: str, **_how: bool) -> PairedSite:
+    async def pair(self, site: str, **_how: bool) -> PairedSite | Failure:
         self.mined.append(site)
+        if self.fails:
+            return Failure(FailureKind.KILLED, "killed by SIGKILL")
         return PairedSite(SiteFindings(site, 2 * COUNT), Template({}), extent=self._ledger.extent(site))
 
     async def write_corpus(self) -> None:
@@ -249,6 +253,27 @@ async def test_a_site_is_mined_again_at_the_end_only_if_something_came_after_it_
     for more, times in (([], 1), ([], 1), ([page("http://s.test/late", EN, ["Late."])], 2), ([], 2)):
         visit(ledger, more)
         await work.mine_all()
+        assert len(workers.mined) == times
+    ledger.close()
+
+
+async def test_a_site_whose_pairing_failed_is_taken_up_at_the_end_and_by_the_next_run_and_not_after_each_page(
+    crawled: Path,
+):
+    ledger, due = Ledger(crawled / "job.sqlite"), asyncio.Queue()
+    workers = FakeWorkers(ledger)
+    work = mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock())
+    assert work.is_due("s.test")
+    workers.fails = True
+    for name in ("s.test", ""):
+        due.put_nowait(name)
+    await work.mine_due(due)
+    assert not work.is_due("s.test")
+    await work.mine_all()
+    assert len(workers.mined) == 2
+    workers.fails = False
+    for times in (3, 3):
+        await mining._Mining(job_of(crawled), JobFolder(crawled), ledger, workers, FakeClock()).mine_all()
         assert len(workers.mined) == times
     ledger.close()
 

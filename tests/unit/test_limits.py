@@ -83,6 +83,7 @@ NUMBERS = {
     "Age of robots.txt, in hours": robots.MAX_AGE / 3600,
     "Redirects of robots.txt": robots.MAX_REDIRECTS,
     "Seconds for a process to start": child.START_SECONDS,
+    "Times that a process may die at the same page or page pair, with no other process beside it": child.ATTEMPTS,
     "Inputs kept in `rejected/`": sandbox.KEPT_INPUTS,
     "Paragraphs of one page": analyser.MAX_PARAGRAPHS,
     "Elements of the tag sequence": outline.MAX_TAGS,

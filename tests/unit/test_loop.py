@@ -192,6 +192,24 @@ async def test_soft_404s_are_told_by_asking_for_a_page_that_cannot_exist(job):
     assert sorted(verdicts.values()).count("probe") == 1
 
 
+async def test_a_probe_whose_readers_were_killed_tells_nothing_about_its_host_and_is_queued_by_the_next_run(job):
+    class Killed(ToyReader):
+        async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+            if capture.url == HOME:
+                return await super().analyse(capture, index=index)
+            return Skip(capture.url, Stage.ANALYSE, Reason.KILLED)
+
+    class AnyPage(FakeWeb):
+        async def fetch(self, link: Link) -> Capture | Skip:
+            return Capture(link.url, 200, (), b"home", at=0.0)
+
+    crawl = job({}, fetcher=AnyPage({}), analyser=Killed(), settings=LoopSettings(sitemaps=False))
+    assert sorted((await crawl.run()).values()) == ["killed", "page"]
+    assert crawl.ledger.knowledge("a.org").missing == {}
+    LedgerQueue(crawl.ledger, Sites().of).try_again(Reason.KILLED)
+    assert sorted(crawl.verdicts().values()) == ["page", "queued"]
+
+
 async def test_a_host_rests_after_a_probe_that_was_redirected(job):
     class HomeForAll(FakeWeb):
         async def fetch(self, link: Link) -> Capture | Skip:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 
 import pytest
-from hostile_readers import Hostile, broken, dying
+from hostile_readers import Hostile, broken, dying, mortal
 
 from bitrawl.errors import ChildError
 from bitrawl.model import Capture, Page, Reason, Skip, Stage
@@ -42,7 +42,7 @@ async def test_a_page_comes_back_as_its_reader_saw_it(sandbox):
 HOSTILE = [
     ("exit", Reason.ANALYSIS_CRASH, "exit status 3"),
     ("segfault", Reason.ANALYSIS_CRASH, "killed by SIGSEGV"),
-    ("hog", Reason.ANALYSIS_CRASH, "out of memory"),
+    ("hog", Reason.KILLED, "out of memory"),
     ("raise", Reason.ANALYSIS_ERROR, "ZeroDivisionError: the page made me do it"),
     ("fault", Reason.ANALYSIS_ERROR, "RuntimeError: StoreError"),
     ("recurse", Reason.ANALYSIS_ERROR, "RecursionError"),
@@ -143,6 +143,31 @@ async def test_a_child_that_dies_idle_is_not_asked_again(sandbox):
     await _readable(ended)
     os.close(ended)
     assert await title(sandbox, "the next") == "the next"
+
+
+async def test_a_page_whose_reader_was_killed_three_times_is_read_again(sandbox, tmp_path):
+    assert await title(sandbox, f"mortal {tmp_path} 3")
+    assert not (tmp_path / "rejected").exists()
+
+
+async def test_a_page_that_cost_a_reader_alone_three_times_is_skipped_as_killed(sandbox, tmp_path):
+    skip = await sandbox.analyse(capture(f"mortal {tmp_path} 9"))
+    assert (skip.stage, skip.reason, skip.detail) == (Stage.ANALYSE, Reason.KILLED, "killed by SIGKILL")
+    assert len((tmp_path / "page").read_bytes()) == 4  # once beside others, three times alone
+    assert await title(sandbox, "the next") == "the next"
+
+
+async def test_what_was_killed_beside_others_is_tried_again_without_them(tmp_path):
+    async with SandboxedAnalyser(Hostile, workers=3) as analyser:
+        idle = await asyncio.gather(title(analyser, "pid"), title(analyser, "pid"))
+        busy = asyncio.create_task(title(analyser, f"until {tmp_path / 'page'}"))
+        alone = (await title(analyser, f"mortal {tmp_path} 1")).split()
+    assert not {*idle, await busy} & set(alone)
+
+
+async def test_kills_while_a_child_starts_do_not_end_the_job(tmp_path):
+    async with SandboxedAnalyser(functools.partial(mortal, tmp_path, 3), workers=1) as analyser:
+        assert await title(analyser, "a page") == "a page"
 
 
 @pytest.mark.parametrize(

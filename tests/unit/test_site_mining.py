@@ -26,7 +26,8 @@ from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")
 ERROR = Failure(FailureKind.ERROR, "IndexError: string index out of range", "Traceback ...")
-CRASH = Failure(FailureKind.CRASH, "killed by SIGKILL")
+CRASH = Failure(FailureKind.CRASH, "exit status 3")
+KILLED = Failure(FailureKind.KILLED, "killed by SIGKILL")
 
 
 class Workers:
@@ -86,11 +87,18 @@ class Site:
             self.ledger, self.workers, FakeClock(), settings=settings, rejected=rejected, watch=self.told.append
         )
         mined = await made.mine("s.test")
-        Findings(self.ledger).replace(mined.found, mined.alignments, mined.faults)
+        if mined.found is None:
+            Findings(self.ledger).failed("s.test", mined.faults)
+        else:
+            Findings(self.ledger).replace(mined.found, mined.alignments, mined.faults)
         return mined
 
     def segments(self) -> int:
         return sum(1 for _ in Findings(self.ledger).segments(EN, FR))
+
+    def made_from(self) -> str | None:
+        mined = Findings(self.ledger).mined("s.test")
+        return mined and mined.made_from
 
 
 @pytest.fixture
@@ -142,20 +150,53 @@ async def test_what_is_left_out_of_a_page_of_one_language_is_a_skip(site: Site):
     assert (fault.url, fault.reason, fault.detail) == (url, Reason.SEGMENT_TOO_LONG, "one segment of 2000 characters")
 
 
-async def test_a_site_whose_worker_dies_is_tried_once_more_and_then_given_up(site: Site):
-    attempts = []
-    site.workers.pairing = lambda: attempts.append(1) or CRASH
-    mined = await site.mine()
-    assert len(attempts) == 2
-    assert mined.found.pairs == ()
+@pytest.mark.parametrize(("failure", "reason"), [(KILLED, Reason.KILLED), (CRASH, Reason.MINING_CRASH)])
+async def test_a_site_that_could_not_be_paired_is_not_taken_for_mined(site: Site, failure: Failure, reason: Reason):
+    site.workers.pairing = lambda: failure
+    assert (await site.mine()).found is None
     [fault] = Findings(site.ledger).faults()
-    assert (fault.stage, fault.reason, fault.detail) == (Stage.PAIR, Reason.MINING_CRASH, "killed by SIGKILL")
+    assert (fault.stage, fault.reason, fault.detail) == (Stage.PAIR, reason, failure.detail)
+    assert site.made_from() is None
 
 
-async def test_a_site_whose_worker_died_once_is_mined(site: Site):
-    failures = [CRASH]
-    site.workers.pairing = lambda: failures.pop() if failures else None
+async def test_a_site_that_could_not_be_paired_keeps_what_was_found_before_and_is_not_taken_for_mined(site: Site):
     await site.mine()
+    whole = site.made_from()
+    for failure in (KILLED, KILLED, None):
+        site.workers.pairing = lambda failure=failure: failure
+        await site.mine()
+        assert site.segments() == 9
+        assert len(Findings(site.ledger).faults()) == (failure is not None)
+        assert (site.made_from() == whole) == (failure is None)
+
+
+async def test_a_pair_at_which_workers_were_killed_is_told_and_aligned_by_the_next_run(site: Site):
+    bad = site.pairs[4]
+    site.workers.breaks = lambda pair: KILLED if pair == bad else None
+    await site.mine()
+    [fault] = Findings(site.ledger).faults()
+    assert (fault.url, fault.stage, fault.reason) == (bad.url_a, Stage.ALIGN, Reason.KILLED)
+    assert site.segments() == 8
+    unfinished = site.made_from()
+    site.workers.breaks = lambda _pair: None
+    site.workers.asked.clear()
+    await site.mine()
+    assert (site.workers.asked, site.segments(), Findings(site.ledger).faults()) == ([1], 9, [])
+    assert site.made_from() != unfinished
+
+
+async def test_what_was_aligned_with_a_part_of_the_sample_is_aligned_again_when_all_of_it_can_be_learned_from(
+    site: Site,
+):
+    kills = iter([KILLED])
+    site.workers.breaks_learning = lambda _pair: next(kills, None)
+    await site.mine()
+    [fault] = Findings(site.ledger).faults()
+    assert (fault.stage, fault.reason) == (Stage.ALIGN, Reason.KILLED)
+    assert "from 4 page pairs instead of 9" in fault.detail
+    site.workers.taught.clear()
+    await site.mine()
+    assert site.workers.taught == {" ".join(pair.url_a for pair in site.workers.learned_from[0]).encode()}
     assert (site.segments(), Findings(site.ledger).faults()) == (9, [])
 
 
@@ -237,14 +278,8 @@ async def test_a_pair_that_breaks_learning_is_left_out_of_the_sample_and_the_oth
     assert {pair.url_a for pair in site.workers.learned_from[-1]} == {pair.url_a for pair in site.pairs} - {bad.url_a}
     assert len(site.workers.taught) == 1
     assert site.segments() == 9
-
-
-async def test_learning_that_was_killed_once_is_done_again_with_the_same_sample(site: Site):
-    failures = [CRASH]
-    site.workers.breaks_learning = lambda _pair: failures.pop() if failures else None
-    await site.mine()
-    assert site.workers.learned_from[0] == site.workers.learned_from[-1]
-    assert site.segments() == 9
+    [fault] = Findings(site.ledger).faults()
+    assert (fault.url, fault.stage, fault.reason) == (bad.url_a, Stage.ALIGN, Reason.MINING_CRASH)
 
 
 async def test_pairs_that_all_break_learning_are_aligned_alone(site: Site):

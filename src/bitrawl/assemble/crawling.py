@@ -110,6 +110,7 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
     made.remember(ledger.sightings())
+    queue.try_again(Reason.KILLED)
     if made.settings.exhaustive:
         queue.take_back(Reason.STRATEGY, UNWANTED)
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])

@@ -18,7 +18,7 @@ from bitrawl.cli.console import err
 from bitrawl.cli.foreground import Foreground
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.progress import Progress
-from bitrawl.cli.status import tell
+from bitrawl.cli.status import tell, tell_of_kills
 from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.corpus.tmx import tmx
@@ -131,6 +131,7 @@ def _align_job(folder: Path, encoder: str | None, *, refused: bool) -> None:
     foreground = Foreground(Progress(where))
     foreground.run(lambda: mine_again(job, where, known_pairs=True, watch=foreground.progress.mining))
     tell(where)
+    tell_of_kills(where)
 
 
 def _ladders(pairs: Sequence[tuple[Path, Path]], languages: Languages, aligner: Aligner) -> list[str]:

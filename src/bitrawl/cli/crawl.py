@@ -10,7 +10,7 @@ from bitrawl.cli.foreground import Foreground, leave
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
-from bitrawl.cli.status import show
+from bitrawl.cli.status import show, tell_of_kills
 from bitrawl.jobs.bootstrap import from_bootstrap
 from bitrawl.jobs.crawling import crawl as run_crawl
 from bitrawl.jobs.folder import JobFolder, asked
@@ -86,4 +86,5 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     )
     if not quiet:
         show(folder)
+    tell_of_kills(folder)
     leave(ending, quiet_in=folder if quiet else None)

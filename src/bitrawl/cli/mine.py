@@ -13,7 +13,7 @@ from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.many_sites import BundleSites, Cluster, Many, Part, Scratch, mine_many
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
-from bitrawl.cli.status import show, tell
+from bitrawl.cli.status import show, tell, tell_of_kills
 from bitrawl.cluster.planning import asked_job, check_undivided
 from bitrawl.config import Job
 from bitrawl.discover.sites_file import read_sites
@@ -91,6 +91,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     if not quiet:
         show(folder, advise=False)
         tell(folder)
+    tell_of_kills(folder)
     leave(ending, quiet_in=folder if quiet else None)
 
 

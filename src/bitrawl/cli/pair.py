@@ -8,7 +8,7 @@ from bitrawl.cli.flags import Folder, with_settings
 from bitrawl.cli.foreground import Foreground
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.progress import Progress
-from bitrawl.cli.status import tell
+from bitrawl.cli.status import tell, tell_of_kills
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine_again
 from bitrawl.jobs.settings import Group, described
@@ -30,3 +30,4 @@ def pair(folder: Folder, **settings: Any) -> None:
     foreground = Foreground(Progress(where))
     foreground.run(lambda: mine_again(job, where, watch=foreground.progress.mining))
     tell(where)
+    tell_of_kills(where)

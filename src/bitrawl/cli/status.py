@@ -10,7 +10,7 @@ import msgspec
 import typer
 from rich.text import Text
 
-from bitrawl.cli.console import duration, out, size
+from bitrawl.cli.console import complain, duration, out, size
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.many_sites import show_run
 from bitrawl.cluster.planning import seen
@@ -163,6 +163,17 @@ def hints(summary: Summary) -> list[str]:
 def _host(host: HostSummary) -> str:
     fetches = f"{host.fetches} fetch{'' if host.fetches == 1 else 'es'}"
     return f"{host.host}  {counted(host.pages, 'page')} of {fetches}, {host.seconds * 1000:.0f} ms each"
+
+
+def tell_of_kills(folder: JobFolder) -> None:
+    """What is missing only because the system killed our processes, and what to type; also after a quiet command."""
+    now = status_of(folder)
+    if now.killed:
+        things = counted(now.killed, "page, page pair or site is", "pages, page pairs or sites are")
+        complain(
+            f"{things} left out, because the processes at work on them were killed or had too little memory."
+            f" To try them again: {_resume(folder, now)}"
+        )
 
 
 def tell(folder: JobFolder) -> None:

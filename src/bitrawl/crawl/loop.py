@@ -282,6 +282,10 @@ class Crawl:
 
     def _probed(self, fetch: Fetch, outcome: Page | Sitemap | Skip) -> None:
         """What this host answers to an address that cannot exist is its soft 404."""
+        if isinstance(outcome, Skip) and outcome.reason is Reason.KILLED:  # It tells nothing about the host.
+            self.frontier.fetched(fetch.lease, took=fetch.took)
+            self._conclude(fetch.visit(outcome))
+            return
         url = fetch.lease.link.url
         signature = outcome.signature if isinstance(outcome, Page) else 0
         known = self._knowledge(url)

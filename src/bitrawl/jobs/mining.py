@@ -24,7 +24,7 @@ from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.jobs.site_mining import SiteMiner, Watch
 from bitrawl.jobs.worker import MiningWorkers
 from bitrawl.mining import Doing, Step
-from bitrawl.model import Page, SiteKnowledge, Visit
+from bitrawl.model import Page, Reason, SiteKnowledge, Visit
 from bitrawl.protocols import Clock
 from bitrawl.store.findings import Findings, made_from
 from bitrawl.store.ledger import Ledger
@@ -177,6 +177,7 @@ class _Mining:
         watch: Watch = lambda _doing: None,
     ) -> None:
         self.queued: set[str] = set()
+        self._tried: dict[str, int] = {}  # how many pages a site had when its pairing failed
         self._ledger = ledger
         self._findings = Findings(ledger)
         self._settings = _fingerprint(job)
@@ -193,7 +194,8 @@ class _Mining:
     def is_due(self, site: str) -> bool:
         """Whether the site has grown enough since it was mined last."""
         mined = self._findings.mined(site)
-        return self._ledger.knowledge(site).pages >= max(FIRST, GROWTH * (mined.pages if mined else 0))
+        earlier = max(mined.pages if mined else 0, self._tried.get(site, 0))
+        return self._ledger.knowledge(site).pages >= max(FIRST, GROWTH * earlier)
 
     async def mine_due(self, due: "asyncio.Queue[str]") -> None:
         """One site after the other, until an empty name comes; the corpus is written now and then."""
@@ -228,7 +230,12 @@ class _Mining:
             return  # It has no pairs to align again.
         mined = await self._miner.mine(site, known_pairs=self._known_pairs)
         found = mined.found
-        if self._known_pairs and earlier:  # The pairs were made of those pages, with those settings.
+        if found is None:
+            self._tried[site] = self._ledger.knowledge(site).pages
+            self._findings.failed(site, mined.faults)
+            return
+        killed = any(fault.reason is Reason.KILLED for fault in mined.faults)
+        if self._known_pairs and earlier and not killed:  # The pairs were made of those pages, with those settings.
             found = msgspec.structs.replace(found, pages=earlier.pages, made_from=earlier.made_from)
         self._findings.replace(found, mined.alignments, mined.faults)
         self._unwritten = True

@@ -1,4 +1,8 @@
-"""Mine one site: pair its pages, align the pairs in batches on all workers, and survive whatever one of them breaks."""
+"""Mine one site: pair its pages, align the pairs in batches on all workers, and survive whatever one of them breaks.
+
+What a worker is killed at from outside is no verdict: it is recorded, and nothing is kept in its place. So the next run
+tries again.
+"""
 
 import asyncio
 import hashlib
@@ -28,7 +32,6 @@ from bitrawl.url import Url
 # hundred pages.
 SAMPLE = 200
 BATCH = 32  # pairs: a batch of pages of 50 kB needs some 100 MB; judgement
-ATTEMPTS = 2  # at pairing a site, or learning from a sample, whose worker died: once more, and then it is given up
 KEPT_INPUTS = 100  # of what failed; judgement
 
 Watch = Callable[[Doing | None], None]
@@ -37,6 +40,7 @@ Watch = Callable[[Doing | None], None]
 _REASONS = {
     FailureKind.TIMEOUT: Reason.MINING_TIMEOUT,
     FailureKind.CRASH: Reason.MINING_CRASH,
+    FailureKind.KILLED: Reason.KILLED,
     FailureKind.ERROR: Reason.MINING_ERROR,
 }
 
@@ -44,9 +48,9 @@ _log = logging.getLogger(__name__)
 
 
 class MinedSite(NamedTuple):
-    """What was found, with the key of each pair's segments, and what was lost on the way."""
+    """What was found, with the key of each pair's segments, and what was lost on the way; None if pairing failed."""
 
-    found: SiteFindings
+    found: SiteFindings | None
     alignments: list[AlignmentKey]
     faults: list[Skip]
 
@@ -67,30 +71,25 @@ class SiteMiner:
 
     async def mine(self, site: str, *, known_pairs: bool = False) -> MinedSite:
         """Everything from pages to judged segments; the segments are in the ledger when this returns."""
-        pages, extent = self._ledger.knowledge(site).pages, self._ledger.extent(site)
-        self._watch(Doing(Step.PAIRING, site, "pages", total=pages))
+        self._watch(Doing(Step.PAIRING, site, "pages", total=self._ledger.knowledge(site).pages))
+        paired = await self._workers.pair(site, known_pairs=known_pairs)
+        if isinstance(paired, Failure):
+            _log.warning("pairing %s failed: %s %s", site, paired.kind, paired.detail)
+            return MinedSite(None, [], [self._fault(_home(site), Stage.PAIR, paired)])
         faults: list[Skip] = []
-        paired = await self._paired(site, faults, known_pairs=known_pairs)
-        if paired is None:
-            return MinedSite(SiteFindings(site, pages, made_from=made_from(self._settings, extent)), [], faults)
         for url, left_out in paired.too_long.items():
             faults.append(Skip(Url.known(url), Stage.ALIGN, Reason.SEGMENT_TOO_LONG, left_out))
         keys: list[AlignmentKey] = []
         for languages, group in groupby(paired.found.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
             keys += await self._aligned(site, languages, list(group), paired.template, faults)
-        found = msgspec.structs.replace(paired.found, made_from=made_from(self._settings, paired.extent))
+        found = msgspec.structs.replace(paired.found, made_from=self._made_from(paired, faults))
         return MinedSite(found, keys, faults)
 
-    async def _paired(self, site: str, faults: list[Skip], *, known_pairs: bool) -> PairedSite | None:
-        failures: list[Failure] = []
-        while len(failures) < ATTEMPTS:
-            answer = await self._workers.pair(site, known_pairs=known_pairs)
-            if not isinstance(answer, Failure):
-                return answer
-            _log.warning("pairing %s failed: %s %s", site, answer.kind, answer.detail)
-            failures.append(answer)
-        faults.append(self._fault(Url.known(f"http://{site}/"), Stage.PAIR, failures[-1]))
-        return None
+    def _made_from(self, paired: PairedSite, faults: Sequence[Skip]) -> str:
+        """That of a site of which something was lost by a kill equals no other: it is mined again by the next run."""
+        whole = made_from(self._settings, paired.extent)
+        lost = [f"{fault.url} {fault.detail}".encode() for fault in faults if fault.reason is Reason.KILLED]
+        return f"{whole} without {_hash(*lost).hex()}" if lost else whole
 
     async def _aligned(
         self, site: str, languages: Languages, pairs: Sequence[PagePair], template: Template, faults: list[Skip]
@@ -98,27 +97,30 @@ class SiteMiner:
         """The keys of the pairs' segments, in their order.
 
         All are aligned with what one sample of them teaches, which their URLs choose. So it does not matter which batch a
-        pair is in, whether that was halved, and what was aligned before the job was interrupted.
+        pair is in, whether that was halved, and what was aligned before the job was interrupted. If a part of the sample
+        cannot be learned from, the keys are those of the rest: other segments have other keys.
         """
         sample = sorted(pairs, key=lambda pair: _hash(f"{pair.url_a} {pair.url_b}".encode()))[:SAMPLE]
         work = _Work(languages, template, self._context(languages, sample, template))
-        keys = {(pair.url_a, pair.url_b): self._key(pair, work) for pair in pairs}
-        missing: list[PagePair] = []
-        known: list[PagePair] = []
-        for pair in pairs:
-            (known if self._findings.is_aligned(keys[pair.url_a, pair.url_b]) else missing).append(pair)
-        faults += self._findings.faults_of(site, known)
+        keys, known, missing = self._kept(pairs, work)
         if missing:
             self._watch(Doing(Step.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
-            work = work._replace(learned=await self._learned(sample, work))
+            learned, taught = await self._learned(site, sample, work, faults)
+            work = work._replace(learned=learned)
+            if taught != sample:
+                work = work._replace(context=self._context(languages, taught, template))
+                keys, known, missing = self._kept(pairs, work)
+        faults += self._findings.faults_of(site, known)
         progress = _Progress(site, languages, len(pairs), len(known), self._clock, self._watch)
         progress.tell()
 
         async def batch(some: Sequence[PagePair]) -> None:
             for pair, aligned, lost in await self._batch(some, work):
+                faults.extend(lost)
+                if any(fault.reason is Reason.KILLED for fault in lost):
+                    continue  # Nothing is known of it: what is kept now would stay.
                 segments = from_partial_pages(aligned.segments) if pair.partial else aligned.segments
                 self._findings.aligned(site, keys[pair.url_a, pair.url_b], segments, lost)
-                faults.extend(lost)
             progress.add(len(some))
 
         size = BATCH if work.learned else 1  # a pair that has nothing to go by is its own teacher
@@ -130,25 +132,40 @@ class SiteMiner:
                 task.cancel()
         return list(keys.values())
 
-    async def _learned(self, sample: Sequence[PagePair], work: "_Work") -> bytes:
-        """What the sample teaches without the pairs of it that break a worker; nothing if all of them do."""
-        for _ in range(ATTEMPTS):
-            answer = await self._workers.learn(work.languages, sample, work.template)
-            if not isinstance(answer, Failure):
-                return answer
-            _log.warning("learning from %d pairs failed: %s %s", len(sample), answer.kind, answer.detail)
+    def _kept(self, pairs: Sequence[PagePair], work: "_Work") -> "_Kept":
+        keys = {(pair.url_a, pair.url_b): self._key(pair, work) for pair in pairs}
+        kept = _Kept(keys, [], [])
+        for pair in pairs:
+            (kept.known if self._findings.is_aligned(keys[pair.url_a, pair.url_b]) else kept.missing).append(pair)
+        return kept
+
+    async def _learned(
+        self, site: str, sample: Sequence[PagePair], work: "_Work", faults: list[Skip]
+    ) -> tuple[bytes, Sequence[PagePair]]:
+        """What the sample teaches without the pairs of it that break a worker, and the others; nothing if all of them do."""
+        answer = await self._workers.learn(work.languages, sample, work.template)
+        if not isinstance(answer, Failure):
+            return answer, sample
+        _log.warning("learning from %d pairs failed: %s %s", len(sample), answer.kind, answer.detail)
         half = len(sample) // 2
-        good = [*await self._teaching(sample[:half], work), *await self._teaching(sample[half:], work)]
+        good = [*await self._teaching(sample[:half], work, faults), *await self._teaching(sample[half:], work, faults)]
         if len(good) == len(sample):  # None breaks it, but all are too much.
             good = good[:half]
-        return await self._learned(good, work) if good else b""
+            about = f"words were learned from {half} page pairs instead of {len(sample)}: "
+            faults.append(self._fault(_home(site), Stage.ALIGN, answer, about))
+        return await self._learned(site, good, work, faults) if good else (b"", ())
 
-    async def _teaching(self, pairs: Sequence[PagePair], work: "_Work") -> list[PagePair]:
+    async def _teaching(self, pairs: Sequence[PagePair], work: "_Work", faults: list[Skip]) -> list[PagePair]:
         """Those that a worker can learn from."""
-        if not pairs or not isinstance(await self._workers.learn(work.languages, pairs, work.template), Failure):
+        answer = await self._workers.learn(work.languages, pairs, work.template) if pairs else b""
+        if not isinstance(answer, Failure):
             return list(pairs)
+        if len(pairs) == 1:
+            about = f"no words were learned from it and {pairs[0].url_b}: "
+            faults.append(self._fault(pairs[0].url_a, Stage.ALIGN, answer, about))
+            return []
         half = len(pairs) // 2
-        return [*await self._teaching(pairs[:half], work), *await self._teaching(pairs[half:], work)] if half else []
+        return [*await self._teaching(pairs[:half], work, faults), *await self._teaching(pairs[half:], work, faults)]
 
     async def _batch(self, pairs: Sequence[PagePair], work: "_Work") -> list["_Aligned"]:
         """A batch that fails is halved until the pair is found that breaks it: that one is lost, and no other."""
@@ -189,12 +206,24 @@ class SiteMiner:
         return _hash(*urls, *texts, b"partial" if pair.partial else b"", work.context if work else b"")
 
 
+class _Kept(NamedTuple):
+    """The key of each pair's segments by its URLs, the pairs whose segments are kept under it, and the others."""
+
+    keys: dict[tuple[Url, Url], AlignmentKey]
+    known: list[PagePair]
+    missing: list[PagePair]
+
+
 class _Aligned(NamedTuple):
     """A pair, its segments, and what was lost of it."""
 
     pair: PagePair
     aligned: AlignedPair
     lost: list[Skip]
+
+
+def _home(site: str) -> Url:
+    return Url.known(f"http://{site}/")
 
 
 def _lost(pair: PagePair, aligned: AlignedPair) -> list[Skip]:

@@ -8,7 +8,7 @@ from bitrawl.errors import StoreError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.statistics import fault_counts
+from bitrawl.store.statistics import fault_counts, killed_count
 from bitrawl.store.summary import Summary, summarise
 
 
@@ -37,6 +37,7 @@ class JobStatus(msgspec.Struct, frozen=True):
     crawl: Summary
     corpora: dict[str, CorpusCount] = {}  # by languages: "en-fr"
     faults: dict[str, int] = {}  # what could not be mined, by "stage: reason"
+    killed: int = 0  # pages, page pairs and sites that are left out only until the next run
     verb: str = "mine"  # of the command that was run last, and that resumes
 
 
@@ -48,11 +49,12 @@ def status(folder: JobFolder) -> JobStatus:
         summary = summarise(ledger)
         verb = str(ledger.recall("verb") or "mine")
         corpora = _corpora(folder, ledger)
+        killed = killed_count(ledger)
         faults = {f"{one.stage}: {one.reason}": one.count for one in fault_counts(ledger)}
     finally:
         ledger.close()
     state = State.RUNNING if running else State.ENDED if summary.ended and not summary.mining else State.INTERRUPTED
-    return JobStatus(state, summary.ended, summary.mining, summary, corpora, faults, verb)
+    return JobStatus(state, summary.ended, summary.mining, summary, corpora, faults, killed, verb)
 
 
 def counts_of(folder: JobFolder) -> dict[str, CorpusCount]:

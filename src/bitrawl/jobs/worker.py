@@ -9,7 +9,7 @@ import msgspec
 
 from bitrawl.align.pages import translated_part
 from bitrawl.assemble.mining import miner as new_miner
-from bitrawl.child import Children, Failure, Limits, Report, Service
+from bitrawl.child import ATTEMPTS, Children, Failure, Limits, Report, Service
 from bitrawl.config import Job
 from bitrawl.errors import ChildError
 from bitrawl.jobs.export import write_corpus
@@ -93,8 +93,9 @@ class MiningWorkers:
     async def align(
         self, languages: Languages, pairs: Sequence[PagePair], template: Template, learned: bytes = b""
     ) -> list[AlignedPair] | Failure:
-        """One for each pair."""
-        answer = await self._children.ask(_encode(AlignPairs(languages, list(pairs), template, learned)))
+        """One for each pair. A batch that a worker dies at is better halved than tried as often as a single pair."""
+        request = _encode(AlignPairs(languages, list(pairs), template, learned))
+        answer = await self._children.ask(request, attempts=ATTEMPTS if len(pairs) == 1 else 1)
         return answer if isinstance(answer, Failure) else _aligned(answer)
 
     async def write_corpus(self) -> None:

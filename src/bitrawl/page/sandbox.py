@@ -1,4 +1,4 @@
-"""Untrusted bytes are read in child processes: a page that hangs, dies or lies costs one page."""
+"""Untrusted bytes are read in child processes: a page that hangs, kills or lies costs one page."""
 
 import hashlib
 import json
@@ -117,6 +117,7 @@ class SandboxedAnalyser:
 _REASONS = {
     FailureKind.TIMEOUT: Reason.ANALYSIS_TIMEOUT,
     FailureKind.CRASH: Reason.ANALYSIS_CRASH,
+    FailureKind.KILLED: Reason.KILLED,
     FailureKind.ERROR: Reason.ANALYSIS_ERROR,
 }
 _KINDS = {Page: b"P", Sitemap: b"M", Skip: b"S"}  # the first byte of an answer

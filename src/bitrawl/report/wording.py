@@ -71,6 +71,7 @@ SKIPS: dict[str, str] = {
     Reason.MINING_CRASH: "Mining crashed, or needed more memory than mining.megabytes.",
     Reason.MINING_ERROR: "Mining failed. The pages are kept in rejected/.",
     Reason.SEGMENT_TOO_LONG: "A text without marks to split it at is too long for a segment.",
+    Reason.KILLED: "The process that read or mined it was killed three times, or there was too little memory for it.",
     Reason.INTERNAL: "This is a bug in bitrawl. Please report it.",
 }
 """Why a link did not become a page. docs/reference/skips.md says more about each reason."""
@@ -115,6 +116,8 @@ ADVICE: dict[str, str] = {
     Reason.MINING_CRASH: "Raise mining.megabytes in job.toml, then run: bitrawl pair",
     Reason.MINING_ERROR: "Please report it, and attach a file from rejected/.",
     Reason.SEGMENT_TOO_LONG: "Raise align.characters to keep such texts whole: bitrawl pair DIR --max-characters 5000",
+    Reason.KILLED: "Run the same command again: it is tried again. If that does not help, use --workers 1, or give the"
+    " machine more memory.",
     Reason.INTERNAL: "Please report it.",
 }
 """What to try when many links were skipped for a reason. Reasons that need no advice are absent."""

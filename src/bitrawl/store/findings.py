@@ -107,6 +107,14 @@ class Findings:
                 self._ledger.record_fault(site, skip)
             self._query("INSERT INTO mined VALUES (?, ?, ?)", (site, found.pages, found.made_from))
 
+    def failed(self, site: str, faults: Iterable[Skip]) -> None:
+        """The site could not be mined: what was found before stays, and counts as found of another state of the site."""
+        with self._ledger.transaction():
+            self._query("DELETE FROM faults WHERE site = ? AND stage = ?", (site, Stage.PAIR))
+            for skip in faults:
+                self._ledger.record_fault(site, skip)
+            self._query("UPDATE mined SET settings = '' WHERE site = ?", (site,))
+
     def faults(self) -> list[Skip]:
         """What could not be mined, or failed in a strategy, and why, in the order in which it was met."""
         rows = self._query("SELECT url, stage, reason, detail FROM faults ORDER BY id")

@@ -77,6 +77,15 @@ class LedgerQueue:
                 (score, Stage.SCOPE, reason),
             )
 
+    def try_again(self, reason: Reason) -> None:
+        """Queue the links that were visited in vain for that reason, each with the score that it had."""
+        with self._ledger.transaction():
+            self._database.query(
+                f"UPDATE links SET state = {QUEUED}, attempt = 1, stage = NULL, reason = NULL, detail = NULL"
+                f" WHERE state = {SKIPPED} AND reason = ?",
+                (reason,),
+            )
+
     def hosts(self) -> set[str]:
         """All hosts with queued links. A resumed run begins with them."""
         rows = self._database.query(f"SELECT DISTINCT host FROM links WHERE state = {QUEUED}")

@@ -182,6 +182,13 @@ def fault_counts(ledger: Ledger) -> list[SkipCount]:
     return [SkipCount(stage, reason, count, url, detail) for stage, reason, count, url, detail, _ in rows]
 
 
+def killed_count(ledger: Ledger) -> int:
+    """What is left out only because processes were killed: links, sitemaps and probes included, page pairs and sites."""
+    links = f"SELECT count(*) FROM links WHERE state = {SKIPPED} AND reason = ?"
+    faults = "SELECT count(*) FROM faults WHERE reason = ?"
+    return int(ledger.database.one(f"SELECT ({links}) + ({faults})", (Reason.KILLED, Reason.KILLED))[0])
+
+
 # SQLite takes the other columns from the row that has the minimum: the first link of each.
 _SKIPS = f"""
 SELECT stage, reason, count(*), url, coalesce(detail, ''), min(id)

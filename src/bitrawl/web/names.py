@@ -86,6 +86,7 @@ REASONS: Mapping[str, str] = {
     Reason.MINING_CRASH: marked("mining crashed"),
     Reason.MINING_ERROR: marked("mining failed"),
     Reason.SEGMENT_TOO_LONG: marked("text too long for a segment"),
+    Reason.KILLED: marked("process killed"),
     Reason.INTERNAL: marked("bug in bitrawl"),
 }
 """Why an address brought no page."""

@@ -1,0 +1,58 @@
+"""The children of a job, killed by SIGKILL at moments that a test chooses; importable in them. Each loads only what it needs."""
+
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from hostile_readers import die_once_more
+
+from bitrawl.model import Capture, Language, Page, Sitemap, Skip
+
+if TYPE_CHECKING:
+    from bitrawl.child import Report, Service
+    from bitrawl.config import Job
+    from bitrawl.page.sandbox import Reader
+
+POISON = "poison"
+"""The mark that names the end of a URL: each reader of that page is killed."""
+
+
+def mortal_reader(marks: Path, asked: Sequence[Language]) -> "Reader":
+    """The reader of a crawl, killed at its first start and at the first page whose URL ends with 3."""
+    from bitrawl.page.analyser import page_reader  # noqa: PLC0415 - the miner does without
+
+    if not (marks / POISON).exists():
+        die_once_more(marks, "reader")
+    return _Mortal(marks, page_reader(asked))
+
+
+class _Mortal:
+    def __init__(self, marks: Path, inner: "Reader") -> None:
+        self._marks = marks
+        self._inner = inner
+
+    def read(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+        if (self._marks / POISON).exists():
+            if capture.url.endswith((self._marks / POISON).read_text()):
+                os.kill(os.getpid(), signal.SIGKILL)
+        elif capture.url.endswith("3"):
+            die_once_more(self._marks, "page")
+        return self._inner.read(capture, index=index)
+
+
+def mortal_mining(marks: Path, job: "Job", folder: Path) -> "Service":
+    """The service of a mining process, killed at its first start and at the first request of each kind."""
+    from bitrawl.jobs.worker import mining_service  # noqa: PLC0415 - the reader does without
+
+    die_once_more(marks, "miner")
+    serve = mining_service(job, folder)
+
+    def mortal(request: bytes, report: "Report") -> bytes:
+        answer = serve(request, report)  # All is done, and nobody learns of it.
+        die_once_more(marks, msgspec.msgpack.decode(request)["type"])
+        return answer
+
+    return mortal
