@@ -14,14 +14,14 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from bitrawl.cli.console import duration, err, out, size
+from bitrawl.cli.console import complain, duration, err, out, size
 from bitrawl.cli.merge import Progress, show_merged
 from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor
 from bitrawl.cluster.merging import MERGED, merge_run
 from bitrawl.cluster.mining import mine_bundle
 from bitrawl.cluster.parts import PARTS
 from bitrawl.cluster.planning import Asked, planned, read_share
-from bitrawl.cluster.run import Run
+from bitrawl.cluster.run import Run, Tally
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
 from bitrawl.report.wording import counted
@@ -68,6 +68,15 @@ Scratch = Annotated[
     ),
 ]
 
+RetryFailed = Annotated[
+    bool,
+    typer.Option(
+        "--retry-failed",
+        help="Visit the sites again that brought no page. Sites that a fault of a machine stopped are always tried again.",
+        rich_help_panel=MANY,
+    ),
+]
+
 
 class Many(NamedTuple):
     """Flags that divide the sites of a list; None means not given."""
@@ -77,6 +86,7 @@ class Many(NamedTuple):
     bundle_sites: int | None = None
     scratch: Path | None = None
     workers: int | None = None
+    retry_failed: bool | None = None
 
     @property
     def is_asked(self) -> bool:
@@ -88,9 +98,10 @@ def mine_many(job: Job, to: str, many: Many, *, fresh: bool, quiet: bool) -> Non
     with _signals(), _executor(many, quiet=quiet) as (executor, at_once):
         share = read_share(many.part) if many.part else None
         asked = Asked(to, at_once * (share.parts if share else 1), size=many.bundle_sites, scratch=many.scratch)
+        asked = asked._replace(retry_failed=bool(many.retry_failed))
         run = planned(job, asked._replace(share=share) if share else asked, fresh=fresh)
         with _Drawn(run, quiet=quiet):
-            run.finish(executor)
+            run.finish(executor, complain)
     _leave(run, to, quiet=quiet)
     if share is None or share.parts == 1:
         _merge(to, quiet=quiet)
@@ -226,17 +237,37 @@ def show_run(run: Run, to: str) -> None:
         out.print(f"failed     {site.site}: {site.failed}", markup=False)
     if len(tally.failed) > SHOWN:
         out.print(f"… and {len(tally.failed) - SHOWN} more sites without a page", markup=False)
+    if tally.failed:
+        out.print("To try the failed sites again, add --retry-failed to the command.", markup=False)
+    for line in _not_done(tally):
+        out.print(f"not done   {line}", markup=False)
     out.print(f"parts      {to.rstrip('/')}/{PARTS}", markup=False)
+
+
+def _not_done(tally: Tally) -> list[str]:
+    """Which sites a fault of a machine stopped, and why."""
+    stopped: dict[str, list[str]] = {}
+    for record in tally.faults.values():
+        stopped.setdefault(record.reason, []).extend(record.sites)
+    return [f"{', '.join(names[:SHOWN])}{_more(len(names) - SHOWN)}: {why}" for why, names in stopped.items()]
+
+
+def _more(count: int) -> str:
+    return f" and {counted(count, 'more site')}" if count > 0 else ""
 
 
 def _leave(run: Run, to: str, *, quiet: bool) -> None:
     tally = run.tally
     if not quiet:
         show_run(run, to)
-    for name, reason in tally.faults.items():
-        err.print(f"bundle {name} is not done: {reason}", markup=False)
+    elif tally.faults:
+        for line in _not_done(tally):
+            err.print(f"not done: {line}", markup=False)
     if tally.faults:
-        err.print("Nothing is lost: the same command goes on.", markup=False)
+        err.print(
+            f"Nothing is lost: the same command goes on. To merge what is done: bitrawl merge {to} --out DIR",
+            markup=False,
+        )
     if tally.faults or not tally.finished.pages:
         raise typer.Exit(1)
 
