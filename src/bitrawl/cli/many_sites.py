@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.live import Live
@@ -25,6 +25,9 @@ from bitrawl.cluster.run import Run, Tally
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
 from bitrawl.report.wording import counted
+
+if TYPE_CHECKING:
+    from bitrawl.cluster.dask import DaskExecutor
 
 MANY = "Many sites"
 LOCAL = "local"
@@ -100,7 +103,7 @@ def mine_many(job: Job, to: str, many: Many, *, fresh: bool, quiet: bool) -> Non
         asked = Asked(to, at_once * (share.parts if share else 1), size=many.bundle_sites, scratch=many.scratch)
         asked = asked._replace(retry_failed=bool(many.retry_failed))
         run = planned(job, asked._replace(share=share) if share else asked, fresh=fresh)
-        with _Drawn(run, quiet=quiet):
+        with _Drawn(run, executor, quiet=quiet):
             run.finish(executor, complain)
     _leave(run, to, quiet=quiet)
     if share is None or share.parts == 1:
@@ -134,7 +137,23 @@ def _dask(many: Many, *, quiet: bool) -> tuple[Executor, int]:
         executor = DaskExecutor(mine_bundle, str(many.cluster))
     if not quiet:
         err.print(f"Dask's dashboard: {executor.dashboard}", markup=False)
-    return executor, max(1, executor.workers())
+    return executor, _first_workers(executor)
+
+
+def _first_workers(executor: "DaskExecutor") -> int:
+    """How many workers there are, once there is one: their number decides how the sites are divided."""
+    said_at = time.monotonic()
+    try:
+        while not (workers := executor.workers()):
+            waiting = executor.waiting()
+            if waiting and time.monotonic() - said_at >= LINE_EVERY:
+                said_at = time.monotonic()
+                err.print(waiting, markup=False)
+            time.sleep(REDRAW_EVERY)
+    except BaseException:
+        executor.close()
+        raise
+    return workers
 
 
 @contextmanager
@@ -169,8 +188,9 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 class _Drawn:
     """How the run is going: a table on a terminal, a line now and then elsewhere; drawn by a thread."""
 
-    def __init__(self, run: Run, *, quiet: bool) -> None:
+    def __init__(self, run: Run, executor: Executor, *, quiet: bool) -> None:
         self._run = run
+        self._executor = executor
         self._quiet = quiet
         self._began = time.monotonic()
         self._ending = threading.Event()
@@ -183,21 +203,31 @@ class _Drawn:
             err.print(
                 f"{counted(tally.sites, 'site')}; {counted(self._run.todo, 'bundle')} to do{before}.", markup=False
             )
-            self._thread.start()
+        self._thread.start()
 
     def __exit__(self, *_: object) -> None:
         self._ending.set()
-        if not self._quiet:
-            self._thread.join()
+        self._thread.join()
 
     def _draw(self) -> None:
-        if not err.is_terminal:
-            while not self._ending.wait(LINE_EVERY):
-                err.print("; ".join(f"{value} {label}" for label, value in self._rows()), markup=False)
+        if self._quiet or not err.is_terminal:
+            self._print_lines()
             return
         with Live(console=err, auto_refresh=False, transient=True) as live:
             while not self._ending.wait(REDRAW_EVERY):
                 live.update(self._table(), refresh=True)
+
+    def _print_lines(self) -> None:
+        """That nobody is there to do the work is said even to those who want no progress."""
+        line_at = waiting_at = self._began
+        while not self._ending.wait(REDRAW_EVERY):
+            now, waiting = time.monotonic(), self._executor.waiting()
+            if waiting and now - waiting_at >= LINE_EVERY:
+                waiting_at = now
+                err.print(waiting, markup=False)
+            elif not waiting and not self._quiet and now - line_at >= LINE_EVERY:
+                line_at = now
+                err.print("; ".join(f"{value} {label}" for label, value in self._rows()), markup=False)
 
     def _rows(self) -> list[tuple[str, str]]:
         tally, seconds = self._run.tally, time.monotonic() - self._began
@@ -213,7 +243,9 @@ class _Drawn:
             ("failed", f"{len(tally.failed)}"),
             ("so far", duration(seconds)),
         ]
-        if now > 0:
+        if waiting := self._executor.waiting():
+            rows.append(("now", waiting))
+        elif now > 0:
             rows.append(("left", f"about {duration(seconds / now * (tally.sites - figures.sites))}"))
         return rows
 
