@@ -3,17 +3,20 @@
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bitrawl import config
+from bitrawl.cluster import dask as dask_module
 from bitrawl.cluster.bundles import Bundle, BundledSite
 from bitrawl.cluster.dask import SETTINGS, DaskExecutor
 from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor, Task
 from bitrawl.cluster.mining import Order, Wanted
 from bitrawl.cluster.parts import Died, Done, Fault, Outcome, State
-from bitrawl.errors import ConfigError, UnwantedError
+from bitrawl.errors import ClusterError, ConfigError, UnwantedError
 
 JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 PATIENCE = 60.0  # seconds until a test gives up
@@ -22,16 +25,26 @@ Make = Callable[[Task], Executor]
 
 
 def dask(task: Task) -> Executor:
+    cluster = dask_cluster()
+    executor = DaskExecutor(task, cluster.scheduler_address)
+    executor._cluster = cluster
+    return executor
+
+
+def dask_cluster(workers: int = 2, port: int = 0) -> Any:
     """With workers that are threads of this process: what they do is the same, and they start at once."""
     distributed = pytest.importorskip("distributed")
     dask_config = pytest.importorskip("dask").config
     with dask_config.set(SETTINGS):
-        cluster = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address=None
+        return distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            protocol="tcp",
+            processes=False,
+            memory_limit=0,
+            dashboard_address=None,
+            scheduler_port=port,
         )
-    executor = DaskExecutor(task, cluster.scheduler_address)
-    executor._cluster = cluster
-    return executor
 
 
 MAKERS: dict[str, Make] = {
@@ -145,3 +158,58 @@ def test_without_dask_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ConfigError, match=r"pip install 'bitrawl\[cluster\]'"):
         DaskExecutor(named, "tcp://127.0.0.1:1")
+
+
+def broken(_given: Order, _wanted: Wanted) -> Outcome:
+    raise KeyError("a package that is not there")
+
+
+def test_what_breaks_on_a_worker_of_dask_is_told_in_a_sentence():
+    with closing(dask(broken)) as executor:
+        executor.submit(order("00000"))
+        reason = "a Dask worker could not mine it: KeyError: 'a package that is not there'"
+        assert executor.ended().outcome == Fault(reason)
+
+
+def test_without_workers_a_driver_says_so_with_a_count_and_goes_on_when_one_comes(monkeypatch: pytest.MonkeyPatch):
+    with (
+        closing(dask_cluster(workers=0)) as cluster,
+        closing(DaskExecutor(named, cluster.scheduler_address)) as executor,
+    ):
+        assert executor.workers() == 0
+        assert executor.waiting() == "", "it is too early to say so"
+        executor.submit(order("00000"))
+        monkeypatch.setattr(executor, "_idle", executor._idle._replace(since=executor._idle.since - 12))
+        assert (
+            f"{cluster.scheduler_address} has no worker: waiting for 12 s, with 1 bundle to do." in executor.waiting()
+        )
+        cluster.scale(1)
+        assert executor.ended().outcome == Done("00000", State.MINED)
+        assert executor.workers() == 1
+        assert executor.waiting() == ""
+
+
+def test_a_driver_gives_its_orders_anew_when_the_scheduler_was_restarted(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(dask_module, "LOOK_EVERY", 0.1)
+    first = dask_cluster(workers=0)
+    with closing(DaskExecutor(named, first.scheduler_address)) as executor:
+        orders = {name: order(name) for name in ("00000", "00001")}
+        for each in orders.values():
+            executor.submit(each)
+        first.close()
+        with closing(dask_cluster(workers=1, port=int(first.scheduler_address.rpartition(":")[2]))):
+            ended = [executor.ended(), executor.ended()]
+            assert {each.order.bundle.name: each.order for each in ended} == orders
+            assert {each.outcome.state for each in ended} == {State.MINED}
+
+
+def test_a_driver_ends_with_a_sentence_when_the_scheduler_does_not_come_back(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(dask_module, "LOOK_EVERY", 0.1)
+    monkeypatch.setattr(dask_module, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(dask_module, "RECONNECT_SECONDS", 0.2)
+    cluster = dask_cluster(workers=0)
+    with closing(DaskExecutor(named, cluster.scheduler_address)) as executor:
+        executor.submit(order("00000"))
+        cluster.close()
+        with pytest.raises(ClusterError, match=r"scheduler at tcp://\S+ is gone: .* Nothing is lost"):
+            executor.ended()

@@ -23,7 +23,7 @@ from bitrawl.version import __version__
 CONNECT_SECONDS = 30  # for the scheduler to answer at first
 LOOK_EVERY = 5.0  # between two looks at the scheduler, while nothing ends
 ANSWER_SECONDS = 5.0  # for the scheduler to say how many workers it has
-RECONNECT_SECONDS = 45.0  # for a scheduler that is gone to come back
+RECONNECT_SECONDS = 40.0  # for a scheduler that is gone to come back
 CLOSE_SECONDS = 3.0  # to say goodbye to a scheduler
 SILENT_SECONDS = 9.5  # without workers or scheduler before it is said: after ten, with the time to say it
 # Measured beforehand: the profiler costs CPU on every worker, and a worker that holds a second bundle delays it. With few
@@ -104,14 +104,15 @@ class DaskExecutor:
             except queue.Empty:
                 self.workers()
                 continue
-            order = self._orders.pop(future, None)
-            if order is None:
-                continue  # It was given to a scheduler that is gone.
             outcome = self._outcome(future)
+            if outcome is None:
+                self.workers()  # If Dask has cancelled it because the scheduler is lost, this gives it anew.
+            if future not in self._orders:
+                continue  # It was given to a scheduler that is gone.
+            order = self._orders.pop(future)
             future.release()  # Else a result on a worker that dies is computed again.
             if outcome is not None:
                 return Ended(order, outcome)
-            self.workers()  # Dask has cancelled it, as it does when the scheduler is lost.
             self.submit(order)
 
     def close(self) -> None:
