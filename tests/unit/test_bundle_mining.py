@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from bitrawl import config
-from bitrawl.cluster import mining
+from bitrawl.cluster import bundle_process, mining
 from bitrawl.cluster.bundle_process import BROKEN, FAULT, FULL, JOB, OUTCOME
 from bitrawl.cluster.bundles import Bundle, BundledSite
 from bitrawl.cluster.mining import Order, mine_bundle, scratch_folder
@@ -147,6 +147,22 @@ def test_how_a_process_ended_says_whether_the_machine_failed_or_we(
             mining._end(status, said, tmp_path)
     else:
         assert mining._end(status, said, tmp_path) == end
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "too little memory"),
+        (OSError(errno.ENOSPC, "No space left on device"), "/scratch: no space left on the disk"),
+        (OSError(errno.EMFILE, "Too many open files"), "Too many open files"),
+        (StoreError("the ledger is locked"), "the ledger is locked"),
+        (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), ""),  # Sites do such things.
+        (KeyError(7), ""),
+    ],
+)
+def test_what_a_process_could_not_do_is_a_fault_of_the_machine_or_perhaps_of_a_site(error: Exception, said: str):
+    fault = bundle_process._machine_fault(error, Path("/scratch"))
+    assert said in str(fault) if said else fault is None
 
 
 def test_the_reason_of_a_process_does_not_need_room_on_the_disk(tmp_path: Path):

@@ -50,24 +50,25 @@ def main(lifeline: int) -> None:
     work = msgspec.json.decode(sys.stdin.buffer.read(), type=Work)
     try:
         asyncio.run(_mine(work))
-    except (BitrawlError, MemoryError, OSError) as error:
-        fault = _fault(error, Path(work.folder))
+    except Exception as error:  # noqa: BLE001 - whatever it is, its parent must tell it from a process that could not begin
+        fault = _machine_fault(error, Path(work.folder))
+        if fault is None:
+            traceback.print_exc()
+            sys.exit(BROKEN)
         print(fault, file=sys.stderr)  # noqa: T201 - its parent reads this
         sys.exit(FULL if isinstance(fault, DiskFullError) else FAULT)
-    except Exception:  # noqa: BLE001 - whatever it is, its parent must tell it from a process that could not begin
-        traceback.print_exc()
-        sys.exit(BROKEN)
 
 
-def _fault(error: Exception, folder: Path) -> BitrawlError:
-    """What is wrong with the machine, in one line."""
+def _machine_fault(error: Exception, folder: Path) -> BitrawlError | None:
+    """What is wrong with the machine, in one line; None if it may be one of the sites."""
     if isinstance(error, BitrawlError):
         return error
-    if isinstance(error, OSError) and isinstance(fault := files.write_fault(folder, error), DiskFullError):
-        return fault
     if isinstance(error, MemoryError):
         return ChildError("there is too little memory; try fewer --workers, or a machine with more")
-    return ChildError(f"the machine refused something: {error}")
+    if not isinstance(error, OSError) or isinstance(error, ConnectionError | TimeoutError):
+        return None
+    fault = files.write_fault(folder, error)
+    return fault if isinstance(fault, DiskFullError) else ChildError(f"the machine refused something: {error}")
 
 
 def _die_with_parent(lifeline: int) -> None:
