@@ -18,12 +18,12 @@ from bitrawl.errors import ClusterError, ConfigError, UnwantedError
 from bitrawl.report.wording import counted
 from bitrawl.version import __version__
 
-# Seconds, all by judgement. A scheduler that is gone is noticed after LOOK_EVERY and ANSWER_SECONDS at most, so that the
-# driver ends within a minute.
+# Seconds, all by judgement. A scheduler that is gone is noticed after LOOK_EVERY and twice ANSWER_SECONDS at most, so that
+# the driver ends within a minute.
 CONNECT_SECONDS = 30  # for the scheduler to answer at first
 LOOK_EVERY = 5.0  # between two looks at the scheduler, while nothing ends
 ANSWER_SECONDS = 5.0  # for the scheduler to say how many workers it has
-RECONNECT_SECONDS = 40.0  # for a scheduler that is gone to come back
+RECONNECT_SECONDS = 35.0  # for a scheduler that is gone to come back
 CLOSE_SECONDS = 3.0  # to say goodbye to a scheduler
 SILENT_SECONDS = 9.5  # without workers or scheduler before it is said: after ten, with the time to say it
 # Measured beforehand: the profiler costs CPU on every worker, and a worker that holds a second bundle delays it. With few
@@ -67,20 +67,14 @@ class DaskExecutor:
 
     def workers(self) -> int:
         """Orders that can be done at once, now. Raises `ClusterError` if the scheduler is gone for good."""
-        while True:
-            try:
-                scheduler, workers = self._client.sync(_asked, self._client.scheduler, callback_timeout=ANSWER_SECONDS)
-            except (OSError, self._distributed.TimeoutError):
-                scheduler, workers = "", 0
-            if scheduler == self._scheduler and self._client.status == "running":
-                break
+        while (workers := self._counted()) is None:
             self._reconnect()
         if workers:
             self._idle, self._manned_at = None, time.monotonic()
         elif self._idle is None:
             remedy = f"dask worker {self._address} --nthreads 1 --memory-limit 0"
             self._idle = _Idle(f"The Dask cluster at {self._address} has no worker", self._manned_at, remedy)
-        return int(workers)
+        return workers
 
     def waiting(self) -> str:
         idle = self._idle
@@ -121,6 +115,16 @@ class DaskExecutor:
         self._hang_up(self._client)
         if self._cluster is not None:
             self._cluster.close()
+
+    def _counted(self) -> int | None:
+        """None if our scheduler is gone. It is asked twice, because it may be busy."""
+        for _ in range(2):
+            if self._client.status != "running":
+                return None
+            with suppress(OSError, self._distributed.TimeoutError):
+                name, workers = self._client.sync(_asked, self._client.scheduler, callback_timeout=ANSWER_SECONDS)
+                return int(workers) if name == self._scheduler else None
+        return None
 
     def _outcome(self, future: Any) -> Outcome | None:
         """None if Dask did not want it any more."""
