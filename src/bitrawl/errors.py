@@ -11,6 +11,7 @@ BitrawlError
 ├── GraphError          a link graph, or another source of backlinks, is not what it should be
 ├── WikiError           a wiki does not answer as a wiki does, or a dump of one cannot be read
 ├── ChildError          a child process cannot be started
+├── ClusterError        the scheduler of a cluster does not answer
 └── UnwantedError       nobody waits for the work any more
 
 A page that cannot be fetched or analysed is not an error: it is a `Skip`.
@@ -65,6 +66,10 @@ class WikiError(BitrawlError):
 
 class ChildError(BitrawlError):
     """A child process cannot be started."""
+
+
+class ClusterError(BitrawlError):
+    """The scheduler of a cluster does not answer. What was done is kept."""
 
 
 class UnwantedError(BitrawlError):

@@ -1,9 +1,13 @@
 """What every executor promises, whatever it runs on."""
 
+import re
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,16 +26,20 @@ Make = Callable[[Task], Executor]
 
 
 def dask(task: Task) -> Executor:
+    cluster = dask_cluster()
+    executor = DaskExecutor(task, cluster.scheduler_address)
+    executor._cluster = cluster
+    return executor
+
+
+def dask_cluster(workers: int = 2) -> Any:
     """With workers that are threads of this process: what they do is the same, and they start at once."""
     distributed = pytest.importorskip("distributed")
     dask_config = pytest.importorskip("dask").config
     with dask_config.set(SETTINGS):
-        cluster = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address=None
+        return distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address=None
         )
-    executor = DaskExecutor(task, cluster.scheduler_address)
-    executor._cluster = cluster
-    return executor
 
 
 MAKERS: dict[str, Make] = {
@@ -145,3 +153,49 @@ def test_without_dask_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ConfigError, match=r"pip install 'bitrawl\[cluster\]'"):
         DaskExecutor(named, "tcp://127.0.0.1:1")
+
+
+def broken(_given: Order, _wanted: Wanted) -> Outcome:
+    raise KeyError("a package that is not there")
+
+
+def test_what_breaks_on_a_worker_of_dask_is_told_in_a_sentence():
+    with closing(dask(broken)) as executor:
+        executor.submit(order("00000"))
+        reason = "a Dask worker could not mine it: KeyError: 'a package that is not there'"
+        assert executor.ended().outcome == Fault(reason)
+
+
+def test_without_workers_a_driver_says_so_with_a_count_and_goes_on_when_one_comes(monkeypatch: pytest.MonkeyPatch):
+    with (
+        closing(dask_cluster(workers=0)) as cluster,
+        closing(DaskExecutor(named, cluster.scheduler_address)) as executor,
+    ):
+        assert executor.workers() == 0
+        assert executor.waiting() == "", "it is too early to say so"
+        executor.submit(order("00000"))
+        monkeypatch.setattr(executor, "_idle", executor._idle._replace(since=executor._idle.since - 12))
+        assert (
+            f"{cluster.scheduler_address} has no worker: waiting for 12 s, with 1 bundle to do." in executor.waiting()
+        )
+        cluster.scale(1)
+        assert executor.ended().outcome == Done("00000", State.MINED)
+        assert executor.workers() == 1
+        assert executor.waiting() == ""
+
+
+@pytest.fixture(scope="module")
+def restarted_scheduler() -> list[str]:
+    """What a driver brings whose scheduler comes back, and what one says whose scheduler does not."""
+    pytest.importorskip("distributed")
+    command = [sys.executable, "-W", "ignore", str(Path(__file__).parents[1] / "restarted_scheduler.py")]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def test_a_driver_gives_its_orders_anew_when_the_scheduler_was_restarted(restarted_scheduler: list[str]):
+    assert restarted_scheduler[0] == "00000 mined 00001 mined"
+
+
+def test_a_driver_ends_with_a_sentence_when_the_scheduler_does_not_come_back(restarted_scheduler: list[str]):
+    said = restarted_scheduler[1]
+    assert re.match(r"the Dask scheduler at tcp://\S+ is gone: .* Nothing is lost\.", said), said

@@ -52,10 +52,11 @@ def reached(web: Served, delay: float = 0.0) -> list[str]:
     return ["--langs", "en,fr", "--allow-private", "--connect-to", route, "--delay", str(delay), "--exhaustive"]
 
 
-async def bitrawl(*arguments: str | Path, environment: dict[str, str] | None = None) -> Process:
+async def bitrawl(*arguments: str | Path, environment: dict[str, str] | None = None, first: str = "") -> Process:
+    """The command, in a process that runs the code `first` before it."""
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bitrawl", *map(str, arguments)),
+        *(sys.executable, "-c", f"{first}\nfrom bitrawl.cli import main; main()", *map(str, arguments)),
         stdout=pipe,
         stderr=pipe,
         start_new_session=True,
@@ -223,22 +224,43 @@ import os, signal, sys
 
 def hook(event, arguments):
     if event == "socket.connect" and arguments[1][1] == 9:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGSEGV)
 
 sys.addaudithook(hook)
 """
 
 
-async def test_a_site_that_kills_its_process_fails_alone_with_its_reason(tmp_path: Path, web: Served):
+ONE_ATTEMPT = "from bitrawl.cluster import mining, run; mining.ATTEMPTS = run.TRIES = 1"
+
+
+async def test_a_site_that_breaks_its_process_fails_alone_with_its_reason(tmp_path: Path, web: Served):
     command = many(web, tmp_path, "--workers", "1", sites=("http://poison.test/", "http://www.saltholm.test/"))
     route = ("--connect-to", f"poison.test={demo.LOOPBACK}:9")
-    status, said = await ended(await bitrawl(*command, *route, environment=with_customised(tmp_path, POISON)))
+    poisoned = with_customised(tmp_path, POISON)
+    status, said = await ended(await bitrawl(*command, *route, environment=poisoned, first=ONE_ATTEMPT))
     assert status == 0, said
-    assert "poison.test: killed by SIGKILL" in said
+    assert "poison.test: killed by SIGSEGV" in said
+    assert "add --retry-failed" in said
     out = place(str(tmp_path / "out"))
     states = {name: how.state for name in (out / "parts").names() if (how := done(out, name))}
     assert states == {"00000": State.HALVED, "00000-1": State.FAILED, "00000-2": State.MINED}
     assert [path.name for path in parts(tmp_path)] == ["00000-2"]
+
+
+async def test_a_bundle_whose_process_was_killed_is_told_and_the_same_command_finishes_it(
+    tmp_path: Path, web: Served, plain_loop: list[Units]
+):
+    command = many(web, tmp_path, "--workers", "1", "--quiet", sites=BUNDLES[0])
+    driver = await bitrawl(*command, first=ONE_ATTEMPT)
+    await until(lambda: len(web.visits) > 8, driver)
+    os.kill(bundle_processes(driver.pid)[0], signal.SIGKILL)
+    status, said = await ended(driver)
+    assert status == 1, said
+    assert "not done: beekeepers.test, town-library.test: its process was killed by SIGKILL" in said
+    status, said = await ended(await bitrawl(*command))
+    assert status == 0, said
+    assert units(parts(tmp_path)) == plain_loop[0]
+    assert len(twice(web)) <= IN_FLIGHT
 
 
 async def test_sites_that_bring_nothing_are_told_with_their_reasons(tmp_path: Path, web: Served):
@@ -267,7 +289,8 @@ async def test_a_full_disk_is_no_fault_of_the_bundle_and_nothing_is_fetched_agai
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert isinstance(starved, Fault)
-    assert starved.reason.startswith("no space left")
+    assert starved.reason.startswith("the disk is full: ")
+    assert str(tmp_path / "scratch") in starved.reason
     assert web.visits
     how = await asyncio.to_thread(mine_bundle, order)
     assert isinstance(how, Done)
@@ -346,10 +369,7 @@ async def test_a_bundle_of_a_machine_that_is_lost_goes_on_elsewhere_from_its_las
 ):
     often = "from bitrawl.cluster import checkpoint; checkpoint.SHORTEST_REST = 0.5"
     command = many(web, tmp_path, "--quiet", sites=BUNDLES[0], delay=DELAY)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", f"{often}; from bitrawl.cli import main; main()", *map(str, command)),
-        start_new_session=True,
-    )
+    process = await bitrawl(*command, first=often)
     saved = checkpoint(place(str(tmp_path / "out")), "00000")
 
     def has_pages() -> bool:

@@ -19,6 +19,7 @@ Command = Callable[..., tuple[int, str, str]]
         ("--sites SITES --workers 2 --out s4://bucket/x", "s4://"),
         ("--sites SITES --cluster tcp://127.0.0.1:1 --workers 2", "--workers is for this machine"),
         ("http://a.test/ --part 0/2", "--sites"),
+        ("http://a.test/ --retry-failed", "--retry-failed are for a list of sites (--sites)"),
     ],
 )
 def test_a_run_that_cannot_be_divided_is_refused(bitrawl: Command, tmp_path: Path, flags: str, named: str):

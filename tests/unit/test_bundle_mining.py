@@ -1,18 +1,22 @@
 """Mining one bundle on a worker, without its process: what is looked at before, and what is done after."""
 
+import errno
+import os
+import signal
+from collections import deque
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from bitrawl import config
-from bitrawl.cluster import mining
-from bitrawl.cluster.bundle_process import JOB, OUTCOME
+from bitrawl.cluster import bundle_process, mining
+from bitrawl.cluster.bundle_process import BROKEN, FAULT, FULL, JOB, OUTCOME
 from bitrawl.cluster.bundles import Bundle, BundledSite
 from bitrawl.cluster.mining import Order, mine_bundle, scratch_folder
-from bitrawl.cluster.parts import Died, Done, Fault, Figures, State, done, finished_jobs, mark_done
+from bitrawl.cluster.parts import Died, Done, Fault, Figures, State, checkpoint, done, finished_jobs, mark_done
 from bitrawl.cluster.places import place
-from bitrawl.errors import StoreError, UnwantedError
+from bitrawl.errors import ChildError, DiskFullError, StoreError, UnwantedError
 
 ASKED = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 DONE = Done("00000", State.MINED, figures=Figures(sites=1, pages=3))
@@ -29,10 +33,10 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The processes that were started; none of them finishes its bundle."""
     started: list[str] = []
 
-    def run(given: Order, folder: Path, *_: object) -> str:
+    def run(given: Order, folder: Path, *_: object) -> Died:
         folder.mkdir(parents=True, exist_ok=True)
         started.append(given.bundle.name)
-        return "killed by SIGKILL"
+        return Died("killed by SIGSEGV")
 
     monkeypatch.setattr(mining, "_run", run)
     return started
@@ -97,10 +101,108 @@ def test_a_part_that_is_not_wanted_any_more_is_not_tried_again(order: Order, run
         mine_bundle(order, lambda: False)
 
 
-def test_a_process_that_dies_is_started_once_more_before_its_bundle_is_given_up(order: Order, runs: list[str]):
-    assert mine_bundle(order) == Died("killed by SIGKILL")
-    assert runs == ["00000", "00000"]
+def test_a_process_that_breaks_by_itself_is_started_three_times_before_its_bundle_is_given_up(
+    order: Order, runs: list[str]
+):
+    assert mine_bundle(order) == Died("killed by SIGSEGV")
+    assert runs == ["00000"] * 3
     assert not scratch_folder(order).exists()
+
+
+def test_a_bundle_whose_process_was_killed_keeps_its_scratch_and_its_checkpoint(
+    order: Order, monkeypatch: pytest.MonkeyPatch
+):
+    ends = deque([Died("killed by SIGSEGV"), Fault("killed", killed=True), Died("killed by SIGSEGV")])
+
+    def run(_given: Order, folder: Path, *_: object) -> Died | Fault:
+        (folder / JOB).mkdir(parents=True, exist_ok=True)
+        return ends.popleft()
+
+    monkeypatch.setattr(mining, "_run", run)
+    saved = checkpoint(place(order.out), "00000") / "checkpoint.json"
+    saved.write(b"{}")
+    assert mine_bundle(order) == Fault("killed", killed=True)
+    assert not ends
+    assert (scratch_folder(order) / JOB).exists()
+    assert saved.read() is not None
+
+
+@pytest.mark.parametrize(
+    ("status", "end"),
+    [
+        (-signal.SIGKILL, Fault("its process was killed by SIGKILL; check how much memory is free", killed=True)),
+        (-signal.SIGSEGV, Died("killed by SIGSEGV")),
+        (BROKEN, Died(f"exit status {BROKEN}: KeyError: 7")),
+        (FAULT, StoreError("KeyError: 7")),
+        (FULL, DiskFullError("KeyError: 7")),
+        (1, ChildError("could not begin")),  # what Python itself says when it has no memory, or no bitrawl
+    ],
+)
+def test_how_a_process_ended_says_whether_the_machine_failed_or_we(
+    tmp_path: Path, status: int, end: Died | Fault | Exception
+):
+    said = b"Traceback\nKeyError: 7\n" if status > 0 else b""
+    if isinstance(end, Exception):
+        with pytest.raises(type(end), match=str(end)):
+            mining._end(status, said, tmp_path)
+    else:
+        assert mining._end(status, said, tmp_path) == end
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "too little memory"),
+        (OSError(errno.ENOSPC, "No space left on device"), "/scratch: no space left on the disk"),
+        (OSError(errno.EMFILE, "Too many open files"), "Too many open files"),
+        (StoreError("the ledger is locked"), "the ledger is locked"),
+        (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), ""),  # Sites do such things.
+        (KeyError(7), ""),
+    ],
+)
+def test_what_a_process_could_not_do_is_a_fault_of_the_machine_or_perhaps_of_a_site(error: Exception, said: str):
+    fault = bundle_process._machine_fault(error, Path("/scratch"))
+    assert said in str(fault) if said else fault is None
+
+
+def test_the_reason_of_a_process_does_not_need_room_on_the_disk(tmp_path: Path):
+    (tmp_path / mining.LOG).mkdir()  # nothing can be written there
+    assert mining._end(BROKEN, b"KeyError: 7\n", tmp_path) == Died(f"exit status {BROKEN}: KeyError: 7")
+
+
+def no_room(_descriptor: int) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_of_the_place_is_said_at_once_when_a_part_is_delivered(
+    order: Order, runs: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    folder = mined(order)
+    monkeypatch.setattr(mining, "_pause", lambda *_: pytest.fail("it waits"))
+    monkeypatch.setattr(os, "fsync", no_room)
+    outcome = mine_bundle(order)
+    assert isinstance(outcome, Fault)
+    assert outcome.reason.startswith(f"the disk is full: {order.out}/")
+    monkeypatch.undo()
+    assert (folder / OUTCOME).exists()
+    assert mine_bundle(order) == DONE
+    assert not runs
+
+
+def test_a_full_disk_of_the_place_is_said_at_once_while_a_bundle_is_mined(
+    order: Order, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(os, "fsync", no_room)
+    with pytest.raises(DiskFullError, match=r"00000\.json"):
+        mining._tell(place(order.out), "00000", b'{"pages": 7}')
+
+
+def test_a_half_frees_the_disk_of_what_its_bundle_left(order: Order, runs: list[str]):
+    folder = scratch_folder(order)
+    (folder / JOB).mkdir(parents=True)
+    mine_bundle(msgspec.structs.replace(order, bundle=Bundle("00000-1", order.bundle.sites)))
+    assert runs
+    assert not folder.exists()
 
 
 def test_a_fault_of_the_machine_leaves_scratch_as_it_is(order: Order, monkeypatch: pytest.MonkeyPatch):

@@ -8,10 +8,23 @@ from bitrawl import config
 from bitrawl.cluster.bundles import Bundle, BundledSite, written_bundles
 from bitrawl.cluster.executor import Ended, InlineExecutor
 from bitrawl.cluster.mining import Order
-from bitrawl.cluster.parts import Died, Done, Fault, Figures, Outcome, SiteOutcome, State, done, mark_done
+from bitrawl.cluster.parts import (
+    Died,
+    Done,
+    Fault,
+    Figures,
+    Outcome,
+    SiteOutcome,
+    State,
+    Undone,
+    checkpoint,
+    done,
+    mark_done,
+    undone,
+)
 from bitrawl.cluster.places import Place, place
 from bitrawl.cluster.planning import seen as seen_run
-from bitrawl.cluster.run import MOST_FAULTS, Run
+from bitrawl.cluster.run import MOST_FAULTS, Run, retry_failed
 
 JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 
@@ -95,18 +108,105 @@ def test_a_bundle_that_stays_undone_is_told_and_the_next_run_does_it(tmp_path: P
     machines = Machines(out, lambda bundle: Fault("the store is gone") if bundle.name == "00000" else None)
     over = run(out, bundles(1, 1))
     over.finish(machines.executor)
-    assert over.tally.faults == {"00000": "the store is gone"}
+    assert over.tally.faults == {"00000": Undone("00000", ["s0x0.org"], "the store is gone")}
     assert done(out, "00000") is None
-    assert run(out, bundles(1, 1)).todo == 1
+    resumed = run(out, bundles(1, 1))
+    assert (resumed.todo, resumed.tally.faults) == (1, over.tally.faults)
+    resumed.finish(Machines(out).executor)
+    assert not resumed.tally.faults
+    assert not undone(out)
+
+
+def killed(_bundle: Bundle) -> Outcome:
+    return Fault("its process was killed by SIGKILL", killed=True)
+
+
+def test_a_site_whose_process_is_killed_is_never_final_and_keeps_its_checkpoint(tmp_path: Path):
+    out = place(str(tmp_path))
+    saved = checkpoint(out, "00000") / "checkpoint.json"
+    saved.write(b"{}")
+    for _ in range(3):
+        over = run(out, bundles(1))
+        over.finish(Machines(out, killed).executor)
+        assert list(over.tally.faults) == ["00000"]
+        assert not over.tally.failed
+        assert saved.read() is not None
+    healed = run(out, bundles(1))
+    healed.finish(Machines(out).executor)
+    assert healed.tally.left == 0
+    assert not healed.tally.faults
+
+
+def test_a_bundle_that_is_killed_keeps_its_checkpoint_and_only_a_second_run_halves_it(tmp_path: Path):
+    out = place(str(tmp_path))
+    greedy = "s0x1.org"
+    saved = checkpoint(out, "00000") / "checkpoint.json"
+    saved.write(b"{}")
+
+    def behave(bundle: Bundle) -> Outcome | None:
+        return killed(bundle) if greedy in {site.site for site in bundle.sites} else None
+
+    over = run(out, bundles(4))
+    over.finish(Machines(out, behave).executor)
+    assert over.tally.faults["00000"].sites == [f"s0x{at}.org" for at in range(4)]
+    assert saved.read() is not None
+    again = run(out, bundles(4))
+    again.finish(Machines(out, behave).executor)
+    assert saved.read() is None
+    assert again.tally.finished.sites == 2  # A half that is killed for the first time is left as a whole.
+    last = run(out, bundles(4))
+    last.finish(Machines(out, behave).executor)
+    assert [record.sites for record in last.tally.faults.values()] == [[greedy]]
+    assert last.tally.finished.sites == 3
+
+
+def test_bundles_that_are_killed_do_not_stop_the_others(tmp_path: Path):
+    out = place(str(tmp_path))
+    over = run(out, bundles(*[1] * 20))
+    over.finish(Machines(out, lambda bundle: killed(bundle) if bundle.name < "00010" else None).executor)
+    assert len(over.tally.faults) == over.tally.finished.sites == 10
+
+
+def test_sites_that_failed_are_tried_again_when_asked_and_no_others(tmp_path: Path):
+    out = place(str(tmp_path))
+    silent = {"s0x1.org", "s1x0.org"}
+
+    def behave(bundle: Bundle) -> Outcome | None:
+        sites = [SiteOutcome(each.site, failed="no answer" if each.site in silent else "") for each in bundle.sites]
+        how = Done(bundle.name, State.MINED, sites, Figures(sites=len(sites)))
+        mark_done(out, how)
+        return how
+
+    asked = bundles(3, 1)
+    run(out, asked).finish(Machines(out, behave).executor)
+    retry_failed(out, asked)
+    silent.discard("s1x0.org")
+    machines = Machines(out, behave)
+    over = run(out, asked)
+    assert (over.todo, over.tally.left) == (2, 2)
+    over.finish(machines.executor)
+    assert machines.mined == {"00000-again": 1, "00001": 1}
+    assert [site.site for site in over.tally.failed] == ["s0x1.org"]
+    retry_failed(out, asked)
+    silent.clear()
+    last = run(out, asked)
+    last.finish(Machines(out, behave).executor)
+    assert not last.tally.failed
+    assert (last.tally.left, last.tally.finished.sites) == (0, 4)
+    retry_failed(out, asked)
+    assert run(out, asked).todo == 0
 
 
 def test_when_every_machine_has_faults_the_run_ends_soon(tmp_path: Path):
     out = place(str(tmp_path))
     machines = Machines(out, lambda _bundle: Fault("no space left"))
     over = run(out, bundles(*[1] * 100))
-    over.finish(machines.executor)
-    assert machines.mined.total() == MOST_FAULTS
+    told: list[str] = []
+    over.finish(machines.executor, told.append)
+    assert machines.mined.total() == MOST_FAULTS == len(told)
+    assert told[0] == "bundle 00000: no space left"
     assert len(over.tally.faults) == 100
+    assert {record.reason for record in over.tally.faults.values()} == {"no space left"}
 
 
 def test_progress_counts_what_is_done_and_what_the_bundles_under_way_told(tmp_path: Path):

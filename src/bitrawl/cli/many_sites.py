@@ -7,24 +7,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from bitrawl.cli.console import duration, err, out, size
+from bitrawl.cli.console import complain, duration, err, out, size
 from bitrawl.cli.merge import Progress, show_merged
 from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor
 from bitrawl.cluster.merging import MERGED, merge_run
 from bitrawl.cluster.mining import mine_bundle
 from bitrawl.cluster.parts import PARTS
 from bitrawl.cluster.planning import Asked, planned, read_share
-from bitrawl.cluster.run import Run
+from bitrawl.cluster.run import Run, Tally
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
 from bitrawl.report.wording import counted
+
+if TYPE_CHECKING:
+    from bitrawl.cluster.dask import DaskExecutor
 
 MANY = "Many sites"
 LOCAL = "local"
@@ -68,6 +71,15 @@ Scratch = Annotated[
     ),
 ]
 
+RetryFailed = Annotated[
+    bool,
+    typer.Option(
+        "--retry-failed",
+        help="Visit the sites again that brought no page. Sites that a fault of a machine stopped are always tried again.",
+        rich_help_panel=MANY,
+    ),
+]
+
 
 class Many(NamedTuple):
     """Flags that divide the sites of a list; None means not given."""
@@ -77,6 +89,7 @@ class Many(NamedTuple):
     bundle_sites: int | None = None
     scratch: Path | None = None
     workers: int | None = None
+    retry_failed: bool | None = None
 
     @property
     def is_asked(self) -> bool:
@@ -88,9 +101,10 @@ def mine_many(job: Job, to: str, many: Many, *, fresh: bool, quiet: bool) -> Non
     with _signals(), _executor(many, quiet=quiet) as (executor, at_once):
         share = read_share(many.part) if many.part else None
         asked = Asked(to, at_once * (share.parts if share else 1), size=many.bundle_sites, scratch=many.scratch)
+        asked = asked._replace(retry_failed=bool(many.retry_failed))
         run = planned(job, asked._replace(share=share) if share else asked, fresh=fresh)
-        with _Drawn(run, quiet=quiet):
-            run.finish(executor)
+        with _Drawn(run, executor, quiet=quiet):
+            run.finish(executor, complain)
     _leave(run, to, quiet=quiet)
     if share is None or share.parts == 1:
         _merge(to, quiet=quiet)
@@ -123,7 +137,23 @@ def _dask(many: Many, *, quiet: bool) -> tuple[Executor, int]:
         executor = DaskExecutor(mine_bundle, str(many.cluster))
     if not quiet:
         err.print(f"Dask's dashboard: {executor.dashboard}", markup=False)
-    return executor, max(1, executor.workers())
+    return executor, _first_workers(executor)
+
+
+def _first_workers(executor: "DaskExecutor") -> int:
+    """How many workers there are, once there is one: their number decides how the sites are divided."""
+    said_at = time.monotonic()
+    try:
+        while not (workers := executor.workers()):
+            waiting = executor.waiting()
+            if waiting and time.monotonic() - said_at >= LINE_EVERY:
+                said_at = time.monotonic()
+                err.print(waiting, markup=False)
+            time.sleep(REDRAW_EVERY)
+    except BaseException:
+        executor.close()
+        raise
+    return workers
 
 
 @contextmanager
@@ -158,8 +188,9 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 class _Drawn:
     """How the run is going: a table on a terminal, a line now and then elsewhere; drawn by a thread."""
 
-    def __init__(self, run: Run, *, quiet: bool) -> None:
+    def __init__(self, run: Run, executor: Executor, *, quiet: bool) -> None:
         self._run = run
+        self._executor = executor
         self._quiet = quiet
         self._began = time.monotonic()
         self._ending = threading.Event()
@@ -172,21 +203,31 @@ class _Drawn:
             err.print(
                 f"{counted(tally.sites, 'site')}; {counted(self._run.todo, 'bundle')} to do{before}.", markup=False
             )
-            self._thread.start()
+        self._thread.start()
 
     def __exit__(self, *_: object) -> None:
         self._ending.set()
-        if not self._quiet:
-            self._thread.join()
+        self._thread.join()
 
     def _draw(self) -> None:
-        if not err.is_terminal:
-            while not self._ending.wait(LINE_EVERY):
-                err.print("; ".join(f"{value} {label}" for label, value in self._rows()), markup=False)
+        if self._quiet or not err.is_terminal:
+            self._print_lines()
             return
         with Live(console=err, auto_refresh=False, transient=True) as live:
             while not self._ending.wait(REDRAW_EVERY):
                 live.update(self._table(), refresh=True)
+
+    def _print_lines(self) -> None:
+        """That nobody is there to do the work is said even to those who want no progress."""
+        line_at = waiting_at = self._began
+        while not self._ending.wait(REDRAW_EVERY):
+            now, waiting = time.monotonic(), self._executor.waiting()
+            if waiting and now - waiting_at >= LINE_EVERY:
+                waiting_at = now
+                err.print(waiting, markup=False)
+            elif not waiting and not self._quiet and now - line_at >= LINE_EVERY:
+                line_at = now
+                err.print("; ".join(f"{value} {label}" for label, value in self._rows()), markup=False)
 
     def _rows(self) -> list[tuple[str, str]]:
         tally, seconds = self._run.tally, time.monotonic() - self._began
@@ -202,7 +243,9 @@ class _Drawn:
             ("failed", f"{len(tally.failed)}"),
             ("so far", duration(seconds)),
         ]
-        if now > 0:
+        if waiting := self._executor.waiting():
+            rows.append(("now", waiting))
+        elif now > 0:
             rows.append(("left", f"about {duration(seconds / now * (tally.sites - figures.sites))}"))
         return rows
 
@@ -226,17 +269,37 @@ def show_run(run: Run, to: str) -> None:
         out.print(f"failed     {site.site}: {site.failed}", markup=False)
     if len(tally.failed) > SHOWN:
         out.print(f"… and {len(tally.failed) - SHOWN} more sites without a page", markup=False)
+    if tally.failed:
+        out.print("To try the failed sites again, add --retry-failed to the command.", markup=False)
+    for line in _not_done(tally):
+        out.print(f"not done   {line}", markup=False)
     out.print(f"parts      {to.rstrip('/')}/{PARTS}", markup=False)
+
+
+def _not_done(tally: Tally) -> list[str]:
+    """Which sites a fault of a machine stopped, and why."""
+    stopped: dict[str, list[str]] = {}
+    for record in tally.faults.values():
+        stopped.setdefault(record.reason, []).extend(record.sites)
+    return [f"{', '.join(names[:SHOWN])}{_more(len(names) - SHOWN)}: {why}" for why, names in stopped.items()]
+
+
+def _more(count: int) -> str:
+    return f" and {counted(count, 'more site')}" if count > 0 else ""
 
 
 def _leave(run: Run, to: str, *, quiet: bool) -> None:
     tally = run.tally
     if not quiet:
         show_run(run, to)
-    for name, reason in tally.faults.items():
-        err.print(f"bundle {name} is not done: {reason}", markup=False)
+    elif tally.faults:
+        for line in _not_done(tally):
+            err.print(f"not done: {line}", markup=False)
     if tally.faults:
-        err.print("Nothing is lost: the same command goes on.", markup=False)
+        err.print(
+            f"Nothing is lost: the same command goes on. To merge what is done: bitrawl merge {to} --out DIR",
+            markup=False,
+        )
     if tally.faults or not tally.finished.pages:
         raise typer.Exit(1)
 

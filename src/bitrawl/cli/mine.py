@@ -10,7 +10,7 @@ from bitrawl.cli.crawl import Bootstrap, DryRun, Fresh, JobFile, Quiet
 from bitrawl.cli.flags import Seeds, SeedsFile, SitesFile, seeds_of, with_settings
 from bitrawl.cli.foreground import Foreground, leave
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.cli.many_sites import BundleSites, Cluster, Many, Part, Scratch, mine_many
+from bitrawl.cli.many_sites import BundleSites, Cluster, Many, Part, RetryFailed, Scratch, mine_many
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell, tell_of_kills
@@ -51,6 +51,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
     part: Part = None,
     bundle_sites: BundleSites = None,
     scratch: Scratch = None,
+    retry_failed: RetryFailed = False,
     **settings: Any,
 ) -> None:
     """Crawl sites and write a corpus of what is translated on them.
@@ -63,7 +64,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
 
     The corpus grows while the crawl runs. One language makes a monolingual corpus. The same command resumes.
     """
-    many = Many(cluster, part, bundle_sites, scratch)
+    many = Many(cluster, part, bundle_sites, scratch, retry_failed=retry_failed or None)
     if sites or many.is_asked:
         many = many._replace(workers=settings.pop("workers"))
     folder = JobFolder(Path(out))
@@ -98,7 +99,8 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
 def _check_many(sites: Path | None, job: Job, *, dry_run: bool) -> None:
     if sites is None and not job.warc:
         raise ConfigError(
-            "--cluster, --part, --bundle-sites and --scratch divide a list of sites (--sites) or WARC files (--warc); name one of them"
+            "--cluster, --part, --bundle-sites, --scratch and --retry-failed are for a list of sites (--sites) or WARC files"
+            " (--warc); name one of them"
         )
     if dry_run:
         raise ConfigError("--dry-run shows what one process would do; leave out --workers, --cluster and --part")

@@ -1,13 +1,15 @@
 """The process that mines one bundle: an ordinary job in a folder on this machine's disk. It dies with its parent.
 
 It reads the job from standard input, and writes how far it is into `progress.json` beside the job folder, and how it ended
-into `outcome.json`. Its parent (`mining.py`) takes both from there.
+into `outcome.json`. Its parent (`mining.py`) takes both from there. Why it failed, it says on standard error: that is a pipe,
+since a full disk must not turn one failure into another.
 """
 
 import asyncio
 import os
 import sys
 import threading
+import traceback
 from pathlib import Path
 
 import msgspec
@@ -18,7 +20,7 @@ from bitrawl.cluster.bundles import Bundle, BundledSite
 from bitrawl.cluster.parts import Done, Figures, SiteOutcome, State
 from bitrawl.config import Job
 from bitrawl.crawl.ending import seed_skips
-from bitrawl.errors import BitrawlError
+from bitrawl.errors import BitrawlError, ChildError, DiskFullError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine
 from bitrawl.jobs.shards import SHARD, write_shards
@@ -30,7 +32,8 @@ from bitrawl.store.summary import log
 from bitrawl.url import Url
 
 JOB, PROGRESS, OUTCOME = "job", "progress.json", "outcome.json"
-FAULT = 3  # the exit status for a fault of the machine or of the job's description
+# Exit statuses: a fault of the machine or of the job's description; a full disk; a fault in us, perhaps because of a site
+FAULT, FULL, BROKEN = 3, 4, 5
 TELL_EVERY = 3.0  # seconds; judgement
 
 
@@ -47,9 +50,25 @@ def main(lifeline: int) -> None:
     work = msgspec.json.decode(sys.stdin.buffer.read(), type=Work)
     try:
         asyncio.run(_mine(work))
-    except BitrawlError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - its parent reads this
-        sys.exit(FAULT)
+    except Exception as error:  # noqa: BLE001 - whatever it is, its parent must tell it from a process that could not begin
+        fault = _machine_fault(error, Path(work.folder))
+        if fault is None:
+            traceback.print_exc()
+            sys.exit(BROKEN)
+        print(fault, file=sys.stderr)  # noqa: T201 - its parent reads this
+        sys.exit(FULL if isinstance(fault, DiskFullError) else FAULT)
+
+
+def _machine_fault(error: Exception, folder: Path) -> BitrawlError | None:
+    """What is wrong with the machine, in one line; None if it may be one of the sites."""
+    if isinstance(error, BitrawlError):
+        return error
+    if isinstance(error, MemoryError):
+        return ChildError("there is too little memory; try fewer --workers, or a machine with more")
+    if not isinstance(error, OSError) or isinstance(error, ConnectionError | TimeoutError):
+        return None
+    fault = files.write_fault(folder, error)
+    return fault if isinstance(fault, DiskFullError) else ChildError(f"the machine refused something: {error}")
 
 
 def _die_with_parent(lifeline: int) -> None:

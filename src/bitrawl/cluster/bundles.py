@@ -6,7 +6,7 @@ ones.
 
 import hashlib
 import socket
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import ceil
 from pathlib import Path
@@ -40,7 +40,7 @@ class BundledSite(msgspec.Struct, frozen=True):
 
 
 class Bundle(msgspec.Struct, frozen=True):
-    """Sites that one process mines. Half of a bundle is called by its name and -1 or -2."""
+    """Sites that one process mines. Half of a bundle is called by its name and -1 or -2, sites to try again by -again."""
 
     name: str
     sites: list[BundledSite]
@@ -56,6 +56,10 @@ class Bundle(msgspec.Struct, frozen=True):
     def halves(self) -> "tuple[Bundle, Bundle]":
         middle = len(self.sites) // 2
         return Bundle(f"{self.name}-1", self.sites[:middle]), Bundle(f"{self.name}-2", self.sites[middle:])
+
+    def again(self, names: Collection[str]) -> "Bundle":
+        """Of these sites."""
+        return Bundle(f"{self.name}-again", [site for site in self.sites if site.site in names])
 
 
 class Bundles(msgspec.Struct, frozen=True):

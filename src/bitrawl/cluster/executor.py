@@ -28,6 +28,9 @@ class Executor(Protocol):
     def ended(self) -> Ended:
         """Wait for the next one to end. Ask only if one is under way."""
 
+    def waiting(self) -> str:
+        """Why nothing is done, if nobody is there to do it; may be asked from another thread."""
+
     def close(self) -> None:
         """Give up what is under way, and leave no process behind."""
 
@@ -45,6 +48,9 @@ class InlineExecutor:
     def ended(self) -> Ended:
         order = self._waiting.popleft()
         return Ended(order, self._task(order, lambda: True))
+
+    def waiting(self) -> str:
+        return ""
 
     def close(self) -> None:
         self._waiting.clear()
@@ -66,6 +72,9 @@ class ProcessExecutor:
     def ended(self) -> Ended:
         future = wait(self._orders, return_when=FIRST_COMPLETED).done.pop()
         return Ended(self._orders.pop(future), future.result())
+
+    def waiting(self) -> str:
+        return ""
 
     def close(self) -> None:
         self._closing.set()

@@ -61,9 +61,7 @@ def merge_run(address: str, settings: Mapping[str, Any], tell: Tell) -> MergeFac
 def failed_sites(out: Place) -> list[SiteOutcome]:
     """Sites that brought nothing, and why."""
     parts = [done(out, name) for name in (out / PARTS).names()]
-    return [
-        one for how in parts if how is not None and how.state is not State.HALVED for one in how.sites if one.failed
-    ]
+    return [site for how in parts if how is not None and how.state is not State.HALVED for site in how.failed]
 
 
 def _table(sites: Sequence[SiteOutcome]) -> str:

@@ -2,26 +2,30 @@
 
 The process works in scratch on the local disk, where what an interrupted one has left is taken up again. `done.json` is
 looked at first and written last, so no bundle is done twice. Now and then, the unfinished job is saved to the place: if
-this machine is lost, another one goes on from there. A process that dies is started once more; a bundle whose
-process dies again is for the caller to halve.
+this machine is lost, another one goes on from there. A process that dies is started again. A bundle whose process breaks by
+itself three times is for the caller to halve. If it was killed, or if the machine failed, what it has done is kept.
 """
 
 import hashlib
+import io
 import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
 from bitrawl import files
 from bitrawl.child import cause
-from bitrawl.cluster.bundle_process import FAULT, JOB, OUTCOME, PROGRESS, Work
+from bitrawl.cluster.bundle_process import BROKEN, FAULT, FULL, JOB, OUTCOME, PROGRESS, Work
 from bitrawl.cluster.bundles import Bundle
 from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.parts import (
@@ -41,12 +45,15 @@ from bitrawl.config import Job
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError
 from bitrawl.jobs.folder import JobFolder
 
-ATTEMPTS = 2  # a process may die for reasons of its machine, such as too little memory; judgement
+ATTEMPTS = 3  # a process may die for reasons of its machine, such as too little memory; judgement
+# What a fault in a program brings about. Every other signal comes from outside, as does a bus error: the disk below a
+# file that is in memory was full, or is broken.
+OWN_SIGNALS = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGSYS, signal.SIGTRAP})
 LOOK_EVERY = 0.5  # seconds between two looks at the process, and at whether it is still wanted; judgement
 LOCK_PATIENCE = 30.0  # seconds for a killed process to let go of its folder; judgement
 DELIVERY_PAUSES = (2.0, 10.0, 60.0)  # seconds before a store that did not answer is tried again; judgement
 LOG = "run.log"
-SAID = 2000  # the last bytes of the log that may become a reason
+SAID = 4000  # the last bytes that a process said, for its log and for the reason; judgement
 
 _log = logging.getLogger(__name__)
 
@@ -72,24 +79,30 @@ def mine_bundle(order: Order, wanted: Wanted = lambda: True) -> Outcome:
         return finished or _mine(order, out, wanted)
     except UnwantedError:
         raise
+    except DiskFullError as error:
+        return Fault(f"the disk is full: {error}")
     except BitrawlError as error:
         return Fault(str(error))
 
 
 def _mine(order: Order, out: Place, wanted: Wanted) -> Outcome:
     folder = scratch_folder(order)
-    reason = ""
-    for _ in range(ATTEMPTS):
-        if (outcome := _outcome(folder)) is None:
-            reason = _run(order, folder, out, wanted)
-            outcome = _outcome(folder)
-        if outcome is not None:
-            _deliver(outcome, folder, out, wanted)
-            return outcome
-    files.discard(folder)
+    whole, _, _ = folder.name.rpartition("-")
+    if whole:
+        files.discard(folder.with_name(whole))  # of the bundle that this is a half of
+    ends: list[Died | Fault] = []
+    while (outcome := _outcome(folder)) is None and len(ends) < ATTEMPTS:
+        ends.append(_run(order, folder, out, wanted))
+    if outcome is not None:
+        _deliver(outcome, folder, out, wanted)
+        return outcome
     forget_progress(out, order.bundle.name)
+    killed = [end for end in ends if isinstance(end, Fault)]
+    if killed:
+        return killed[-1]
+    files.discard(folder)
     checkpoint(out, order.bundle.name).delete()
-    return Died(reason)
+    return ends[-1]
 
 
 def scratch_folder(order: Order) -> Path:
@@ -109,10 +122,15 @@ def _outcome(folder: Path) -> Done | None:
 
 
 def _deliver(outcome: Done, folder: Path, out: Place, wanted: Wanted) -> None:
-    """Upload the part. A store that does not answer is asked again: another machine would have to mine the bundle anew."""
+    """Upload the part. A store that does not answer is asked again: another machine would have to mine the bundle anew.
+
+    A full disk is told at once: somebody has to free some of it.
+    """
     for pause in DELIVERY_PAUSES:
         try:
             _upload(outcome, folder, out)
+        except DiskFullError:
+            raise
         except StoreError as error:
             _log.warning("bundle %s is delivered again in %g s: %s", outcome.bundle, pause, error)
             _pause(pause, wanted)
@@ -140,18 +158,37 @@ def _upload(outcome: Done, folder: Path, out: Place) -> None:
     files.discard(folder)
 
 
-def _run(order: Order, folder: Path, out: Place, wanted: Wanted) -> str:
-    """Run the process to its end. Why there is no outcome; raises `StoreError` where that is no fault of the bundle."""
+def _run(order: Order, folder: Path, out: Place, wanted: Wanted) -> Died | Fault:
+    """Run the process to its end. Why there is no outcome, unless there is one.
+
+    Raises `StoreError` or `ChildError` where the machine is the reason, so that to try again at once would not help.
+    """
     _make_private(folder, order)
     _wait_for_lock(JobFolder(folder / JOB))
     _take_up(JobFolder(folder / JOB), checkpoint(out, order.bundle.name))
     work = Work(str(folder), _job_of(order), order.bundle)
-    with _process(folder, msgspec.json.encode(work)) as process:
+    said = bytearray()
+    with _process(folder, msgspec.json.encode(work), said) as process:
         status = _watched(process, order.bundle.name, folder, out, wanted)
-    said = _last_words(folder / LOG)
+    return _end(status, bytes(said), folder)
+
+
+def _end(status: int, said: bytes, folder: Path) -> Died | Fault:
+    """What the exit status of a process and its last words mean."""
+    if said:
+        with suppress(OSError):  # for people; a full disk has no room for it
+            (folder / LOG).write_bytes(said)
+    last = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    reason = f"{cause(status)}{f': {last[:300]}' if last else ''}"
+    if status == FULL:
+        raise DiskFullError(last)
     if status == FAULT:
-        raise StoreError(said.rpartition("\n")[2] or f"the process of bundle {order.bundle.name} had a fault")
-    return f"{cause(status)}{f': {said.rpartition(chr(10))[2][:300]}' if said else ''}"
+        raise StoreError(last or f"the process in {folder} had a fault")
+    if status in (0, BROKEN) or -status in OWN_SIGNALS:
+        return Died(reason)
+    if status > 0:
+        raise ChildError(f"the process in {folder} could not begin ({reason})")
+    return Fault(f"its process was {reason}; check how much memory is free", killed=True)
 
 
 def _take_up(job: JobFolder, saved: Place) -> None:
@@ -201,31 +238,44 @@ def _wait_for_lock(job: JobFolder) -> None:
 
 
 @contextmanager
-def _process(folder: Path, work: bytes) -> Iterator["subprocess.Popen[bytes]"]:
-    """In a session of its own, with a lifeline: a pipe that closes when we die. Ended when the block is left."""
+def _process(folder: Path, work: bytes, said: bytearray) -> Iterator["subprocess.Popen[bytes]"]:
+    """In a session of its own, with a lifeline: a pipe that closes when we die. Ended when the block is left.
+
+    Its last words are in `said` then. They come through a pipe: a file could be on the disk whose end they tell.
+    """
     lifeline, held = os.pipe()
     code = f"import sys; sys.path[:] = {sys.path!r}; from bitrawl.cluster.bundle_process import main; main({lifeline})"
     try:
-        with (folder / LOG).open("ab") as log:
-            process = subprocess.Popen(  # noqa: S603 - our own code
-                [sys.executable, "-c", code],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                pass_fds=(lifeline,),
-                start_new_session=True,
-            )
+        process = subprocess.Popen(  # noqa: S603 - our own code
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=(lifeline,),
+            start_new_session=True,
+        )
     except OSError as error:
         os.close(held)
         raise ChildError(f"no process can be started for {folder}: {error}") from error
     finally:
         os.close(lifeline)
+    listening = threading.Thread(target=_listen, args=(process.stdout or io.BytesIO(), said), daemon=True)
+    listening.start()
     try:
         _hand_over(process, work)
         yield process
     finally:
         os.close(held)  # It ends itself, and its own children after it.
         process.wait()
+        listening.join()
+
+
+def _listen(pipe: IO[bytes], said: bytearray) -> None:
+    """Until the process is gone."""
+    with pipe:
+        for line in pipe:
+            said += line
+            del said[:-SAID]
 
 
 def _hand_over(process: "subprocess.Popen[bytes]", work: bytes) -> None:
@@ -268,6 +318,8 @@ def _save(checkpoints: Checkpoints) -> None:
 def _tell(out: Place, name: str, figures: bytes) -> None:
     try:
         report_progress(out, name, figures)
+    except DiskFullError:  # What it finds could not be delivered either. It is kept in scratch.
+        raise
     except StoreError as error:  # Nobody sees how far it is; it goes on all the same.
         _log.warning("bundle %s: %s", name, error)
 
@@ -277,12 +329,3 @@ def _figures(folder: Path) -> bytes:
         return (folder / PROGRESS).read_bytes()
     except OSError:
         return b""
-
-
-def _last_words(log: Path) -> str:
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - SAID))
-            return file.read().decode("utf-8", "replace").strip()
-    except OSError:
-        return ""

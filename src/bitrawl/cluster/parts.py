@@ -10,7 +10,7 @@ from bitrawl.cluster.places import Place
 from bitrawl.errors import StoreError
 from bitrawl.version import __version__
 
-PARTS, PROGRESS, CHECKPOINTS, DONE = "parts", "progress", "checkpoints", "done.json"
+PARTS, PROGRESS, CHECKPOINTS, UNDONE, DONE = "parts", "progress", "checkpoints", "undone", "done.json"
 
 Kind = TypeVar("Kind")
 
@@ -37,13 +37,13 @@ class SiteOutcome(msgspec.Struct, frozen=True):
     site: str
     pages: int = 0
     pairs: int = 0
-    failed: str = ""  # why it brought nothing; empty if it has pages
+    failed: str = ""  # why it brought nothing, through no fault of the machine; empty if it has pages
 
 
 class State(StrEnum):
     MINED = "mined"
     HALVED = "halved"  # its process died; its halves are parts of their own
-    FAILED = "failed"  # one site, whose process died again and again; there is no job
+    FAILED = "failed"  # one site, whose process broke by itself again and again; there is no job
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -55,18 +55,33 @@ class Done(msgspec.Struct, frozen=True):
     figures: Figures = Figures()
     ended: str = ""  # how its crawl ended, or why it died
     version: str = __version__
+    again: list[str] = []  # sites that had failed and are tried again, in a part of their own
+
+    @property
+    def failed(self) -> list[SiteOutcome]:
+        return [site for site in self.sites if site.failed]
 
 
 class Died(NamedTuple):
-    """The process of a bundle ended without a word, more than once."""
+    """The process of a bundle broke by itself, each time that it was started: perhaps because of one of its sites."""
 
     reason: str
 
 
 class Fault(NamedTuple):
-    """The machine or the place failed, not the bundle: a full disk, or a store that does not answer."""
+    """The machine or the place failed, not the bundle: a full disk, a kill, a store that does not answer. Never final."""
 
     reason: str
+    killed: bool = False  # its process was, each time: by somebody, or because a site of it takes too much memory
+
+
+class Undone(msgspec.Struct, frozen=True):
+    """A bundle that a run left because of faults. The next run takes it up."""
+
+    bundle: str
+    sites: list[str]
+    reason: str
+    killed: bool = False
 
 
 Outcome = Done | Died | Fault
@@ -109,8 +124,23 @@ def forget_progress(out: Place, name: str) -> None:
     (out / PROGRESS / f"{name}.json").delete()
 
 
+def undone(out: Place) -> dict[str, Undone]:
+    """What earlier runs left because of faults, by the name of the bundle."""
+    files = ((name, (out / UNDONE / name).read()) for name in (out / UNDONE).names())
+    records = (_decoded(content, Undone, f"{out}/{UNDONE}/{name}") for name, content in files)
+    return {record.bundle: record for record in records if record is not None}
+
+
+def mark_undone(out: Place, record: Undone) -> None:
+    (out / UNDONE / f"{record.bundle}.json").write(msgspec.json.encode(record))
+
+
+def forget_undone(out: Place, name: str) -> None:
+    (out / UNDONE / f"{name}.json").delete()
+
+
 def failed(bundle: Bundle, reason: str) -> Done:
-    """For a site alone whose process died."""
+    """For a site alone whose process broke by itself."""
     outcomes = [SiteOutcome(site.site, failed=reason) for site in bundle.sites]
     return Done(bundle.name, State.FAILED, outcomes, Figures(sites=len(outcomes)), reason)
 

@@ -21,9 +21,9 @@ from bitrawl.cluster.bundles import (
 )
 from bitrawl.cluster.merging import MERGED
 from bitrawl.cluster.mining import Order
-from bitrawl.cluster.parts import CHECKPOINTS, PARTS, PROGRESS
+from bitrawl.cluster.parts import CHECKPOINTS, PARTS, PROGRESS, UNDONE
 from bitrawl.cluster.places import Place, place
-from bitrawl.cluster.run import Run
+from bitrawl.cluster.run import Run, retry_failed
 from bitrawl.config import Job, Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.jobs.mining import check as check_mining
@@ -54,6 +54,7 @@ class Asked(NamedTuple):
     share: Share = Share()
     size: int | None = None  # sites of a bundle
     scratch: Path | None = None
+    retry_failed: bool = False
 
 
 def asked_job(settings: Mapping[str, Any], file: Path | None) -> Job:
@@ -74,7 +75,7 @@ def planned(job: Job, asked: Asked, *, fresh: bool = False) -> Run:
     """A run that is new, or goes on; the place holds its job and its bundles from now on."""
     out = place(asked.out)
     if fresh:
-        for name in (JOB, BUNDLES, PARTS, PROGRESS, CHECKPOINTS, MERGED):
+        for name in (JOB, BUNDLES, PARTS, PROGRESS, CHECKPOINTS, UNDONE, MERGED):
             (out / name).delete()
     _check_same(job, out)
     sites = sites_of(job)
@@ -90,7 +91,10 @@ def planned(job: Job, asked: Asked, *, fresh: bool = False) -> Run:
     def order(bundle: Bundle) -> Order:
         return Order(address, scratch, bundles.run, bare, bundle)
 
-    return Run(out, bundles.of_part(*asked.share), order)
+    mine = bundles.of_part(*asked.share)
+    if asked.retry_failed:
+        retry_failed(out, mine)
+    return Run(out, mine, order)
 
 
 def seen(address: str) -> Run | None:
