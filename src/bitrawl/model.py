@@ -234,7 +234,7 @@ class RobotsRecord(msgspec.Struct, frozen=True):
     origin: str
     status: int  # of robots.txt after its redirects; 0 if they did not end, which counts as 404
     body: bytes
-    at: float
+    at: float  # seconds since the epoch
     reservations: bytes = b""  # the body of tdmrep.json; empty if there is none
 
 

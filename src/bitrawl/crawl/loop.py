@@ -186,7 +186,7 @@ class Crawl:
             _log.exception("%s could not be visited", lease.link.url)
             skip = Skip(lease.link.url, Stage.ANALYSE, Reason.INTERNAL, without_credentials(repr(error))[:500])
             try:
-                self._record_only(Visit(lease, skip, at=self.clock.now()))
+                self._record_only(Visit(lease, skip, at=self.clock.date()))
             except BitrawlError as fault:
                 self._give_up(lease, fault)
 
@@ -199,13 +199,13 @@ class Crawl:
         link = lease.link
         refusal = self._late_refusal(lease)
         if refusal is not None:
-            self._conclude(Visit(lease, refusal, at=self.clock.now()))
+            self._conclude(Visit(lease, refusal, at=self.clock.date()))
             return
         if self.settings.follow and (self._comes_last(lease) or self._asks_first(lease)):
             return
-        started = self.clock.now()
+        started, at = self.clock.now(), self.clock.date()
         answer = await self.fetcher.fetch(link)
-        fetch = _fetch_of(lease, answer, at=started, took=self.clock.now() - started)
+        fetch = _fetch_of(lease, answer, at=at, took=self.clock.now() - started)
         if isinstance(answer, Skip):
             self._failed(fetch, answer)
             return

@@ -66,7 +66,7 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     rate: float = 0.0  # fetches in a minute, over the last minute
     doing: str = ""  # what is being mined now: "aligning example.org (3 of 10 en-fr pairs)"
     ended: str = ""  # how the crawl ended
-    seconds: float = 0.0  # that were crawled, in all runs that ended
+    seconds: float = 0.0  # that were crawled, in all runs; written down every few seconds
     skips: dict[str, int] = {}  # fetches that brought no page, by reason, the most frequent first
     harvest: tuple[HarvestPoint, ...] = ()
     counted: int = 0  # fetches that skips and harvest tell about; below the last one while the counting catches up
