@@ -18,7 +18,7 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.store.progress import (
     FetchCount,
     fetch_counts,
-    fetches_since,
+    fetches_about,
     last_fetch,
     last_fetches,
     pair_counts,
@@ -135,7 +135,7 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
         segments=segment_count(ledger),
         units=written_units(folder),
         queued=queued_links(ledger, MOST_QUEUED),
-        rate=fetches_since(ledger, now - RATE_SECONDS, _RATE_FETCHES) * 60 / RATE_SECONDS,
+        rate=fetches_about(ledger, now, RATE_SECONDS, _RATE_FETCHES) * 60 / RATE_SECONDS,
         doing=str(ledger.recall("mining") or ""),
         ended=str(ledger.recall("ended") or ""),
         seconds=float(ledger.recall("seconds") or 0),
