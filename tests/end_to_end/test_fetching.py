@@ -660,7 +660,9 @@ async def test_a_certificate_is_believed_for_its_own_name_only(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(("dates", "believed"), [((), False), ((0,), True), ((4e9,), True), ((0, 1.8e9), False)])
-async def test_a_certificate_is_judged_by_its_dates_unless_somebody_has_set_ours(tmp_path, monkeypatch, dates, believed):
+async def test_a_certificate_is_judged_by_its_dates_unless_somebody_has_set_ours(
+    tmp_path, monkeypatch, dates, believed
+):
     async with tls_server(tmp_path, EXPIRED) as port:
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "tls.pem"))
         answer = await tls_answer(port, "tls.test", dates)

@@ -36,6 +36,9 @@ def _in_background(work: Callable[[], None]) -> None:
     threading.Thread(target=work, daemon=True).start()
 
 
+_passed = SystemClock().now
+
+
 class Supervisor:
     """Of the jobs in one directory. Only one may be at work there."""
 
@@ -46,7 +49,7 @@ class Supervisor:
         processes: Processes,
         *,
         now: Callable[[], float] = time.time,
-        passed: Callable[[], float] = SystemClock().now,
+        passed: Callable[[], float] = _passed,
         in_background: Callable[[Callable[[], None]], None] = _in_background,
     ) -> None:
         self.shelf = shelf
