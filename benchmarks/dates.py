@@ -100,7 +100,7 @@ async def mined(folder: Path, jumps: Mapping[int, int], library: Path | None = N
         ended = asyncio.ensure_future(process.communicate())
         try:
             for count, seconds in jumps.items():
-                while len(web.visits) < count and not ended.done():
+                while len(web.visits) < count and not ended.done():  # noqa: ASYNC110 - the server tells nobody
                     await asyncio.sleep(0.001)
                 _write(offset, seconds)
             _, said = await ended
@@ -148,7 +148,11 @@ async def _compare(*, whole: bool) -> int:
     return different
 
 
-if __name__ == "__main__":
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--library", action="store_true", help="for all libraries; needs a C compiler")
     sys.exit(min(asyncio.run(_compare(whole=parser.parse_args().library)), 1))
+
+
+if __name__ == "__main__":
+    main()
