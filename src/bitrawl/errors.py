@@ -11,6 +11,7 @@ BitrawlError
 ├── GraphError          a link graph, or another source of backlinks, is not what it should be
 ├── WikiError           a wiki does not answer as a wiki does, or a dump of one cannot be read
 ├── ChildError          a child process cannot be started
+├── OutOfMemoryError    there is no memory left for this process
 └── UnwantedError       nobody waits for the work any more
 
 A page that cannot be fetched or analysed is not an error: it is a `Skip`.
@@ -65,6 +66,10 @@ class WikiError(BitrawlError):
 
 class ChildError(BitrawlError):
     """A child process cannot be started."""
+
+
+class OutOfMemoryError(BitrawlError):
+    """There is no memory left for this process. That says nothing about what it was working on."""
 
 
 class UnwantedError(BitrawlError):

@@ -15,7 +15,7 @@ from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.new_links import MAX_SITEMAPS
 from bitrawl.crawl.scope import Scope, Sites
-from bitrawl.errors import DiskFullError, UrlError
+from bitrawl.errors import DiskFullError, OutOfMemoryError, UrlError
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage, Visit
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
@@ -362,6 +362,23 @@ async def test_an_exhaustive_crawl_reads_all_sitemaps_after_all_pages(job):
     await crawl.run()
     assert sitemaps_read(crawl) == 40
     assert all(url.endswith(".xml") for url in crawl.web.asked[-26:])
+
+
+async def test_a_lack_of_memory_ends_the_run_and_is_no_verdict_about_a_page(tmp_path: Path):
+    class Starved(ToyReader):
+        async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+            if capture.url == "http://a.org/1":
+                raise MemoryError
+            return await super().analyse(capture, index=index)
+
+    pages = {HOME: "<a href=/0> <a href=/1> <a href=/2>", **{f"http://a.org/{n}": f"page {n}" for n in range(3)}}
+    starved = Job(tmp_path, pages, analyser=Starved())
+    with pytest.raises(OutOfMemoryError):
+        await starved.run()
+    starved.ledger.close()
+    resumed = Job(tmp_path, pages)
+    assert set((await resumed.run()).values()) == {"page"}
+    resumed.ledger.close()
 
 
 async def test_what_is_left_out_of_a_page_is_recorded(job):

@@ -23,7 +23,7 @@ from bitrawl.crawl.hosts import SiteHosts
 from bitrawl.crawl.new_links import NewLinks, sitemaps_allowed
 from bitrawl.crawl.scope import Scope
 from bitrawl.crawl.traps import NEAR, Traps
-from bitrawl.errors import BitrawlError, ChildError, StoreError, UrlError
+from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreError, UrlError
 from bitrawl.model import (
     OPT_OUTS,
     OWN_REQUESTS,
@@ -182,6 +182,8 @@ class Crawl:
             raise
         except (StoreError, ChildError) as error:  # faults of this machine, not of the page
             self._give_up(lease, error)
+        except MemoryError:
+            self._give_up(lease, OutOfMemoryError("there is no memory left"))
         except Exception as error:  # noqa: BLE001 (the one broad except: a page can never end a crawl)
             _log.exception("%s could not be visited", lease.link.url)
             skip = Skip(lease.link.url, Stage.ANALYSE, Reason.INTERNAL, without_credentials(repr(error))[:500])
