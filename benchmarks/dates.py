@@ -81,7 +81,18 @@ class Mined:
     said: str
 
 
-async def mined(folder: Path, jumps: Mapping[int, int], library: Path | None = None) -> Mined:
+def zones() -> dict[str, str]:
+    """Time zones (POSIX TZ) in which daylight saving begins, and in which it ends, a few seconds from now."""
+    soon = time.time() + 8
+    day, clock = time.strftime("J%j", time.gmtime(soon)), time.strftime("%H:%M:%S", time.gmtime(soon))
+    other = "J1" if day != "J001" else "J180"
+    return {
+        "clocks go forward": f"STD0DST-1,{day}/{clock},{other}/0",
+        "clocks go back": f"STD1DST0,{other}/0,{day}/{clock}",
+    }
+
+
+async def mined(folder: Path, jumps: Mapping[int, int], library: Path | None = None, zone: str = "UTC") -> Mined:
     """One job, from its start to its end. `folder` must be new."""
     folder.mkdir()
     offset = folder / "offset"
@@ -93,7 +104,7 @@ async def mined(folder: Path, jumps: Mapping[int, int], library: Path | None = N
         began = time.monotonic()
         process = await asyncio.create_subprocess_exec(
             *command,
-            env=_environment(folder, offset, library),
+            env=_environment(folder, offset, library) | {"TZ": zone},
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
         )
@@ -137,8 +148,8 @@ async def _compare(*, whole: bool) -> int:
     different = 0
     with tempfile.TemporaryDirectory() as folder:
         library = _compiled(Path(folder)) if whole else None
-        for number, (name, jumps) in enumerate(JUMPS.items()):
-            found = await mined(Path(folder, str(number)), jumps, library)
+        for number, name in enumerate((*JUMPS, *zones())):
+            found = await mined(Path(folder, str(number)), JUMPS.get(name, {}), library, zones().get(name, "UTC"))
             right = right or found
             same = found.code == 0 and found.files == right.files
             different += not same

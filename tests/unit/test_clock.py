@@ -1,13 +1,16 @@
 """A date that jumps in mid-crawl: it changes the dates that are shown, and nothing else."""
 
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from bitrawl.assemble.crawling import Parts
 from bitrawl.assemble.fetching import SystemClock
+from bitrawl.cli import app as command
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import RobotsFetcher
@@ -132,6 +135,31 @@ async def test_what_a_killed_run_spent_of_its_minutes_is_spent(tmp_path: Path):
     spent = web.times[11][0] - began
     assert spent - 2 * DELAY - COUNT_EVERY <= again.crawl.frontier.spent.seconds <= spent
     again.ledger.close()
+
+
+FORWARD, BACK = 1806195600.0, 1824944400.0  # 2027-03-28 and 2027-10-31, 01:00 UTC: daylight saving in Central Europe
+
+
+@pytest.mark.parametrize("change", [FORWARD, BACK])
+async def test_daylight_saving_in_mid_crawl_changes_nothing_that_is_done_or_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: float
+):
+    async def shown(zone: str) -> tuple[object, str]:
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        folder = tmp_path / zone[:3]
+        done = await crawled(folder, {1: change - 10 * DELAY}, Budget())
+        return done, CliRunner().invoke(command, ["log", str(folder)]).output
+
+    try:
+        plain = await shown("UTC0")
+        assert await shown("CET-1CEST,M3.5.0,M10.5.0/3") == plain
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    times = [line.split()[1] for line in plain[1].splitlines()[1:]]  # The first visit began before the date was set.
+    assert times == sorted(times)
+    assert times[0] < "01:00:00" < times[-1]
 
 
 def test_the_clock_of_the_system_passes_whatever_the_date_says(monkeypatch: pytest.MonkeyPatch):
