@@ -22,6 +22,9 @@ class Now:
     """No politeness to wait for."""
 
     def now(self) -> float:
+        return time.monotonic()
+
+    def date(self) -> float:
         return time.time()
 
     async def sleep(self, seconds: float) -> None:

@@ -12,6 +12,7 @@ BitrawlError
 ├── WikiError           a wiki does not answer as a wiki does, or a dump of one cannot be read
 ├── ChildError          a child process cannot be started
 ├── ClusterError        the scheduler of a cluster does not answer
+├── OutOfMemoryError    there is no memory left for this process
 └── UnwantedError       nobody waits for the work any more
 
 A page that cannot be fetched or analysed is not an error: it is a `Skip`.
@@ -70,6 +71,10 @@ class ChildError(BitrawlError):
 
 class ClusterError(BitrawlError):
     """The scheduler of a cluster does not answer. What was done is kept."""
+
+
+class OutOfMemoryError(BitrawlError):
+    """There is no memory left for this process. That says nothing about what it was working on."""
 
 
 class UnwantedError(BitrawlError):

@@ -52,6 +52,11 @@ class Link(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     depth: int = 0
     redirects: int = 0  # how many redirects led here
 
+    @property
+    def is_named_sitemap(self) -> bool:
+        """Whether robots.txt or another sitemap names it, and not only our guess of its address."""
+        return self.kind is LinkKind.INDEX and self.source is not None
+
 
 class Capture(msgspec.Struct, frozen=True):
     """One HTTP answer as received."""
@@ -213,6 +218,8 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
     languages: dict[str, int] = {}
     missing: dict[str, int] = {}  # by host: the signature of its answer to a URL that cannot exist
     left: str = ""  # why the strategy left the site; empty if it did not
+    sitemaps: int = 0  # files that were asked for because robots.txt or another sitemap names them
+    listed: int = 0  # addresses that these files brought and none before them, as far as they were counted
 
     def after(self, visit: "Visit") -> "SiteKnowledge":
         """What is known after one more visit. Count only visits that ended their link."""
@@ -226,6 +233,7 @@ class SiteKnowledge(msgspec.Struct, frozen=True):
             fetched=self.fetched + 1,
             bytes=self.bytes + visit.bytes,
             languages=languages,
+            sitemaps=self.sitemaps + (visit.lease.link.is_named_sitemap and visit.is_download),
         )
 
 
@@ -235,7 +243,7 @@ class RobotsRecord(msgspec.Struct, frozen=True):
     origin: str
     status: int  # of robots.txt after its redirects; 0 if they did not end, which counts as 404
     body: bytes
-    at: float
+    at: float  # seconds since the epoch
     reservations: bytes = b""  # the body of tdmrep.json; empty if there is none
 
 

@@ -15,7 +15,11 @@ class Clock(Protocol):
     """Time. It is passed in so that tests can control it."""
 
     def now(self) -> float:
-        """Seconds since the epoch."""
+        """Seconds since some moment before this process: for waits, ages and budgets. They only pass, and never jump."""
+        ...
+
+    def date(self) -> float:
+        """Seconds since the epoch, to be stored and shown. Somebody may set this clock, so nothing is measured by it."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...

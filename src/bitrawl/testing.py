@@ -13,12 +13,21 @@ class FakeClock:
 
     def __init__(self, now: float = 1_000_000.0) -> None:
         self._now = now
+        self._date = 1.8e9 - now
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
         self._order = count()
 
     def now(self) -> float:
         """The time that the test has reached."""
         return self._now
+
+    def date(self) -> float:
+        """The date that goes with it."""
+        return self._now + self._date
+
+    def set_date(self, seconds: float) -> None:
+        """Somebody sets the date, to so many seconds since the epoch. No time passes."""
+        self._date = seconds - self._now
 
     def advance(self, seconds: float) -> None:
         """Let this much time pass, and wake everybody who waited for it."""

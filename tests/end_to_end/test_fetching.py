@@ -26,6 +26,7 @@ from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage
+from bitrawl.testing import FakeClock
 from bitrawl.url import Url
 
 KEY = ConnectionKey("a.org", 80, False, True, None, None, None)
@@ -33,6 +34,9 @@ KEY = ConnectionKey("a.org", 80, False, True, None, None, None)
 
 class Clock:
     def now(self):
+        return time.monotonic()
+
+    def date(self):
         return time.time()
 
     async def sleep(self, seconds):
@@ -383,6 +387,28 @@ async def test_a_status_becomes_its_reason_and_retry_after_its_seconds(path, rea
     assert answer.retry_after == pytest.approx(after, abs=2)
 
 
+@pytest.mark.parametrize("date", [0.0, 1.8e9, 4e9])
+@pytest.mark.parametrize(
+    ("headers", "after"),
+    [
+        ("Date: Sun, 01 Mar 2026 12:00:00 GMT\r\nRetry-After: Sun, 01 Mar 2026 12:00:40 GMT", 40.0),
+        ("Date: Sun, 01 Mar 2026 12:00:00 GMT\r\nRetry-After: 30", 30.0),
+        ("Date: nonsense\r\nRetry-After: Sun, 01 Mar 2026 12:00:40 GMT", None),
+    ],
+)
+async def test_how_long_to_wait_is_told_by_the_dates_of_the_server_and_not_by_ours(headers, after, date):
+    async def answer(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 429 Slow\r\n{headers}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+        writer.close()
+
+    clock = FakeClock()
+    clock.set_date(date)
+    async with own_server(answer) as port, HttpFetcher(FetchSettings(allow_private=True), clock) as fetcher:
+        skip = await fetcher.fetch(Link(Url.parse(f"http://127.0.0.1:{port}/"), LinkKind.PAGE))
+    assert skip.retry_after == after if after else skip.retry_after <= 24 * 3600
+
+
 async def test_a_short_error_page_does_not_cost_the_connection():
     ports = set()
 
@@ -590,10 +616,10 @@ def test_errors_that_loopback_cannot_have_are_told_in_words_too(error, reason, s
 
 
 @contextlib.asynccontextmanager
-async def tls_server(tmp_path):
+async def tls_server(tmp_path, pem=None):
     """Its certificate is for tls.test, and signed by itself."""
     file = tmp_path / "tls.pem"
-    file.write_text(PEM)
+    file.write_text(pem or PEM)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
 
@@ -607,9 +633,12 @@ async def tls_server(tmp_path):
         yield port
 
 
-async def tls_answer(port, host):
-    reached = FetchSettings(connect_to={"*.test": ("127.0.0.1", port)})
-    async with HttpFetcher(reached, Clock()) as fetcher:
+async def tls_answer(port, host, dates=()):
+    """After somebody has set the date to each of these."""
+    reached, clock = FetchSettings(connect_to={"*.test": ("127.0.0.1", port)}), FakeClock()
+    async with HttpFetcher(reached, clock) as fetcher:
+        for date in dates:
+            clock.set_date(date)
         return await fetcher.fetch(Link(Url.parse(f"https://{host}/"), LinkKind.PAGE))
 
 
@@ -628,6 +657,18 @@ async def test_a_certificate_is_believed_for_its_own_name_only(tmp_path, monkeyp
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "tls.pem"))
         assert (await tls_answer(port, "tls.test")).body == b"secret"
         assert (await tls_answer(port, "other.test")).reason is Reason.TLS
+
+
+@pytest.mark.parametrize(("dates", "believed"), [((), False), ((0,), True), ((4e9,), True), ((0, 1.8e9), False)])
+async def test_a_certificate_is_judged_by_its_dates_unless_somebody_has_set_ours(
+    tmp_path, monkeypatch, dates, believed
+):
+    async with tls_server(tmp_path, EXPIRED) as port:
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "tls.pem"))
+        answer = await tls_answer(port, "tls.test", dates)
+        assert isinstance(answer, Capture) is believed
+        assert believed or answer.detail.endswith("certificate has expired")
+        assert (await tls_answer(port, "other.test", dates)).reason is Reason.TLS
 
 
 async def test_https_from_a_server_that_speaks_http_is_a_tls_failure():
@@ -730,6 +771,25 @@ MAoGCCqGSM49BAMCA0gAMEUCIQCLgM3mZxb9alqSkDCZpHHX2p1mv6lGRJPKv5lQ
 QaxaLwIgN6J7+1BTug0my/78ft6QQSpoCzqfMEPABsaVmjP7a4A=
 -----END CERTIFICATE-----
 """
+
+
+EXPIRED = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgJPO0sYbqNTvRb8Xl
+MnplXrf+xsdKNxJrokXo43wHo92hRANCAAQd3oGpIgRyXuKrksE5C1lxD/r5+Naa
+Eb7GFpwuXp3bAcVw57Qor8k8p5Oz3KHLR5a+CtnohOAclAj1dqOU2ckE
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBXjCCAQSgAwIBAgIUCdQ1q03V61sSiXYL51KB4qTGoJwwCgYIKoZIzj0EAwIw
+EzERMA8GA1UEAwwIdGxzLnRlc3QwHhcNMjAwMTAxMDAwMDAwWhcNMjAwMTMxMDAw
+MDAwWjATMREwDwYDVQQDDAh0bHMudGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEH
+A0IABB3egakiBHJe4quSwTkLWXEP+vn41poRvsYWnC5endsBxXDntCivyTynk7Pc
+octHlr4K2eiE4ByUCPV2o5TZyQSjNjA0MBMGA1UdEQQMMAqCCHRscy50ZXN0MB0G
+A1UdDgQWBBQDDhgJvLZfnvE1CRLSDGjWSos0wTAKBggqhkjOPQQDAgNIADBFAiEA
+yOjC6wS3t9HIDkmgobV1WTVjAmReX6HJn7oWE5C8xecCID8j8OtqYnmw0ENULBGR
+O0CGTm/UZmYjbe47p79rLjig
+-----END CERTIFICATE-----
+"""  # in January 2020
 
 
 async def test_connections_that_are_kept_for_later_are_bounded_however_many_hosts_there_are():

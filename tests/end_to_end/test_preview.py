@@ -26,7 +26,10 @@ class Clock:
         self.pauses: list[float] = []
 
     def now(self) -> float:
-        return 1e9 + sum(self.pauses)
+        return sum(self.pauses)
+
+    def date(self) -> float:
+        return 1e9 + self.now()
 
     async def sleep(self, seconds: float) -> None:
         self.pauses.append(seconds)

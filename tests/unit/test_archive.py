@@ -21,6 +21,9 @@ REQUEST = b"GET /page HTTP/1.1\r\nHost: www.example.org\r\nUser-Agent: bitrawl\r
 
 class StoppedClock:
     def now(self) -> float:
+        return 0.0
+
+    def date(self) -> float:
         return 1_800_000_000.25
 
     async def sleep(self, seconds: float) -> None:
@@ -242,7 +245,7 @@ from bitrawl.store.archive import WarcArchive
 from bitrawl.url import Url
 
 class Clock:
-    def now(self): return 1.8e9
+    def date(self): return 1.8e9
 
 archive = WarcArchive(Path(sys.argv[1]), clock=Clock())
 body = bytes(range(256)) * 400

@@ -37,3 +37,12 @@ def test_a_strategy_that_raises_costs_its_advice_and_is_told_once(ask: Callable,
     [(site, skip)] = told
     assert (site, skip.stage, skip.reason) == ("s.test", Stage.STRATEGY, Reason.INTERNAL)
     assert "IndexError" in skip.detail
+
+
+def test_a_lack_of_memory_is_no_fault_of_the_strategy():
+    class Starved:
+        def score(self, *_: object) -> list[float]:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        GuardedScorer(Starved(), lambda _site, _skip: None).score([LINK], None, SITE)  # type: ignore[arg-type]

@@ -68,6 +68,8 @@ NUMBERS = {
     "Links of one sitemap, translations included": sitemap.MAX_LINKS,
     "Translations of one entry": sitemap.MAX_ALTERNATES,
     "Sitemap files of one site": new_links.MAX_SITEMAPS,
+    "Sitemap files of one site that are read whatever they list": new_links.FIRST_SITEMAPS,
+    "Pages that each further sitemap file must bring": new_links.A_FILE,
     "Sitemaps within sitemaps": new_links.MAX_SITEMAP_DEPTH,
     "Links that are queued at once": model.PART,
     "Megabytes of one page unpacked": 2 * config.Job().fetch.megabytes,

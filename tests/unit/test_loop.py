@@ -3,7 +3,8 @@
 import asyncio
 import re
 import resource
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,7 @@ from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.new_links import MAX_SITEMAPS
 from bitrawl.crawl.scope import Scope, Sites
-from bitrawl.errors import DiskFullError, UrlError
+from bitrawl.errors import DiskFullError, OutOfMemoryError, UrlError
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage, Visit
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
@@ -313,6 +314,89 @@ async def test_sitemaps_that_are_not_read_say_why(job):
     pages["http://a.org/sitemap.xml"] = "<a href=/0.xml>"
     verdicts = await job(pages, analyser=Index(), settings=LoopSettings(probe=False)).run()
     assert (verdicts["a.org/0xx.xml"], verdicts["a.org/0xxx.xml"]) == ("sitemap", "depth")
+
+
+class FilesReader(ToyReader):
+    """A sitemap may also name others, which end in .xml."""
+
+    async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+        found = await super().analyse(capture, index=index)
+        if not isinstance(found, Sitemap):
+            return found
+        named = (LinkKind.INDEX if link.url.endswith(".xml") else link.kind for link in found.links)
+        links = (msgspec.structs.replace(link, kind=kind) for link, kind in zip(found.links, named, strict=True))
+        return Sitemap(found.url, tuple(links))
+
+
+def listing(*groups: tuple[str, int, Callable[[int], Iterable[int]]]) -> dict[str, str]:
+    """An index of files: for each group its name, the number of files, and which of its pages each lists."""
+    files = {
+        f"{name}-{n}": [f"{name}/{page}" for page in pages(n)] for name, count, pages in groups for n in range(count)
+    }
+    web = {HOME: "home", "http://a.org/sitemap.xml": "".join(f"<a href=/{file}.xml>" for file in files)}
+    for file, pages in files.items():
+        web[f"http://a.org/{file}.xml"] = "".join(f"<a href=/{page}>" for page in pages)
+        web |= {f"http://a.org/{page}": f"text of {page}" for page in pages}
+    return web
+
+
+def sitemaps_read(crawl: Job) -> int:
+    return sum(url.endswith(".xml") for url in crawl.web.asked) - 1
+
+
+MANY = {"analyser": FilesReader(), "settings": LoopSettings(probe=False)}
+
+
+async def test_three_hundred_sitemaps_for_twenty_pages_are_not_all_read_and_say_why(job):
+    crawl = job(listing(("x", 300, lambda _: range(20))), **MANY)
+    verdicts = Counter((await crawl.run()).values())
+    assert verdicts["page"] == 21
+    assert sitemaps_read(crawl) == 14  # ten, and one for each five pages
+    assert verdicts["trap"] == 300 - 14
+    (detail,) = crawl.ledger.database.one("SELECT DISTINCT detail FROM links WHERE reason = 'trap'")
+    assert detail == "14 sitemaps of the site were read, and list only 20 addresses"
+
+
+async def test_sitemaps_that_list_new_pages_are_all_read(job):
+    crawl = job(listing(("x", 60, lambda n: range(6 * n, 6 * n + 6))), **MANY)
+    verdicts = Counter((await crawl.run()).values())
+    assert (sitemaps_read(crawl), verdicts) == (60, {"page": 361, "sitemap": 61})
+
+
+async def test_a_budget_of_pages_is_one_of_sitemaps_too_and_those_left_wait_for_a_larger_one(job):
+    halves = (("en", 150, lambda n: range(40 * n, 40 * n + 40)), ("fr", 150, lambda n: range(40 * n, 40 * n + 40)))
+    crawl = job(listing(*halves), **MANY)
+    crawl.crawl.frontier.budget = Budget(pages=20)
+    verdicts = await crawl.run()
+    assert sitemaps_read(crawl) == 14
+    read = Counter(url[:2] for url in (url.removeprefix(HOME) for url in crawl.web.asked) if url.endswith(".xml"))
+    assert min(read["en"], read["fr"]) >= 5  # though all English files stand before the first French one
+    assert sum(verdicts[f"a.org/{name}-{n}.xml"] == "queued" for name in ("en", "fr") for n in range(150)) == 286
+
+
+async def test_an_exhaustive_crawl_reads_all_sitemaps_after_all_pages(job):
+    settings = LoopSettings(probe=False, exhaustive=True)
+    crawl = job(listing(("x", 40, lambda _: range(20))), analyser=FilesReader(), settings=settings)
+    await crawl.run()
+    assert sitemaps_read(crawl) == 40
+    assert all(url.endswith(".xml") for url in crawl.web.asked[-26:])
+
+
+async def test_a_lack_of_memory_ends_the_run_and_is_no_verdict_about_a_page(tmp_path: Path):
+    class Starved(ToyReader):
+        async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+            if capture.url == "http://a.org/1":
+                raise MemoryError
+            return await super().analyse(capture, index=index)
+
+    pages = {HOME: "<a href=/0> <a href=/1> <a href=/2>", **{f"http://a.org/{n}": f"page {n}" for n in range(3)}}
+    starved = Job(tmp_path, pages, analyser=Starved())
+    with pytest.raises(OutOfMemoryError):
+        await starved.run()
+    starved.ledger.close()
+    resumed = Job(tmp_path, pages)
+    assert set((await resumed.run()).values()) == {"page"}
+    resumed.ledger.close()
 
 
 async def test_what_is_left_out_of_a_page_is_recorded(job):

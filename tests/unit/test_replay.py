@@ -115,6 +115,9 @@ async def test_what_was_archived_comes_back_as_it_was_fetched(tmp_path, stopped_
 def stopped_clock():
     class Stopped:
         def now(self) -> float:
+            return 0.0
+
+        def date(self) -> float:
             return 1_800_000_000.0
 
         async def sleep(self, seconds: float) -> None:

@@ -56,13 +56,18 @@ class Server:
     def __init__(self, path: Path, settings: Settings) -> None:
         self.path, self.settings = path, settings
         self.processes = FakeProcesses()
-        self.now = 1000.0
+        self.now, self.date = 1000.0, 1.8e9
         self.restart()
 
     def restart(self) -> None:
         self.shelf = Shelf(self.path)
         self.supervisor = Supervisor(
-            self.shelf, self.settings, self.processes, now=lambda: self.now, in_background=lambda work: work()
+            self.shelf,
+            self.settings,
+            self.processes,
+            now=lambda: self.date + self.now,
+            passed=lambda: self.now,
+            in_background=lambda work: work(),
         )
         self.supervisor.recover()
 
@@ -205,6 +210,7 @@ def test_stop_now_terminates_and_kills_after_five_seconds(server: Server):
     assert server.processes.signals == [(1, signal.SIGTERM)]
     server.tick(STOP_SECONDS - 0.5)
     assert len(server.processes.signals) == 1
+    server.date -= 86400  # Somebody sets the date back. Who hangs is killed all the same.
     server.tick(1)
     assert server.processes.signals[-1] == (1, signal.SIGKILL)
     server.processes.codes[1] = -9

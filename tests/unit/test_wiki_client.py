@@ -23,6 +23,9 @@ class Clock:
     def now(self) -> float:
         return 0.0
 
+    def date(self) -> float:
+        return 0.0
+
     async def sleep(self, seconds: float) -> None:
         self.pauses.append(seconds)
 

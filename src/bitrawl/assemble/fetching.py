@@ -35,8 +35,16 @@ WAITING = 30  # visits that only wait, for each that works; see docs/decisions/f
 MOST_CONNECTIONS = 1024  # at once, however many are asked for and allowed; judgement
 
 
+# Both go on while the machine sleeps: robots.txt ages then, too. CLOCK_BOOTTIME is Linux only; elsewhere CLOCK_MONOTONIC does it.
+ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
 class SystemClock:
     def now(self) -> float:
+        """Seconds since the machine was started, whatever its date is set to."""
+        return time.clock_gettime(ELAPSED)
+
+    def date(self) -> float:
         """Seconds since the epoch."""
         return time.time()
 

@@ -1,7 +1,10 @@
 """Arguments in, printed lines out; what is done lies below. One file for each verb, loaded when it is used."""
 
 import io
+import os
+import resource
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -9,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from bitrawl.cli.help import HelpfulGroup
-from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.errors import BitrawlError, ConfigError, OutOfMemoryError
 from bitrawl.version import __version__
 
 
@@ -107,7 +110,12 @@ def main() -> None:
     _print_any_script()
     try:
         app(prog_name="bitrawl")
-    except BitrawlError as error:
+    except (BitrawlError, *_OUT_OF_MEMORY) as error:
+        if _lacks_memory(error):
+            _complain_of_memory()
+            sys.exit(1)
+        if not isinstance(error, BitrawlError):
+            raise
         _complain(str(error))
         sys.exit(2 if isinstance(error, ConfigError) else 1)
     except KeyboardInterrupt:
@@ -117,6 +125,38 @@ def main() -> None:
         if isinstance(end.__context__, BrokenPipeError):  # as in `bitrawl log DIR | head`; typer ends with 1
             sys.exit(READER_GONE)
         raise
+
+
+# What Python raises where there is no memory left: a library that cannot be loaded is an ImportError, a thread that cannot be
+# started a RuntimeError. Only their texts tell them from others.
+_OUT_OF_MEMORY = (MemoryError, ImportError, OSError, RuntimeError, SystemError)
+_MEMORY_WORDS = (
+    *("MemoryError", "failed to map segment", "cannot allocate memory", "bad_alloc", "can't start new thread"),
+    "without exception set",  # a library whose own error could not be made either
+    "without setting an exception",
+)
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    """Whether it, or what it came from, is a lack of memory; also of a child process that tells its traceback."""
+    while error is not None:
+        said = str(error).lower()
+        if isinstance(error, MemoryError | OutOfMemoryError) or any(word.lower() in said for word in _MEMORY_WORDS):
+            return True
+        error = error.__cause__
+    return False
+
+
+def _complain_of_memory() -> None:
+    """Without the console, which may not fit into what is left."""
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    why = "No memory is left on this machine" if most == resource.RLIM_INFINITY else _LIMITED.format(most // 1_000_000)
+    message = f"bitrawl: {why}. Nothing that was written is lost: run the same command again with more memory.\n"
+    with suppress(OSError, ValueError):
+        os.write(2, message.encode())
+
+
+_LIMITED = "This process may use only {} MB of address space (ulimit -v), which is too little. Allow at least 1000"
 
 
 def _print_any_script() -> None:

@@ -28,6 +28,10 @@ from bitrawl.version import __version__
 PROJECT_PAGE = "https://pypi.org/project/bitrawl/"
 PAGE_TYPES = frozenset({HTML, TEXT})
 INDEX_TYPES = frozenset({XML, GZIP, TEXT})
+LATEST = 24 * 3600.0
+"""Seconds; the longest wait until a date that is compared with our own. Judgement: our date may be wrong by years."""
+SET = 3600.0  # seconds by which the date may differ from the time that passed, before somebody has set it; judgement
+NO_CHECK_TIME = 0x200000  # X509_V_FLAG_NO_CHECK_TIME of OpenSSL, which Python gives no name
 MAX_RULES = 500 * 1024
 """What is read of robots.txt and its like: RFC 9309, section 2.5."""
 
@@ -90,11 +94,16 @@ class HttpFetcher:
     A redirect is returned, not followed: its target has to pass scope, robots, politeness and the address guard
     as any other link. With a proxy, names are resolved by the proxy and only what a host says by itself (a literal
     address, "localhost") is judged here.
+
+    Once somebody has set the date of this machine by more than an hour, a certificate need not be valid on that date:
+    else a wrong date would refuse every page of the web for good. All else about it is still checked.
     """
 
     def __init__(self, settings: FetchSettings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
+        self._began_at = clock.date() - clock.now()
+        self._tls = ssl.create_default_context()
         self._routes = Routes(settings.connect_to)
         self._proxy_endpoints = settings.proxies.endpoints()
 
@@ -111,7 +120,7 @@ class HttpFetcher:
             limit=settings.connections,
             limit_per_host=settings.connections_per_host,
             ttl_dns_cache=300,  # seconds; judgement: a common lifetime of a name's address
-            ssl=ssl.create_default_context(),
+            ssl=self._tls,
             resolver=self._resolver,
         )
         self._session = aiohttp.ClientSession(
@@ -136,7 +145,8 @@ class HttpFetcher:
 
     async def fetch(self, link: Link) -> Capture | Skip:
         """Never raises for what the server does; a cancellation passes."""
-        at = self._clock.now()
+        at, began = self._clock.date(), self._clock.now()
+        self._trust_the_date(at - began)
         proxy = None
         try:
             url = URL(link.url, encoded=True)
@@ -153,7 +163,11 @@ class HttpFetcher:
         if isinstance(answer, Skip):
             return answer
         peer = response.peer if isinstance(response, _Response) and not proxy else ""
-        return msgspec.structs.replace(answer, at=at, took=max(0.0, self._clock.now() - at), ip=peer)
+        return msgspec.structs.replace(answer, at=at, took=self._clock.now() - began, ip=peer)
+
+    def _trust_the_date(self, zero: float) -> None:
+        checks = self._tls.verify_flags & ~NO_CHECK_TIME
+        self._tls.verify_flags = checks | NO_CHECK_TIME if abs(zero - self._began_at) > SET else checks
 
     async def _request(self, url: URL, proxy: URL | None) -> aiohttp.ClientResponse:
         attempt = Attempt()
@@ -178,7 +192,7 @@ class HttpFetcher:
         return to_the_proxy_itself or is_private_host(host)
 
     async def _read(self, link: Link, response: aiohttp.ClientResponse) -> Capture | Skip:
-        refusal = _refusal_by_status(link.url, response, self._clock.now())
+        refusal = _refusal_by_status(link.url, response, self._clock.date())
         if refusal is not None:
             await _remainder(response)
             return refusal
@@ -272,29 +286,39 @@ def _request_headers(settings: FetchSettings) -> dict[str, str]:
     return headers | {"Accept-Language": languages} if languages else headers
 
 
-def _refusal_by_status(url: Url, response: aiohttp.ClientResponse, now: float) -> Skip | None:
+def _refusal_by_status(url: Url, response: aiohttp.ClientResponse, date: float) -> Skip | None:
     status = response.status
     if status in _REDIRECTS and response.headers.get("Location", "").strip():
         return None
     if 200 <= status < 300 and status != 206:  # we never ask for a part
         return None
-    after = _seconds(response.headers.get("Retry-After", ""), now)
+    after = _seconds(response.headers.get("Retry-After", ""), response.headers.get("Date", ""), date)
     if status == 429 or (status == 503 and after):
         return Skip(url, Stage.FETCH, Reason.RATE_LIMITED, response.reason or "", status, after)
     reason = Reason.SERVER_ERROR if status in _SERVER_FAULTS else Reason.HTTP_STATUS
     return Skip(url, Stage.FETCH, reason, response.reason or "", status, after)
 
 
-def _seconds(retry_after: str, now: float) -> float:
-    """RFC 9110, section 10.2.3: a number of seconds or a date; 0 for anything else."""
+def _seconds(retry_after: str, sent: str, date: float) -> float:
+    """RFC 9110, section 10.2.3: a number of seconds or a date; 0 for anything else.
+
+    A date is compared with the one that the server `sent` its answer at, by the same clock; with ours if there is none.
+    """
     text = retry_after.strip()
     if text.isdecimal() and text.isascii():
         return float(text[:9])
+    until, since = _timestamp(text), _timestamp(sent)
+    if until is None:
+        return 0.0
+    return max(0.0, until - since if since is not None else min(until - date, LATEST))
+
+
+def _timestamp(text: str) -> float | None:
     try:
         date = parsedate_to_datetime(text)
-        return max(0.0, date.replace(tzinfo=date.tzinfo or UTC).timestamp() - now)
+        return date.replace(tzinfo=date.tzinfo or UTC).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):  # what the parser raises for dates that are none
-        return 0.0
+        return None
 
 
 async def _remainder(response: aiohttp.ClientResponse) -> bytes:

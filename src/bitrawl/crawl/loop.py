@@ -19,11 +19,11 @@ import msgspec
 
 from bitrawl.crawl.frontier import Frontier, InFlight
 from bitrawl.crawl.hosts import SiteHosts
-from bitrawl.crawl.new_links import NewLinks
+from bitrawl.crawl.new_links import NewLinks, sitemaps_allowed
 from bitrawl.crawl.scope import Scope
 from bitrawl.crawl.traps import NEAR, Traps
 from bitrawl.crawl.visit import understand
-from bitrawl.errors import BitrawlError, ChildError, StoreError
+from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreError
 from bitrawl.model import (
     OPT_OUTS,
     OWN_REQUESTS,
@@ -181,11 +181,13 @@ class Crawl:
             raise
         except (StoreError, ChildError) as error:  # faults of this machine, not of the page
             self._give_up(lease, error)
+        except MemoryError:
+            self._give_up(lease, OutOfMemoryError("there is no memory left"))
         except Exception as error:  # noqa: BLE001 (the one broad except: a page can never end a crawl)
             _log.exception("%s could not be visited", lease.link.url)
             skip = Skip(lease.link.url, Stage.ANALYSE, Reason.INTERNAL, without_credentials(repr(error))[:500])
             try:
-                self._record_only(Visit(lease, skip, at=self.clock.now()))
+                self._record_only(Visit(lease, skip, at=self.clock.date()))
             except BitrawlError as fault:
                 self._give_up(lease, fault)
 
@@ -198,13 +200,13 @@ class Crawl:
         link = lease.link
         refusal = self._late_refusal(lease)
         if refusal is not None:
-            self._conclude(Visit(lease, refusal, at=self.clock.now()))
+            self._conclude(Visit(lease, refusal, at=self.clock.date()))
             return
         if self.settings.follow and (self._comes_last(lease) or self._asks_first(lease)):
             return
-        started = self.clock.now()
+        started, at = self.clock.now(), self.clock.date()
         answer = await self.fetcher.fetch(link)
-        fetch = _fetch_of(lease, answer, at=started, took=self.clock.now() - started)
+        fetch = _fetch_of(lease, answer, at=at, took=self.clock.now() - started)
         if isinstance(answer, Skip):
             self._failed(fetch, answer)
             return
@@ -231,18 +233,36 @@ class Crawl:
         link = lease.link
         if lease.score <= LAST and (trap := self.traps.closed(link.url, link.source)):
             return Skip(link.url, Stage.FRONTIER, Reason.TRAP, trap)
+        if lease.score <= LAST and not self.settings.exhaustive and (idle := self._idle_sitemap(link)):
+            return Skip(link.url, Stage.FRONTIER, Reason.TRAP, idle)
         closed = self._closed(link.url.host)
         return Skip(link.url, Stage.FRONTIER, Reason.TOO_MANY_HOSTS, closed) if closed else None
 
     def _comes_last(self, lease: Lease) -> bool:
-        """Whether the link has to wait until nothing else is queued: it looks like many that brought nothing new."""
+        """Whether the link has to wait until nothing else is queued.
+
+        It looks like many that brought nothing new, or it is a sitemap, and those before it list more than the job may
+        visit, or next to nothing.
+        """
         link = lease.link
-        if link.kind is not LinkKind.PAGE or lease.score <= LAST or not self.traps.doubtful(link.url):
+        doubtful = link.kind is LinkKind.PAGE and self.traps.doubtful(link.url)
+        if lease.score <= LAST or not (doubtful or self._idle_sitemap(link, self._page_budget())):
             return False
         with self.ledger.transaction():
             self.frontier.finish(msgspec.structs.replace(lease, attempt=lease.attempt - 1), retry=True)
             self.frontier.rescore([(link.url, _last(link))])
         return True
+
+    def _idle_sitemap(self, link: Link, pages: int | None = None) -> str:
+        """Why a sitemap is not worth its request; empty if it is, and for all other links."""
+        known = self._knowledge(link.url) if link.is_named_sitemap else None
+        if known is None or known.sitemaps < sitemaps_allowed(known.listed, pages):
+            return ""
+        return f"{known.sitemaps} sitemaps of the site were read, and list only {known.listed} addresses"
+
+    def _page_budget(self) -> int | None:
+        pages = (self.frontier.budget.pages, self.frontier.site_budget.pages)
+        return min((limit for limit in pages if limit is not None), default=None)
 
     def _asks_first(self, lease: Lease) -> bool:
         """Whether the link has to wait: it is the first that is due on its host, which is asked something else before."""
@@ -355,9 +375,13 @@ class Crawl:
         self.observe(visit)
 
     def _follow(self, visit: Visit, links: Sequence[Link], page: Page | None = None) -> None:
-        if self.settings.follow:
-            self.scorer.learn(visit, self._knowledge(visit.lease.link.url))
-            self._enqueue(links, page)
+        if not self.settings.follow:
+            return
+        link, outcome = visit.lease.link, visit.outcome
+        if isinstance(outcome, Sitemap):
+            self.ledger.learn(self._new.after(self._knowledge(link.url), link, outcome))
+        self.scorer.learn(visit, self._knowledge(link.url))
+        self._enqueue(links, page)
 
     def _record_only(self, visit: Visit) -> None:
         """For a visit that a bug ended: the strategy may have the bug, so it is not asked."""

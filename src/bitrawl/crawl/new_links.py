@@ -2,14 +2,20 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from zlib import crc32
 
 import msgspec
 
-from bitrawl.model import Directive, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
+from bitrawl.model import Directive, Link, LinkKind, Page, Reason, SiteKnowledge, Sitemap, Skip, Stage
 from bitrawl.url import Url
 
 MAX_SITEMAP_DEPTH = 3  # judgement: sitemaps.org allows an index of sitemaps, not an index of indexes
 MAX_SITEMAPS = 500  # files per site; judgement: at 50,000 URLs a file, more than a polite crawl visits in a year
+FIRST_SITEMAPS = 10  # files that a site is asked for, whatever they list; judgement
+# A further file costs as much as a page. It is read if each file so far listed five pages that the job may visit. Judgement:
+# the sitemaps of a newspaper, one for each day, are read, and those that repeat each other are not.
+A_FILE = 5
+ENOUGH = A_FILE * (MAX_SITEMAPS - FIRST_SITEMAPS)  # addresses: with so many, all files are read
 
 
 class NewLinks:
@@ -20,16 +26,28 @@ class NewLinks:
         self._probe = probe
         self._sitemaps = sitemaps
         self._sitemaps_named: dict[str, set[Url]] = {}
+        self._listed: dict[str, set[int]] = {}  # by site, the addresses in sitemaps that were named, by a checksum
 
     def found(self, link: Link, outcome: Page | Sitemap | Skip) -> list[Link]:
         """What the answer to that link leads to."""
         if isinstance(outcome, Page):
             return [_deeper(link, found) for found in _as_asked(outcome)]
         if isinstance(outcome, Sitemap):
-            return [msgspec.structs.replace(found, source=link.url, depth=link.depth + 1) for found in outcome.links]
+            listed = [msgspec.structs.replace(found, source=link.url, depth=link.depth + 1) for found in outcome.links]
+            return spread(listed)
         if outcome.target is not None and link.kind is not LinkKind.PROBE:
             return [_redirected(link, outcome.target)]
         return []
+
+    def after(self, known: SiteKnowledge, link: Link, sitemap: Sitemap) -> SiteKnowledge:
+        """What is known of the site after that part of a sitemap. The same part must not be told twice."""
+        if not link.is_named_sitemap or known.listed >= ENOUGH:
+            self._listed.pop(known.site, None)
+            return known
+        listed = self._listed.setdefault(known.site, set())
+        before = len(listed)
+        listed.update(crc32(found.url.encode()) for found in sitemap.links if found.kind is not LinkKind.INDEX)
+        return msgspec.structs.replace(known, listed=known.listed + len(listed) - before)
 
     def first_asked(self, url: Url) -> Iterator[Link]:
         """What a host is asked before anything else: a page that cannot exist, and the sitemap."""
@@ -50,6 +68,22 @@ class NewLinks:
             return Skip(link.url, Stage.SCOPE, Reason.TRAP, f"more than {MAX_SITEMAPS} sitemaps of the site")
         named.add(link.url)
         return None
+
+
+def sitemaps_allowed(listed: int, pages: int | None = None) -> int:
+    """How many named sitemaps of a site are read that have listed so many addresses; `pages` is the budget of the job."""
+    return FIRST_SITEMAPS + (listed if pages is None else min(listed, pages)) // A_FILE
+
+
+def spread(links: list[Link]) -> list[Link]:
+    """The same links; if many are sitemaps, in an order of which any beginning is spread over the list.
+
+    The files of one language or one year stand together, and maybe only some are read.
+    """
+    if sum(link.kind is LinkKind.INDEX for link in links) <= FIRST_SITEMAPS:
+        return links
+    bits = len(links).bit_length()
+    return [links[place] for place in sorted(range(len(links)), key=lambda place: int(f"{place:0{bits}b}"[::-1], 2))]
 
 
 def _as_asked(page: Page) -> Iterable[Link]:

@@ -40,7 +40,7 @@ KEPT = 512  # parsed files in memory, the others are parsed again when needed; j
 
 
 class RobotsMemory(Protocol):
-    """Where records outlive the process."""
+    """Where records outlive the process. What an earlier run saved tells delay and sitemaps until the host is asked again."""
 
     def load(self, origin: str) -> RobotsRecord | None:
         """The last one saved for that origin."""
@@ -83,6 +83,9 @@ class RobotsFetcher:
         self._pause = pause
         self._reservations = reservations
         self._rules: OrderedDict[str, Rules] = OrderedDict()
+        # By origin, when it was asked in this run. What an earlier run was told may be of any age: the only clock that
+        # goes on between two runs is the date, which somebody may have set.
+        self._asked_at: dict[str, float] = {}
         self._failures: OrderedDict[str, tuple[Skip, float]] = OrderedDict()  # and until when each counts
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -110,7 +113,7 @@ class RobotsFetcher:
         lock = self._locks.setdefault(origin, asyncio.Lock())
         async with lock:  # whoever comes meanwhile waits for the same download
             rules = self._known(origin)
-            if rules is not None and self._clock.now() < rules.record.at + MAX_AGE:
+            if rules is not None and self._clock.now() < self._asked_at.get(origin, -MAX_AGE) + MAX_AGE:
                 return rules
             failure, until = self._failures.get(origin, (None, 0.0))
             if failure is not None and self._clock.now() < until:
@@ -123,7 +126,7 @@ class RobotsFetcher:
             wait = max(UNREACHABLE_FOR, answer.retry_after)
             failure, _ = _keep(self._failures, origin, (_failure(origin, answer), self._clock.now() + wait))
             return _postponed(failure, wait)
-        record = RobotsRecord(origin, answer.status, answer.body, self._clock.now())
+        asked_at, record = self._clock.now(), RobotsRecord(origin, answer.status, answer.body, self._clock.date())
         await self._clock.sleep(self._pause)
         notice = Url.parse(f"{origin}/.well-known/tdmrep.json")
         if self._reservations and Rules(record).allow(notice):
@@ -133,6 +136,7 @@ class RobotsFetcher:
                 record = msgspec.structs.replace(record, reservations=found.body)
             await self._clock.sleep(self._pause)
         self._memory.save(record)
+        self._asked_at[origin] = asked_at
         return _keep(self._rules, origin, Rules(record))
 
     async def _download(self, url: Url) -> "_Text | Skip":

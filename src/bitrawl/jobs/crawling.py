@@ -25,6 +25,7 @@ from bitrawl.url import Url
 
 _log = logging.getLogger(__name__)
 
+COUNT_EVERY = 10.0  # seconds of a budget of minutes that a kill may cost; judgement
 WHAT_TO_ADD = "Name a page with a few paragraphs about it with --like, or texts about it with --texts"
 
 Started = Callable[[Parts], None]
@@ -141,14 +142,33 @@ def _written(folder: JobFolder) -> int | None:
 async def finished(parts: Parts) -> Ending:
     """Run it to its end, and write down how it ended."""
     crawl, ledger, queue = parts.crawl, parts.ledger, parts.queue
-    began = crawl.clock.now()
+    count = _counting_time(crawl, ledger)
     try:
         await crawl.run()
     finally:
-        ledger.remember("seconds", float(ledger.recall("seconds") or 0) + crawl.clock.now() - began)
+        count()
     how, why = _ending(crawl, ledger, queue)
     ledger.remember("ended", why)
     return how
+
+
+def _counting_time(crawl: Crawl, ledger: Ledger) -> Callable[[], None]:
+    """A function that writes down how long all runs took. It is called now and then: a kill leaves what was spent."""
+    earlier, began, observe = float(ledger.recall("seconds") or 0), crawl.clock.now(), crawl.observe
+    counted = began
+
+    def count() -> None:
+        nonlocal counted
+        counted = crawl.clock.now()
+        ledger.remember("seconds", earlier + counted - began)
+
+    def observed(visit: Visit) -> None:
+        observe(visit)
+        if crawl.clock.now() - counted >= COUNT_EVERY:
+            count()
+
+    crawl.observe = observed
+    return count
 
 
 def _ending(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> tuple[Ending, str]:

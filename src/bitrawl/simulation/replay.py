@@ -75,6 +75,10 @@ class ReplayClock:
         """Seconds since the replay began."""
         return self._now
 
+    def date(self) -> float:
+        """The same: a replay has no date."""
+        return self._now
+
     async def sleep(self, seconds: float) -> None:
         """Returns at once."""
         self._now += seconds

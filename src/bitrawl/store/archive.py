@@ -103,7 +103,7 @@ class WarcArchive:
     def _rotate(self) -> None:
         self.close()
         newest = max(map(_number, archive_files(self._folder)), default=0)
-        stamp = datetime.fromtimestamp(self._clock.now(), UTC).strftime("%Y%m%d%H%M%S")
+        stamp = datetime.fromtimestamp(self._clock.date(), UTC).strftime("%Y%m%d%H%M%S")
         # The number keeps the order whatever the clock does. The time tells apart the files of two jobs in one folder.
         path = self._folder / f"bitrawl-{newest + 1:05}-{stamp}.warc.gz"
         self._open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
@@ -125,7 +125,7 @@ class WarcArchive:
         headers = {
             "WARC-Type": "warcinfo",
             "WARC-Record-ID": self._warcinfo,
-            "WARC-Date": _date(self._clock.now()),
+            "WARC-Date": _date(self._clock.date()),
             "WARC-Filename": self._path.name,
             "Content-Type": "application/warc-fields",
         }

@@ -46,10 +46,14 @@ def last_fetches(ledger: Ledger, most: int) -> list[LogLine]:
     return [LogLine(*row) for row in reversed(rows)]
 
 
-def fetches_since(ledger: Ledger, at: float, most: int) -> int:
-    """How many fetches were made since that time, as far as the last `most` of them tell."""
+def fetches_about(ledger: Ledger, date: float, seconds: float, most: int) -> int:
+    """How many of the last `most` fetches were made in the seconds before that date.
+
+    One from much later is not among them: it was made before somebody set the date back.
+    """
     row = ledger.database.one(
-        "SELECT count(*) FROM (SELECT at FROM fetches ORDER BY seq DESC LIMIT ?) WHERE at >= ?", (most, at)
+        "SELECT count(*) FROM (SELECT at FROM fetches ORDER BY seq DESC LIMIT ?) WHERE abs(? - at) <= ?",
+        (most, date, seconds),
     )
     return int(row[0])
 

@@ -1,4 +1,4 @@
-"""The rules that origins answered with. A resumed job does not ask for them again."""
+"""The rules that origins answered with last."""
 
 from bitrawl.model import RobotsRecord, Unpacker, pack
 from bitrawl.store.ledger import Ledger

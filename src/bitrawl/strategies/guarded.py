@@ -41,6 +41,8 @@ class GuardedScorer:
             return Advice()
 
     def _tell(self, site: str, error: Exception) -> None:
+        if isinstance(error, MemoryError):  # a fault of this machine, not of the strategy
+            raise error
         if site in self._told:
             return
         self._told.add(site)

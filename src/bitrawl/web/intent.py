@@ -76,7 +76,9 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
     gone: float = 0.0  # when a server saw that this process had ended; 0 while none has
     exit: int | None = None  # of that process; None where no server has learned it
     interrupted: bool = False  # SIGINT was sent to that process
-    kill_at: float = 0.0  # when that process is killed, if it has not ended by then; 0 for never
+    kill_at: float = (
+        0.0  # when that process is killed, in seconds since the boot, if it has not ended by then; 0 for never
+    )
     remove: bool = False  # the folder goes as soon as no process works in it
 
     @property

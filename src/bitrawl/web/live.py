@@ -18,7 +18,7 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.store.progress import (
     FetchCount,
     fetch_counts,
-    fetches_since,
+    fetches_about,
     last_fetch,
     last_fetches,
     pair_counts,
@@ -66,7 +66,7 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     rate: float = 0.0  # fetches in a minute, over the last minute
     doing: str = ""  # what is being mined now: "aligning example.org (3 of 10 en-fr pairs)"
     ended: str = ""  # how the crawl ended
-    seconds: float = 0.0  # that were crawled, in all runs that ended
+    seconds: float = 0.0  # that were crawled, in all runs; written down every few seconds
     skips: dict[str, int] = {}  # fetches that brought no page, by reason, the most frequent first
     harvest: tuple[HarvestPoint, ...] = ()
     counted: int = 0  # fetches that skips and harvest tell about; below the last one while the counting catches up
@@ -135,7 +135,7 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
         segments=segment_count(ledger),
         units=written_units(folder),
         queued=queued_links(ledger, MOST_QUEUED),
-        rate=fetches_since(ledger, now - RATE_SECONDS, _RATE_FETCHES) * 60 / RATE_SECONDS,
+        rate=fetches_about(ledger, now, RATE_SECONDS, _RATE_FETCHES) * 60 / RATE_SECONDS,
         doing=str(ledger.recall("mining") or ""),
         ended=str(ledger.recall("ended") or ""),
         seconds=float(ledger.recall("seconds") or 0),

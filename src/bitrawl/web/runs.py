@@ -36,7 +36,8 @@ def state_of_run(folder: JobFolder, now: float | None = None) -> JobState:
     if run is None or not run.tally.left:
         return JobState(State.ENDED, said("all sites are done"))
     told = [path.stat().st_mtime for path in Path(folder.path, PROGRESS).glob("*.json")]
-    if told and (time.time() if now is None else now) - max(told) < SILENT:
+    date = time.time() if now is None else now
+    if any(abs(date - at) < SILENT for at in told):  # one from the future was written before somebody set the date back
         return JobState(State.RUNNING, said("{left} sites are left", left=run.tally.left))
     return JobState(State.INTERRUPTED, said("{left} sites are left", left=run.tally.left))
 

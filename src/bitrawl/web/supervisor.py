@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bitrawl import config
+from bitrawl.assemble.fetching import SystemClock
 from bitrawl.errors import BitrawlError, ConfigError, RefusedError, StoreError
 from bitrawl.web.intent import AGAIN, Command, Intent, Prepared, Verb, Wish
 from bitrawl.web.processes import Processes
@@ -35,6 +36,9 @@ def _in_background(work: Callable[[], None]) -> None:
     threading.Thread(target=work, daemon=True).start()
 
 
+_passed = SystemClock().now
+
+
 class Supervisor:
     """Of the jobs in one directory. Only one may be at work there."""
 
@@ -45,12 +49,14 @@ class Supervisor:
         processes: Processes,
         *,
         now: Callable[[], float] = time.time,
+        passed: Callable[[], float] = _passed,
         in_background: Callable[[Callable[[], None]], None] = _in_background,
     ) -> None:
         self.shelf = shelf
         self._limits = settings.limits
         self._processes = processes
-        self._now = now
+        self._now = now  # the date
+        self._passed = passed  # since the machine was started
         self._in_background = in_background
         self._waits: dict[str, Said] = {}  # by id, what a waiting job waits for
         self._words = IdleWords()
@@ -113,7 +119,7 @@ class Supervisor:
             return
         self._processes.signal(intent.process, signal.SIGTERM)
         self.shelf.write(
-            job.id, replace(intent, intent=Wish.STOPPED, interrupted=True, kill_at=self._now() + STOP_SECONDS)
+            job.id, replace(intent, intent=Wish.STOPPED, interrupted=True, kill_at=self._passed() + STOP_SECONDS)
         )
 
     def resume(self, job: ShelvedJob) -> None:
@@ -233,7 +239,7 @@ class Supervisor:
         A process that does not hold the lock yet has fetched nothing: it ends at once. Its handler of SIGINT may not even
         be there, and a server in the background of a shell hands down that SIGINT is ignored.
         """
-        now, process = self._now(), intent.process
+        now, process = self._passed(), intent.process
         if process is None:
             return
         pausing = intent.intent is Wish.PAUSED
@@ -301,9 +307,9 @@ class Supervisor:
     def _no_room(self) -> Said | None:
         """Why no job can start now: the disk."""
         measured, used = self._disk
-        if self._now() - measured >= DISK_SECONDS:
+        if self._passed() - measured >= DISK_SECONDS:
             used = self.shelf.size()
-            self._disk = (self._now(), used)
+            self._disk = (self._passed(), used)
         if used > self._limits.disk_megabytes * _MEGABYTE:
             return said("waits for disk space: the jobs take {megabytes} MB", megabytes=used // _MEGABYTE)
         free = self.shelf.free()

@@ -118,7 +118,7 @@ def _listed(server: Server, user: object, words: Words) -> list[ListedJob]:
         one = shown(job)
         state, live = glance(server, one)
         created = job.intent.created if job.intent is not None else _changed(job.folder)
-        about = time.strftime("%Y-%m-%d %H:%M", time.localtime(created))
+        about = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(created))
         said = words.say(STATES[state.state])
         rows.append(
             ListedJob(
