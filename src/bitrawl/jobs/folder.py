@@ -22,6 +22,7 @@ _WRITTEN = (
         "job.sqlite",
         "job.sqlite-wal",
         "job.sqlite-shm",
+        "job.seal",
         "report.html",
         "warc",
         "rejected",
@@ -82,14 +83,14 @@ class JobFolder(NamedTuple):
             raise ConfigError(f"{self.path} has no job.toml")
         return config.resolve(config.merged(config.read(self.description), settings))
 
-    def reading(self) -> Ledger:
-        """Its ledger, to read; raises `StoreError` where there is none, and makes none."""
-        return Ledger(self.ledger, read_only=True)
+    def reading(self, *, verified: bool = True) -> Ledger:
+        """Its ledger, to read; raises `StoreError` where there is none, and makes none. `verified`: see `Database`."""
+        return Ledger(self.ledger, read_only=True, verified=verified)
 
     @contextmanager
     def writing(self) -> Iterator[Ledger]:
         """Its ledger, with nobody else writing; raises `StoreError` where there is none, and makes none."""
-        self.reading().close()
+        self.reading(verified=False).close()  # It is verified when it is opened to write.
         ledger = Ledger(self.ledger)
         try:
             yield ledger

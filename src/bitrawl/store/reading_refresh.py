@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from bitrawl.files import discard
-from bitrawl.model import PagePair, SegmentPair, Unpacker, pair_key
-from bitrawl.store.database import fault, is_locked, locked
+from bitrawl.model import PagePair, SegmentPair, pair_key
+from bitrawl.store.database import Blobs, fault, is_locked, locked
 from bitrawl.store.findings import AlignmentKey, Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import LAYOUT, PADDING, PLACE_BITS, is_spaced
@@ -80,7 +80,7 @@ class _Refresh:
         self._ledger = ledger
         self._findings = Findings(ledger)
         self._index = index
-        self._unpack: Unpacker[PagePair] = Unpacker(PagePair)
+        self._unpack: Blobs[PagePair] = Blobs(PagePair, ledger.path)
         self._pairs = self._alignments = self._removed = 0
 
     def run(self) -> Refreshed:
