@@ -21,7 +21,7 @@ from bitrawl.text.words import unspaced_count
 
 # Page pairs in a transaction: judgement. A kill repeats no more than these, and readers and writers wait for no more.
 _BATCH = 100
-_BROKEN = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_NOT_BROKEN = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
 
 
 class Refreshed(msgspec.Struct, frozen=True):
@@ -60,8 +60,7 @@ def _refreshed(ledger: Ledger, path: Path) -> Refreshed:
         with closing(connected(path, LAYOUT)) as index:
             return _Refresh(ledger, index).run()
     except sqlite3.DatabaseError as error:
-        is_broken = getattr(error, "sqlite_errorname", "").startswith(_BROKEN) or type(error) is sqlite3.DatabaseError
-        if not is_broken:
+        if getattr(error, "sqlite_errorname", "").startswith(_NOT_BROKEN):
             raise
     for ending in ("", "-wal", "-shm"):
         discard(path.with_name(path.name + ending))

@@ -11,13 +11,11 @@ from pathlib import Path
 from struct import Struct
 
 import msgspec
-from isal import isal_zlib
 
 from bitrawl.errors import DamagedError, StoreError
-from bitrawl.files import checked, discard, with_sum, write
+from bitrawl.files import checked, checksum, discard, with_sum, write
 
 SEAL = ".seal"
-_BLOCK = 1 << 20
 _LOG_HEAD, _FRAME_HEAD = Struct(">8I"), Struct(">6I")
 _LAST_FRAME = Struct("=I")  # in the index of the log, which is in the order of this machine
 _LAST_FRAME_AT = 16
@@ -113,11 +111,7 @@ def _log_checksum(data: bytes, *, little: bool) -> tuple[int, int]:
 
 
 def _measured(path: Path) -> Seal:
-    crc = 0
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            crc = isal_zlib.crc32(block, crc)
-        return Seal(file.tell(), crc)
+    return Seal(path.stat().st_size, checksum(path))
 
 
 def _read(path: Path) -> Seal | None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import msgspec
 
 from bitrawl.model import PagePair, SegmentPair, Verdict, Verdicts, pair_key, segment_key
+from bitrawl.store.seal import damaged
 from bitrawl.store.side_database import Layout, reading, storable, writing
+from bitrawl.url import Url
 
 VERDICTS = "verdicts.sqlite"
 """Its name in a job folder. Starting the job over leaves it there."""
@@ -124,10 +126,46 @@ class VerdictHistory:
         """Every verdict that stands. Without a file this costs one look at the folder."""
         said: dict[str, dict[str, Verdict]] = {Kind.PAIR: {}, Kind.SEGMENT: {}}
         with reading(self._path, _LAYOUT) as database:
-            if database is not None:
+            if database is None:
+                self._check_not_empty()
+            else:
+                self._check(database)
                 for kind, key, verdict in database.execute("SELECT kind, key, verdict FROM standing"):
                     said[kind][key] = Verdict(verdict)
         return Verdicts(said[Kind.PAIR], said[Kind.SEGMENT])
+
+    def check(self) -> None:
+        """Raise `DamagedError` for a file that is not as it was written; without a file there is nothing to check."""
+        with reading(self._path, _LAYOUT) as database:
+            if database is None:
+                self._check_not_empty()
+                return
+            (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+            if found != "ok":
+                raise damaged(self._path, " ".join(found.split()))
+            self._check(database)
+            for saying in map(_saying, database.execute(f"SELECT {_FIELDS} FROM said")):
+                _check_key(self._path, saying.subject)
+
+    def stand_again(self) -> None:
+        """Make what stands anew, from all that was said."""
+        with writing(self._path, _LAYOUT) as database:
+            database.execute("DELETE FROM standing")
+            database.execute(f"INSERT INTO standing {_LAST_SAID}")
+
+    def _check_not_empty(self) -> None:
+        if self._path.exists() and not self._path.stat().st_size:
+            raise damaged(self._path, "it is empty")
+
+    def _check(self, database: sqlite3.Connection) -> None:
+        """What stands follows from what was said: if it does not, one of the two has changed since it was written."""
+        stands = "SELECT kind, key, verdict, by, at FROM standing"
+        for one, other in ((stands, _LAST_SAID), (_LAST_SAID, stands)):
+            if database.execute(f"{one} EXCEPT {other} LIMIT 1").fetchone():
+                raise damaged(self._path, "the verdicts that stand are not those that were given last")
+        for kind, verdict in database.execute("SELECT DISTINCT kind, verdict FROM standing"):
+            if kind not in set(Kind) or verdict not in set(Verdict):
+                raise damaged(self._path, f"there is no verdict {verdict!r} on a {kind!r}")
 
     def of(self, kind: Kind, keys: Iterable[str]) -> dict[str, Verdict]:
         """The verdicts that stand about those things; what nobody has judged is not included."""
@@ -161,6 +199,24 @@ class VerdictHistory:
                 (kind, key, most),
             )
             return [_saying(row) for row in rows]
+
+
+_LAST_SAID = (
+    "SELECT kind, key, verdict, by, at FROM said"
+    " WHERE id IN (SELECT max(id) FROM said WHERE undone_at IS NULL GROUP BY kind, key)"
+)
+
+
+def _check_key(path: Path, subject: Subject) -> None:
+    """The key is made from what was judged. Texts that SQLite does not take are stored with a question mark."""
+    texts = subject.text_a, subject.text_b
+    key = (
+        segment_key(*texts)
+        if subject.kind is Kind.SEGMENT
+        else pair_key(Url.known(subject.url_a), Url.known(subject.url_b))
+    )
+    if key != subject.key and "?" not in "".join((*texts, subject.url_a, subject.url_b)):
+        raise damaged(path, f"a verdict is not about what it says ({subject.url_a})")
 
 
 def _stand(database: sqlite3.Connection, kind: str, key: str) -> None:
