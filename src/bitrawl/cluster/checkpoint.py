@@ -171,15 +171,40 @@ def restore(place: Place, folder: Path) -> bool:
     return True
 
 
+def check_checkpoint(place: Place) -> None:
+    """Raise `StoreError` if it cannot be restored. Without one there is nothing to check."""
+    manifest = _manifest(place)
+    if manifest is not None:
+        for piece in manifest.pieces:
+            _content(piece, place)
+        _check_ledger(place, manifest.ledger)
+
+
+def _check_ledger(place: Place, name: str) -> None:
+    packed = (place / name / _LEDGER).read()
+    if packed is None:
+        raise StoreError(f"{place} is not a whole checkpoint: {name} is missing; start the job over")
+    try:
+        for _ in zstandard.ZstdDecompressor().read_to_iter(packed):
+            pass
+    except zstandard.ZstdError as error:
+        raise _damaged(place, name, error) from error
+
+
 def _append(path: Path, piece: Piece, place: Place) -> None:
+    content = _content(piece, place)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(content)
+
+
+def _content(piece: Piece, place: Place) -> bytes:
     content = (place / piece.name).read()
     if content is None or len(content) != piece.end - piece.start:
         raise StoreError(f"{place} is not a whole checkpoint: {piece.name} is missing; start the job over")
     if piece.sum not in (None, zlib.crc32(content)):
         raise _damaged(place, piece.name, "its checksum is wrong")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
-        file.write(content)
+    return content
 
 
 def _stretches(start: int, end: int) -> Iterator[tuple[int, int]]:

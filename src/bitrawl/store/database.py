@@ -199,6 +199,22 @@ def verify(path: Path, *, ours: bool = False) -> None:
         _verify_structure(path)
 
 
+def recovered(path: Path) -> bool:
+    """Keep what SQLite accepts of a database and its damaged log, and seal it. False if that is no sound database.
+
+    Only for the holder of its lock.
+    """
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            connection.execute("SELECT 1 FROM meta").fetchone()
+        _verify_structure(path)
+    except (sqlite3.Error, StoreError):
+        return False
+    seal.seal(path)
+    return True
+
+
 def _verify_structure(path: Path) -> None:
     if not path.stat().st_size:
         return  # a run that was killed before it wrote anything

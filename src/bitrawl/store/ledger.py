@@ -264,6 +264,10 @@ class Ledger:
         for (blob,) in self.database.query("SELECT knowledge FROM sites"):
             yield self._site(blob)
 
+    def is_new(self) -> bool:
+        """Whether nothing was ever fetched."""
+        return self.database.one("SELECT 1 FROM fetches LIMIT 1") is None
+
     def answered(self) -> bool:
         """Whether any host has ever answered, even with an error."""
         return self.database.one("SELECT 1 FROM fetches WHERE status > 0 LIMIT 1") is not None
@@ -276,6 +280,12 @@ class Ledger:
             (url, SKIPPED),
         )
         return stored_skip(self.path, url, row) if row else None
+
+    def archived_at(self, file: str, places: Iterable[int]) -> list[Url]:
+        """The URLs whose answers were archived at these places of a file."""
+        question = "SELECT url FROM fetches WHERE file = ? AND offset = ?"
+        rows = (self.database.one(question, (file, place)) for place in places)
+        return [Url.known(row[0]) for row in rows if row]
 
     def last_places(self) -> list[WarcPlace]:
         """The last record of each archive file that is certainly complete."""

@@ -2,11 +2,13 @@
 
 import sqlite3
 from collections.abc import Iterable
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
+from bitrawl.errors import StoreError
 from bitrawl.model import PagePair, SegmentPair, Verdict, Verdicts, pair_key, segment_key
 from bitrawl.store.seal import damaged
 from bitrawl.store.side_database import Layout, reading, storable, writing
@@ -147,11 +149,25 @@ class VerdictHistory:
             for saying in map(_saying, database.execute(f"SELECT {_FIELDS} FROM said")):
                 _check_key(self._path, saying.subject)
 
-    def stand_again(self) -> None:
-        """Make what stands anew, from all that was said."""
+    def readable(self) -> list[Saying]:
+        """What can be read of a damaged file, the earliest first; a row that was changed is left out."""
+        kept: list[Saying] = []
+        with suppress(StoreError), reading(self._path, _LAYOUT) as database:
+            for row in database.execute(f"SELECT {_FIELDS} FROM said ORDER BY id") if database else ():
+                with suppress(StoreError, ValueError, TypeError):
+                    saying = _saying(row)
+                    _check_key(self._path, saying.subject)
+                    kept.append(saying)
+        return kept
+
+    def repeat(self, saying: Saying) -> None:
+        """Store a verdict as it was said, and undone if it was."""
+        subject = saying.subject
         with writing(self._path, _LAYOUT) as database:
-            database.execute("DELETE FROM standing")
-            database.execute(f"INSERT INTO standing {_LAST_SAID}")
+            values = (subject.kind, subject.key, subject.url_a, subject.url_b, subject.text_a, subject.text_b)
+            rest = (saying.verdict, saying.by, saying.at, saying.undone_by, saying.undone_at)
+            database.execute(f"INSERT INTO said ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*values, *rest))
+            _stand(database, subject.kind, subject.key)
 
     def _check_not_empty(self) -> None:
         if self._path.exists() and not self._path.stat().st_size:
