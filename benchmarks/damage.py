@@ -350,7 +350,7 @@ def served() -> Iterator[int]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.damage", description="Damage each kind of file.")
-    parser.add_argument("kinds", nargs="*", default=list(KINDS), choices=[*KINDS, []], metavar="KIND")
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--flips", type=int, default=50)
     parser.add_argument("--cuts", type=int, default=10)
     asked = parser.parse_args()
@@ -360,7 +360,7 @@ def main() -> int:
     with served() as port, tempfile.TemporaryDirectory() as base:
         trial = Trial(Path(base), port)
         sys.stdout.write(f"{'kind':<10}{'right':>7}{'sentences':>11}{'wrong':>7}{'tracebacks':>12}{'repaired':>10}\n")
-        for name in asked.kinds:
+        for name in asked.kinds or KINDS:
             began = time.monotonic()
             tally = tried(trial, name, KINDS[name], asked.flips, asked.cuts)
             numbers = [tally.counts[what] for what in ("right", "sentences", "wrong", "tracebacks", "repaired")]

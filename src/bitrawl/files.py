@@ -63,14 +63,14 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     with _discarding(draft, path):
         if earlier.exists() and not path.exists():
             earlier.rename(path)
-        shutil.rmtree(draft, ignore_errors=True)
+        discard(draft)
         draft.mkdir(parents=True)
         yield draft
-        shutil.rmtree(earlier, ignore_errors=True)
+        discard(earlier)
         with suppress(FileNotFoundError):
             path.rename(earlier)
         draft.rename(path)
-        shutil.rmtree(earlier, ignore_errors=True)
+        discard(earlier)
 
 
 def write(path: Path, content: str | bytes) -> None:
@@ -105,8 +105,8 @@ def checksum(path: Path) -> int:
 
 
 def discard(path: Path) -> None:
-    """Remove that file or folder, if it exists and can be removed."""
-    if path.is_dir():
+    """Remove that file or folder, if it exists and can be removed. What a link leads to is not ours and stays."""
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     with suppress(OSError):
         path.unlink(missing_ok=True)

@@ -20,6 +20,7 @@ from bitrawl.store.schema import LAST_TABLE, LEASED, QUEUED, SCHEMA, VERSION
 from bitrawl.url import Url
 
 LOCK_ATTEMPTS = 5  # judgement
+_LEAST_SPACE = 1 << 16  # bytes: the index of a log alone takes half of it
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _MISREAD = ("Could not decode", "malformed", "no such table", "no such column")
 """What other errors of a database that bitrawl wrote begin with, if its bytes are not those that were written."""
@@ -316,11 +317,23 @@ def _check_version(path: Path, connection: sqlite3.Connection) -> None:
 
 def fault(path: Path, error: sqlite3.Error) -> StoreError:
     """The error to raise if that database cannot be read or written."""
-    if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", "SQLITE_IOERR_WRITE"):
+    if _is_full(path, getattr(error, "sqlite_errorname", "")):
         return DiskFullError(f"no space left for {path}: free some and run the same command again; nothing is lost")
     if getattr(error, "sqlite_errorname", "").startswith(_DAMAGED) or str(error).startswith(_MISREAD):
         return seal.damaged(path, error)
     return StoreError(f"{path} cannot be used: {error}")
+
+
+def _is_full(path: Path, name: str) -> bool:
+    if name in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"):
+        return True
+    if not name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")):
+        return False
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _LEAST_SPACE
 
 
 def _lock(path: Path) -> int:
