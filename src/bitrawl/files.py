@@ -15,7 +15,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+import msgspec
+
 from bitrawl.errors import DiskFullError, StoreError
+
+NO_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What msgspec raises for content that is not what it should be: also for text that is no UTF-8, and for deep nesting."""
 
 NEW, OLD = ".new", ".old"
 """What a killed process may leave beside a name: what it was writing, and the earlier content of a folder."""

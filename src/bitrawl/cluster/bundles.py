@@ -21,6 +21,7 @@ from bitrawl.config import Job
 from bitrawl.crawl.addresses import Routes
 from bitrawl.crawl.scope import Sites
 from bitrawl.errors import ConfigError, DamagedError, StoreError
+from bitrawl.files import NO_JSON
 from bitrawl.store.replay import warc_files
 from bitrawl.url import Url
 
@@ -152,7 +153,7 @@ def read_bundles(out: Place) -> Bundles | None:
         words = msgspec.json.decode(head, type=dict[str, str])
         _check_sum(words.get("sum"), listed)
         return Bundles(words["run"], words["listed"], [msgspec.json.decode(row, type=Bundle) for row in rows])
-    except (msgspec.MsgspecError, KeyError, ValueError) as error:
+    except (KeyError, ValueError, *NO_JSON) as error:
         raise DamagedError(
             f"{out}/{BUNDLES} is damaged: {error}. What is mined is safe in {out}/parts,"
             " and can be merged: bitrawl merge. To mine all sites again, use another --out or --fresh"

@@ -19,7 +19,7 @@ import zstandard
 
 from bitrawl.cluster.places import Place
 from bitrawl.errors import DamagedError, StoreError
-from bitrawl.files import checked, replacing_folder, with_sum, write_fault
+from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, write_fault
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.store.archive import archive_files, complete_end
 from bitrawl.store.database import back_up
@@ -224,7 +224,7 @@ def _manifest(place: Place) -> Manifest | None:
         return None
     try:
         manifest = msgspec.json.decode(checked(content), type=Manifest)
-    except (msgspec.MsgspecError, ValueError) as error:
+    except (ValueError, *NO_JSON) as error:
         raise _damaged(place, _MANIFEST, error) from error
     if manifest.version != VERSION:
         raise StoreError(f"{place} was saved by another version of bitrawl; start the job over")

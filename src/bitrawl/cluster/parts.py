@@ -8,7 +8,7 @@ import msgspec
 from bitrawl.cluster.bundles import Bundle
 from bitrawl.cluster.places import Place
 from bitrawl.errors import DamagedError
-from bitrawl.files import checked, with_sum
+from bitrawl.files import NO_JSON, checked, with_sum
 from bitrawl.version import __version__
 
 PARTS, PROGRESS, CHECKPOINTS, DONE = "parts", "progress", "checkpoints", "done.json"
@@ -121,7 +121,7 @@ def _decoded(content: bytes | None, kind: type[Kind], where: str) -> Kind | None
         return None
     try:
         return msgspec.json.decode(checked(content), type=kind)
-    except (msgspec.MsgspecError, ValueError) as error:
+    except (ValueError, *NO_JSON) as error:
         raise DamagedError(
             f"{where} is damaged: {error}. The other sites are not affected."
             " Delete it and run the same command again: its sites are mined again"

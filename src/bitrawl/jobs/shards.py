@@ -157,7 +157,7 @@ def _selecting(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _read(folder: Path) -> JobPart | None:
     try:
         return msgspec.json.decode(files.checked((folder / PART).read_bytes()), type=JobPart)
-    except (OSError, ValueError, msgspec.MsgspecError):
+    except (OSError, ValueError, *files.NO_JSON):
         return None
 
 

@@ -10,10 +10,10 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import msgspec
 import zstandard
 
 from bitrawl.errors import DamagedError, DiskFullError, StoreError
+from bitrawl.files import NO_JSON
 from bitrawl.model import Reason, Skip, Stage, Unpacker
 from bitrawl.store import seal
 from bitrawl.store.schema import LAST_TABLE, LEASED, QUEUED, SCHEMA, VERSION
@@ -131,7 +131,7 @@ class Blobs(Generic[Noun]):
     def __call__(self, blob: bytes) -> Noun:
         try:
             return self._unpack(self._decompress(blob) if self._decompress else blob)
-        except (zstandard.ZstdError, msgspec.MsgspecError, ValueError, TypeError) as error:
+        except (zstandard.ZstdError, ValueError, TypeError, *NO_JSON) as error:
             raise seal.damaged(self._path, f"a row cannot be read ({error})") from error
 
 

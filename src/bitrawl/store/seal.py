@@ -13,7 +13,7 @@ from struct import Struct
 import msgspec
 
 from bitrawl.errors import DamagedError, StoreError
-from bitrawl.files import checked, checksum, discard, with_sum, write
+from bitrawl.files import NO_JSON, checked, checksum, discard, with_sum, write
 
 SEAL = ".seal"
 _LOG_HEAD, _FRAME_HEAD = Struct(">8I"), Struct(">6I")
@@ -117,7 +117,7 @@ def _measured(path: Path) -> Seal:
 def _read(path: Path) -> Seal | None:
     try:
         return msgspec.json.decode(checked(_seal_of(path).read_bytes()), type=Seal)
-    except (OSError, ValueError, msgspec.MsgspecError):
+    except (OSError, ValueError, *NO_JSON):
         return None
 
 
