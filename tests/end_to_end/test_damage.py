@@ -3,11 +3,14 @@
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +18,9 @@ import pytest
 from kept_findings import Aligned, keep_findings
 from prose_site import keep, prose
 
+from bitrawl import config, demo
 from bitrawl.jobs import reading_index
+from bitrawl.jobs.crawling import crawl
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Capture, Language, PagePair, Segment, SegmentPair, Verdict
 from bitrawl.store.archive import WarcArchive
@@ -140,6 +145,35 @@ def test_a_ledger_that_is_lost_is_set_aside_and_the_archive_says_how_much_is_saf
     assert not (job / "job.sqlite").exists()
 
 
+async def test_a_job_without_its_ledger_asks_its_archive_before_the_web(tmp_path: Path):
+    folder = JobFolder(tmp_path / "job")
+    async with demo.serve() as web:
+        asked = {
+            "langs": ["en", "fr"],
+            "seeds": ["http://www.beekeepers.test/"],
+            "politeness": {"delay": 0.0},
+            "fetch": {"allow_private": True, "connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}},
+        }
+        job = config.resolve(asked)
+        await crawl(job, folder)
+        first, requests = pages(folder), len(web.visits)
+        for name in ("job.sqlite", "job.seal"):
+            (folder.path / name).unlink()
+        await crawl(job, folder)
+        assert pages(folder) == first
+        # Answers with an error status are not archived, and are asked for again.
+        assert {visit.url for visit in web.visits[requests:]} & set(first) == set()
+        assert len(web.visits) - requests < 5
+
+
+def pages(folder: JobFolder) -> dict[str, str]:
+    ledger = folder.reading()
+    try:
+        return {str(page.url): page.digest for page in ledger.pages()}
+    finally:
+        ledger.close()
+
+
 def test_what_is_derived_is_deleted_by_a_repair_and_made_again(job: Path, bitrawl: Bitrawl):
     for name in ("index.sqlite", "shard/part.json"):
         (job / name).write_bytes(b"no such thing")
@@ -194,3 +228,38 @@ def test_a_disk_with_no_room_for_the_index_of_a_log_is_called_full(tmp_path: Pat
     )
     assert ended.returncode == 1
     assert "no space left" in ended.stderr
+
+
+def test_a_full_disk_under_the_web_app_is_said_and_the_app_goes_on(whole: Path, tmp_path: Path):
+    shelf = tmp_path / "jobs"
+    shutil.copytree(whole, shelf / "j1", ignore=shutil.ignore_patterns("index.*"))
+    (shelf / ".secret").write_bytes(os.urandom(32))
+    server = subprocess.Popen(
+        [sys.executable, "-m", "bitrawl", "serve", "--jobs", shelf, "--port", "0"],
+        stderr=subprocess.PIPE,
+        env={**os.environ, "COLUMNS": "999", "PYTHONPATH": os.pathsep.join(sys.path)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),  # noqa: PLW1509 - no threads here
+    )
+    try:
+        assert server.stderr is not None
+        address = server.stderr.readline().split()[1].decode().rstrip("/")
+        asked = b'{"seeds": "http://127.0.0.1:9/", "languages": "en,fr"}'
+        status, said = answer(f"{address}/api/v1/jobs", asked)
+        assert (status, "no space left" in said) == (409, True), said
+        status, said = answer(f"{address}/api/v1/jobs/j1/pairs")
+        assert (status >= 400, "no space left" in said) == (True, True), said
+        assert [answer(f"{address}{path}")[0] for path in ("/", "/jobs/j1")] == [200, 200]
+        assert sorted(path.name for path in shelf.iterdir() if not path.name.startswith(".")) == ["j1"]
+        assert server.poll() is None
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def answer(url: str, content: bytes | None = None) -> tuple[int, str]:
+    request = urllib.request.Request(url, content, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return response.status, response.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
