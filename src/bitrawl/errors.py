@@ -6,6 +6,7 @@ BitrawlError
 │   └── FieldError      what a person typed into a form of the web app, field by field
 ├── RefusedError        the web app does not do this now; the message says why
 ├── StoreError          the job folder cannot be read or written
+│   ├── DamagedError    a file is not as bitrawl wrote it; `bitrawl check` says what is lost
 │   └── DiskFullError   no space is left; free some and run the same command again
 ├── ArchiveError        a WARC file cannot be read
 ├── GraphError          a link graph, or another source of backlinks, is not what it should be
@@ -47,6 +48,10 @@ class RefusedError(BitrawlError):
 
 class StoreError(BitrawlError):
     """The job folder cannot be read or written."""
+
+
+class DamagedError(StoreError):
+    """A file is not as bitrawl wrote it. The message names it, and `bitrawl check` says what is lost."""
 
 
 class DiskFullError(StoreError):

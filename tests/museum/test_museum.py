@@ -3,8 +3,14 @@
 import re
 from pathlib import Path
 
+import pytest
+
+from bitrawl import config
 from bitrawl.align.pages import SiteAligner
 from bitrawl.corpus.judging import Judge
+from bitrawl.discover.graph.wat import read_wat
+from bitrawl.errors import ConfigError
+from bitrawl.jobs.topics import segment_texts
 from bitrawl.model import UNDETERMINED, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
 from bitrawl.text.words import words
@@ -59,3 +65,20 @@ def test_a_page_without_sentence_ends_is_many_segments():
     lines = [one.a.text for one in found]
     assert "Monday 9:00 to 10:00 beginners of group 1 meet in room 109 beside the library" in lines
     assert max(map(len, lines)) < 200
+
+
+def test_a_compressed_tmx_that_is_cut_off_is_refused():
+    with pytest.raises(ConfigError, match="is damaged"):
+        list(segment_texts(MUSEUM / "tmx-that-is-cut-off.tmx.gz", (EN, Language("fr"))))
+
+
+def test_a_wat_record_that_is_no_utf_8_is_left_out():
+    assert list(read_wat(MUSEUM / "wat-record-that-is-no-utf-8.wat")) == []
+
+
+def test_an_odd_job_file_is_refused_or_read():
+    for name in ("job-file-with-a-number-of-5000-digits.toml", "job-file-nested-3000-deep.toml"):
+        with pytest.raises(ConfigError, match="is no TOML"):
+            config.read(MUSEUM / name)
+    job = config.resolve(config.read(MUSEUM / "job-file-with-a-model-name-of-5000-letters.toml"))
+    assert job.encoder == "x" * 5000

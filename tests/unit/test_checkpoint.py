@@ -226,7 +226,7 @@ def test_a_folder_that_exists_is_not_replaced(job, there):
 def test_what_is_no_manifest_is_named(there, tmp_path):
     (there / "checkpoint.json").write(b"[]")
 
-    with pytest.raises(StoreError, match="is not what a checkpoint begins with"):
+    with pytest.raises(StoreError, match=r"is damaged: checkpoint\.json"):
         restore(there, tmp_path / "back")
 
 

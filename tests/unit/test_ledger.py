@@ -14,6 +14,7 @@ from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.recent_links import RecentLinks
 from bitrawl.store.schema import LAST_TABLE, SCHEMA, VERSION
+from bitrawl.store.seal import unseal
 from bitrawl.store.summary import summarise
 from bitrawl.url import Url
 
@@ -81,6 +82,7 @@ def test_a_ledger_without_the_tables_of_mining_is_completed_by_the_next_run(tmp_
     earlier = sqlite3.connect(path)
     earlier.execute(f"DROP TABLE {LAST_TABLE}")
     earlier.close()
+    unseal(path)
     with pytest.raises(StoreError, match="run the same command"):
         Ledger(path, read_only=True)
     Ledger(path).close()

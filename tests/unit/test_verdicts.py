@@ -146,5 +146,5 @@ def test_verdicts_of_another_format_are_refused_and_not_forgotten(history: Verdi
 
 def test_a_file_that_is_no_database_is_a_store_error(tmp_path: Path):
     (tmp_path / "verdicts.sqlite").write_text("this is no database, and it is long enough to show it" * 10)
-    with pytest.raises(StoreError, match="cannot be used"):
+    with pytest.raises(StoreError, match="is damaged"):
         VerdictHistory(tmp_path / "verdicts.sqlite").standing()

@@ -25,13 +25,15 @@ from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.protocols import (
     Fetcher,
 )
-from bitrawl.store.archive import ArchivingFetcher, WarcArchive
+from bitrawl.store.archive import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.replay import Archives, Codec, ReplayFetcher, home_pages, open_archives, warc_files
+from bitrawl.store.replay import Archives, Codec, KeptFetcher, ReplayFetcher, home_pages, open_archives, warc_files
+from bitrawl.store.warc_records import first_record
 from bitrawl.url import Url
 
 MEGABYTE = 1_000_000
 WAITING = 30  # visits that only wait, for each that works; see docs/decisions/frontier-and-queue.md
+_REREAD = "reread"  # a fact of the job
 MOST_CONNECTIONS = 1024  # at once, however many are asked for and allowed; judgement
 
 
@@ -89,7 +91,19 @@ async def web(
     live = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
     info = {"robots": "classic", "format": "WARC File Format 1.1"}
     archive = stack.enter_context(WarcArchive(folder / "warc", clock=clock, info=info, known=ledger.last_places()))
-    return ArchivingFetcher(live, archive)
+    fetcher = ArchivingFetcher(live, archive)
+    kept = _kept(folder / "warc", ledger)
+    return KeptFetcher(fetcher, stack.enter_context(open_archives(kept, codec()))) if kept else fetcher
+
+
+def _kept(folder: Path, ledger: Ledger) -> list[Path]:
+    """The archive of a job whose ledger is new: somebody has set aside a damaged one. Otherwise nothing."""
+    if not (ledger.recall(_REREAD) or ledger.is_new()):
+        return []
+    kept = [path for path in archive_files(folder) if first_record(path) is not None]
+    if kept:
+        ledger.remember(_REREAD, 1)  # also when this run is killed
+    return kept
 
 
 def fetch_settings(job: Job) -> FetchSettings:

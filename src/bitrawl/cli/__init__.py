@@ -34,6 +34,7 @@ VERBS = {
     "terms": Verb("terms", "List the terms of a corpus with their translations, and examples of both."),
     "report": Verb("report", "Draw the report of a job: one HTML file that opens offline."),
     "status": Verb("status", "Show how far a job is."),
+    "check": Verb("check", "Check that the files of a job are as they were written, and repair what can be repaired."),
     "log": Verb("log", "List the fetches of a job in the order in which they were made."),
     "bootstrap": Verb("bootstrap", "Make a topic, seeds and a list of bilingual sites from a category of Wikipedia."),
     "discover": Verb("discover", "Find bilingual sites that nobody listed, check sites, and make link graphs."),

@@ -6,6 +6,7 @@ ones.
 
 import hashlib
 import socket
+import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import ceil
@@ -19,7 +20,8 @@ from bitrawl.cluster.places import Place
 from bitrawl.config import Job
 from bitrawl.crawl.addresses import Routes
 from bitrawl.crawl.scope import Sites
-from bitrawl.errors import ConfigError, StoreError
+from bitrawl.errors import ConfigError, DamagedError, StoreError
+from bitrawl.files import NO_JSON
 from bitrawl.store.replay import warc_files
 from bitrawl.url import Url
 
@@ -149,20 +151,32 @@ def read_bundles(out: Place) -> Bundles | None:
     content = (out / BUNDLES).read()
     if content is None:
         return None
-    head, *rows = content.splitlines()
+    head, _, listed = content.partition(b"\n")
+    rows = listed.splitlines()
     try:
         words = msgspec.json.decode(head, type=dict[str, str])
+        _check_sum(words.get("sum"), listed)
         return Bundles(words["run"], words["listed"], [msgspec.json.decode(row, type=Bundle) for row in rows])
-    except (msgspec.MsgspecError, KeyError) as error:
-        raise StoreError(f"{out}/{BUNDLES} cannot be understood: {error}") from error
+    except (KeyError, ValueError, *NO_JSON) as error:
+        raise DamagedError(
+            f"{out}/{BUNDLES} is damaged: {error}. What is mined is safe in {out}/parts,"
+            " and can be merged: bitrawl merge. To mine all sites again, use another --out or --fresh"
+        ) from error
 
 
 def _encoded(bundles: Bundles) -> bytes:
-    lines = [
-        msgspec.json.encode({"run": bundles.run, "listed": bundles.listed}),
-        *map(msgspec.json.encode, bundles.bundles),
-    ]
-    return b"".join(line + b"\n" for line in lines)
+    rows = b"".join(msgspec.json.encode(bundle) + b"\n" for bundle in bundles.bundles)
+    head = {"run": bundles.run, "listed": bundles.listed, "sum": _sum(rows)}
+    return msgspec.json.encode(head) + b"\n" + rows
+
+
+def _check_sum(written: str | None, rows: bytes) -> None:
+    if written not in (None, _sum(rows)):
+        raise ValueError("its checksum is wrong")
+
+
+def _sum(rows: bytes) -> str:
+    return f"{zlib.crc32(rows):08x}"
 
 
 def _word(job: Job) -> str:

@@ -10,6 +10,7 @@ import os
 import tempfile
 import time
 import uuid
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,8 +18,8 @@ import msgspec
 import zstandard
 
 from bitrawl.cluster.places import Place
-from bitrawl.errors import StoreError
-from bitrawl.files import replacing_folder, write_fault
+from bitrawl.errors import DamagedError, StoreError
+from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, write_fault
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.store.archive import archive_files, complete_end
 from bitrawl.store.database import back_up
@@ -38,6 +39,7 @@ class Piece(msgspec.Struct, frozen=True):
     start: int
     end: int
     name: str  # where it is
+    sum: int | None = None  # a checksum of its content
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -70,7 +72,10 @@ class Checkpoints:
         self._count = 0
         self._now = now
         self._due = now() + SHORTEST_REST
-        self._saved = _manifest(place)
+        try:
+            self._saved = _manifest(place)
+        except DamagedError:
+            self._saved = None  # The next one replaces it.
 
     @property
     def is_due(self) -> bool:
@@ -94,7 +99,7 @@ class Checkpoints:
         ledger = self._save_ledger()
         pieces = tuple(piece for path in self._archive() for piece in self._save_archive(path))
         earlier, self._saved = self._saved, Manifest(VERSION, description, ledger, pieces)
-        (self._place / _MANIFEST).write(msgspec.json.encode(self._saved))
+        (self._place / _MANIFEST).write(with_sum(msgspec.json.encode(self._saved)))
         if earlier is not None and earlier.ledger != ledger:
             (self._place / earlier.ledger).delete()
         return True
@@ -107,7 +112,7 @@ class Checkpoints:
                 back_up(self._job.ledger, copy)
                 packed.parent.mkdir()
                 with copy.open("rb") as source, packed.open("wb") as target:
-                    zstandard.ZstdCompressor(level=_LEVEL).copy_stream(source, target)
+                    zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).copy_stream(source, target)
             except OSError as error:
                 raise write_fault(packed, error) from error
             (self._place / name).upload(packed.parent)
@@ -132,8 +137,9 @@ class Checkpoints:
     def _save_piece(self, path: Path, start: int, end: int) -> Piece:
         name = f"{_ARCHIVE}/{path.name}/{start:013}-{self._name}-{self._count}"
         with path.open("rb") as file:
-            (self._place / name).write(os.pread(file.fileno(), end - start, start))
-        return Piece(path.name, start, end, name)
+            content = os.pread(file.fileno(), end - start, start)
+        (self._place / name).write(content)
+        return Piece(path.name, start, end, name, zlib.crc32(content))
 
 
 def restore(place: Place, folder: Path) -> bool:
@@ -155,20 +161,50 @@ def restore(place: Place, folder: Path) -> bool:
         if not (packed / _LEDGER).exists():
             raise StoreError(f"{place} is not a whole checkpoint: {manifest.ledger} is missing; start the job over")
         with (packed / _LEDGER).open("rb") as source, job.ledger.open("wb") as target:
-            zstandard.ZstdDecompressor().copy_stream(source, target)
+            try:
+                zstandard.ZstdDecompressor().copy_stream(source, target)
+            except zstandard.ZstdError as error:
+                raise _damaged(place, manifest.ledger, error) from error
         (packed / _LEDGER).unlink()
         packed.rmdir()
         job.description.write_text(manifest.description, "utf-8")
     return True
 
 
+def check_checkpoint(place: Place) -> None:
+    """Raise `StoreError` if it cannot be restored. Without one there is nothing to check."""
+    manifest = _manifest(place)
+    if manifest is not None:
+        for piece in manifest.pieces:
+            _content(piece, place)
+        _check_ledger(place, manifest.ledger)
+
+
+def _check_ledger(place: Place, name: str) -> None:
+    packed = (place / name / _LEDGER).read()
+    if packed is None:
+        raise StoreError(f"{place} is not a whole checkpoint: {name} is missing; start the job over")
+    try:
+        for _ in zstandard.ZstdDecompressor().read_to_iter(packed):
+            pass
+    except zstandard.ZstdError as error:
+        raise _damaged(place, name, error) from error
+
+
 def _append(path: Path, piece: Piece, place: Place) -> None:
-    content = (place / piece.name).read()
-    if content is None or len(content) != piece.end - piece.start:
-        raise StoreError(f"{place} is not a whole checkpoint: {piece.name} is missing; start the job over")
+    content = _content(piece, place)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         file.write(content)
+
+
+def _content(piece: Piece, place: Place) -> bytes:
+    content = (place / piece.name).read()
+    if content is None or len(content) != piece.end - piece.start:
+        raise StoreError(f"{place} is not a whole checkpoint: {piece.name} is missing; start the job over")
+    if piece.sum not in (None, zlib.crc32(content)):
+        raise _damaged(place, piece.name, "its checksum is wrong")
+    return content
 
 
 def _stretches(start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -177,15 +213,19 @@ def _stretches(start: int, end: int) -> Iterator[tuple[int, int]]:
         start = min(start + _PIECE, end)
 
 
+def _damaged(place: Place, name: str, why: object) -> DamagedError:
+    return DamagedError(f"the checkpoint {place} is damaged: {name}: {why}; start the job over")
+
+
 def _manifest(place: Place) -> Manifest | None:
     """None if nothing was saved."""
     content = (place / _MANIFEST).read()
     if content is None:
         return None
     try:
-        manifest = msgspec.json.decode(content, type=Manifest)
-    except msgspec.DecodeError as error:
-        raise StoreError(f"{place / _MANIFEST} is not what a checkpoint begins with: {error}") from error
+        manifest = msgspec.json.decode(checked(content), type=Manifest)
+    except (ValueError, *NO_JSON) as error:
+        raise _damaged(place, _MANIFEST, error) from error
     if manifest.version != VERSION:
         raise StoreError(f"{place} was saved by another version of bitrawl; start the job over")
     return manifest

@@ -117,7 +117,7 @@ def _outcome(folder: Path) -> Done | None:
         return msgspec.json.decode((folder / OUTCOME).read_bytes(), type=Done)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, *files.NO_JSON) as error:
         raise StoreError(f"{folder / OUTCOME} cannot be read: {error}") from error
 
 

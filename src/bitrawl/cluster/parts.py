@@ -7,7 +7,8 @@ import msgspec
 
 from bitrawl.cluster.bundles import Bundle
 from bitrawl.cluster.places import Place
-from bitrawl.errors import StoreError
+from bitrawl.errors import DamagedError
+from bitrawl.files import NO_JSON, checked, with_sum
 from bitrawl.version import __version__
 
 PARTS, PROGRESS, CHECKPOINTS, UNDONE, DONE = "parts", "progress", "checkpoints", "undone", "done.json"
@@ -108,7 +109,7 @@ def finished_jobs(out: Place) -> list[str]:
 
 
 def mark_done(out: Place, how: Done) -> None:
-    (part(out, how.bundle) / DONE).write(msgspec.json.format(msgspec.json.encode(how)))
+    (part(out, how.bundle) / DONE).write(with_sum(msgspec.json.format(msgspec.json.encode(how))))
 
 
 def progress(out: Place, name: str) -> Figures | None:
@@ -149,6 +150,9 @@ def _decoded(content: bytes | None, kind: type[Kind], where: str) -> Kind | None
     if content is None:
         return None
     try:
-        return msgspec.json.decode(content, type=kind)
-    except msgspec.MsgspecError as error:
-        raise StoreError(f"{where} cannot be understood: {error}") from error
+        return msgspec.json.decode(checked(content), type=kind)
+    except (ValueError, *NO_JSON) as error:
+        raise DamagedError(
+            f"{where} is damaged: {error}. The other sites are not affected."
+            " Delete it and run the same command again: its sites are mined again"
+        ) from error

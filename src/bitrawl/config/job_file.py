@@ -23,7 +23,7 @@ def read(path: Path, *, what: str = "job file") -> dict[str, Any]:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not a text file in UTF-8; a {what} is TOML") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a `ValueError`
         raise ConfigError(f"{path} is no TOML: {error}") from error
 
 

@@ -1,6 +1,7 @@
 """From what was asked to a job that can be run, or to an error that says what to change."""
 
 import difflib
+import os
 import re
 from collections.abc import Mapping
 from enum import StrEnum
@@ -213,7 +214,7 @@ def _place(raw: str) -> str:
 
 def _model(name: str) -> str:
     """The whole path of a folder that is here; what is none is the name of a public model."""
-    return str(Path(name).resolve()) if name and Path(name).is_dir() else name
+    return str(Path(name).resolve()) if name and os.path.isdir(name) else name  # noqa: PTH112 - any text may be given
 
 
 def _listed(value: object) -> str:

@@ -1,5 +1,6 @@
 """Writes one stream of pairs, units and pages in the requested formats."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -142,6 +143,38 @@ def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = (
         for ending in ("", NEW, OLD):
             if name + ending not in but:
                 discard(folder / (name + ending))
+
+
+def drafts(folder: Path) -> list[Path]:
+    """What a killed export has left in a corpus folder, whatever the languages. It goes by name, as above."""
+    found = [*folder.glob(f"*{NEW}"), *folder.glob(f"xces/*{NEW}")]
+    return [path for path in found if _OURS.fullmatch(path.relative_to(folder).as_posix().removesuffix(NEW))]
+
+
+def _named(file: str) -> str:
+    """A pattern for the names that a template stands for."""
+    code = "[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*"
+    return (
+        re.escape(file)
+        .replace(r"\{gz\}", r"(?:\.gz)?")
+        .replace(r"\{name\}", code)
+        .replace(r"\{a\}", code)
+        .replace(r"\{b\}", code)
+    )
+
+
+_OURS = re.compile(
+    "|".join(
+        ["summary\\.json", "card\\.md"]
+        + [
+            _named(file)
+            for known in (BILINGUAL, MONOLINGUAL)
+            for some in known.values()
+            for one in some
+            for file in one.files
+        ]
+    )
+)
 
 
 def export(

@@ -39,6 +39,7 @@ class JobPart(msgspec.Struct, frozen=True, kw_only=True):
     """What a merge needs to know of a job, beside its shards."""
 
     fingerprint: str  # of all that the shards depend on
+    sums: dict[str, int] = {}  # checksums of their files, by name
     languages: tuple[str, ...]  # in the order of the job
     formats: tuple[str, ...]
     thresholds: dict[str, object]

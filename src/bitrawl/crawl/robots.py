@@ -13,6 +13,7 @@ from protego import Protego
 from bitrawl.crawl.failures import MAX_DETAIL
 from bitrawl.crawl.fetch import MAX_RULES, redirect_target
 from bitrawl.errors import UrlError
+from bitrawl.files import NO_JSON
 from bitrawl.model import (
     MAX_REDIRECTS,
     TRANSIENT,
@@ -310,7 +311,7 @@ def _reservations(record: RobotsRecord) -> list[tuple[str, bool]]:
     """Patterns of paths, and whether mining is reserved there; https://www.w3.org/community/reports/tdmrep/."""
     try:
         entries = msgspec.json.decode(record.reservations) if record.reservations else []
-    except (msgspec.DecodeError, RecursionError):
+    except NO_JSON:
         return []
     rules: list[tuple[str, bool]] = []
     for entry in entries if isinstance(entries, list) else [entries]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
+from bitrawl.files import NO_JSON
 from bitrawl.model import Language
 
 PROGRESS, FOUND = "progress.json", "found.json"
@@ -86,7 +87,7 @@ def read_progress(folder: Path) -> Progress | None:
     """None before it has begun."""
     try:
         return msgspec.json.decode((folder / PROGRESS).read_bytes(), type=Progress)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, *NO_JSON):
         return None
 
 
@@ -94,5 +95,5 @@ def read_found(folder: Path) -> Summary | None:
     """None before it has ended; also in the folder of an earlier version, which has no such file."""
     try:
         return msgspec.json.decode((folder / FOUND).read_bytes(), type=Summary)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, *NO_JSON):
         return None

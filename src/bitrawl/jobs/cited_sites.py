@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 import msgspec
 
+from bitrawl.files import NO_JSON
 from bitrawl.jobs.site_checks import PARALLEL, SiteChecks
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import TRANSIENT, UNDETERMINED, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
@@ -56,7 +57,7 @@ class CitedSites:
         kept = self._kept.load(site.urls[0])
         try:
             return msgspec.json.decode(kept, type=CheckedSite) if kept else None
-        except msgspec.DecodeError:
+        except NO_JSON:
             return None
 
     async def _visited(self, site: CitedSite, wanted: Sequence[Language]) -> CheckedSite:

@@ -69,6 +69,7 @@ async def opened(
         if fresh:
             folder.start_over()
         parts = await new_crawl(job, folder.path, archives, stack, observe, judge, backlinks)
+        folder.discard_drafts()
         config.write(job, folder.description)
         if job.strategy is Strategy.PERPLEXITY:
             follow_tuning(parts, folder)

@@ -3,13 +3,14 @@
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bitrawl import config
+from bitrawl import config, files
 from bitrawl.assemble.crawling import check
 from bitrawl.config import Job
+from bitrawl.corpus.export import drafts
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.store.database import is_locked, locked
 from bitrawl.store.ledger import Ledger
@@ -22,6 +23,7 @@ _WRITTEN = (
         "job.sqlite",
         "job.sqlite-wal",
         "job.sqlite-shm",
+        "job.seal",
         "report.html",
         "warc",
         "rejected",
@@ -82,26 +84,47 @@ class JobFolder(NamedTuple):
             raise ConfigError(f"{self.path} has no job.toml")
         return config.resolve(config.merged(config.read(self.description), settings))
 
-    def reading(self) -> Ledger:
-        """Its ledger, to read; raises `StoreError` where there is none, and makes none."""
-        return Ledger(self.ledger, read_only=True)
+    def reading(self, *, verified: bool = True) -> Ledger:
+        """Its ledger, to read; raises `StoreError` where there is none, and makes none. `verified`: see `Database`."""
+        ledger = Ledger(self.ledger, read_only=True, verified=verified)
+        if verified and self._drafts():
+            with suppress(StoreError), locked(self.ledger):  # unless somebody is writing them
+                self.discard_drafts()
+        return ledger
+
+    def discard_drafts(self) -> None:
+        """Remove files that a killed command was writing; only for the holder of the lock."""
+        for draft in self._drafts():
+            files.discard(draft)
+
+    def _drafts(self) -> list[Path]:
+        named = (self.path / f"{name}{files.NEW}" for name in ("job.toml", "job.seal", "report.html"))
+        return [
+            *(path for path in named if path.exists()),
+            *drafts(self.corpus),
+            *self.path.glob(f"shard/*{files.NEW}"),
+        ]
 
     @contextmanager
     def writing(self) -> Iterator[Ledger]:
         """Its ledger, with nobody else writing; raises `StoreError` where there is none, and makes none."""
-        self.reading().close()
+        self.reading(verified=False).close()  # It is verified when it is opened to write.
         ledger = Ledger(self.ledger)
+        self.discard_drafts()
         try:
             yield ledger
         finally:
             ledger.close()
 
     def start_over(self) -> None:
-        """Remove what jobs have written into this folder, and nothing else; not while one runs there."""
+        """Remove what jobs have written into this folder, and nothing else; not while one runs there.
+
+        Of a part that is a link, only the link is removed: what it leads to is not in the folder.
+        """
         with locked(self.ledger):
             try:
                 for part in (self.path / name for name in _WRITTEN):
-                    if part.is_dir():
+                    if part.is_dir() and not part.is_symlink():
                         shutil.rmtree(part)
                     else:
                         part.unlink(missing_ok=True)

@@ -76,7 +76,7 @@ def _check_target(out: Path) -> dict[str, Any]:
         raise ConfigError(f"{out} holds {what}, not a merged corpus; choose another folder for --out")
     try:
         return msgspec.json.decode((out / MERGE).read_bytes(), type=dict[str, Any])
-    except msgspec.MsgspecError:
+    except files.NO_JSON:
         return {}
 
 

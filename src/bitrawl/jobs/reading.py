@@ -230,7 +230,7 @@ class Reading:
         return [ListedPair(row, verdicts.get(row.key)) for row in rows]
 
     def _segments(self, alignments: Sequence[AlignmentKey]) -> list[tuple[SegmentPair, ...]]:
-        ledger: Ledger = self._folder.reading()
+        ledger: Ledger = self._folder.reading(verified=False)
         try:
             findings = Findings(ledger)
             known = {key: findings.segments_of(key) for key in set(alignments)}

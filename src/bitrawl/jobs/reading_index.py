@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from bitrawl.errors import BitrawlError
+from bitrawl.errors import BitrawlError, DamagedError
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import INDEX, ReadingIndex
 from bitrawl.store.reading_refresh import Refreshed, ledger_signature
@@ -22,9 +22,11 @@ def refresh(folder: Path) -> Refreshed | None:
 
 def is_due(folder: Path) -> bool:
     """Whether something was mined since the last refresh began."""
-    ledger = Ledger(folder / LEDGER, read_only=True)
+    ledger = Ledger(folder / LEDGER, read_only=True, verified=False)
     try:
         return ledger_signature(ledger) != ReadingIndex(folder / INDEX).signature()
+    except DamagedError:
+        return True  # A refresh makes a damaged index again, and says so of a ledger.
     finally:
         ledger.close()
 

@@ -18,13 +18,13 @@ from bitrawl.corpus.card_facts import Origin
 from bitrawl.corpus.judging import PageUrls, ThresholdFilter
 from bitrawl.corpus.merge_facts import CorpusPart, JobPart, SitePart, SiteRows
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
-from bitrawl.errors import ConfigError
+from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.model import PagePair, Reason, SegmentPair, SiteKnowledge, Verdict, Verdicts, pack
 from bitrawl.store.database import locked
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.shard import Counts, shard_counts, shard_writer
+from bitrawl.store.shard import Counts, data_file, keys_file, shard_counts, shard_writer
 from bitrawl.store.statistics import SiteTroubles, fetch_times, site_troubles
 from bitrawl.store.summary import summarise
 from bitrawl.store.unit_keys import keyed, page_pair_keys
@@ -32,7 +32,7 @@ from bitrawl.store.verdicts import VERDICTS, VerdictHistory
 from bitrawl.url import Url
 
 SHARD, PART = "shard", "part.json"
-_FORMAT = b"2"  # of the shards; another one is written anew
+_FORMAT = b"3"  # of the shards; another one is written anew
 
 
 class Sharded(NamedTuple):
@@ -87,25 +87,54 @@ def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -
     verdicts = VerdictHistory(ledger.path.with_name(VERDICTS)).standing()
     fingerprint = _fingerprint(job, Findings(ledger), verdicts)
     earlier = _read(to)
-    if earlier is not None and earlier.fingerprint == fingerprint:
-        corpora, source_pages, licences = earlier.corpora, earlier.source_pages, earlier.licences
+    if earlier is not None and earlier.fingerprint == fingerprint and not _changed_file(to, earlier):
+        corpora, source_pages, licences, sums = earlier.corpora, earlier.source_pages, earlier.licences, earlier.sums
     else:
         files.discard(to / PART)
         headers = [one for one in corpus_headers(job.languages(), 0.0) if len(one.languages) == 2]
         sources: set[Url] = set()
         corpora = tuple(_write_corpus(job, Findings(ledger), verdicts, header, to, sources) for header in headers)
-        source_pages, licences = len(sources), dict(ledger.licences(sources))
+        source_pages, licences, sums = len(sources), dict(ledger.licences(sources)), _sums(to, corpora)
     part = _part(job, ledger, corpora, fingerprint, running=running)
-    part = msgspec.structs.replace(part, source_pages=source_pages, licences=licences)
+    part = msgspec.structs.replace(part, source_pages=source_pages, licences=licences, sums=sums)
     if part != earlier:
-        files.write(to / PART, msgspec.json.format(msgspec.json.encode(part)))
+        files.write(to / PART, files.with_sum(msgspec.json.format(msgspec.json.encode(part))))
     return part
+
+
+def check_shards(folder: Path) -> str:
+    """What is wrong with the shards in that folder; empty if they are as they were written, or if there are none."""
+    if not (folder / PART).exists():
+        return ""
+    part = _read(folder)
+    return f"{PART} is not what was written" if part is None else _changed_file(folder, part)
+
+
+def _sums(folder: Path, corpora: Iterable[CorpusPart]) -> dict[str, int]:
+    shards = [shard(folder, one.languages) for one in corpora for shard in (segments_shard, page_pairs_shard)]
+    return {path.name: files.checksum(path) for shard in shards for path in (keys_file(shard), data_file(shard))}
+
+
+def _changed_file(folder: Path, part: JobPart) -> str:
+    """Says of a file that it is not as it was written; empty if all are."""
+    for name, written in part.sums.items():
+        try:
+            if files.checksum(folder / name) != written:
+                return f"{name} is not what was written"
+        except OSError as error:
+            return f"{name} cannot be read: {error.strerror}"
+    return ""
 
 
 def _without_ledger(folder: Path, settings: Mapping[str, Any]) -> Sharded:
     """The shards of a job that ran elsewhere."""
     for place in (folder / SHARD, folder):
         part = _read(place)
+        if wrong := check_shards(place):
+            raise DamagedError(
+                f"{place} is damaged: {wrong}. What it was made from is not affected:"
+                " merge the job itself, or copy its shard folder again"
+            )
         if part is not None:
             if settings:
                 raise ConfigError(
@@ -127,8 +156,8 @@ def _selecting(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(folder: Path) -> JobPart | None:
     try:
-        return msgspec.json.decode((folder / PART).read_bytes(), type=JobPart)
-    except (OSError, msgspec.MsgspecError):
+        return msgspec.json.decode(files.checked((folder / PART).read_bytes()), type=JobPart)
+    except (OSError, ValueError, *files.NO_JSON):
         return None
 
 

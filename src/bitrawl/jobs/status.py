@@ -5,6 +5,7 @@ from enum import StrEnum
 import msgspec
 
 from bitrawl.errors import StoreError
+from bitrawl.files import NO_JSON
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
@@ -79,6 +80,6 @@ def written_units(folder: JobFolder) -> dict[str, int]:
     """In the corpus as it was written last, by languages; nothing where none was written."""
     try:
         written = msgspec.json.decode((folder.corpus / "summary.json").read_bytes(), type=dict[str, dict[str, object]])
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, *NO_JSON):
         return {}
     return {name: units for name, one in written.items() if isinstance(units := one.get("units"), int)}

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import zlib
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ import msgspec
 from bitrawl.assemble.topics import Examples
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
+from bitrawl.files import NO_JSON
 from bitrawl.jobs.export import corpus_units
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.pages import SUFFIXES, loose_pages
@@ -126,6 +128,8 @@ def _segment_texts(source: Path, languages: Languages) -> Iterator[TextPair]:
                 yield from _ordered(written, texts, languages)
     except OSError as error:
         raise ConfigError(f"{source} cannot be read: {error.strerror or error}") from error
+    except (EOFError, zlib.error) as error:
+        raise ConfigError(f"{source} is damaged: {error}; export it again") from error
 
 
 def _ordered(written: Languages, texts: TextPair, languages: Languages) -> Iterator[TextPair]:
@@ -147,7 +151,7 @@ def _jsonl_pairs(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, Text
     for number, line in enumerate(file, 1):
         try:
             read = decoder.decode(line)
-        except msgspec.DecodeError as error:
+        except NO_JSON as error:
             message = f"{source}, line {number}: {error}; give the sentences.jsonl of a corpus"
             raise ConfigError(message) from error
         yield (claimed_language(read.lang_a), claimed_language(read.lang_b)), (read.text_a, read.text_b)
@@ -162,7 +166,12 @@ def _tmx_pairs(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TextPa
         reader.parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise ConfigError(f"{source}, line {error.lineno}: this is no TMX ({error}); export it again") from error
+    except (ValueError, LookupError) as error:
+        raise ConfigError(f"{source} is in an encoding that cannot be read ({error}); save it as UTF-8") from error
     yield from reader.taken()
+
+
+_MOST_VARIANTS = 200  # of a unit: more than there are languages in any corpus; each is paired with each
 
 
 class _TmxReader:
@@ -204,6 +213,10 @@ class _TmxReader:
         if tag == "seg" and self._text is not None:
             self._variants.append((self._language, "".join(self._text)))
             self._text = None
+            if len(self._variants) > _MOST_VARIANTS:
+                raise ConfigError(
+                    f"{self._source} has a unit with more than {_MOST_VARIANTS} variants; export it again"
+                )
         elif tag == "tu":
             for number, (language, text) in enumerate(self._variants):
                 for other, translation in self._variants[number + 1 :]:

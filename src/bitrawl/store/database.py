@@ -8,13 +8,24 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from bitrawl.errors import DiskFullError, StoreError
+import zstandard
+
+from bitrawl.errors import DamagedError, DiskFullError, StoreError
+from bitrawl.files import NO_JSON
+from bitrawl.model import Reason, Skip, Stage, Unpacker
+from bitrawl.store import seal
 from bitrawl.store.schema import LAST_TABLE, LEASED, QUEUED, SCHEMA, VERSION
+from bitrawl.url import Url
 
 LOCK_ATTEMPTS = 5  # judgement
+_LEAST_SPACE = 1 << 16  # bytes: the index of a log alone takes half of it
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_MISREAD = ("Could not decode", "malformed", "no such table", "no such column")
+"""What other errors of a database that bitrawl wrote begin with, if its bytes are not those that were written."""
 Values = Sequence[str | float | bytes | None]
+Noun = TypeVar("Noun")
 
 
 class Database:
@@ -23,29 +34,54 @@ class Database:
     If it is opened for writing, it holds the folder's lock and completes the schema.
     """
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False, verified: bool = True) -> None:
+        """Without `verified`, a damaged file shows when it is read, or never: for those that only look, and often."""
         self.path = path
         self._lock = None if read_only else _lock(path)
         self._depth = 0
         try:
+            if verified and path.exists():
+                verify(path, ours=not read_only)
             self._connection = _opened(path) if read_only else _opened_for_writing(path)
         except StoreError:
             self._unlock()
             raise
 
     def close(self) -> None:
+        """A database that was written is sealed, unless somebody is reading it just now."""
+        complete = self._lock is not None and self._is_in_one_file()
         self._connection.close()
+        if complete:
+            seal.seal(self.path)
         self._unlock()
 
     def query(self, statement: str, values: Values = ()) -> sqlite3.Cursor:
-        return self._connection.execute(statement, values)
+        return self._cursor().execute(statement, values)
 
     def query_many(self, statement: str, rows: Iterable[Values]) -> None:
-        self._connection.executemany(statement, rows)
+        self._cursor().executemany(statement, rows)
 
     def one(self, statement: str, values: Values = ()) -> Any:
         """The first row; None if there is none."""
-        return self._connection.execute(statement, values).fetchone()
+        return self._cursor().execute(statement, values).fetchone()
+
+    def damaged(self, why: object) -> DamagedError:
+        """The error to raise if a row holds what nobody wrote."""
+        return seal.damaged(self.path, why)
+
+    def _cursor(self) -> "_Cursor":
+        cursor = self._connection.cursor(_Cursor)
+        cursor.path = self.path
+        return cursor
+
+    def _is_in_one_file(self) -> bool:
+        """Bring what is in the log into the file itself. False if that cannot be done now."""
+        try:
+            self._connection.rollback()
+            (busy, *_) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error:
+            return False
+        return not busy
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -71,7 +107,7 @@ class Database:
             self._connection.execute("BEGIN")
             yield
         except sqlite3.Error as error:
-            raise StoreError(f"{self.path} cannot be read: {error}") from error
+            raise fault(self.path, error) from error
         finally:
             self._undo()
 
@@ -82,6 +118,114 @@ class Database:
     def _unlock(self) -> None:
         if self._lock is not None:
             os.close(self._lock)
+
+
+class Blobs(Generic[Noun]):
+    """Reads back the nouns of a column, packed, and with `compressed` as `compressor` left them. Raises `DamagedError`."""
+
+    def __init__(self, kind: Any, path: Path, *, compressed: bool = False) -> None:
+        self._unpack: Unpacker[Noun] = Unpacker(kind)
+        self._decompress = zstandard.ZstdDecompressor().decompress if compressed else None
+        self._path = path
+
+    def __call__(self, blob: bytes) -> Noun:
+        try:
+            return self._unpack(self._decompress(blob) if self._decompress else blob)
+        except (zstandard.ZstdError, ValueError, TypeError, *NO_JSON) as error:
+            raise seal.damaged(self._path, f"a row cannot be read ({error})") from error
+
+
+def compressor() -> zstandard.ZstdCompressor:
+    """Each blob ends in a checksum, which is compared whenever it is read: 4 bytes, and no time that could be measured."""
+    return zstandard.ZstdCompressor(level=3, write_checksum=True)
+
+
+def stored_skip(path: Path, url: Url, row: Sequence[Any]) -> Skip:
+    """A skip from its stage, reason and detail, and the status if there is one. Raises `DamagedError`."""
+    stage, reason, detail, *status = row
+    try:
+        return Skip(url, Stage(stage), Reason(reason), detail or "", *(number or 0 for number in status))
+    except ValueError as error:
+        raise seal.damaged(path, error) from error
+
+
+class _Cursor(sqlite3.Cursor):
+    """Its errors name the database. Those of a row that cannot be read come when the row is fetched."""
+
+    path: Path
+
+    def execute(self, statement: str, values: Any = ()) -> "_Cursor":
+        try:
+            super().execute(statement, values)
+        except sqlite3.Error as error:
+            raise fault(self.path, error) from error
+        return self
+
+    def executemany(self, statement: str, rows: Any) -> "_Cursor":
+        try:
+            super().executemany(statement, rows)
+        except sqlite3.Error as error:
+            raise fault(self.path, error) from error
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        except sqlite3.Error as error:
+            raise fault(self.path, error) from error
+
+    def fetchone(self) -> Any:
+        try:
+            return super().fetchone()
+        except sqlite3.Error as error:
+            raise fault(self.path, error) from error
+
+    def fetchall(self) -> list[Any]:
+        try:
+            return super().fetchall()
+        except sqlite3.Error as error:
+            raise fault(self.path, error) from error
+
+
+def verify(path: Path, *, ours: bool = False) -> None:
+    """Raise `DamagedError` if a database is not as bitrawl left it; one that another process writes is not looked at.
+
+    A sealed one is compared with its seal. Of one that was not closed, as after a kill, SQLite checks the structure.
+    `ours`: we hold its lock.
+    """
+    if seal.is_sealed(path):
+        seal.verify(path)
+    elif ours or not is_locked(path):
+        seal.verify_log(path)
+        _verify_structure(path)
+
+
+def recovered(path: Path) -> bool:
+    """Keep what SQLite accepts of a database and its damaged log, and seal it. False if that is no sound database.
+
+    Only for the holder of its lock.
+    """
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            connection.execute("SELECT 1 FROM meta").fetchone()
+        _verify_structure(path)
+    except (sqlite3.Error, StoreError):
+        return False
+    seal.seal(path)
+    return True
+
+
+def _verify_structure(path: Path) -> None:
+    if not path.stat().st_size:
+        return  # a run that was killed before it wrote anything
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.Error as error:
+        raise fault(path, error) from error
+    if found != "ok":
+        raise seal.damaged(path, " ".join(found.split()))
 
 
 @contextmanager
@@ -141,6 +285,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 def _opened_for_writing(path: Path) -> sqlite3.Connection:
     try:
+        seal.unseal(path)
         connection = sqlite3.connect(path)
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
             _check_version(path, connection)
@@ -172,9 +317,23 @@ def _check_version(path: Path, connection: sqlite3.Connection) -> None:
 
 def fault(path: Path, error: sqlite3.Error) -> StoreError:
     """The error to raise if that database cannot be read or written."""
-    if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", "SQLITE_IOERR_WRITE"):
+    if _is_full(path, getattr(error, "sqlite_errorname", "")):
         return DiskFullError(f"no space left for {path}: free some and run the same command again; nothing is lost")
+    if getattr(error, "sqlite_errorname", "").startswith(_DAMAGED) or str(error).startswith(_MISREAD):
+        return seal.damaged(path, error)
     return StoreError(f"{path} cannot be used: {error}")
+
+
+def _is_full(path: Path, name: str) -> bool:
+    if name in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"):
+        return True
+    if not name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")):
+        return False
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _LEAST_SPACE
 
 
 def _lock(path: Path) -> int:

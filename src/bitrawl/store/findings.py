@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 
 import msgspec
-import zstandard
 
-from bitrawl.model import Language, PagePair, Reason, SegmentPair, Skip, Stage, Unpacker, pack
+from bitrawl.model import Language, PagePair, SegmentPair, Skip, Stage, pack
+from bitrawl.store.database import Blobs, compressor, stored_skip
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
@@ -58,10 +58,9 @@ class Findings:
         self._ledger = ledger
         self._query = ledger.database.query
         self._query_many = ledger.database.query_many
-        self._pair: Unpacker[PagePair] = Unpacker(PagePair)
-        self._segments: Unpacker[tuple[SegmentPair, ...]] = Unpacker(tuple[SegmentPair, ...])
-        self._compress = zstandard.ZstdCompressor(level=3).compress
-        self._decompress = zstandard.ZstdDecompressor().decompress
+        self._pair: Blobs[PagePair] = Blobs(PagePair, ledger.path)
+        self._segments: Blobs[tuple[SegmentPair, ...]] = Blobs(tuple[SegmentPair, ...], ledger.path, compressed=True)
+        self._compress = compressor().compress
 
     def aligned(self, site: str, key: AlignmentKey, segments: Sequence[SegmentPair], lost: Iterable[Skip] = ()) -> None:
         """Keep the segments of a pair, and what was lost of it, before its site is complete."""
@@ -118,7 +117,7 @@ class Findings:
     def faults(self) -> list[Skip]:
         """What could not be mined, or failed in a strategy, and why, in the order in which it was met."""
         rows = self._query("SELECT url, stage, reason, detail FROM faults ORDER BY id")
-        return [Skip(Url.known(url), Stage(stage), Reason(reason), detail) for url, stage, reason, detail in rows]
+        return [stored_skip(self._ledger.path, Url.known(url), row) for url, *row in rows]
 
     def faults_of(self, site: str, pairs: Iterable[PagePair]) -> list[Skip]:
         """What was lost of these pairs of a site when they were aligned."""
@@ -128,7 +127,7 @@ class Findings:
         )
         partners = {(str(pair.url_a), str(pair.url_b)) for pair in pairs}
         return [
-            Skip(Url.known(url), Stage(stage), Reason(reason), detail)
+            stored_skip(self._ledger.path, Url.known(url), (stage, reason, detail))
             for url, stage, reason, detail in rows
             if (url, detail.removeprefix("with ").partition(": ")[0]) in partners
         ]
@@ -165,12 +164,12 @@ class Findings:
             (lang_a, lang_b, *([site] if site else [])),
         )
         for (blob,) in rows:
-            yield from self._segments(self._decompress(blob))
+            yield from self._segments(blob)
 
     def segments_of(self, key: AlignmentKey) -> tuple[SegmentPair, ...]:
         """The segments under that key, in the order of the text; none if they were replaced meanwhile."""
         row = self._query("SELECT segments FROM alignments WHERE key = ?", (key,)).fetchone()
-        return self._segments(self._decompress(row[0])) if row else ()
+        return self._segments(row[0]) if row else ()
 
     def paired_sites(self, lang_a: Language, lang_b: Language) -> list[str]:
         """The sites that have pairs of these languages, in the order in which `pairs` and `segments` have them."""

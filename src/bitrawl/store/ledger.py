@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
-import zstandard
 
 from bitrawl.model import (
     Lease,
@@ -19,12 +18,11 @@ from bitrawl.model import (
     Sitemap,
     Skip,
     Stage,
-    Unpacker,
     Visit,
     WarcPlace,
     pack,
 )
-from bitrawl.store.database import Database
+from bitrawl.store.database import Blobs, Database, compressor, stored_skip
 from bitrawl.store.recent_links import RecentLinks
 from bitrawl.store.schema import PAGE, SKIPPED
 from bitrawl.url import Url
@@ -72,18 +70,25 @@ class Ledger:
     `database` and `recent` are for the other modules of `store/`, which store their rows in the same file.
     """
 
-    def __init__(self, path: Path, *, site_of: Callable[[str], str] | None = None, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        site_of: Callable[[str], str] | None = None,
+        read_only: bool = False,
+        verified: bool = True,
+    ) -> None:
+        """`verified`: see `Database`."""
         self._site_of = site_of or (lambda host: Url.known(f"http://{host}/").site)
         self.path = path
-        self.database = Database(path, read_only=read_only)
+        self.database = Database(path, read_only=read_only, verified=verified)
         self.recent = RecentLinks()
-        self._compress = zstandard.ZstdCompressor(level=3).compress
-        self._unpack_metadata: Unpacker[_Described] = Unpacker(_Described)
-        self._decompress = zstandard.ZstdDecompressor().decompress
-        self._unpack_page: Unpacker[Page] = Unpacker(Page)
-        self._unpack_site: Unpacker[SiteKnowledge] = Unpacker(SiteKnowledge)
-        self._unpack_sitemap: Unpacker[Sitemap] = Unpacker(Sitemap)
-        self._unpack_link: Unpacker[Link] = Unpacker(Link)
+        self._compress = compressor().compress
+        self._described: Blobs[_Described] = Blobs(_Described, path, compressed=True)
+        self._page: Blobs[Page] = Blobs(Page, path, compressed=True)
+        self._site: Blobs[SiteKnowledge] = Blobs(SiteKnowledge, path)
+        self._sitemap: Blobs[Sitemap] = Blobs(Sitemap, path, compressed=True)
+        self._link: Blobs[Link] = Blobs(Link, path)
         self._sites: dict[str, SiteKnowledge] = {}
 
     def close(self) -> None:
@@ -149,7 +154,7 @@ class Ledger:
     def knowledge(self, site: str) -> SiteKnowledge:
         if site not in self._sites:
             row = self.database.one("SELECT knowledge FROM sites WHERE site = ?", (site,))
-            self._sites[site] = self._unpack_site(row[0]) if row else SiteKnowledge(site)
+            self._sites[site] = self._site(row[0]) if row else SiteKnowledge(site)
         return self._sites[site]
 
     def learn(self, knowledge: SiteKnowledge) -> None:
@@ -171,14 +176,14 @@ class Ledger:
     def pages(self) -> Iterator[Page]:
         """The pages of all sites in the order of their visits, one in memory at a time."""
         for (blob,) in self.database.query("SELECT page FROM pages ORDER BY id"):
-            yield self._unpack_page(self._decompress(blob))
+            yield self._page(blob)
 
     def some_pages(self, most: int) -> Iterator[Page]:
         """At most that many pages, spread evenly over the crawl: all of them if there are no more."""
         (last,) = self.database.one("SELECT coalesce(max(id), 0) FROM pages")
         rows = self.database.query("SELECT page FROM pages WHERE id % ? = 0 ORDER BY id", (max(-(-last // most), 1),))
         for (blob,) in rows:
-            yield self._unpack_page(self._decompress(blob))
+            yield self._page(blob)
 
     def record_fault(self, site: str, skip: Skip) -> None:
         """Something failed or was left out that is no link: a strategy, a part of a page, or a part of mining."""
@@ -189,19 +194,19 @@ class Ledger:
     def page(self, url: Url) -> Page | None:
         """One page, read again; None where that URL is none."""
         row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
-        return self._unpack_page(self._decompress(row[0])) if row else None
+        return self._page(row[0]) if row else None
 
     def numbered_page(self, number: int) -> Page | None:
         """The same by its number in a view; None if it was visited again since."""
         row = self.database.one("SELECT page FROM pages WHERE id = ?", (number,))
-        return self._unpack_page(self._decompress(row[0])) if row else None
+        return self._page(row[0]) if row else None
 
     def licences(self, urls: Iterable[Url]) -> Counter[str]:
         """How many of these pages state each licence."""
         stated: Counter[str] = Counter()
         for url in urls:
             row = self.database.one("SELECT page FROM pages WHERE url = ?", (url,))
-            if row and (licence := self._unpack_metadata(self._decompress(row[0])).metadata.licence):
+            if row and (licence := self._described(row[0]).metadata.licence):
                 stated[licence] += 1
         return Counter(dict(sorted(stated.items(), key=lambda item: (-item[1], item[0]))))
 
@@ -221,17 +226,17 @@ class Ledger:
         for link, url, stage, reason, detail, status, page, sitemap in rows:
             outcome: Page | Sitemap | Skip
             if page is not None:
-                outcome = self._unpack_page(self._decompress(page))
+                outcome = self._page(page)
             elif sitemap is not None:
-                outcome = self._unpack_sitemap(self._decompress(sitemap))
+                outcome = self._sitemap(sitemap)
             else:
-                outcome = Skip(Url.known(url), Stage(stage), Reason(reason), detail or "", status)
-            yield Visit(Lease(self._unpack_link(link), 0.0), outcome, status)
+                outcome = stored_skip(self.path, Url.known(url), (stage, reason, detail, status))
+            yield Visit(Lease(self._link(link), 0.0), outcome, status)
 
     def sitemap(self, url: str) -> Sitemap:
         """One that a view names."""
         (blob,) = self.database.one("SELECT sitemap FROM sitemaps WHERE url = ?", (url,))
-        return self._unpack_sitemap(self._decompress(blob))
+        return self._sitemap(blob)
 
     def sightings(self) -> Iterator[tuple[Link, Page | None]]:
         """Every page in the order of the visits, without its paragraphs and links; None for a redirect."""
@@ -242,7 +247,7 @@ class Ledger:
             (Reason.REDIRECT,),
         )
         for blob, title, digest, signed in rows:
-            link = self._unpack_link(blob)
+            link = self._link(blob)
             known = signed is not None
             yield link, Page(link.url, title=title, digest=digest, signature=signed % (1 << 64)) if known else None
 
@@ -257,7 +262,11 @@ class Ledger:
     def sites(self) -> Iterator[SiteKnowledge]:
         """What is known about every site."""
         for (blob,) in self.database.query("SELECT knowledge FROM sites"):
-            yield self._unpack_site(blob)
+            yield self._site(blob)
+
+    def is_new(self) -> bool:
+        """Whether nothing was ever fetched."""
+        return self.database.one("SELECT 1 FROM fetches LIMIT 1") is None
 
     def answered(self) -> bool:
         """Whether any host has ever answered, even with an error."""
@@ -270,7 +279,13 @@ class Ledger:
             " FROM links WHERE url = ? AND state = ?",
             (url, SKIPPED),
         )
-        return Skip(url, Stage(row[0]), Reason(row[1]), row[2] or "", row[3] or 0) if row else None
+        return stored_skip(self.path, url, row) if row else None
+
+    def archived_at(self, file: str, places: Iterable[int]) -> list[Url]:
+        """The URLs whose answers were archived at these places of a file."""
+        question = "SELECT url FROM fetches WHERE file = ? AND offset = ?"
+        rows = (self.database.one(question, (file, place)) for place in places)
+        return [Url.known(row[0]) for row in rows if row]
 
     def last_places(self) -> list[WarcPlace]:
         """The last record of each archive file that is certainly complete."""

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import msgspec
-import zstandard
 
-from bitrawl.model import Link, Unpacker
+from bitrawl.model import Link
+from bitrawl.store.database import Blobs
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
@@ -19,10 +19,9 @@ class _Outlinks(msgspec.Struct, frozen=True):
 
 def outlinks(ledger: Ledger) -> Iterator[Link]:
     """Each with the page that it stands on as its source, in the order of the visits; one page in memory at a time."""
-    decompress = zstandard.ZstdDecompressor().decompress
-    unpack: Unpacker[_Outlinks] = Unpacker(_Outlinks)
+    unpack: Blobs[_Outlinks] = Blobs(_Outlinks, ledger.path, compressed=True)
     for (blob,) in ledger.database.query("SELECT page FROM pages ORDER BY id"):
-        page = unpack(decompress(blob))
+        page = unpack(blob)
         for link in page.links:
             if link.url.host != page.url.host:
                 yield msgspec.structs.replace(link, source=page.url)

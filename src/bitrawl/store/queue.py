@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from bitrawl.model import Lease, Link, Reason, Stage, Unpacker, pack
+from bitrawl.model import Lease, Link, Reason, Stage, pack
+from bitrawl.store.database import Blobs
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.schema import LEASED, OWN, QUEUED, SKIPPED
 from bitrawl.url import Url
@@ -24,7 +25,7 @@ class LedgerQueue:
         self._ledger = ledger
         self._database = ledger.database
         self._site_of = site_of
-        self._unpack: Unpacker[Link] = Unpacker(Link)
+        self._unpack: Blobs[Link] = Blobs(Link, ledger.path)
 
     def put(self, scored: Iterable[tuple[Link, float]]) -> set[str]:
         rows = []

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from bitrawl.errors import StoreError
 from bitrawl.model import Language
 from bitrawl.store.findings import AlignmentKey
 from bitrawl.store.side_database import Layout, reading, storable
@@ -252,6 +253,20 @@ class ReadingIndex:
     def _database(self) -> Iterator[sqlite3.Connection | None]:
         with reading(self._path, LAYOUT) as database:
             yield database
+
+
+def check_index(path: Path) -> str:
+    """What is wrong with it; empty if SQLite finds nothing."""
+    try:
+        with reading(path, LAYOUT) as database:
+            if database is None:
+                return "it has another format"
+            for table in ("words", "grams"):
+                database.execute(f"SELECT count(*) FROM {table} WHERE {table} MATCH 'a'").fetchone()
+            (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+    except StoreError as error:
+        return str(error).partition(" is damaged: ")[2].partition(" Nothing was changed.")[0] or str(error)
+    return "" if found == "ok" else " ".join(found.split())
 
 
 def is_spaced(text: str) -> bool:

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from bitrawl.files import discard
-from bitrawl.model import PagePair, SegmentPair, Unpacker, pair_key
-from bitrawl.store.database import fault, is_locked, locked
+from bitrawl.model import PagePair, SegmentPair, pair_key
+from bitrawl.store.database import Blobs, fault, is_locked, locked
 from bitrawl.store.findings import AlignmentKey, Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import LAYOUT, PADDING, PLACE_BITS, is_spaced
@@ -21,7 +21,7 @@ from bitrawl.text.words import unspaced_count
 
 # Page pairs in a transaction: judgement. A kill repeats no more than these, and readers and writers wait for no more.
 _BATCH = 100
-_BROKEN = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_NOT_BROKEN = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
 
 
 class Refreshed(msgspec.Struct, frozen=True):
@@ -60,8 +60,7 @@ def _refreshed(ledger: Ledger, path: Path) -> Refreshed:
         with closing(connected(path, LAYOUT)) as index:
             return _Refresh(ledger, index).run()
     except sqlite3.DatabaseError as error:
-        is_broken = getattr(error, "sqlite_errorname", "").startswith(_BROKEN) or type(error) is sqlite3.DatabaseError
-        if not is_broken:
+        if getattr(error, "sqlite_errorname", "").startswith(_NOT_BROKEN):
             raise
     for ending in ("", "-wal", "-shm"):
         discard(path.with_name(path.name + ending))
@@ -80,7 +79,7 @@ class _Refresh:
         self._ledger = ledger
         self._findings = Findings(ledger)
         self._index = index
-        self._unpack: Unpacker[PagePair] = Unpacker(PagePair)
+        self._unpack: Blobs[PagePair] = Blobs(PagePair, ledger.path)
         self._pairs = self._alignments = self._removed = 0
 
     def run(self) -> Refreshed:

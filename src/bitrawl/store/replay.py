@@ -19,6 +19,7 @@ from fastwarc.warc import WarcRecord, WarcRecordType
 
 from bitrawl.errors import ArchiveError
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, WarcPlace
+from bitrawl.protocols import Fetcher
 from bitrawl.store.warc_records import STARTS, Record, opened_archive, parsed_url, seconds_of, target_of, warc_records
 from bitrawl.url import Url
 
@@ -104,6 +105,28 @@ class ReplayFetcher:
             if elsewhere is not None and elsewhere != link.url:
                 return Capture(link.url, HTTPStatus.MOVED_PERMANENTLY, (("Location", elsewhere),), b"", 0.0)
         return answer
+
+
+class KeptFetcher:
+    """The web, of which a job has fetched a part before and has lost its ledger: that part is not asked for again."""
+
+    def __init__(self, inner: Fetcher, archives: "Archives") -> None:
+        self._inner = inner
+        self._archives = archives
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        """What is archived, unless it cannot be read or was an error that may have passed."""
+        answer = self._archives.answer(link.url)
+        if isinstance(answer, Capture):
+            place = answer.place and WarcPlace(Path(answer.place.file).name, answer.place.offset)
+            return msgspec.structs.replace(answer, place=place)
+        if (
+            answer.reason is Reason.HTTP_STATUS
+            and answer.status < 500
+            and answer.status != HTTPStatus.TOO_MANY_REQUESTS
+        ):
+            return answer
+        return await self._inner.fetch(link)
 
 
 class Archives:

@@ -1,6 +1,7 @@
 """The rules that origins answered with last."""
 
-from bitrawl.model import RobotsRecord, Unpacker, pack
+from bitrawl.model import RobotsRecord, pack
+from bitrawl.store.database import Blobs
 from bitrawl.store.ledger import Ledger
 
 
@@ -9,7 +10,7 @@ class LedgerRobots:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._unpack: Unpacker[RobotsRecord] = Unpacker(RobotsRecord)
+        self._unpack: Blobs[RobotsRecord] = Blobs(RobotsRecord, ledger.path)
 
     def load(self, origin: str) -> RobotsRecord | None:
         row = self._ledger.database.one("SELECT record FROM robots WHERE origin = ?", (origin,))

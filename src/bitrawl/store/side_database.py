@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bitrawl.store.database import fault
+from bitrawl.store.seal import damaged
 
 _PATIENCE = 10.0  # seconds to wait for another writer (judgement); their transactions take milliseconds
 
@@ -32,9 +33,13 @@ def reading(path: Path, layout: Layout) -> Iterator[sqlite3.Connection | None]:
             found = version_of(connection)
             if found not in (0, layout.version) and not layout.derived:
                 raise _other_format(found, layout)
+            if not found and not layout.derived and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                raise damaged(path, "its version is missing")
             yield connection if found == layout.version else None
     except sqlite3.Error as error:
         raise fault(path, error) from error
+    except (ValueError, TypeError) as error:  # a word that nobody wrote
+        raise damaged(path, error) from error
 
 
 @contextmanager

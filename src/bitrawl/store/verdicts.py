@@ -2,13 +2,17 @@
 
 import sqlite3
 from collections.abc import Iterable
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
+from bitrawl.errors import StoreError
 from bitrawl.model import PagePair, SegmentPair, Verdict, Verdicts, pair_key, segment_key
+from bitrawl.store.seal import damaged
 from bitrawl.store.side_database import Layout, reading, storable, writing
+from bitrawl.url import Url
 
 VERDICTS = "verdicts.sqlite"
 """Its name in a job folder. Starting the job over leaves it there."""
@@ -124,10 +128,60 @@ class VerdictHistory:
         """Every verdict that stands. Without a file this costs one look at the folder."""
         said: dict[str, dict[str, Verdict]] = {Kind.PAIR: {}, Kind.SEGMENT: {}}
         with reading(self._path, _LAYOUT) as database:
-            if database is not None:
+            if database is None:
+                self._check_not_empty()
+            else:
+                self._check(database)
                 for kind, key, verdict in database.execute("SELECT kind, key, verdict FROM standing"):
                     said[kind][key] = Verdict(verdict)
         return Verdicts(said[Kind.PAIR], said[Kind.SEGMENT])
+
+    def check(self) -> None:
+        """Raise `DamagedError` for a file that is not as it was written; without a file there is nothing to check."""
+        with reading(self._path, _LAYOUT) as database:
+            if database is None:
+                self._check_not_empty()
+                return
+            (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+            if found != "ok":
+                raise damaged(self._path, " ".join(found.split()))
+            self._check(database)
+            for saying in map(_saying, database.execute(f"SELECT {_FIELDS} FROM said")):
+                _check_key(self._path, saying.subject)
+
+    def readable(self) -> list[Saying]:
+        """What can be read of a damaged file, the earliest first; a row that was changed is left out."""
+        kept: list[Saying] = []
+        with suppress(StoreError), reading(self._path, _LAYOUT) as database:
+            for row in database.execute(f"SELECT {_FIELDS} FROM said ORDER BY id") if database else ():
+                with suppress(StoreError, ValueError, TypeError):
+                    saying = _saying(row)
+                    _check_key(self._path, saying.subject)
+                    kept.append(saying)
+        return kept
+
+    def repeat(self, saying: Saying) -> None:
+        """Store a verdict as it was said, and undone if it was."""
+        subject = saying.subject
+        with writing(self._path, _LAYOUT) as database:
+            values = (subject.kind, subject.key, subject.url_a, subject.url_b, subject.text_a, subject.text_b)
+            rest = (saying.verdict, saying.by, saying.at, saying.undone_by, saying.undone_at)
+            database.execute(f"INSERT INTO said ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*values, *rest))
+            _stand(database, subject.kind, subject.key)
+
+    def _check_not_empty(self) -> None:
+        if self._path.exists() and not self._path.stat().st_size:
+            raise damaged(self._path, "it is empty")
+
+    def _check(self, database: sqlite3.Connection) -> None:
+        """What stands follows from what was said: if it does not, one of the two has changed since it was written."""
+        stands = "SELECT kind, key, verdict, by, at FROM standing"
+        for one, other in ((stands, _LAST_SAID), (_LAST_SAID, stands)):
+            if database.execute(f"{one} EXCEPT {other} LIMIT 1").fetchone():
+                raise damaged(self._path, "the verdicts that stand are not those that were given last")
+        for kind, verdict in database.execute("SELECT DISTINCT kind, verdict FROM standing"):
+            if kind not in set(Kind) or verdict not in set(Verdict):
+                raise damaged(self._path, f"there is no verdict {verdict!r} on a {kind!r}")
 
     def of(self, kind: Kind, keys: Iterable[str]) -> dict[str, Verdict]:
         """The verdicts that stand about those things; what nobody has judged is not included."""
@@ -161,6 +215,24 @@ class VerdictHistory:
                 (kind, key, most),
             )
             return [_saying(row) for row in rows]
+
+
+_LAST_SAID = (
+    "SELECT kind, key, verdict, by, at FROM said"
+    " WHERE id IN (SELECT max(id) FROM said WHERE undone_at IS NULL GROUP BY kind, key)"
+)
+
+
+def _check_key(path: Path, subject: Subject) -> None:
+    """The key is made from what was judged. Texts that SQLite does not take are stored with a question mark."""
+    texts = subject.text_a, subject.text_b
+    key = (
+        segment_key(*texts)
+        if subject.kind is Kind.SEGMENT
+        else pair_key(Url.known(subject.url_a), Url.known(subject.url_b))
+    )
+    if key != subject.key and "?" not in "".join((*texts, subject.url_a, subject.url_b)):
+        raise damaged(path, f"a verdict is not about what it says ({subject.url_a})")
 
 
 def _stand(database: sqlite3.Connection, kind: str, key: str) -> None:

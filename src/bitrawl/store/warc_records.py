@@ -3,12 +3,13 @@
 import gzip
 import logging
 import mmap
+import os
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import BinaryIO, NamedTuple, Self
 
 import msgspec
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
@@ -20,6 +21,8 @@ from bitrawl.url import Url
 MAX_BLOCK = 64 << 20  # bytes of one record; nothing larger is a page; judgement
 Headers = tuple[tuple[str, str], ...]
 STARTS = (b"\x1f\x8b", b"WARC/")  # how a record begins that can be read by itself
+_MEMBER = b"\x1f\x8b\x08"
+_BLOCK = 1 << 16
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})")
 _FOLDED = re.compile(rb"\r?\n[ \t]+")
@@ -95,6 +98,84 @@ def warc_records(
         raise ArchiveError(_no_archive(path))
     if damaged >= 0:
         log.log(report, "%s is damaged, first after byte %d; skipping what cannot be read", path, damaged)
+
+
+def first_record(path: Path) -> WarcRecord | None:
+    """None if the file cannot be read as an archive at all."""
+    try:
+        return next(warc_records(path, parse_http=False))
+    except ArchiveError:
+        return None
+
+
+class ArchiveFacts(msgspec.Struct, frozen=True):
+    """What is in an archive file of ours."""
+
+    answers: int = 0  # that can be read
+    last: int = -1  # where the last of them begins
+    damaged: tuple[int, ...] = ()  # where something begins that cannot be read
+    cut: int = 0  # bytes of an incomplete record at the end
+
+
+def archive_facts(path: Path) -> ArchiveFacts:
+    """Read every record of a file that is compressed record by record, with its checksums. Raises `OSError`."""
+    with path.open("rb") as file, _mapped(file) as data:
+        place, answers, last, damaged = 0, 0, -1, list[int]()
+        while 0 <= place < len(data):
+            member = _member_at(data, place)
+            if member is None:
+                following = data.find(_MEMBER, place + 1)
+                while following >= 0 and _member_at(data, following) is None:
+                    following = data.find(_MEMBER, following + 1)
+                if following < 0 and _is_cut_off(data, place):
+                    return ArchiveFacts(answers, last, tuple(damaged), len(data) - place)
+                damaged.append(place)
+                place = following
+                continue
+            if b"\r\nWARC-Type: response\r\n" in member.head:
+                answers, last = answers + 1, place
+            place = member.end
+    return ArchiveFacts(answers, last, tuple(damaged))
+
+
+class _Member(NamedTuple):
+    head: bytes
+    end: int
+
+
+def _member_at(data: "mmap.mmap | bytes", place: int) -> _Member | None:
+    """A complete gzip member with the right checksum; None if there is none."""
+    decompressor, position, head = zlib.decompressobj(31), place, b""
+    try:
+        while not decompressor.eof and position < len(data):
+            block = data[position : position + _BLOCK]
+            content = decompressor.decompress(block)
+            head = head or content[:4096]
+            position += len(block)
+    except zlib.error:
+        return None
+    return _Member(head, position - len(decompressor.unused_data)) if decompressor.eof else None
+
+
+def _is_cut_off(data: "mmap.mmap | bytes", place: int) -> bool:
+    """Whether what begins there is right as far as it goes."""
+    decompressor = zlib.decompressobj(31)
+    try:
+        for position in range(place, len(data), _BLOCK):
+            decompressor.decompress(data[position : position + _BLOCK])
+    except zlib.error:
+        return False
+    return not decompressor.eof
+
+
+@contextmanager
+def _mapped(file: BinaryIO) -> "Iterator[mmap.mmap | bytes]":
+    """An empty file cannot be mapped."""
+    if not os.fstat(file.fileno()).st_size:
+        yield b""
+        return
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        yield data
 
 
 def _next_start(file: BinaryIO, position: int) -> int:

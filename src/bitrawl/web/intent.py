@@ -7,6 +7,7 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.errors import StoreError
+from bitrawl.files import NO_JSON
 
 NAME = "intent.json"
 VERSION = 1
@@ -98,7 +99,7 @@ def read(folder: Path) -> Intent | None:
         raise StoreError(f"{path} cannot be read: {error.strerror}") from error
     try:
         intent = msgspec.json.decode(content, type=Intent)
-    except msgspec.MsgspecError as error:
+    except NO_JSON as error:
         raise StoreError(f"{path} is not what the app wrote: {error}") from error
     if intent.version != VERSION:
         raise StoreError(f"{path} was written by another version of bitrawl (format {intent.version})")

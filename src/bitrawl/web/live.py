@@ -105,7 +105,7 @@ def _taken(folder: JobFolder, look: "_Look", now: float) -> Live:
     if not folder.ledger.exists():
         return Live(at=now)
     try:
-        ledger = folder.reading()
+        ledger = folder.reading(verified=False)
     except StoreError as error:
         return Live(at=now, fault=str(error))
     try:

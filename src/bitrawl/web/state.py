@@ -62,11 +62,13 @@ class JobState(msgspec.Struct, frozen=True):
 def last_words(folder: JobFolder) -> LastWords:
     """Nothing where there is no ledger yet, or none that can be read."""
     try:
-        ledger = folder.reading()
+        ledger = folder.reading(verified=False)
     except StoreError:
         return LastWords()
     try:
         ended, mining, verb = (str(ledger.recall(key) or "") for key in ("ended", "mining", "verb"))
+    except StoreError:
+        return LastWords()
     finally:
         ledger.close()
     return LastWords(ended, mining, verb or "mine")

@@ -13,6 +13,7 @@ from bitrawl.discover.graph.columns import HEADER
 from bitrawl.discover.graph.names import home_page, host_of, reversed_host, spellings
 from bitrawl.discover.graph.numbers import Ids
 from bitrawl.errors import GraphError
+from bitrawl.files import NO_JSON
 from bitrawl.model import Link, LinkKind
 from bitrawl.url import Url
 
@@ -135,7 +136,7 @@ def read_meta(folder: Path) -> GraphMeta:
         raise GraphError(
             f"{folder} holds no link graph. Run: bitrawl discover graph build DOWNLOADED --out {folder}"
         ) from error
-    except msgspec.DecodeError as error:
+    except NO_JSON as error:
         raise GraphError(f"{folder / META} cannot be read: {error}; build the graph again") from error
     if (meta.format, meta.version) != (FORMAT, VERSION):
         raise GraphError(

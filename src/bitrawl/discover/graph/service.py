@@ -15,6 +15,7 @@ import msgspec
 from bitrawl.discover.graph.names import home_page, host_of, without_www
 from bitrawl.discover.graph.rows import ranked
 from bitrawl.errors import ConfigError, GraphError, UrlError
+from bitrawl.files import NO_JSON
 from bitrawl.model import TRANSIENT, Capture, Link, LinkKind, Reason, Skip
 from bitrawl.protocols import Fetcher
 from bitrawl.url import Url, without_credentials
@@ -89,7 +90,7 @@ class BacklinkService:
                 rows = msgspec.json.decode(body, type=list[Referrer])
             else:
                 rows = msgspec.json.Decoder(Referrer).decode_lines(body)
-        except msgspec.DecodeError as error:
+        except NO_JSON as error:
             raise GraphError(
                 f"{self.name} does not answer with a JSON list or with JSON lines of source, anchor and context: {error}"
             ) from error

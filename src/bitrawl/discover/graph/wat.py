@@ -9,6 +9,7 @@ import msgspec
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from bitrawl.errors import GraphError, UrlError
+from bitrawl.files import NO_JSON
 from bitrawl.model import Link, LinkKind
 from bitrawl.url import Url
 
@@ -58,7 +59,7 @@ def read_wat(path: Path) -> Iterator[Link]:
     for block in _blocks(path):
         try:
             yield from _links(msgspec.json.decode(block, type=_Record))
-        except (msgspec.DecodeError, UrlError):
+        except (*NO_JSON, UrlError):
             unread += 1
     if unread:
         log.warning("%d records of %s cannot be read", unread, path)

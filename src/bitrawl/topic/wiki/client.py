@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from bitrawl.errors import UrlError, WikiError
+from bitrawl.files import NO_JSON
 from bitrawl.model import NO_ANSWER, TRANSIENT, Capture, Link, LinkKind, Reason, Skip
 from bitrawl.protocols import Clock, Fetcher
 from bitrawl.topic.wiki.answers import KeptAnswers
@@ -143,7 +144,7 @@ class WikiClient:
         if kept is not None:
             try:
                 return msgspec.json.decode(kept, type=Answer)
-            except msgspec.DecodeError:
+            except NO_JSON:
                 _log.info("a kept answer of %s cannot be read; it is asked again", self.endpoint)
         body, answer = await self._ask_until_answered(url)
         self._answers.save(url, body)
@@ -186,7 +187,7 @@ class WikiClient:
             raise WikiError(f"{self.endpoint} has moved to {target.partition('?')[0]}; give that address to --wiki")
         try:
             return msgspec.json.decode(capture.body, type=Answer)
-        except msgspec.DecodeError as error:
+        except NO_JSON as error:
             raise WikiError(f"{self._not_an_api()}: {error}") from error
 
     def _no_answer(self, skip: Skip) -> str:

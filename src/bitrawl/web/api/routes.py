@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import FieldError
+from bitrawl.files import NO_JSON
 from bitrawl.version import __version__
 from bitrawl.web.api.operations import OPERATIONS, ROOT, Operation
 from bitrawl.web.api.shapes import ApiError
@@ -54,7 +55,7 @@ async def _body(request: Request, operation: Operation) -> Any:
         return msgspec.json.decode(content, type=operation.takes)
     except msgspec.ValidationError as error:
         raise HTTPException(422, str(error)) from error
-    except msgspec.DecodeError as error:
+    except NO_JSON as error:
         raise HTTPException(400, f"That is no JSON: {error}") from error
 
 

@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl import report
 from bitrawl.errors import BitrawlError, RefusedError
+from bitrawl.files import NO_JSON
 from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
 from bitrawl.jobs.reading import Reading
 from bitrawl.mining import Step
@@ -283,7 +284,7 @@ def found_sites(job: ShownJob) -> list[FoundSite]:
     try:
         with (job.folder.path / "sites.jsonl").open("rb") as file:
             found.extend(msgspec.json.decode(line, type=FoundSite) for line in file)
-    except (OSError, msgspec.MsgspecError):  # not there yet, or being written
+    except (OSError, *NO_JSON):  # not there yet, or being written
         pass
     best = sorted(found, key=lambda one: (one.verdict != "bilingual", one.verdict != "thin", -one.probability))
     return best[:MOST_SITES]

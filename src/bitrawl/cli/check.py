@@ -1,0 +1,52 @@
+"""`bitrawl check`: whether the files of a job are as they were written."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from bitrawl.cli.console import out
+from bitrawl.cli.help import HelpfulCommand
+from bitrawl.cluster.checking import check_run, holds_run
+from bitrawl.jobs.checking import Condition
+from bitrawl.jobs.checking import check as check_job
+from bitrawl.jobs.folder import JobFolder
+
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
+
+_STYLES = {Condition.SOUND: "green", Condition.DAMAGED: "bold red", Condition.REPAIRED: "yellow"}
+
+
+@app.command(cls=HelpfulCommand)
+def check(
+    folder: Annotated[
+        str,
+        typer.Argument(
+            help="The job folder, or the place of a run over many sites, as given to --out.",
+            metavar="DIR",
+            show_default=False,
+        ),
+    ],
+    *,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Repair what can be repaired; what is damaged is kept in the folder damaged/."),
+    ] = False,
+) -> None:
+    """Check that the files of a job are as they were written, and repair what can be repaired.
+
+    Example: [bold]bitrawl check jobs/example --repair[/]
+
+    It reads the settings, the ledger, the archive, verdicts, the corpus and what is derived from them. For each part it
+    says whether it is sound; if not, what is lost and what to do. Without --repair nothing is changed.
+    """
+    parts = check_run(folder, repair=repair) if holds_run(folder) else check_job(JobFolder(Path(folder)), repair=repair)
+    damaged = False
+    for part in parts:
+        damaged |= part.condition is Condition.DAMAGED
+        out.print(Text.assemble((f"{part.condition:<9}", _STYLES[part.condition]), f"{part.name}: {part.found}"))
+        if part.advice:
+            out.print(Text(f"         {part.advice}"))
+    if damaged:
+        raise typer.Exit(1)

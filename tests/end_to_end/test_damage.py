@@ -1,0 +1,265 @@
+"""A damaged job folder: a sentence or the right corpus, and `bitrawl check` knows what to do. benchmarks/damage.py is more of it."""
+
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from kept_findings import Aligned, keep_findings
+from prose_site import keep, prose
+
+from bitrawl import config, demo
+from bitrawl.jobs import reading_index
+from bitrawl.jobs.crawling import crawl
+from bitrawl.jobs.folder import JobFolder
+from bitrawl.model import Capture, Language, PagePair, Segment, SegmentPair, Verdict
+from bitrawl.store.archive import WarcArchive
+from bitrawl.store.findings import Findings
+from bitrawl.store.ledger import Ledger
+from bitrawl.store.verdicts import Subject, VerdictHistory
+from bitrawl.testing import FakeClock
+from bitrawl.url import Url
+
+Bitrawl = Callable[..., tuple[int, str, str]]
+READING = ("status", "log", "report", "sample", "terms", "export", "check")
+SENTENCE = re.compile(r"bitrawl: .*(?:damaged|cannot|no pages|not been mined|no terms|no TOML)", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A job that was mined, with an archive, verdicts, an index and shards."""
+    folder = tmp_path_factory.mktemp("whole") / "job"
+    folder.mkdir()
+    pages, pairs = prose(12)
+    keep(folder, pages)
+    texts = {str(page.url): page for page in pages}
+    ledger = Ledger(folder / "job.sqlite")
+    found = []
+    for a, b in sorted(pairs):
+        sides = zip(texts[a].paragraphs, texts[b].paragraphs, strict=True)
+        urls = Url.parse(a), Url.parse(b)
+        pair = PagePair(*urls, Language("en"), Language("fr"), 0.9, {"a": 0.9})
+        scores = {"words_a": 9.0, "words_b": 9.0, "alignment": 0.9}
+        segments = tuple(SegmentPair(*urls, Segment(x.text), Segment(y.text), 0.9, "1:1", scores, ()) for x, y in sides)
+        found.append(Aligned(pair, segments))
+    keep_findings(Findings(ledger), "s.test", len(pages), found)
+    ledger.close()
+    history = VerdictHistory(folder / "verdicts.sqlite")
+    for number, one in enumerate(found):
+        history.say(Subject.of_segment(one.segments[0]), Verdict.REJECT, "Ana", float(number))
+    with WarcArchive(folder / "warc", clock=FakeClock()) as archive:
+        for page in pages:
+            body = " ".join(paragraph.text for paragraph in page.paragraphs).encode()
+            archive.write(Capture(page.url, 200, (("Content-Type", "text/html"),), body, 1e9))
+    reading_index.refresh(folder)
+    return folder
+
+
+@pytest.fixture
+def job(whole: Path, tmp_path: Path, bitrawl: Bitrawl) -> Path:
+    if not (whole / "corpus").exists():
+        assert bitrawl("export", whole, "--formats", "tsv,jsonl")[0] == 0
+        assert bitrawl("merge", whole, "--out", whole.parent / "merged")[0] == 0
+    return Path(shutil.copytree(whole, tmp_path / "job"))
+
+
+def damaged(path: Path, number: int) -> None:
+    """One of several ways: a flipped bit, or an end that is missing."""
+    chance = random.Random(f"{path.name} {number}")
+    data = bytearray(path.read_bytes())
+    place = chance.randrange(len(data))
+    data[place] ^= 1 << chance.randrange(8)
+    path.write_bytes(data if number else data[:place])
+
+
+def shown(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (folder / "corpus").iterdir() if path.suffix in (".tsv", ".jsonl")}
+
+
+KINDS = ["job.sqlite", "job.seal", "verdicts.sqlite", "index.sqlite", "warc/*", "shard/part.json", "corpus/*.tsv"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_file_costs_a_sentence_and_never_another_corpus(kind: str, job: Path, bitrawl: Bitrawl):
+    right, (path,) = shown(job), job.glob(kind)
+    sample = bitrawl("sample", job)[1]
+    content = path.read_bytes()
+    for number in range(2):
+        damaged(path, number)
+        for command in READING:
+            status, out, err = bitrawl(command, job)
+            assert "Traceback" not in err
+            assert status == 0 or command == "check" or SENTENCE.match(err), err
+            assert command != "sample" or status or out == sample
+            assert command != "export" or status or shown(job) == right
+        path.write_bytes(content)
+        assert bitrawl("export", job)[0] == 0
+
+
+def test_the_log_of_a_killed_job_that_is_damaged_is_named_and_repaired(job: Path, bitrawl: Bitrawl):
+    right = shown(job)
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}\nimport os\nfrom pathlib import Path\nfrom bitrawl.store.ledger import Ledger\n"
+        f"ledger = Ledger(Path({str(job / 'job.sqlite')!r}))\n"
+        "for number in range(9): ledger.remember(f'fact {number}', 'x' * 3000)\nos.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    log = job / "job.sqlite-wal"
+    data = bytearray(log.read_bytes())
+    data[9000] ^= 4
+    log.write_bytes(data)
+    status, _, err = bitrawl("export", job)
+    assert status == 1
+    assert f"{log} is damaged" in err.replace("\n", "")
+    assert f"bitrawl check {job}" in err.replace("\n", " ")
+    assert bitrawl("check", job)[0] == 1
+    status, out, _ = bitrawl("check", job, "--repair")
+    assert status == 0
+    assert "repaired job.sqlite" in out
+    assert bitrawl("export", job)[0] == 0
+    assert shown(job) == right
+    assert (job / "damaged" / "job.sqlite-wal").read_bytes() == bytes(data)
+
+
+def test_a_ledger_that_is_lost_is_set_aside_and_the_archive_says_how_much_is_safe(job: Path, bitrawl: Bitrawl):
+    damaged(job / "job.sqlite", 3)
+    content = (job / "job.sqlite").read_bytes()
+    status, out, _ = bitrawl("check", job)
+    assert status == 1
+    assert "damaged  job.sqlite" in out
+    assert (job / "job.sqlite").read_bytes() == content
+    status, out, _ = bitrawl("check", job, "--repair")
+    assert status == 0
+    assert "24 answers from the archive" in " ".join(out.split())
+    assert (job / "damaged" / "job.sqlite").read_bytes() == content
+    assert not (job / "job.sqlite").exists()
+
+
+async def test_a_job_without_its_ledger_asks_its_archive_before_the_web(tmp_path: Path):
+    folder = JobFolder(tmp_path / "job")
+    async with demo.serve() as web:
+        asked = {
+            "langs": ["en", "fr"],
+            "seeds": ["http://www.beekeepers.test/"],
+            "politeness": {"delay": 0.0},
+            "fetch": {"allow_private": True, "connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}},
+        }
+        job = config.resolve(asked)
+        await crawl(job, folder)
+        first, requests = pages(folder), len(web.visits)
+        for name in ("job.sqlite", "job.seal"):
+            (folder.path / name).unlink()
+        await crawl(job, folder)
+        assert pages(folder) == first
+        # Answers with an error status are not archived, and are asked for again.
+        assert {visit.url for visit in web.visits[requests:]} & set(first) == set()
+        assert len(web.visits) - requests < 5
+
+
+def pages(folder: JobFolder) -> dict[str, str]:
+    ledger = folder.reading()
+    try:
+        return {str(page.url): page.digest for page in ledger.pages()}
+    finally:
+        ledger.close()
+
+
+def test_what_is_derived_is_deleted_by_a_repair_and_made_again(job: Path, bitrawl: Bitrawl):
+    for name in ("index.sqlite", "shard/part.json"):
+        (job / name).write_bytes(b"no such thing")
+    status, out, _ = bitrawl("check", job, "--repair")
+    assert status == 0
+    assert out.count("Nothing is lost.") == 2
+    assert bitrawl("merge", job, "--out", job.parent / "merged")[0] == 0
+    assert reading_index.is_due(job)
+    assert bitrawl("check", job)[0] == 0
+
+
+def test_verdicts_that_can_be_read_survive_a_repair(job: Path, bitrawl: Bitrawl):
+    path = job / "verdicts.sqlite"
+    with sqlite3.connect(path) as verdicts:
+        verdicts.execute("UPDATE said SET verdict = 'rejecu' WHERE id = 3")
+    verdicts.close()
+    assert bitrawl("export", job)[0] == 1
+    assert bitrawl("check", job, "--repair")[0] == 0
+    assert len(VerdictHistory(path).standing().segments) == 11
+    assert bitrawl("export", job)[0] == 0
+
+
+def test_a_part_of_a_job_that_is_a_link_is_replaced_and_what_it_leads_to_stays(job: Path):
+    elsewhere = job.parent / "elsewhere"
+    (job / "corpus").rename(elsewhere)
+    (job / "corpus").symlink_to(elsewhere)
+    kept = {path.name for path in elsewhere.iterdir()}
+    JobFolder(job).start_over()
+    assert {path.name for path in elsewhere.iterdir()} == kept
+    assert not (job / "job.sqlite").exists()
+    assert not (job / "corpus").is_symlink()
+
+
+def test_what_a_killed_export_was_writing_goes_with_the_next_command_and_nothing_else_does(job: Path, bitrawl: Bitrawl):
+    ours = ["corpus/en-fr.tmx.new", "corpus/card.md.new", "report.html.new", "shard/en-fr.keys.new"]
+    theirs = ["corpus/my notes.new", "corpus/en-fr.sorted.new", "notes.new"]
+    for name in ours + theirs:
+        (job / name).write_text("half")
+    assert bitrawl("status", job)[0] == 0
+    assert [name for name in ours if (job / name).exists()] == []
+    assert [name for name in theirs if (job / name).exists()] == theirs
+
+
+def test_a_disk_with_no_room_for_the_index_of_a_log_is_called_full(tmp_path: Path):
+    code = (
+        f"import sys, resource; sys.path[:] = {sys.path!r}\nresource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\nfrom bitrawl.cli import main\n"
+        f"sys.argv = ['bitrawl', 'crawl', 'http://127.0.0.1:9/', '--langs', 'en,fr', '--out', {str(tmp_path / 'job')!r}]\nmain()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, env={**os.environ, "COLUMNS": "999"}
+    )
+    assert ended.returncode == 1
+    assert "no space left" in ended.stderr
+
+
+def test_a_full_disk_under_the_web_app_is_said_and_the_app_goes_on(whole: Path, tmp_path: Path):
+    shelf = tmp_path / "jobs"
+    shutil.copytree(whole, shelf / "j1", ignore=shutil.ignore_patterns("index.*"))
+    (shelf / ".secret").write_bytes(os.urandom(32))
+    server = subprocess.Popen(
+        [sys.executable, "-m", "bitrawl", "serve", "--jobs", shelf, "--port", "0"],
+        stderr=subprocess.PIPE,
+        env={**os.environ, "COLUMNS": "999", "PYTHONPATH": os.pathsep.join(sys.path)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),  # noqa: PLW1509 - no threads here
+    )
+    try:
+        assert server.stderr is not None
+        address = server.stderr.readline().split()[1].decode().rstrip("/")
+        asked = b'{"seeds": "http://127.0.0.1:9/", "languages": "en,fr"}'
+        status, said = answer(f"{address}/api/v1/jobs", asked)
+        assert (status, "no space left" in said) == (409, True), said
+        status, said = answer(f"{address}/api/v1/jobs/j1/pairs")
+        assert (status >= 400, "no space left" in said) == (True, True), said
+        assert [answer(f"{address}{path}")[0] for path in ("/", "/jobs/j1")] == [200, 200]
+        assert sorted(path.name for path in shelf.iterdir() if not path.name.startswith(".")) == ["j1"]
+        assert server.poll() is None
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def answer(url: str, content: bytes | None = None) -> tuple[int, str]:
+    request = urllib.request.Request(url, content, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return response.status, response.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
