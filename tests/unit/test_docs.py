@@ -74,6 +74,17 @@ def test_every_page_is_in_the_navigation_of_the_site():
     assert sorted(listed) == sorted(str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md"))
 
 
+def test_every_promise_names_tests_that_exist():
+    rows = re.findall(
+        r"^\| (?!Promise|---).* \| (.*) \|$", (ROOT / "docs/explanation/promises.md").read_text(), re.MULTILINE
+    )
+    assert len(rows) > 20
+    for row in rows:
+        tests = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
+        assert tests, row
+        assert [name for path, name in tests if f"def {name}(" not in (ROOT / path).read_text()] == []
+
+
 def test_every_decision_is_in_the_index_of_the_decisions():
     folder = ROOT / "docs/decisions"
     told = set(re.findall(r"\]\(([\w-]+\.md)\)", (folder / "index.md").read_text()))
