@@ -136,4 +136,23 @@ def test_a_host_that_brought_nothing_leaves_less_hope_for_its_other_places():
     assert links.hope(rows[3:], none)[0] < 0.4
     links.arrived(url("/2/"), judged("/2/", 0.99))
     assert links.hope(rows[3:], none)[0] > 0.45
-    assert links.hope(rows[3:], none + 4)[0] < 0.3
+
+
+def test_pages_in_another_language_leave_less_hope_until_the_host_shows_one_that_was_asked_for():
+    links = LinkRelevance(Addresses(), EN)
+    rows = links.add([Link(url(f"/{n}/"), LinkKind.PAGE) for n in range(2)], None)
+    four = np.full(1, 4, np.float32)
+    assert links.hope(rows[1:], four)[0] < 0.3
+    links.arrived(url("/0/"), judged("/0/", 0.99))
+    assert links.hope(rows[1:], four)[0] > 0.9
+
+
+def test_a_page_that_was_judged_and_dropped_brings_nothing_however_it_is_judged_later():
+    model = Revising()
+    links = LinkRelevance(model, EN)
+    rows = links.add([Link(url("/a/dropped"), LinkKind.PAGE), Link(url("/a/other"), LinkKind.PAGE)], None)
+    links.arrived(url("/a/dropped"), None)
+    before = links.chance(rows)
+    model.changes.append((url("/a/dropped"), 0.95))
+    links.arrived(url("/elsewhere"), None)
+    assert (links.chance(rows) <= before).all()

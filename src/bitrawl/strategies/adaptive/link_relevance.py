@@ -215,10 +215,11 @@ class LinkRelevance:
     def hope(self, rows: Rows, foreign: Floats) -> Floats:
         """What other pages of the host leave of the hope that a place of it is relevant: 1 before anything was seen.
 
-        `foreign` pages of the host say nothing of the topic, but much of its language.
+        `foreign` pages of the host say nothing of the topic. They count while it has shown none in a language asked for.
         """
         hosts = self._hosts[rows]
-        found: Floats = (1 + self._rates.gains(hosts)) / (1 + self._rates.visits(hosts) + foreign)
+        visits = self._rates.visits(hosts)
+        found: Floats = (1 + self._rates.gains(hosts)) / (1 + np.where(visits > 0, visits, foreign))
         return found
 
     def see_through(self, old: int, new: int) -> None:
@@ -270,7 +271,8 @@ class LinkRelevance:
 
         Otherwise a host that was visited before the judge had learned enough would seem worse than one that was visited after.
         """
-        revised = [(url, _odds(score)) for url, score in self._model.revised() if url in self._brought]
+        known = self._brought.keys() & self._sources.keys()  # a page that was judged and dropped is no source
+        revised = [(url, _odds(score)) for url, score in self._model.revised() if url in known]
         if not revised:
             return
         self._weighed.clear()
