@@ -158,6 +158,9 @@ class Oracle:
     def learn(self, page: Page, *, relevant: bool) -> None:
         pass
 
+    def revised(self) -> Sequence[tuple[Url, float]]:
+        return []
+
 
 class TrueJudge:
     """Judges pages by the truth."""

@@ -202,15 +202,15 @@ def _learned(trial: Trial, pages: list[Judged], true: NDArray[np.bool_]) -> Iter
         model.learn(one.page, relevant=True)
     for name in ("cold", "visits", "end"):
         began = time.process_time()
-        logits = [_visited(model, one.page, adapting=name == "visits") for one in pages]
+        logits = [_visited(model, one, adapting=name == "visits") for one in pages]
         took = 1000 * (time.process_time() - began) / len(pages)
         yield Line(trial, name, figures(1 / (1 + np.exp(-np.clip(logits, -30, 30))), true), took)
 
 
-def _visited(model: Subject, page: Document, *, adapting: bool) -> float:
-    logit = model.logit(page)
+def _visited(model: Subject, judged: Judged, *, adapting: bool) -> float:
+    logit = model.logit(judged.page)
     if adapting:
-        model.observe(page)
+        model.observe(judged.page, judged.source.url)
     return logit
 
 

@@ -87,6 +87,13 @@ class RelevanceModel(Protocol):
         """Learn from a page whose relevance is known, or that is believed beyond doubt."""
         ...
 
+    def revised(self) -> Sequence[tuple[Url, float]]:
+        """Pages that it judged and would judge otherwise now, with their scores. Each change is told once.
+
+        Verdicts stay as they were given; this is for the order of what comes next.
+        """
+        ...
+
 
 class Encoder(Protocol):
     """Turns texts of any language into vectors. Texts with the same meaning get similar vectors."""

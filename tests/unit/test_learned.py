@@ -200,6 +200,9 @@ class FixedTerms:
     def learn(self, page: Page, *, relevant: bool) -> None:
         pass
 
+    def revised(self) -> list[tuple[Url, float]]:
+        return []
+
 
 def test_terms_move_the_score_and_stand_in_the_result():
     border = page(" ".join(text(WINE, EN, 1, 60).split()[:20] + text(STARS, EN, 1, 200).split()))
@@ -256,3 +259,36 @@ def test_a_directory_that_only_links_says_nothing_of_the_topic():
     running = msgspec.structs.replace(directory, links=())
     assert judging.judge([running])[0].relevant
     assert "no running text" in judging.lacks(directory)
+
+
+# An article shares few words with web pages about its subject, and those have words of their own.
+ARTICLE = {EN: WINE[EN] + " amphora etymology antiquity phoenician domestication monastery botanical viticulture"}
+SHOP = {EN: "wine bottle grape order discount delivery voucher basket checkout gift tasting shipping"}
+REPAIR = {EN: "engine brake tyre order discount delivery voucher basket checkout gift exhaust shipping"}
+
+
+def shop_pages(subject: dict[Language, str], host: str, count: int, share: float = 0.1) -> list[Page]:
+    made = []
+    for number in range(count):
+        chance = random.Random(f"{host} {number}")
+        row = [chance.choice((subject if chance.random() < share else COMMON)[EN].split()) for _ in range(200)]
+        made.append(page(" ".join(row), EN, f"https://{host}/{number}"))
+    return made
+
+
+def test_one_article_recognises_pages_of_another_kind_by_the_rest_of_the_crawl():
+    model = LearnedRelevance({EN: [text(ARTICLE, EN, 1, 600)]}, [EN])
+    others = [one for n in range(6) for one in shop_pages(REPAIR, f"{n}.example.org", 6)]
+    about = shop_pages(SHOP, "wine.example.org", 12)
+    judged = [*others[:18], *about[:4], *others[18:], *about[4:]]
+    scores(model, judged)
+    revised = dict(model.revised())
+    assert np.mean([revised[one.url] >= 0.5 for one in about[:4]]) >= 0.75
+    assert np.mean([revised[one.url] < 0.5 for one in others]) > 0.9
+    assert not model.revised()
+
+
+def test_from_many_texts_pages_are_not_judged_again():
+    model = LearnedRelevance({EN: [text(WINE, EN, n) for n in range(10)]}, [EN])
+    scores(model, pages(STARS))
+    assert not model.revised()

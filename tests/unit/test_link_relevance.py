@@ -9,6 +9,7 @@ from unit.test_topical_adaptive import EN, Addresses
 
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance
 from bitrawl.strategies.adaptive.link_relevance import BEST, SHIFT_AFTER, Column, LinkRelevance
+from bitrawl.url import Url
 
 
 def judged(path: str, score: float) -> Page:
@@ -98,3 +99,60 @@ def test_words_are_learned_only_where_the_judge_recognises_pages():
 
     assert learned(0.01) == 0
     assert learned(0.9) > 0.1
+
+
+class Revising(Addresses):
+    """Says once that it would judge a page otherwise now."""
+
+    def __init__(self) -> None:
+        self.changes: list[tuple[Url, float]] = []
+
+    def revised(self) -> list[tuple[Url, float]]:
+        changes, self.changes = self.changes, []
+        return changes
+
+
+def test_a_page_that_is_judged_otherwise_later_changes_what_its_links_and_its_place_are_worth():
+    model = Revising()
+    links = LinkRelevance(model, EN)
+    links.add([Link(url("/a/"), LinkKind.PAGE), Link(url("/a/other"), LinkKind.PAGE)], None)
+    seen = judged("/a/", 0.02)
+    links.arrived(seen.url, seen)
+    rows = links.add([Link(url("/b/page"), LinkKind.PAGE, seen.url), Link(url("/a/other"), LinkKind.PAGE)], None)
+    links.add([Link(url("/b/page"), LinkKind.PAGE, seen.url)], seen)
+    before = links.chance(rows)
+    model.changes.append((seen.url, 0.95))
+    links.arrived(url("/elsewhere"), None)
+    assert (links.chance(rows) > before + 0.05).all()
+
+
+def test_a_host_that_brought_nothing_leaves_less_hope_for_its_other_places():
+    links = LinkRelevance(Addresses(), EN)
+    rows = links.add([Link(url(f"/{n}/"), LinkKind.PAGE) for n in range(4)], None)
+    none = np.zeros(1, np.float32)
+    assert links.hope(rows[3:], none)[0] == 1
+    links.arrived(url("/0/"), judged("/0/", 0.01))
+    links.arrived(url("/1/"), judged("/1/", 0.01))
+    assert links.hope(rows[3:], none)[0] < 0.4
+    links.arrived(url("/2/"), judged("/2/", 0.99))
+    assert links.hope(rows[3:], none)[0] > 0.45
+
+
+def test_pages_in_another_language_leave_less_hope_until_the_host_shows_one_that_was_asked_for():
+    links = LinkRelevance(Addresses(), EN)
+    rows = links.add([Link(url(f"/{n}/"), LinkKind.PAGE) for n in range(2)], None)
+    four = np.full(1, 4, np.float32)
+    assert links.hope(rows[1:], four)[0] < 0.3
+    links.arrived(url("/0/"), judged("/0/", 0.99))
+    assert links.hope(rows[1:], four)[0] > 0.9
+
+
+def test_a_page_that_was_judged_and_dropped_brings_nothing_however_it_is_judged_later():
+    model = Revising()
+    links = LinkRelevance(model, EN)
+    rows = links.add([Link(url("/a/dropped"), LinkKind.PAGE), Link(url("/a/other"), LinkKind.PAGE)], None)
+    links.arrived(url("/a/dropped"), None)
+    before = links.chance(rows)
+    model.changes.append((url("/a/dropped"), 0.95))
+    links.arrived(url("/elsewhere"), None)
+    assert (links.chance(rows) <= before).all()

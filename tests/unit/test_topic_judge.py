@@ -35,6 +35,9 @@ class Pupil:
         assert page.url not in self.judged  # it is judged with what it taught
         self.taught.append(page.url)
 
+    def revised(self) -> list[tuple[Url, float]]:
+        return []
+
 
 def url(path: str) -> Url:
     return Url.parse(path if "://" in path else f"http://a.test{path}")

@@ -10,6 +10,7 @@ from bitrawl.model import Language, Link, LinkKind, Page, Relevance, SiteKnowled
 from bitrawl.strategies.adaptive.scorer import Adaptive
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive
 from bitrawl.topic.judge import TopicJudge
+from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")
 SITE = SiteKnowledge("site.test")
@@ -27,6 +28,9 @@ class Addresses:
 
     def learn(self, page: Page, *, relevant: bool) -> None:
         pass
+
+    def revised(self) -> list[tuple[Url, float]]:
+        return []
 
 
 def bilingual() -> TopicalAdaptive:

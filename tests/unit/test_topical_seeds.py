@@ -36,6 +36,9 @@ class Doubtful:
     def learn(self, page: Page, *, relevant: bool) -> None:
         pass
 
+    def revised(self) -> list[tuple[Url, float]]:
+        return []
+
 
 def test_a_seed_stays_first_whatever_earlier_visits_brought():
     strategy = TopicalAdaptive([EN], Doubtful(), str)

@@ -26,15 +26,15 @@ from bitrawl.text.word_keys import meaningful
 from bitrawl.text.words import words
 from bitrawl.topic.hashed import Document, document
 from bitrawl.topic.running_text import has_running_text
-from bitrawl.topic.subject import COMMON, Subject
+from bitrawl.topic.subject import COMMON, FEW_TEXTS, Subject
 from bitrawl.url import Url
 
 THRESHOLD = 0.5
 # What is read of a page or text. On the English pages of shared/domain/web, 6,000 take 0.8 of the CPU time of 12,000 (2026-11).
 MOST_CHARACTERS = 6_000
 FEW_CHARACTERS = 200  # of main text; a page with less is judged by all that stands on it; judgement
-# With fewer texts, each is cut into parts that serve as examples: the model has to see how much examples differ.
-FEW_TEXTS, PART_CHARACTERS, MOST_PARTS = 5, 1500, 40  # judgement
+# With fewer than FEW_TEXTS, each is cut into parts that serve as examples: the model has to see how much examples differ.
+PART_CHARACTERS, MOST_PARTS = 1500, 40  # judgement
 LEAST_PARTS = 3  # of a short text: a single example says nothing of how much examples differ; judgement
 LEAST_TELLING = 5  # different words of them that are not common; judgement
 LEAST_WORDS = 50  # of all example texts of a language together; with fewer nothing can be learned; judgement
@@ -113,6 +113,12 @@ class LearnedRelevance:
         for read in parts:
             if read.size:
                 subject.learn(read, relevant=relevant)
+        if relevant and self._terms is None:
+            subject.texts += 1
+
+    def revised(self) -> list[tuple[Url, float]]:
+        found = [one for subject in self._subjects.values() for one in subject.revised()]
+        return [(url, _probability(logit)) for url, logit in found]
 
     def lacks(self, page: Page) -> str:
         """Why the page cannot be an example, as the end of a sentence about it; empty if it can."""
@@ -144,8 +150,11 @@ class LearnedRelevance:
                 f"the example texts in {language} do not tell what the topic is: {why};"
                 f" bring at least {LEAST_WORDS} words about it (one article is enough), or a term list"
             )
+        subject = self._subject(language)
         for one in read:
-            self._subject(language).learn(one, relevant=True)
+            subject.learn(one, relevant=True)
+        if self._terms is None:
+            subject.texts += len(examples)
 
     def _subject(self, language: Language) -> Subject:
         language = self._wanted(language) or language
@@ -166,7 +175,7 @@ class LearnedRelevance:
             score = _probability(subject.logit(read) + (_term_logit(terms) if terms else 0.0))
             self._remember(page, score)
             if self._adapting:
-                subject.observe(read)
+                subject.observe(read, page.url)
         elif terms is not None:
             score = terms.score
         elif (told := self._told_by_translations(page, subject, read)) is not None:

@@ -11,6 +11,7 @@ from bitrawl.model import Language, Page, Relevance
 from bitrawl.text.ngrams.model import UNKNOWN_ID, NgramModel
 from bitrawl.text.ngrams.sequences import sequences
 from bitrawl.topic.running_text import has_running_text
+from bitrawl.url import Url
 
 # Of the logarithm of a page of unknown words. The paper's is 5/7 (10^5 of 10^7, section 4) for a model of 800,000
 # sentences. Smaller models are surprised more: on the Ebola pages (2026-11) nine in ten pages about the topic are below
@@ -64,6 +65,9 @@ class PerplexityRelevance:
 
     def learn(self, page: Page, *, relevant: bool) -> None:
         """Nothing."""
+
+    def revised(self) -> Sequence[tuple[Url, float]]:
+        return []
 
     def maximum(self, language: Language) -> float:
         """The highest perplexity of a relevant page; 0 in a language without a model."""

@@ -1,13 +1,16 @@
 """The topic in one language: what the examples say about it, and what the judged pages add."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitrawl.model import Language
 from bitrawl.text.frequencies import known, typical_keys
 from bitrawl.topic.hashed import FEATURES, RARITY_POWER, Document, Floats, counted, rarity
+from bitrawl.url import Url
 
 # Constants that were swept were swept on the tuning half of benchmarks/relevance.py (2026-11). The others are judgements.
 GENERAL_WEIGHT = 2000.0  # General language counts as this many words beside the examples. Swept 500–8000: flat.
@@ -40,6 +43,13 @@ EPOCHS, STEP = 12, 4.0  # of gradient descent
 CHECKED = 3  # every third example is left out of a fit to check it
 # Share of the pairs of such an example and a counter-example that the fit must rank rightly. Otherwise it is dropped.
 GUARD = 0.9
+# From so few texts nobody can tell how unlike each other pages about the topic are: parts of one article are much more alike. So
+# a page is also compared with the others of the crawl, in their deviations from the median of both scores (`Subject._spreads`).
+FEW_TEXTS = 5
+RELATIVE_MIDDLE = 1.5  # deviations above the median that are a chance of one half; judgement
+RELATIVE_SLOPE = (
+    2.0  # logits of one deviation; judgement: a page that is 2.2 deviations above is sure (`SURE_RELEVANT`)
+)
 LEAST_INHERITED = 5  # certain translations of relevant pages, before a language without examples is judged by itself
 
 
@@ -51,6 +61,15 @@ class Scale(NamedTuple):
 
     def logit(self, score: float) -> float:
         return self.slope * (score - self.middle)
+
+
+class Observed(NamedTuple):
+    """A judged document, with the scores of the prior."""
+
+    read: Document
+    difference: float
+    cosine: float
+    url: Url
 
 
 class Fit(NamedTuple):
@@ -71,7 +90,10 @@ class Subject:
         self._examples: list[Document] = []
         self._against: list[Document] = []
         self._inherited: list[Document] = []
-        self._window: list[tuple[Document, float]] = []  # with their prior
+        self._window: list[Observed] = []
+        self._relative: tuple[Scale, Scale] | None = None  # by the spread of the window
+        self._is_revised = False
+        self.texts = 0  # that the examples are from: parts of one text are one; 0 if that is not known
         self._observed, self._next_fit = 0, FIRST_FIT
         self._domain = np.zeros(FEATURES, np.float32)  # words of the examples, each of EXAMPLE_WORDS
         self._centre = np.zeros(FEATURES, np.float32)  # sum of their unit vectors
@@ -110,17 +132,26 @@ class Subject:
             self._refit()
         return self._mixed(read, self._prior(read))
 
-    def observe(self, read: Document) -> None:
+    def observe(self, read: Document, url: Url) -> None:
         """Remember a judged document. From time to time, the certain ones among them are learned from."""
-        entry = (read, self._prior(read))
+        entry = Observed(read, self._difference(read), self._cosine(read), url)
         if len(self._window) < WINDOW:
             self._window.append(entry)
         else:
             self._window[self._observed % WINDOW] = entry
         self._observed += 1
+        self._relative = None
         if self._observed >= self._next_fit:
             self._next_fit = int(self._observed * NEXT_FIT)
             self._refit()
+            self._is_revised = self._knows_few_texts
+
+    def revised(self) -> list[tuple[Url, float]]:
+        """The logits of judged documents as they are now. Once after each fit from few texts, which changes them much."""
+        if not self._is_revised:
+            return []
+        self._is_revised = False
+        return [(one.url, self._mixed(one.read, self._prior_of(one.difference, one.cosine))) for one in self._window]
 
     def weigh(self, read: Document) -> float:
         """For a few words. Those that the examples do not have say nothing."""
@@ -142,9 +173,29 @@ class Subject:
         return np.asarray((1 - share) * prior + share * linear, np.float32)
 
     def _prior(self, read: Document) -> float:
-        difference, cosine = self._scaled()
-        first, second = difference.logit(self._difference(read)), cosine.logit(self._cosine(read))
-        return DIFFERENCE_SHARE * first + (1 - DIFFERENCE_SHARE) * second
+        return self._prior_of(self._difference(read), self._cosine(read))
+
+    def _prior_of(self, difference: float, cosine: float) -> float:
+        by_difference, by_cosine = self._scaled()
+        prior = DIFFERENCE_SHARE * by_difference.logit(difference) + (1 - DIFFERENCE_SHARE) * by_cosine.logit(cosine)
+        if not self._knows_few_texts or len(self._window) < FIRST_FIT:
+            return prior
+        by_difference, by_cosine = self._spreads()
+        return max(prior, (by_difference.logit(difference) + by_cosine.logit(cosine)) / 2)
+
+    @property
+    def _knows_few_texts(self) -> bool:
+        return 0 < self.texts < FEW_TEXTS
+
+    def _spreads(self) -> tuple[Scale, Scale]:
+        """Scales by what the pages of the crawl get, all hosts weighing the same: most of them are not about the topic."""
+        if self._relative is None:
+            hosts = Counter(one.url.host for one in self._window)
+            weights = np.array([1 / hosts[one.url.host] for one in self._window])
+            differences = np.array([one.difference for one in self._window])
+            cosines = np.array([one.cosine for one in self._window])
+            self._relative = (_relative_scale(differences, weights), _relative_scale(cosines, weights))
+        return self._relative
 
     def _mixed(self, read: Document, prior: float) -> float:
         return (1 - LINEAR_SHARE) * prior + LINEAR_SHARE * self._fit.logit(read) if self._fit else prior
@@ -211,11 +262,12 @@ class Subject:
 
         The prior, which never learns from judged documents, has to agree: so what is learned cannot confirm itself.
         """
-        logits = np.array([self._mixed(read, prior) for read, prior in self._window])
+        priors = [self._prior_of(one.difference, one.cosine) for one in self._window]
+        logits = np.array([self._mixed(one.read, prior) for one, prior in zip(self._window, priors, strict=True)])
         order = np.argsort(-logits, kind="stable")
         best, worst = order[: int(MOST_SURE * len(order))], order[len(order) - int(LEAST_SURE * len(order)) :]
-        sure = [self._window[i][0] for i in best if self._window[i][1] >= SURE_RELEVANT]
-        return sure, [self._window[i][0] for i in worst if self._window[i][1] <= SURE_IRRELEVANT]
+        sure = [self._window[i].read for i in best if priors[i] >= SURE_RELEVANT]
+        return sure, [self._window[i].read for i in worst if priors[i] <= SURE_IRRELEVANT]
 
 
 def _words(read: Document) -> Floats:
@@ -225,6 +277,15 @@ def _words(read: Document) -> Floats:
 def _scale(low: float, high: float) -> Scale:
     span = max(high - low, 0.1 * abs(high), 1e-3)  # Examples that have nothing in common must not divide by zero.
     return Scale(low + MIDDLE * span, GAIN / span)
+
+
+def _relative_scale(scores: NDArray[np.float64], weights: NDArray[np.float64]) -> Scale:
+    """By the lower half, which pages about the topic are not in."""
+    order = np.argsort(scores, kind="stable")
+    ranks = np.cumsum(weights[order]) / weights.sum()
+    low, middle = scores[order[np.searchsorted(ranks, [0.16, 0.5])]]  # one deviation below the median, and the median
+    deviation = max(float(middle - low), 1e-6)
+    return Scale(float(middle) + RELATIVE_MIDDLE * deviation, RELATIVE_SLOPE / deviation)
 
 
 def _fitted(relevant: Sequence[Document], against: Sequence[Document]) -> Fit:

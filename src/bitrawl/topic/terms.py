@@ -10,6 +10,7 @@ from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Paragraph, Relevance
 from bitrawl.topic.matching import IsStopWord, TermMatcher
 from bitrawl.topic.term_list import Term, TermList
+from bitrawl.url import Url
 
 
 class Place(StrEnum):
@@ -85,6 +86,9 @@ class TermRelevance:
 
     def learn(self, page: Page, *, relevant: bool) -> None:
         """A list stays what its author wrote."""
+
+    def revised(self) -> Sequence[tuple[Url, float]]:
+        return []
 
     def annotated(self, page: Page) -> Page:
         """The page with the terms on each of its paragraphs."""

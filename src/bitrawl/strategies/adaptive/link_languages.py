@@ -107,6 +107,10 @@ class LinkLanguages:
         misnamed = (MISNAMED + self._misnamed) / (NAMED + self._named)
         return np.where(self._other[rows] & ~self._asked[rows], np.float32(misnamed), found)
 
+    def name_asked(self, rows: Rows) -> NDArray[np.bool_]:
+        """Whether the links name a language asked for."""
+        return self._asked[rows]
+
     def _grow(self, rows: int) -> None:
         while rows > len(self._places):
             for name in ("_places", "_asked", "_other", "_marked", "_heard", "_hosts"):

@@ -7,7 +7,6 @@ with weights that were trained on other webs, and each visit corrects them a lit
 
 import re
 from bisect import insort
-from collections import deque
 from collections.abc import Sequence
 from enum import IntEnum
 from math import exp, log1p
@@ -91,6 +90,14 @@ class SourcePage(NamedTuple):
     group: int  # of the links that it has
 
 
+class Brought(NamedTuple):
+    """What a visit brought. It is counted again when the shift changes, or what the judge says of the page."""
+
+    groups: list[int]  # of the link
+    odds: float  # of the page
+    rows: list[int]  # links of the page
+
+
 class LinkRelevance:
     """Rows are numbered in the order in which the links were found."""
 
@@ -114,6 +121,7 @@ class LinkRelevance:
         self._word_weights = WordWeights(self.words, WORD_STEP)
         self._facts = np.zeros((FIRST_ROWS, len(Column)), np.float32)
         self._groups = np.zeros((FIRST_ROWS, 2), np.int32)  # place, source
+        self._hosts = np.zeros(FIRST_ROWS, np.int32)  # groups of hosts
         self._visited = np.zeros(FIRST_ROWS, bool)
         self._totals = np.zeros((FIRST_ROWS, 2), np.float32)  # sum of the sources' odds, and how many they are
         self._moved: dict[int, list[int]] = {}  # links that redirect to a link that was not visited
@@ -121,8 +129,7 @@ class LinkRelevance:
         self._judged = 0  # pages in a language asked for
         self._best: list[float] = []  # the highest of their log-odds, in rising order
         self._shift = 0.0
-        # What visits have brought, to be counted again when the shift changes: groups of the link, and log-odds.
-        self._brought: deque[tuple[list[int], float]] = deque(maxlen=SHIFT_WINDOW)
+        self._brought: dict[Url, Brought] = {}  # by the last pages; by the link of a visit without one
         self._weighed: dict[tuple[str, Language], float] = {}
         self._weighed_terms: dict[tuple[str, Language], float] = {}
 
@@ -155,6 +162,8 @@ class LinkRelevance:
         odds = self._shifted(source.odds)
         first = self._totals[rows, 1] == 0
         self._totals[rows] += (odds, 1)
+        if page.url in self._brought:
+            self._brought[page.url].rows.extend(rows.tolist())
         better = first | (facts[rows, Column.BEST_SOURCE] <= odds)
         self._groups[rows[better], 1] = source.group
         facts[rows[better], Column.BEST_SOURCE] = odds
@@ -203,6 +212,16 @@ class LinkRelevance:
         found[:, Column.TERMS] *= self.unsure
         return found
 
+    def hope(self, rows: Rows, foreign: Floats) -> Floats:
+        """What other pages of the host leave of the hope that a place of it is relevant: 1 before anything was seen.
+
+        `foreign` pages of the host say nothing of the topic. They count while it has shown none in a language asked for.
+        """
+        hosts = self._hosts[rows]
+        visits = self._rates.visits(hosts)
+        found: Floats = (1 + self._rates.gains(hosts)) / (1 + np.where(visits > 0, visits, foreign))
+        return found
+
     def see_through(self, old: int, new: int) -> None:
         """The page of a link says nothing and leads to another: what was said of the one is said of the other."""
         if self._totals[old, 1]:
@@ -221,6 +240,7 @@ class LinkRelevance:
 
     def arrived(self, url: Url, page: Page | None) -> None:
         """A visit ended; None if it brought no page."""
+        self._revise()
         odds = self._judge(page) if page is not None else -MOST_ODDS
         gain = self._gain(odds)
         row = self._rows.get(url)
@@ -231,7 +251,7 @@ class LinkRelevance:
             groups = np.unique(self._groups[[row, *self._moved.pop(row, ())]]).tolist()
             for group in groups:
                 self._rates.count(group, 1.0, gain)
-            self._brought.append((groups, odds))
+            self._remember(page.url if page is not None else url, Brought(groups, odds, []))
             away = int(self._facts[row, Column.AWAY])
         if page is not None:
             relevant = bool(page.relevance and page.relevance.relevant)
@@ -240,6 +260,41 @@ class LinkRelevance:
                 0 if relevant else min(away + 1, FARTHEST),
                 self._rates.below(self._rates.group(("source",))),
             )
+
+    def _remember(self, url: Url, brought: Brought) -> None:
+        self._brought[url] = brought
+        if len(self._brought) > SHIFT_WINDOW:
+            del self._brought[next(iter(self._brought))]
+
+    def _revise(self) -> None:
+        """What earlier pages brought is counted by what the judge says of them now.
+
+        Otherwise a host that was visited before the judge had learned enough would seem worse than one that was visited after.
+        """
+        known = self._brought.keys() & self._sources.keys()  # a page that was judged and dropped is no source
+        revised = [(url, _odds(score)) for url, score in self._model.revised() if url in known]
+        if not revised:
+            return
+        self._weighed.clear()
+        for url, odds in revised:
+            brought = self._brought[url]
+            for group in brought.groups:
+                self._rates.count(group, 0.0, self._gain(odds) - self._gain(brought.odds))
+            self._hear_again(np.array(brought.rows, np.int64), self._shifted(brought.odds), self._shifted(odds))
+            self._brought[url] = brought._replace(odds=odds)
+            self._sources[url] = self._sources[url]._replace(odds=odds)
+        self._best = sorted(brought.odds for brought in self._brought.values())[-BEST:]
+
+    def _hear_again(self, rows: Rows, before: float, now: float) -> None:
+        """A page that has these links is worth something else than it was."""
+        rows = rows[~self._visited[rows]]
+        if not len(rows):
+            return
+        facts, totals = self._facts, self._totals
+        np.add.at(totals[:, 0], rows, np.float32(now - before))
+        facts[rows, Column.MEAN_SOURCE] = totals[rows, 0] / totals[rows, 1]
+        best = facts[rows, Column.BEST_SOURCE]
+        facts[rows, Column.BEST_SOURCE] = np.where(np.isclose(best, before), now, np.maximum(best, now))
 
     def _judge(self, page: Page) -> float:
         """The log-odds of a page, and from time to time a new shift.
@@ -264,7 +319,7 @@ class LinkRelevance:
 
         The best of all, and not a share of the last ones: where little is left to find, the rest must not seem better.
         """
-        return SHIFT_TO - self._best[-max(1, min(BEST, self._judged // 10))]
+        return SHIFT_TO - self._best[-max(1, min(len(self._best), self._judged // 10))]
 
     @property
     def unsure(self) -> float:
@@ -278,11 +333,11 @@ class LinkRelevance:
         for column in (Column.BEST_SOURCE, Column.MEAN_SOURCE):
             facts[heard, column] = np.clip(facts[heard, column] + change, -MOST_ODDS, MOST_ODDS)
         totals[heard, 0] = facts[heard, Column.MEAN_SOURCE] * totals[heard, 1]
-        before = [self._gain(odds) for _, odds in self._brought]
+        before = [self._gain(brought.odds) for brought in self._brought.values()]
         self._shift = shift
-        for (groups, odds), earlier in zip(self._brought, before, strict=True):
-            for group in groups:
-                self._rates.count(group, 0.0, self._gain(odds) - earlier)
+        for brought, earlier in zip(self._brought.values(), before, strict=True):
+            for group in brought.groups:
+                self._rates.count(group, 0.0, self._gain(brought.odds) - earlier)
 
     def _shifted(self, odds: float) -> float:
         return odds if odds <= -MOST_ODDS else float(np.clip(odds + self._shift, -MOST_ODDS, MOST_ODDS))
@@ -331,10 +386,11 @@ class LinkRelevance:
             self._facts[row, Column.ADDRESS] = _cut(weight)
             self.words.add(row, _words(url), language)
             self._groups[row, 0] = self._rates.group(("place", url.host, *_folders(url)))
+            self._hosts[row] = self._rates.group(("place", url.host))
         return np.array([self._rows[link.url] for link in links], np.int64)
 
     def _grow(self) -> None:
-        for name in ("_facts", "_groups", "_totals", "_visited"):
+        for name in ("_facts", "_groups", "_hosts", "_totals", "_visited"):
             old = getattr(self, name)
             new = np.zeros((2 * len(old), *old.shape[1:]), old.dtype)
             new[: len(old)] = old

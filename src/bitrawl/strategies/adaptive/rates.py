@@ -73,6 +73,11 @@ class Rates:
         found: Floats = np.frombuffer(self._visits, np.float32)[groups]
         return found
 
+    def gains(self, groups: Groups) -> Floats:
+        """What they brought, of each group."""
+        found: Floats = np.frombuffer(self._gains, np.float32)[groups]
+        return found
+
     def novelty(self, groups: Groups) -> Floats:
         """0 for a group with visits. For one without, the share of its visited siblings that gained something, of 1 at first.
 

@@ -37,6 +37,7 @@ LEAST = 1e-4  # judgement: 0 would refuse a link
 # A place, a host or a first directory, that another host links to is looked at before links of the same chance are dug out
 # elsewhere: its first page says more of it than any link to it. And because a judge that errs digs on where it errs, the
 # most promising new place comes next after 4 visits, 8, 16 and so on, whatever is queued.
+# It is less for a host whose other pages brought nothing (`LinkRelevance.hope`): a directory may link to 20 places of one host.
 CURIOSITY = 0.25
 # One page does not tell what a host is worth: its links stay worth this much, divided by 1 and the visits of the host. So where
 # nothing better is queued, hosts take turns. Of 0, 0.2, 0.3 and 0.5 on the variants of benchmarks/homes.py (2026-11): with less,
@@ -139,6 +140,8 @@ class TopicalAdaptive:
         if page is not None and not self._says_something(page):
             self._tunnels[link.url.host] = self._tunnels.get(link.url.host, 0) + 1
             self._links.passed(link.url, page)
+            if self._languages.is_other(page.language):
+                self._queue.foreign[self._queue.number_of(link.url.host)] += 1
             return
         self._tunnels.pop(link.url.host, None)
         self._places.add(_place(link.url))
@@ -226,7 +229,9 @@ class TopicalAdaptive:
         visits = queue.visits[queue.host[rows]]
         most = UNSURE * (self._links.unsure + SURE * (1 - self._links.unsure))
         unsure = np.where(visits > 0, np.float32(most) / (1 + visits), np.float32(0))
-        chance += (1 - chance) * np.maximum(np.float32(CURIOSITY) * queue.look[rows], unsure)
+        foreign = np.where(self._languages.name_asked(rows), np.float32(0), queue.foreign[queue.host[rows]])
+        curious = np.float32(CURIOSITY) * queue.look[rows] * self._links.hope(rows, foreign)
+        chance += (1 - chance) * np.maximum(curious, unsure)
         found: Floats = chance * queue.expected[rows]
         return found
 
@@ -294,6 +299,7 @@ class _Queue:
         self.count = 0
         self.host = np.zeros(1024, np.int32)
         self.visits = np.zeros(64, np.float32)  # by host
+        self.foreign = np.zeros(64, np.float32)  # the same, of pages in languages that were not asked for
         self._hosts: dict[str, int] = {}
 
     def number_of(self, host: str) -> int:
@@ -301,6 +307,7 @@ class _Queue:
         number = self._hosts.setdefault(host, len(self._hosts))
         if number >= len(self.visits):
             self.visits = np.concatenate([self.visits, np.zeros_like(self.visits)])
+            self.foreign = np.concatenate([self.foreign, np.zeros_like(self.foreign)])
         return number
 
     def grow(self, rows: int) -> None:
