@@ -7,7 +7,6 @@ All hosts are on loopback, in a process of their own (`benchmarks.no_answer`), a
 """
 
 import argparse
-import os
 import resource
 import subprocess
 import sys
@@ -33,7 +32,7 @@ class Watch(threading.Thread):
         """Until the process has ended."""
         while True:
             try:
-                self.descriptors = max(self.descriptors, len(os.listdir(f"/proc/{self._pid}/fd")))
+                self.descriptors = max(self.descriptors, len([*Path(f"/proc/{self._pid}/fd").iterdir()]))
                 status = Path(f"/proc/{self._pid}/status").read_text(encoding="ascii")
                 self.kilobytes = max(self.kilobytes, int(status.partition("VmHWM:")[2].split()[0]))
             except (OSError, IndexError):
