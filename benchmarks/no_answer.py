@@ -98,6 +98,7 @@ class Crawl:
         self._folder = place
         self._began = time.perf_counter()
         self._process = subprocess.Popen([*map(str, command)], env=environment())
+        self.pid = self._process.pid
 
     def ended(self) -> Run:
         _, status, used = os.wait4(self._process.pid, 0)

@@ -107,12 +107,13 @@ async def test_a_crawl_asks_the_same_at_the_same_times_whatever_the_date_is_set_
 
 async def test_robots_txt_is_obeyed_as_it_is_a_day_later_whatever_the_date_is_set_to(tmp_path: Path):
     def robots(now: float) -> str:
-        return "User-agent: *\nDisallow: /3" if now < FakeClock().now() + DAY else "User-agent: *\nDisallow: /2"
+        paths = ("/3", "/29") if now < FakeClock().now() + DAY else ("/28",)
+        return "\n".join(["User-agent: *", *(f"Disallow: {path}$" for path in paths)])
 
     plain = await crawled(tmp_path / "plain", {}, Budget(), robots, delay=HOUR)
-    outcomes = dict(plain[1])
-    # What was refused before stays refused. What was allowed, and had not been visited, is refused now.
-    assert [outcomes[f"{HOME}{page}"] for page in (2, 3, 22, 26, 29)] == ["page", "robots", "page", "robots", "robots"]
+    outcomes = {url.removeprefix(HOME): outcome for url, outcome in plain[1]}
+    # Of what had not been visited by then, /28 was allowed and is refused; /29 was refused and is allowed. /3 stays refused.
+    assert [outcomes[page] for page in ("2", "3", "27", "28", "29")] == ["page", "robots", "page", "robots", "page"]
     assert [url for _, url in plain[0]].count(f"{HOME}robots.txt") == 2
     for number, date in enumerate((NOW - DAY, 0.0, NOW + DAY)):
         assert await crawled(tmp_path / str(number), {4: date}, Budget(), robots, delay=HOUR) == plain
