@@ -125,7 +125,7 @@ async def experiment(runs: int, seed: int, most: int) -> int:
                 outcome, kills = await _disturbed(web, Path(tempfile.mkdtemp(dir=folder)), moments, dice, expected)
                 if not kills and outcome == SAME:
                     continue  # It ended before its moment, so it does not count.
-                outcomes[outcome] += 1
+                outcomes[outcome.partition(":")[0]] += 1
                 struck.update(kill.doing for kill in kills)
                 told = "; ".join(f"{kill.doing} ({kill.at:.1f} s)" for kill in kills)
                 print(f"{outcomes.total():3} {outcome}; killed while {told}", flush=True)
