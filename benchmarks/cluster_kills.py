@@ -1,7 +1,7 @@
 """`kill -9` of bundle processes and of Dask workers while they work: does a run over many sites end with the same corpus?
 
-    python -m benchmarks.kills              # 40 kills: 20 of bundle processes, 20 of Dask workers
-    python -m benchmarks.kills --kills 4 --seed 7
+    python -m benchmarks.cluster_kills              # 40 kills: 20 of bundle processes, 20 of Dask workers
+    python -m benchmarks.cluster_kills --kills 4 --seed 7
 
 The sites are those of the bundled web. Each run gets four kills, at random moments, of a process that is at work. If the
 command ends with status 1, it is given again. Its merged corpus is compared with that of an undisturbed run.
@@ -115,7 +115,7 @@ async def measure(kills: int, seed: int) -> bool:
         with tempfile.TemporaryDirectory() as folder:
             undisturbed = await run(web, Path(folder), "bundle process", 0, dice)
         lines = sorted(undisturbed.corpus.splitlines())
-        print(f"kills: {len(demo.hosts())} hosts, bundles of {SIZE} sites; undisturbed {len(lines)} lines of TSV")
+        print(f"cluster_kills: {len(demo.hosts())} hosts, bundles of {SIZE} sites; undisturbed {len(lines)} lines of TSV")
         print(f"{'killed':<16}{'kills':>7}{'commands':>10}{'fetched twice':>15}  corpus")
         for kind in ENGINES:
             left = kills // len(ENGINES)
