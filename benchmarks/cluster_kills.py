@@ -115,7 +115,9 @@ async def measure(kills: int, seed: int) -> bool:
         with tempfile.TemporaryDirectory() as folder:
             undisturbed = await run(web, Path(folder), "bundle process", 0, dice)
         lines = sorted(undisturbed.corpus.splitlines())
-        print(f"cluster_kills: {len(demo.hosts())} hosts, bundles of {SIZE} sites; undisturbed {len(lines)} lines of TSV")
+        print(
+            f"cluster_kills: {len(demo.hosts())} hosts, bundles of {SIZE} sites; undisturbed {len(lines)} lines of TSV"
+        )
         print(f"{'killed':<16}{'kills':>7}{'commands':>10}{'fetched twice':>15}  corpus")
         for kind in ENGINES:
             left = kills // len(ENGINES)
