@@ -85,6 +85,8 @@ class DaskExecutor:
         return f"{idle.what}: waiting for {seconds:.0f} s{orders}. To start one: {idle.remedy}"
 
     def submit(self, order: Order) -> None:
+        if self._client.status != "running":
+            self.workers()
         self._submitted += 1
         key = f"bitrawl-{order.run}-{order.bundle.name}-{self._submitted}"
         future = self._client.submit(_on_worker, self._task, order, __version__, key=key, pure=False)
@@ -143,11 +145,11 @@ class DaskExecutor:
         try:
             client = self._distributed.Client(where, timeout=patience, set_as_default=False)
             scheduler, _ = client.sync(_asked, client.scheduler, callback_timeout=patience)
+            self._check_versions(client)
         except (OSError, ValueError, self._distributed.TimeoutError) as error:
             raise ClusterError(
                 f"no Dask scheduler answers at {self._address}: {error}; start one with: dask scheduler"
             ) from error
-        self._check_versions(client)
         return client, scheduler
 
     def _reconnect(self) -> None:
