@@ -11,6 +11,7 @@ repaired and mined again (`bitrawl check --repair`, then `bitrawl mine`): it mus
 """
 
 import argparse
+import io
 import os
 import random
 import re
@@ -24,7 +25,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -118,6 +119,14 @@ def given(*arguments: str) -> Ended:
         return Ended(os.waitstatus_to_exitcode(ended), out.read(), err.read().decode("utf-8", "replace"))
 
 
+def warm_up(folder: Path) -> None:
+    """Load what commands load when they run, once for all processes: a command takes an eighth of the time then."""
+    for command in ("status", "sample", "export", "check"):
+        sys.argv = ["bitrawl", command, str(folder)]
+        with suppress(SystemExit), redirect_stdout(io.StringIO()):
+            bitrawl_main()
+
+
 class Trial:
     """The folders to damage, and what the commands say of them."""
 
@@ -145,8 +154,10 @@ class Trial:
         given("export", str(self.base / "judged"))
         self.prepare_many()
         self.prepare_saved(whole)
-        for folder in ("whole", "killed", "judged", "many", "saved"):
-            self.expected[folder] = self.looked_at(folder)
+        with self.copied("whole") as folder:
+            warm_up(folder)
+        for name in ("whole", "killed", "judged", "many", "saved"):
+            self.expected[name] = self.looked_at(name)
 
     def prepare_many(self) -> None:
         many = self.base / "many"

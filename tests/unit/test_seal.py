@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import DamagedError
+from bitrawl.store import seal
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
@@ -19,6 +20,7 @@ KILLED = """
 import os, sys
 sys.path[:] = {path!r}
 from pathlib import Path
+from bitrawl.store import seal
 from bitrawl.store.ledger import Ledger
 ledger = Ledger(Path({ledger!r}))
 for number in range({pages}):
@@ -126,3 +128,20 @@ def test_a_row_that_cannot_be_read_is_a_sentence_about_its_file(tmp_path: Path):
     with pytest.raises(DamagedError, match="no-such-reason"):
         ledger.skip_of(Url.parse("http://a.test/x"))
     ledger.close()
+
+
+def test_a_ledger_that_is_written_while_it_is_compared_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "job.sqlite"
+    write_ledger(path)
+    measured, before = seal._measured, seal._measured(path)
+
+    def late(_path: Path) -> seal.Seal:
+        monkeypatch.setattr(seal, "_measured", measured)
+        ledger = Ledger(path)
+        ledger.remember("more", 1)
+        ledger.close()
+        return seal.Seal(before.size, before.crc + 1)
+
+    monkeypatch.setattr(seal, "_measured", late)
+    seal.verify(path)
+    assert None not in facts(path)

@@ -196,7 +196,11 @@ def verify(path: Path, *, ours: bool = False) -> None:
     if seal.is_sealed(path):
         seal.verify(path)
     elif ours or not is_locked(path):
-        seal.verify_log(path)
+        try:
+            seal.verify_log(path)
+        except DamagedError:
+            if ours or not is_locked(path):  # otherwise a process has begun to write since we looked
+                raise
         _verify_structure(path)
 
 

@@ -44,11 +44,13 @@ def is_sealed(path: Path) -> bool:
 
 
 def verify(path: Path) -> None:
-    """Raise `DamagedError` if the file is not what was sealed."""
+    """Raise `DamagedError` if the file is not what was sealed; one that a process opens for writing meanwhile is sound."""
     sealed = _read(path)
-    if sealed is not None and _measured(path) != sealed:
-        where = _seal_of(path)
-        raise damaged(path, f"its content is not what bitrawl wrote; if you changed it yourself, delete {where}")
+    while sealed is not None and _measured(path) != sealed:
+        before, sealed = sealed, _read(path)
+        if sealed == before:
+            where = _seal_of(path)
+            raise damaged(path, f"its content is not what bitrawl wrote; if you changed it yourself, delete {where}")
 
 
 def verify_log(path: Path) -> None:
