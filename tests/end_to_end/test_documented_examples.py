@@ -26,36 +26,10 @@ BETWEEN = {"|", "<", ">", ">>", "&&", ";"}  # commands, and what they read and w
 
 # Documented before they are built: (command, flag), (command, flag, value) or (command,). To be empty at a release.
 COMING: set[tuple[str, ...]] = set()
+# Flags of benchmarks and of dask, in the running text.
 OTHERS = {
-    "--times",
-    "--nthreads",
-    "--memory-limit",
-    "--check",
-    "--parts",
-    "--pages",
-    "--pairs",
-    "--kilobytes",
-    "--mine",
-    "--sets",
-    "--counts",
-    "--small",
-    "--splits",
-    "--hide-urls",
-    "--edges",
-    "--table",
-    "--draw",
-    "--models",
-    "--sizes",
-    "--orphans",
-    "--urls",
-    "--good",
-    "--reach",
-    "--silent",
-    "--slow",
-    "--refused",
-    "--seconds",
-    "--homes",
-}  # flags of benchmarks, in the running text
+    flag for path in (ROOT / "benchmarks").glob("*.py") for flag in re.findall(r'"(--[a-z-]+)"', path.read_text())
+} | {"--good", "--silent", "--slow", "--refused", "--nthreads", "--memory-limit", "--check"}
 
 _BLOCK = re.compile(
     r"^(?P<skip> *<!-- not executed: [^\n]+ -->\n)?(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)```$",

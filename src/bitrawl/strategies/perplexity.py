@@ -9,16 +9,18 @@ from collections.abc import Sequence
 from math import log
 
 from bitrawl.languages import asked_language, claimed_language
-from bitrawl.model import Advice, Language, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Visit
+from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Visit
 from bitrawl.strategies.breadth_first import FIRST
 from bitrawl.url import Url
+from bitrawl.urls.marks import address_languages
 
 HIGHEST = 1e10  # judgement: beyond the perplexity of a text in which no word is known, which is 10^7 in the paper
 NO_TEXT = 1e20  # from there on it is no perplexity: the page has no text (topic/perplexity.py)
 LEAST = 1e-6  # judgement: of a link that nothing is known of, which is followed last; 0 would drop it
-# What the links of a page without a perplexity have of its own priority, and those that name one of the languages. Judgement: after
-# a seed, one such page still comes before text in which no word is known, and three after it.
-PASSED_ON, NAMED = 0.8, 0.99
+# What the links of a page without a perplexity have of its own priority: those that name one of the languages, others of a page
+# without running text, and others of a page in another language, which mostly lead to more of it. Judgement: after a seed, what a
+# page without text leads to comes before text in which no word is known, and what a page in another language leads to after it.
+NAMED, PASSED_ON, FOREIGN = 0.99, 0.8, 0.3
 
 
 class Perplexity:
@@ -26,7 +28,7 @@ class Perplexity:
 
     The links of a seed are never dropped: a hub need not be about the topic. A page without running text, or in a language without a
     model, has no perplexity: its links have a share of the priority that it had itself, and those that name one of the languages have
-    all of it, so that a page for choosing the language does not close its site.
+    nearly all of it, so that a page for choosing the language does not close its site.
     """
 
     def __init__(self, languages: Sequence[Language] = ()) -> None:
@@ -37,7 +39,7 @@ class Perplexity:
         perplexity = _perplexity(found_on) if found_on else NO_TEXT
         if found_on is not None and found_on.relevance is not None and perplexity >= NO_TEXT:
             passed = self._moved.get(found_on.url, 0.0)
-            shares = [NAMED if self._names(link) else PASSED_ON for link in links]
+            shares = [self._share(link, found_on) for link in links]
             return [
                 self._priority(link, max(LEAST, share * passed), beyond=False)
                 for link, share in zip(links, shares, strict=True)
@@ -52,8 +54,11 @@ class Perplexity:
             return self._moved[link.source]
         return 0.0 if beyond else priority
 
-    def _names(self, link: Link) -> bool:
-        return bool(link.hreflang) and asked_language(claimed_language(link.hreflang), self._languages) is not None
+    def _share(self, link: Link, found_on: Page) -> float:
+        named = [link.hreflang] if link.hreflang else address_languages(link.url, found_on.url)
+        if any(asked_language(claimed_language(code), self._languages) is not None for code in named):
+            return NAMED
+        return PASSED_ON if found_on.language == UNDETERMINED else FOREIGN
 
     def learn(self, visit: Visit, site: SiteKnowledge) -> None:  # noqa: ARG002
         outcome = visit.outcome

@@ -227,9 +227,9 @@ class TopicalAdaptive:
         chance = np.where(np.isnan(fixed), self._links.chance(rows), fixed)
         chance *= self._languages.chance(rows)
         visits = queue.visits[queue.host[rows]]
-        most = UNSURE * (self._links.unsure + SURE * (1 - self._links.unsure))
-        unsure = np.where(visits > 0, np.float32(most) / (1 + visits), np.float32(0))
         foreign = np.where(self._languages.name_asked(rows), np.float32(0), queue.foreign[queue.host[rows]])
+        most = UNSURE * (self._links.unsure + SURE * (1 - self._links.unsure))
+        unsure = np.where(visits > 0, np.float32(most) / ((1 + visits) * (1 + foreign)), np.float32(0))
         curious = np.float32(CURIOSITY) * queue.look[rows] * self._links.hope(rows, foreign)
         chance += (1 - chance) * np.maximum(curious, unsure)
         found: Floats = chance * queue.expected[rows]
