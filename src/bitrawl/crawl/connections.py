@@ -4,16 +4,15 @@ import os
 import socket
 from dataclasses import dataclass
 from enum import Enum
+from itertools import islice
 from types import SimpleNamespace
 from weakref import WeakSet
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
-from aiohttp.client_reqrep import ClientRequest
+from aiohttp.client_reqrep import ClientRequest, ConnectionKey
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
-
-RECOUNTED = 32  # new connections until those that are open are counted again, which takes time; judgement
 
 
 class CleanConnector(aiohttp.TCPConnector):
@@ -24,16 +23,14 @@ class CleanConnector(aiohttp.TCPConnector):
     goes over a new one. A host that did so gets one request per connection from then on, so that nothing it sends late
     can be mistaken either.
 
-    aiohttp limits the connections in use, and not those that are kept open for a next request. Here a connection gets
-    one request only while there are half as many more open as may be in use, so that thousands of hosts cannot use up
-    the file descriptors of the process.
+    aiohttp limits the connections in use, and not those that are kept open for a next request. Here at most half as many
+    more are open as may be in use, so that thousands of hosts cannot use up the file descriptors of the process: before
+    another is opened, the one that has been kept longest is closed.
     """
 
     def __init__(self, *, limit: int, **options: object) -> None:
         super().__init__(limit=limit, **options)  # type: ignore[arg-type]
         self._most_open = limit * 3 // 2
-        self._open = 0  # at most: some may have been closed since they were counted
-        self._created = 0
         self._used: WeakSet[ResponseHandler] = WeakSet()
         self._once: set[str] = set()  # hosts that get one request per connection
 
@@ -44,6 +41,7 @@ class CleanConnector(aiohttp.TCPConnector):
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 (it is the parent class that says so)
     ) -> Connection:
         while True:
+            self._make_room(req.connection_key)
             connection = await super().connect(req, traces, timeout)
             protocol = connection.protocol
             if protocol is None or protocol not in self._used:
@@ -55,18 +53,20 @@ class CleanConnector(aiohttp.TCPConnector):
                 self.distrust(req.host)
             connection.close()
         if protocol is not None:
-            if protocol not in self._used:
-                self._count(protocol)
-            if req.host in self._once or self._open > self._most_open:
+            self._used.add(protocol)
+            if req.host in self._once:
                 protocol.force_close()
         return connection
 
-    def _count(self, protocol: ResponseHandler) -> None:
-        self._used.add(protocol)
-        self._created += 1
-        self._open += 1
-        if self._created % RECOUNTED == 0:
-            self._open = sum(each.is_connected() for each in self._used)
+    def _make_room(self, wanted: ConnectionKey) -> None:
+        if wanted in self._conns:
+            return
+        too_many = 1 + len(self._acquired) + sum(map(len, self._conns.values())) - self._most_open
+        for key in islice([*self._conns], max(0, too_many)):
+            kept = self._conns[key]
+            kept.popleft()[0].close()
+            if not kept:
+                del self._conns[key]
 
     def distrust(self, host: str) -> bool:
         """From now on one request per connection; False when that was so before."""
