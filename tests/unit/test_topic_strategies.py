@@ -2,9 +2,11 @@
 
 from math import log, log1p
 
+import msgspec
 import pytest
 
 from bitrawl.model import (
+    UNDETERMINED,
     Advice,
     Language,
     Lease,
@@ -141,12 +143,21 @@ def test_links_of_a_page_beyond_the_maximum_are_dropped():
 
 @pytest.mark.parametrize("perplexity", [0.0, ENDLESS], ids=["in a language without a model", "without text"])
 def test_a_page_that_perplexity_cannot_judge_passes_on_a_share_of_its_own_priority(perplexity: float):
-    scorer, home = Perplexity(), link("/home")
-    splash = Page(home.url, EN, relevance=judged(perplexity, relevant=False))
+    scorer, home = Perplexity([EN]), link("/home")
+    splash = Page(home.url, UNDETERMINED, relevance=judged(perplexity, relevant=False))
     scorer.learn(Visit(Lease(home, 0.9), splash), SITE)
-    first, second = scorer.score([link("/en/"), link("/fr/")], splash, SITE)
-    assert first == second
-    assert score_of(1e9) < first < 0.9
+    one, other, named = scorer.score([link("/a"), link("/b"), link("/en/")], splash, SITE)
+    assert one == other
+    assert score_of(1e7) < one < named < 0.9
+
+
+def test_what_a_page_in_another_language_leads_to_comes_after_any_text_unless_it_names_a_language_asked_for():
+    scorer, home = Perplexity([EN]), link("/home")
+    dutch = Page(home.url, Language("nl"), relevance=judged(0.0, relevant=False))
+    scorer.learn(Visit(Lease(home, 1.0), dutch), SITE)
+    by_address, by_declaration = link("/en/"), msgspec.structs.replace(link("/x"), hreflang="en-GB")
+    found = scorer.score([link("/a"), by_address, by_declaration], dutch, SITE)
+    assert LEAST < found[0] <= score_of(1e7) < found[1] == found[2]
 
 
 def test_links_of_a_seed_are_never_dropped_for_a_hub_need_not_be_about_the_topic():

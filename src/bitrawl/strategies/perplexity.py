@@ -20,7 +20,7 @@ LEAST = 1e-6  # judgement: of a link that nothing is known of, which is followed
 # What the links of a page without a perplexity have of its own priority: those that name one of the languages, others of a page
 # without running text, and others of a page in another language, which mostly lead to more of it. Judgement: after a seed, what a
 # page without text leads to comes before text in which no word is known, and what a page in another language leads to after it.
-NAMED, PASSED_ON, FOREIGN = 0.99, 0.8, 0.3
+NAMED, PASSED_ON, FOREIGN = 0.99, 0.8, 0.25
 
 
 class Perplexity:
