@@ -143,6 +143,8 @@ def test_a_ledger_that_is_lost_is_set_aside_and_the_archive_says_how_much_is_saf
     assert "24 answers from the archive" in " ".join(out.split())
     assert (job / "damaged" / "job.sqlite").read_bytes() == content
     assert not (job / "job.sqlite").exists()
+    status, _, err = bitrawl("status", job)
+    assert (status, f"bitrawl mine --out {job}" in err.replace("\n", " ")) == (1, True)
 
 
 async def test_a_job_without_its_ledger_asks_its_archive_before_the_web(tmp_path: Path):

@@ -58,10 +58,12 @@ def check(folder: JobFolder, *, repair: bool = False) -> Iterator[Checked]:
         folder.reading().close()
     with locked(folder.ledger):
         yield _description(folder, repair=repair)
-        archive = list(_archive(folder))
+        sound = False
         if folder.ledger.exists():
-            yield _ledger(folder, repair=repair)
-        yield from archive
+            ledger = _ledger(folder, repair=repair)
+            sound = ledger.condition is Condition.SOUND
+            yield ledger
+        yield from _archive(folder, sound=sound)
         yield from _others(folder, repair=repair)
 
 
@@ -193,7 +195,8 @@ def _lost(folder: JobFolder, *, will: bool) -> str:
     )
 
 
-def _archive(folder: JobFolder) -> Iterator[Checked]:
+def _archive(folder: JobFolder, *, sound: bool) -> Iterator[Checked]:
+    """`sound`: whether the ledger is, which has the text of the pages."""
     for path in _archive_files(folder):
         name = f"warc/{path.name}"
         try:
@@ -213,7 +216,9 @@ def _archive(folder: JobFolder) -> Iterator[Checked]:
             Condition.DAMAGED,
             f"{counted(len(facts.damaged), 'record')} cannot be read (at byte {places}); {found} can",
             f"The corpus is not affected: the ledger has the text of all pages.{lost}"
-            " Only `--replay` and `--warc` miss these answers, and say so.",
+            " Only `--replay` and `--warc` miss these answers, and say so."
+            if sound
+            else "What is lost is fetched again by the next `mine` or `crawl`, if the site still has it.",
         )
 
 

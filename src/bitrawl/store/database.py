@@ -271,6 +271,10 @@ def _opened(path: Path) -> sqlite3.Connection:
     if not path.exists():
         where = shlex.quote(str(path.parent))
         message = f"{path.parent} holds no job; start one with: bitrawl mine URL --langs en,fr --out {where}"
+        if path.with_suffix(".toml").exists():
+            message = (
+                f"{path} is not there; to make it again from the archive or the web, run: bitrawl mine --out {where}"
+            )
         raise StoreError(message)
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
