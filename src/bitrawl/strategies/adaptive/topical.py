@@ -39,10 +39,13 @@ LEAST = 1e-4  # judgement: 0 would refuse a link
 # most promising new place comes next after 4 visits, 8, 16 and so on, whatever is queued.
 # It is less for a host whose other pages brought nothing (`LinkRelevance.hope`): a directory may link to 20 places of one host.
 CURIOSITY = 0.25
-# One page does not tell what a host is worth: its links stay worth this much, divided by 1 and the visits of the host. So where
-# nothing better is queued, hosts take turns. Of 0, 0.2, 0.3 and 0.5 on the variants of benchmarks/homes.py (2026-11): with less,
+# One page does not tell what a host is worth: until it had so many TURNS, its links stay worth this much, divided by 1 and its visits,
+# and by 1 and its pages in other languages. So where nothing better is queued, hosts take turns. Of 0, 0.2, 0.3 and 0.5 on the variants of benchmarks/homes.py (2026-11): with less,
 # hosts behind a home page that misleads are not found, with more, the turns are too many.
 UNSURE = 0.3
+# Without an end, a bilingual job digs on where pairs are certain and nothing is about the topic (ENV_EN_FR of benchmarks.focused: 18
+# pages accepted among the first 200; with 8 and 12 turns about three times as many, 2026-11).
+TURNS = 12
 # What is left of it when the judge has recognised enough pages. Of 0.1, 0.33 and 1 (wine and environment of `web`): with more, the last
 # pages of a topic wait for the turns of other hosts; with less, other sites about it are found late.
 SURE = 0.33
@@ -229,7 +232,8 @@ class TopicalAdaptive:
         visits = queue.visits[queue.host[rows]]
         foreign = np.where(self._languages.name_asked(rows), np.float32(0), queue.foreign[queue.host[rows]])
         most = UNSURE * (self._links.unsure + SURE * (1 - self._links.unsure))
-        unsure = np.where(visits > 0, np.float32(most) / ((1 + visits) * (1 + foreign)), np.float32(0))
+        turn = (visits > 0) & (visits < TURNS)
+        unsure = np.where(turn, np.float32(most) / ((1 + visits) * (1 + foreign)), np.float32(0))
         curious = np.float32(CURIOSITY) * queue.look[rows] * self._links.hope(rows, foreign)
         chance += (1 - chance) * np.maximum(curious, unsure)
         found: Floats = chance * queue.expected[rows]
