@@ -1,0 +1,666 @@
+"""Which parts of a page no reader sees, by its attributes, its inline styles and its own style elements.
+
+External style sheets and scripts are not read. So a text counts as hidden only if the page itself says so, and nothing in
+it shows how a reader or a script could make it appear: see docs/decisions/unseen-text.md.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, lru_cache
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from bitrawl.page.styles import (
+    AWAY,
+    CLEAR,
+    FAR,
+    TINY,
+    WHITE,
+    Block,
+    Colour,
+    Compound,
+    Declarations,
+    Rule,
+    blocks,
+    colour,
+    declared,
+    look_alike,
+    names_of,
+    on_screen,
+    pixels,
+    rules,
+    share,
+)
+
+
+class Way(StrEnum):
+    """A way to hide a text."""
+
+    DISPLAY = "display"
+    VISIBILITY = "visibility"
+    OPACITY = "opacity"
+    SIZE = "font size"
+    INDENT = "indent"
+    CLIP = "clip"
+    PLACE = "place"
+    BOX = "box"
+    INK = "colour"
+
+
+# What decides each way: the properties as they begin in a squeezed style sheet.
+_DECIDING: dict[Way, tuple[bytes, ...]] = {
+    Way.DISPLAY: (b"display:", b"content-visibility:"),
+    Way.VISIBILITY: (b"visibility:",),
+    Way.OPACITY: (b"opacity", b"transform:"),
+    Way.SIZE: (b"font-size:", b"font:"),
+    Way.INDENT: (b"text-indent:", b"overflow"),
+    Way.CLIP: (b"clip", b"position:"),
+    Way.PLACE: (b"position:", b"left:", b"right:", b"top:", b"bottom:", b"inset:", b"margin:", b"trans", b"scale:"),
+    Way.BOX: (b"width:", b"height:", b"overflow", b"padding"),
+    Way.INK: (b"color:", b"background", b"text-", b"position:"),
+}
+_MOVING = (b"transition", b"animation", b"will-change")
+# Passed on to what is inside, which may undo it; the other ways hide all that is inside.
+_INHERITED = frozenset((Way.VISIBILITY, Way.SIZE, Way.INK))
+
+# A block of a style sheet without any of these hides nothing.
+_HINTS = (
+    *(b"display:none", b"visibility:hidden", b"visibility:collapse", b"opacity:0", b"opacity:.0", b"opacity(0"),
+    *(b"font-size:0", b"font-size:.", b"font-size:1px", b"font:0", b"text-indent:", b"clip:", b"clip-path:"),
+    *(
+        b"left:-",
+        b"right:-",
+        b"top:-",
+        b"bottom:-",
+        b"margin:-",
+        b"left:9",
+        b"left:1000",
+        b"top:9",
+        b"translate",
+        b"scale",
+    ),
+    *(b"width:0", b"width:1px", b"height:0", b"height:1px", b"color:transparent", b"color:rgba(", b"inset:-"),
+)
+_SEARCHED = "style,[style],[hidden],dialog,font[color]"
+_OPENERS = "[aria-controls],[data-target],[data-bs-target],[data-toggle],label[for],a[href^='#']"
+_INLINE = frozenset(
+    (
+        *("a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "em", "font", "i", "ins", "kbd", "mark", "q", "s"),
+        *("small", "span", "strong", "sub", "sup", "tt", "u", "var"),
+    )
+)
+_PLAIN = _INLINE | frozenset(
+    ("p", "div", "li", "ul", "ol", "dl", "dd", "dt", "section", "article", "main", "blockquote")
+)
+_LONG_ENOUGH = 3  # letters of a name that a script would hardly contain by chance; judgement
+
+NOTHING: frozenset[int] = frozenset()
+# What one page may cost; judgement. What is left then counts as seen.
+MAX_SEARCHES = 300
+MAX_STEPS = 100_000
+
+Attributes = dict[str, str | None]
+
+
+def unseen(tree: LexborHTMLParser) -> frozenset[int]:
+    """The `mem_id` of elements, and of single texts, that no reader sees. All that is inside such an element is hidden."""
+    nodes = tree.css(_SEARCHED)
+    if not nodes:
+        return NOTHING
+    page = _Styled(tree)
+    page.read(nodes)
+    return page.hidden() if page.suspects else NOTHING
+
+
+@dataclass(slots=True)
+class _Suspect:
+    """An element that something may hide."""
+
+    node: LexborNode
+    names: frozenset[str]  # what a rule that shows it would name
+    ways: set[Way]
+
+
+class _Styled:
+    """A page with what its own styles say."""
+
+    def __init__(self, tree: LexborHTMLParser) -> None:
+        self.tree = tree
+        self.suspects: dict[int, _Suspect] = {}
+        self.blocks: list[Block] = []
+        self.matches: dict[int, list[tuple[int, Rule]]] = {}  # by element, with the place of the rule in the page
+        self.showing: list[tuple[int, Rule]] = []
+        self.searched: dict[str, list[LexborNode]] = {}
+        self.read_attributes: dict[int, Attributes] = {}
+        self.visited: set[int] = set()
+        self.grounds: dict[int, Colour | None] = {}
+        self.steps = 0
+
+    def read(self, nodes: Iterable[LexborNode]) -> None:
+        """Collect the style sheets, and the elements that may be hidden."""
+        last = 0
+        for node in nodes:
+            if node.mem_id == last:  # once for each part of the selector
+                continue
+            last = node.mem_id
+            attributes = node.attributes
+            if node.tag == "style":
+                self.read_sheet(node, attributes)
+            elif ways := self.ways_by_attributes(node.tag or "", attributes):
+                self.suspect(node, names_of(attributes), ways)
+        for block in self.blocks:
+            if block.certain and (ways := self.ways_by_block(block)):
+                for rule in rules(block):
+                    if rule.certain:
+                        for node in self.found(rule):
+                            self.suspect(node, rule.subject.names or frozenset((rule.subject.tag,)), ways)
+
+    def read_sheet(self, node: LexborNode, attributes: Attributes) -> None:
+        css = node.text()
+        media = on_screen(attributes.get("media") or "")
+        if media is None or not css:
+            return
+        found = blocks(css)
+        if not media or _is_in_noscript(node):  # holds for some readers: it can show a text, and hides none
+            found = tuple(block._replace(certain=False) for block in found)
+        self.blocks += found
+
+    def ways_by_attributes(self, tag: str, attributes: Attributes) -> set[Way]:
+        ways = {Way.DISPLAY} if _is_closed(tag, attributes) else set()
+        style = attributes.get("style")
+        if style:
+            ways |= _ways_by_style(style)
+        ink = _presented(tag, attributes).get("color", "")
+        if style and "color" in style.lower():
+            ink = declared(style)[0].get("color", ink)
+        return ways | {Way.INK} if ink and self.may_be_ground(colour(ink)) else ways
+
+    def ways_by_block(self, block: Block) -> set[Way]:
+        small = block.squeezed
+        hinted = any(hint in small for hint in _HINTS)
+        inked = b";color:" in small or small.startswith(b"color:")
+        if not hinted and not inked:
+            return set()
+        if not hinted and b"background" not in small and self.has_foreign_styles:
+            return set()
+        normal, important = declared(block.body)
+        values = {**normal, **important}
+        ways = _suspicious(values)
+        if inked and not self.has_foreign_styles and self.may_be_ground(colour(values.get("color", ""))):
+            ways.add(Way.INK)
+        return ways
+
+    def may_be_ground(self, ink: Colour | None) -> bool:
+        """Whether the colour of a text may be that of what is behind it. With other sheets, only white is asked about."""
+        return ink is not None and ink[3] > 0 and (look_alike(ink, WHITE) or not self.has_foreign_styles)
+
+    def suspect(self, node: LexborNode, names: frozenset[str], ways: Iterable[Way]) -> None:
+        if node.tag in _NO_TEXT:
+            return
+        known = self.suspects.setdefault(node.mem_id, _Suspect(node, names, set()))
+        known.names |= names
+        known.ways.update(ways)
+
+    def found(self, rule: Rule) -> list[LexborNode]:
+        """The elements that the rule is about."""
+        subject, above = rule.subject, rule.above
+        nodes = self.search(subject)
+        if not above and not subject.attributes and len(subject.names) + bool(subject.tag) == 1:
+            return nodes
+        return [
+            node for node in nodes if subject.fits(node.tag or "", self.attributes(node)) and self.is_below(node, above)
+        ]
+
+    def search(self, subject: Compound) -> list[LexborNode]:
+        """The elements with the rarest of its conditions."""
+        name = min(subject.names, default="")  # ids come before classes
+        source = self.tree.raw_html
+        if name and name[1:].encode("utf-8", "replace") not in source:
+            return []
+        key = f'[{"id" if name[0] == "#" else "class"}~="{name[1:]}"]' if name else subject.tag
+        key = key or (f"[{subject.attributes[0][0]}]" if subject.attributes else "")
+        if key not in self.searched:
+            if len(self.searched) >= MAX_SEARCHES or not key or name.count('"') or name.count("\\"):
+                return []
+            try:
+                self.searched[key] = self.tree.css(key)
+            except (SelectolaxError, ValueError):
+                self.searched[key] = []
+        return self.searched[key]
+
+    def is_below(self, node: LexborNode, above: Sequence[tuple[str, Compound]]) -> bool:
+        """Whether the elements around it fit. The nearest that fits is taken, and left only if its parent has to fit too."""
+        place, parent = 0, node.parent
+        again: tuple[int, LexborNode] | None = None
+        while place < len(above):
+            self.steps += 1
+            if parent is None or not parent.is_element_node or self.steps > MAX_STEPS:
+                return False
+            how, compound = above[place]
+            if compound.fits(parent.tag or "", self.attributes(parent)):
+                again = (place, parent) if how == " " else again
+                place, parent = place + 1, parent.parent
+            elif how == " ":
+                parent = parent.parent
+            elif again is None:
+                return False
+            else:
+                place, parent = again[0], again[1].parent
+        return True
+
+    def attributes(self, node: LexborNode) -> Attributes:
+        found = self.read_attributes.get(node.mem_id)
+        if found is None:
+            found = self.read_attributes[node.mem_id] = node.attributes
+        return found
+
+    def hidden(self) -> frozenset[int]:
+        self.cascade(set().union(*(suspect.ways for suspect in self.suspects.values())))
+        certain: set[int] = set()  # said by the element itself
+        doubtful: set[int] = set()
+        for mem_id, suspect in self.suspects.items():
+            if ways := self.verdict(suspect):
+                into = certain if self.is_plain(suspect) else doubtful
+                into.update((mem_id,) if ways - _INHERITED else self.texts_inside(suspect.node, ways))
+        if doubtful and self.has_scripts and not self.is_mostly_seen(certain | doubtful):
+            doubtful.clear()
+        return frozenset(certain | doubtful)
+
+    def cascade(self, ways: set[Way]) -> None:
+        """Find the rules that decide these ways, and the elements that they are about."""
+        telling = {start for way in ways for start in _DECIDING[way]}
+        if ways - {Way.DISPLAY}:
+            telling.update(_MOVING)
+        suspected = {name for one in self.suspects.values() for name in names_of(self.attributes(one.node))}
+        for order, block in enumerate(self.blocks):
+            if not any(start in block.squeezed for start in telling):
+                continue
+            for rule in rules(block):
+                names = rule.subject.names
+                if names and suspected.isdisjoint(names) and not ways & _INHERITED:
+                    continue
+                self.showing.append((order, rule))
+                if rule.certain:
+                    for node in self.found(rule):
+                        self.matches.setdefault(node.mem_id, []).append((order, rule))
+
+    def computed(self, node: LexborNode) -> dict[str, str]:
+        """The declarations that win for an element."""
+        attributes = self.attributes(node)
+        matched = sorted(self.matches.get(node.mem_id, ()), key=lambda one: (one[1].weight, one[0]))
+        normal, important = declared(attributes.get("style") or "")
+        values = _presented(node.tag or "", attributes)
+        for _, rule in matched:
+            values.update(rule.declarations)
+        values.update(normal)
+        for _, rule in matched:
+            values.update(rule.important)
+        values.update(important)
+        return values
+
+    def verdict(self, suspect: _Suspect) -> set[Way]:
+        """The ways in which an element is hidden, and stays so."""
+        if suspect.node.tag in ("html", "body") and self.has_scripts:
+            return set()  # until a script is ready
+        values = self.computed(suspect.node)
+        ways = _hiding(values)
+        if Way.INK in suspect.ways and Way.INK not in ways and self.has_the_colour_of_its_ground(suspect.node, values):
+            ways.add(Way.INK)
+        if not ways or self.is_plain(suspect):
+            return ways
+        ways -= self.moved(suspect.node, values)
+        if ways and (self.can_be_shown(suspect, values, ways) or self.is_opened(suspect)):
+            return set()
+        return ways
+
+    def is_plain(self, suspect: _Suspect) -> bool:
+        """Whether the element itself says that it is not there. That has always been believed."""
+        attributes = self.attributes(suspect.node)
+        return _is_closed(suspect.node.tag or "", attributes) or bool(_PLAINLY.search(attributes.get("style") or ""))
+
+    def moved(self, node: LexborNode, values: Declarations) -> set[Way]:
+        """The ways that an animation, or a script that fades in what the reader scrolls to, will undo."""
+        if any(values.get(name, "none") != "none" for name in ("animation", "animation-name")):
+            return _MOVED
+        if not self.has_scripts:
+            return set()
+        if any(values.get(name, "none") not in _STILL for name in ("transition", "transition-property", "will-change")):
+            return _MOVED
+        fades = (
+            any(name.startswith("data-") for name in self.attributes(node)) or values.get("transform", "none") != "none"
+        )
+        return {Way.OPACITY} if fades else set()
+
+    def can_be_shown(self, suspect: _Suspect, values: Declarations, ways: set[Way]) -> bool:
+        """Whether a rule of the page shows the element in another state of the page, or on another screen."""
+        applied = {order for order, _ in self.matches.get(suspect.node.mem_id, ())}
+        for order, rule in self.showing:
+            names = rule.subject.names or frozenset((rule.subject.tag,))
+            if order in applied or names.isdisjoint(suspect.names) or (rule.certain and not self.has_scripts):
+                continue
+            changed = {**values, **rule.declarations, **rule.important}
+            if changed != values and not ways & _hiding(changed):
+                return True
+        return False
+
+    def is_opened(self, suspect: _Suspect) -> bool:
+        """Whether a script refers to the element by its name, or a button that opens it."""
+        if not self.has_scripts:
+            return False
+        if self.attributes(suspect.node).get("id") in self.opened:
+            return True
+        names = [name[1:] for name in suspect.names if name[0] in ".#"]
+        return any(len(name) >= _LONG_ENOUGH and _mentions(self.script, name) for name in names)
+
+    def is_mostly_seen(self, hidden: set[int]) -> bool:
+        """Whether more text is seen than hidden. If not, a script shows the page when it is ready."""
+        lengths = {True: 0, False: 0}
+        if self.tree.body is not None:
+            for text, is_hidden in _texts(self.tree.body, hidden):
+                lengths[is_hidden] += len(text)
+        return lengths[False] >= lengths[True]
+
+    def texts_inside(self, root: LexborNode, ways: set[Way]) -> Iterator[int]:
+        """The texts in an element that is hidden in a way that elements inside may undo, unless they do."""
+        stack = [root.first_child]
+        while stack:
+            node = stack.pop()
+            if node is None:
+                continue
+            stack.append(node.next)
+            if node.is_text_node:
+                yield node.mem_id
+            elif node.is_element_node and node.mem_id not in self.visited and not self.undoes(node, ways):
+                self.visited.add(node.mem_id)
+                stack.append(node.first_child)
+
+    def undoes(self, node: LexborNode, ways: set[Way]) -> bool:
+        values, attributes = self.computed(node), self.attributes(node)
+        if Way.VISIBILITY in ways:
+            return values.get("visibility") == "visible"
+        if self.has_foreign_styles and ("class" in attributes or "id" in attributes or node.tag not in _INLINE):
+            return True
+        if Way.SIZE in ways:
+            size = values.get("font-size", "")
+            return bool(size) and (size.endswith("rem") or not size.endswith(("em", "%"))) and not _is_no_size(size)
+        is_link = node.tag == "a" and "href" in attributes
+        return is_link or not {"color", "background-color", "background-image"}.isdisjoint(values)
+
+    def has_the_colour_of_its_ground(self, node: LexborNode, values: Declarations) -> bool:
+        ink = colour(values.get("color", ""))
+        if ink is None or not ink[3] or not {"text-shadow", "text-stroke", "text-fill-color"}.isdisjoint(values):
+            return False
+        ground = self.ground(node)
+        return ground is not None and look_alike(ink, ground)
+
+    def ground(self, node: LexborNode) -> Colour | None:
+        """The colour behind an element; None if the page alone does not tell."""
+        passed = []
+        above: LexborNode | None = node
+        answer: Colour | None = None if self.has_foreign_styles else WHITE
+        while above is not None and above.is_element_node:
+            if above.mem_id in self.grounds:
+                answer = self.grounds[above.mem_id]
+                break
+            passed.append(above.mem_id)
+            if self.is_ground(above):
+                answer = _opaque(self.computed(above))
+                break
+            above = above.parent
+        self.grounds.update(dict.fromkeys(passed, answer))
+        return answer
+
+    def is_ground(self, node: LexborNode) -> bool:
+        """Whether the element has a ground of its own, or may have one that the page does not tell."""
+        values, attributes = self.computed(node), self.attributes(node)
+        if values.get("position") in _LIFTED or values.get("background-image", "none") != "none":
+            return True
+        if values.get("background-color", "transparent") not in _NO_GROUND:
+            return True
+        if not self.has_foreign_styles or node.mem_id in self.matches:
+            return False
+        return "class" in attributes or "id" in attributes or node.tag not in _PLAIN
+
+    @cached_property
+    def has_foreign_styles(self) -> bool:
+        links = self.tree.css("link[rel]")
+        sheets = any("stylesheet" in (node.attributes.get("rel") or "").lower() for node in links)
+        return sheets or b"@import" in self.tree.raw_html
+
+    @cached_property
+    def scripts(self) -> list[LexborNode]:
+        return [node for node in self.tree.css("script") if _is_program(node.attributes)]
+
+    @property
+    def has_scripts(self) -> bool:
+        return bool(self.scripts)
+
+    @cached_property
+    def script(self) -> str:
+        return "\n".join(node.text() for node in self.scripts)
+
+    @cached_property
+    def opened(self) -> frozenset[str]:
+        """The ids that buttons and links refer to."""
+        found: set[str] = set()
+        for node in self.tree.css(_OPENERS):
+            for name, value in node.attributes.items():
+                if value and (name in ("aria-controls", "for") or value[0] == "#"):
+                    found.update(part.lstrip("#") for part in value.split())
+        return frozenset(found)
+
+
+_STILL = ("none", "all 0s", "0s", "auto")
+_MOVED = set(Way) - {Way.DISPLAY, Way.INDENT}
+_LIFTED = ("absolute", "fixed", "sticky")  # what is behind is not what is around
+_NO_GROUND = ("transparent", "none", "initial", "unset", "inherit")
+_NO_TEXT = frozenset(
+    ("head", "script", "style", "link", "meta", "title", "template", "noscript", "img", "svg", "input")
+)
+# What a style attribute says about the element, and a script may change: bitrawl has always believed it.
+_PLAINLY = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+
+
+def _texts(root: LexborNode, hidden: set[int]) -> Iterator[tuple[str, bool]]:
+    """Each text that is no program, and whether it is in one of those elements."""
+    stack = [(root.first_child, False)]
+    while stack:
+        node, is_hidden = stack.pop()
+        if node is None:
+            continue
+        stack.append((node.next, is_hidden))
+        is_hidden = is_hidden or node.mem_id in hidden
+        if node.is_text_node:
+            yield (node.text_content or "").strip(), is_hidden
+        elif node.tag not in _NO_TEXT:
+            stack.append((node.first_child, is_hidden))
+
+
+def _opaque(values: Declarations) -> Colour | None:
+    """The colour of a ground that has one colour; None if it has more, or lets something through."""
+    if values.get("position") in _LIFTED or values.get("background-image", "none") != "none":
+        return None
+    found = colour(values.get("background-color", ""))
+    return found if found is not None and found[3] == 1 else None
+
+
+def _mentions(script: str, name: str) -> bool:
+    return name in script and re.search(rf"[\"'.#\s]{re.escape(name)}[\"'\s.:,>\[]", script) is not None
+
+
+def _is_program(attributes: Attributes) -> bool:
+    kind = (attributes.get("type") or "").strip().lower()
+    return kind in ("", "module") or "javascript" in kind or "ecmascript" in kind
+
+
+def _is_in_noscript(node: LexborNode) -> bool:
+    return node.parent is not None and node.parent.tag == "noscript"
+
+
+def _is_closed(tag: str, attributes: Attributes) -> bool:
+    """A text that is hidden until it is searched for can be read, as in a closed <details>."""
+    if tag == "dialog" and "open" not in attributes:
+        return True
+    return "hidden" in attributes and (attributes["hidden"] or "").strip().lower() != "until-found"
+
+
+def _presented(tag: str, attributes: Attributes) -> dict[str, str]:
+    """What the attributes of HTML say about the look of an element, which every rule overrides."""
+    values = {}
+    if _is_closed(tag, attributes):
+        values["display"] = "none"
+    if ink := attributes.get({"font": "color", "body": "text"}.get(tag, "")):
+        values["color"] = _legacy(ink)
+    if ground := attributes.get("bgcolor"):
+        values["background-color"] = _legacy(ground)
+    if attributes.get("background"):
+        values["background-image"] = "url()"
+    return values
+
+
+def _legacy(value: str) -> str:
+    """The attributes of old HTML allow a colour without its `#`."""
+    value = value.strip().lower()
+    return f"#{value}" if re.fullmatch(r"[0-9a-f]{6}", value) else value
+
+
+@lru_cache(maxsize=4096)
+def _ways_by_style(style: str) -> frozenset[Way]:
+    normal, important = declared(style)
+    return frozenset(_suspicious({**normal, **important}))
+
+
+def _suspicious(values: Declarations) -> set[Way]:
+    """The ways in which an element with these declarations may be hidden, by them and by others."""
+    unpadded = {name: value for name, value in values.items() if not name.startswith("padding")}
+    return _hiding({"position": "absolute", "overflow": "hidden", **unpadded})
+
+
+def _hiding(values: Declarations) -> set[Way]:
+    """The ways in which an element with these declarations is hidden, apart from the colour of what is behind it."""
+    return {way for way, test in _TESTS.items() if test(values)}
+
+
+def _not_displayed(values: Declarations) -> bool:
+    return values.get("display") == "none" or values.get("content-visibility") == "hidden"
+
+
+def _invisible(values: Declarations) -> bool:
+    return values.get("visibility") in ("hidden", "collapse")
+
+
+def _opaque_to_nobody(values: Declarations) -> bool:
+    raw = values.get("opacity", "")
+    amount = pixels(raw) if raw else None
+    percent = share(raw)
+    if percent is not None:
+        amount = percent / 100
+    if amount is not None and amount < _FAINT:
+        return True
+    return _NO_OPACITY.search(values.get("filter", "")) is not None
+
+
+_FAINT = 0.02  # of 1; judgement
+_NO_OPACITY = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)")
+
+
+def _is_no_size(size: str) -> bool:
+    length = pixels(size)
+    return (length is not None and length <= TINY) or share(size) == 0
+
+
+def _without_size(values: Declarations) -> bool:
+    return _is_no_size(values.get("font-size", ""))
+
+
+def _indented_away(values: Declarations) -> bool:
+    raw = values.get("text-indent", "")
+    length, percent = pixels(raw), share(raw)
+    if length is not None:
+        return length <= AWAY or length >= FAR
+    return percent is not None and (percent <= -100 or (percent >= 100 and values.get("overflow") == "hidden"))
+
+
+_RECT = re.compile(r"rect\(([^()]*)\)")
+_NO_SHAPE = re.compile(
+    r"inset\(\s*(?:100|[5-9]\d)(?:\.\d+)?%\s*(?:round[^)]*)?\)|(?:circle|ellipse)\(\s*0(?:px|%)?[\s)]"
+    r"|polygon\(\s*0(?:px|%)?\s+0(?:px|%)?(?:\s*,\s*0(?:px|%)?\s+0(?:px|%)?)*\s*\)"
+)
+
+
+def _clipped_away(values: Declarations) -> bool:
+    if _NO_SHAPE.search(values.get("clip-path", "")):
+        return True
+    match = _RECT.search(values.get("clip", "")) or _RECT.search(values.get("clip-path", ""))
+    if match is None or ("clip" in values and values.get("position") not in ("absolute", "fixed")):
+        return False
+    edges = [pixels(part) for part in re.split(r"[\s,]+", match[1].strip()) if part]
+    if len(edges) != 4 or None in edges:
+        return False
+    top, right, bottom, left = (edge or 0.0 for edge in edges)
+    return bottom - top <= TINY or right - left <= TINY
+
+
+_TRANSLATED = re.compile(r"translate(?:x|y|3d)?\(([^()]*)\)")
+_SHRUNK = re.compile(r"scale(?:x|y|3d)?\(\s*0*\.?0*\s*[,)]")
+
+
+def _placed_away(values: Declarations) -> bool:
+    if any((pixels(values.get(name, "")) or 0) <= AWAY for name in ("margin-left", "margin-top")):
+        return True
+    if values.get("position") in ("absolute", "fixed", "relative"):
+        for name in ("left", "right", "top", "bottom"):
+            length = pixels(values.get(name, "")) or 0
+            if length <= AWAY or length >= FAR:
+                return True
+    transform = values.get("transform", "")
+    moves = [values.get("translate", ""), *(match[1] for match in _TRANSLATED.finditer(transform))]
+    for move in moves:
+        for part in re.split(r"[\s,]+", move.strip()):
+            length = pixels(part) or 0
+            if length <= AWAY or length >= FAR:
+                return True
+    return bool(_SHRUNK.search(transform)) or values.get("scale") == "0"
+
+
+def _boxed_away(values: Declarations) -> bool:
+    if values.get("overflow") != "hidden":
+        return False
+    if any(
+        (pixels(values.get(name, "")) or share(values.get(name, "")) or 0) > 0
+        for name in ("padding-top", "padding-bottom")
+    ):
+        return False  # a box of a given shape, with a film or a map in it
+    lengths = (pixels(values.get(name, "")) for name in ("width", "height", "max-width", "max-height"))
+    return any(length is not None and length <= TINY for length in lengths)
+
+
+def _without_ink(values: Declarations) -> bool:
+    if values.get("background-clip") == "text" or "text-shadow" in values or "text-stroke" in values:
+        return False
+    raw = values.get("text-fill-color") or values.get("color", "")
+    ink = colour(raw)
+    if ink is not None and ink[3] == CLEAR[3]:
+        return True
+    ground = values.get("background-color", "")
+    if not raw or not ground or values.get("background-image", "none") != "none":
+        return False
+    behind = colour(ground)
+    if ink is None or behind is None:
+        return raw == ground and raw not in ("inherit", "initial", "unset", "currentcolor")
+    return behind[3] == 1 and look_alike(ink, behind)
+
+
+_TESTS = {
+    Way.DISPLAY: _not_displayed,
+    Way.VISIBILITY: _invisible,
+    Way.OPACITY: _opaque_to_nobody,
+    Way.SIZE: _without_size,
+    Way.INDENT: _indented_away,
+    Way.CLIP: _clipped_away,
+    Way.PLACE: _placed_away,
+    Way.BOX: _boxed_away,
+    Way.INK: _without_ink,
+}
