@@ -24,9 +24,22 @@ CLEAR: Colour = (0, 0, 0, 0.0)
 WHITE: Colour = (255, 255, 255, 1.0)
 # The names of HTML 4. Of the other names of CSS, bitrawl knows only whether two of them are equal.
 _NAMES = {
-    "black": "#000", "silver": "#c0c0c0", "gray": "#808080", "white": "#fff", "maroon": "#800000", "red": "#f00",
-    "purple": "#800080", "fuchsia": "#f0f", "green": "#008000", "lime": "#0f0", "olive": "#808000",
-    "yellow": "#ff0", "navy": "#000080", "blue": "#00f", "teal": "#008080", "aqua": "#0ff",
+    "black": "#000",
+    "silver": "#c0c0c0",
+    "gray": "#808080",
+    "white": "#fff",
+    "maroon": "#800000",
+    "red": "#f00",
+    "purple": "#800080",
+    "fuchsia": "#f0f",
+    "green": "#008000",
+    "lime": "#0f0",
+    "olive": "#808000",
+    "yellow": "#ff0",
+    "navy": "#000080",
+    "blue": "#00f",
+    "teal": "#008080",
+    "aqua": "#0ff",
 }
 _HEX = re.compile(r"#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$")
 _RGB = re.compile(r"rgba?\(([^()]*)\)$")
@@ -35,12 +48,22 @@ _RGB = re.compile(r"rgba?\(([^()]*)\)$")
 Attributes = Mapping[str, str | None]
 
 
+@lru_cache(maxsize=4096)
+def _class_names(classes: str) -> frozenset[str]:
+    return frozenset(f".{name}" for name in classes.split())
+
+
 class Compound(NamedTuple):
     """The conditions of a selector on one element."""
 
     tag: str  # or nothing
     names: frozenset[str]  # classes and id, each with its `.` or `#`
     attributes: tuple[tuple[str, str, str], ...]  # name, operator, value
+
+    @property
+    def called(self) -> frozenset[str]:
+        """Its names; if it has none, its tag."""
+        return self.names or frozenset(filter(None, (self.tag,)))
 
     def fits(self, tag: str, attributes: Attributes) -> bool:
         if self.tag and self.tag != tag:
@@ -79,7 +102,6 @@ _SCREEN = re.compile(r"^\s*(?:only\s+)?(?:all|screen)?\s*$", re.IGNORECASE)
 _PRINT = re.compile(r"^\s*(?:only\s+)?(?:print|speech|aural|braille|embossed)\b", re.IGNORECASE)
 
 
-@lru_cache(maxsize=32)  # the pages of a site have the same style elements
 def blocks(css: str) -> tuple[Block, ...]:
     """The blocks of a style sheet, without those for printers. Time is linear in its length."""
     if "/*" in css:
@@ -89,6 +111,10 @@ def blocks(css: str) -> tuple[Block, ...]:
     found: list[Block] = []
     around: list[str] = []  # what opened each block that is open
     for chunk, small in zip(css.split("}"), squeezed, strict=True):
+        if not around and "@" not in chunk and chunk.count("{") == 1:  # most are so simple
+            selectors, _, body = chunk.partition("{")
+            found.append(Block(selectors, body, small.partition(b"{")[2], certain=True, layered=False))
+            continue
         *openings, body = chunk.split("{")
         around.extend(opening.rpartition(";")[2].strip() for opening in openings)
         if openings and len(around) <= _DEEPEST and not around[-1].startswith("@"):
@@ -194,10 +220,9 @@ def _compound(text: str) -> Compound | None:
 
 def names_of(attributes: Attributes) -> frozenset[str]:
     """Classes and id, as selectors write them."""
-    names = [f".{name}" for name in (attributes.get("class") or "").split()]
-    if identity := attributes.get("id"):
-        names.append(f"#{identity}")
-    return frozenset(names)
+    names = _class_names(attributes.get("class") or "")
+    identity = attributes.get("id")
+    return names | {f"#{identity}"} if identity else names
 
 
 def _fits(attributes: Attributes, name: str, operator: str, value: str) -> bool:

@@ -65,25 +65,14 @@ _MOVING = (b"transition", b"animation", b"will-change")
 # Passed on to what is inside, which may undo it; the other ways hide all that is inside.
 _INHERITED = frozenset((Way.VISIBILITY, Way.SIZE, Way.INK))
 
-# A block of a style sheet without any of these hides nothing.
+# A block of a style sheet without any of these hides nothing. With the first two, more need not be read at once.
 _HINTS = (
-    *(b"display:none", b"visibility:hidden", b"visibility:collapse", b"opacity:0", b"opacity:.0", b"opacity(0"),
-    *(b"font-size:0", b"font-size:.", b"font-size:1px", b"font:0", b"text-indent:", b"clip:", b"clip-path:"),
-    *(
-        b"left:-",
-        b"right:-",
-        b"top:-",
-        b"bottom:-",
-        b"margin:-",
-        b"left:9",
-        b"left:1000",
-        b"top:9",
-        b"translate",
-        b"scale",
-    ),
-    *(b"width:0", b"width:1px", b"height:0", b"height:1px", b"color:transparent", b"color:rgba(", b"inset:-"),
+    *(b"display:none", b"visibility:hidden", b"opacity:0", b"opacity:.0", b"opacity(0", b"font-size:0", b"font-size:."),
+    *(b"font-size:1px", b"font:0", b"indent:", b"clip", b"left:9", b"left:1000", b"top:9", b"translate", b"scale"),
+    *(b"width:0", b"width:1px", b"height:0", b"height:1px", b":transparent", b"color:rgba(", b"t:-", b"p:-", b"n:-"),
 )
-_SEARCHED = "style,[style],[hidden],dialog,font[color]"
+_SEARCHED = "style,[style],[hidden]"
+_RARE = {b"<dialog": ",dialog", b"<font": ",font[color]", b"<DIALOG": ",dialog", b"<FONT": ",font[color]"}
 _OPENERS = "[aria-controls],[data-target],[data-bs-target],[data-toggle],label[for],a[href^='#']"
 _INLINE = frozenset(
     (
@@ -97,16 +86,18 @@ _PLAIN = _INLINE | frozenset(
 _LONG_ENOUGH = 3  # letters of a name that a script would hardly contain by chance; judgement
 
 NOTHING: frozenset[int] = frozenset()
-# What one page may cost; judgement. What is left then counts as seen.
-MAX_SEARCHES = 300
+# What one page may cost, in looks at one element or one rule (judgement). What is left then counts as seen.
 MAX_STEPS = 100_000
+SEARCH = 100  # Steps for a search over the tree,
+CHARACTERS = 2000  # and one for so many characters of a text that is searched.
 
 Attributes = dict[str, str | None]
 
 
 def unseen(tree: LexborHTMLParser) -> frozenset[int]:
     """The `mem_id` of elements, and of single texts, that no reader sees. All that is inside such an element is hidden."""
-    nodes = tree.css(_SEARCHED)
+    source = tree.raw_html
+    nodes = tree.css(_SEARCHED + "".join({part for tag, part in _RARE.items() if tag in source}))
     if not nodes:
         return NOTHING
     page = _Styled(tree)
@@ -123,6 +114,25 @@ class _Suspect:
     ways: set[Way]
 
 
+@lru_cache(maxsize=32)  # the pages of a site have the same style elements
+def _sheet(css: str) -> tuple[tuple[Block, ...], tuple[int, ...]]:
+    """The blocks of a style sheet, and which of them may hide something."""
+    found = blocks(css)
+    whole = b"}".join([block.squeezed for block in found])
+    present = [hint for hint in _HINTS if hint in whole]
+    hinted = []
+    for number, block in enumerate(found):
+        small = block.squeezed
+        for hint in present:
+            if hint in small:
+                hinted.append(number)
+                break
+        else:
+            if b";color:" in small or small.startswith(b"color:"):
+                hinted.append(number)
+    return found, tuple(hinted)
+
+
 class _Styled:
     """A page with what its own styles say."""
 
@@ -130,12 +140,14 @@ class _Styled:
         self.tree = tree
         self.suspects: dict[int, _Suspect] = {}
         self.blocks: list[Block] = []
-        self.matches: dict[int, list[tuple[int, Rule]]] = {}  # by element, with the place of the rule in the page
-        self.showing: list[tuple[int, Rule]] = []
+        self.hinted: list[Block] = []
+        self.index: dict[str, list[tuple[int, Rule]]] = {}  # by name or tag; with the place of the rule in the page
+        self.matches: dict[int, list[tuple[int, Rule]]] = {}  # by element
         self.searched: dict[str, list[LexborNode]] = {}
         self.read_attributes: dict[int, Attributes] = {}
         self.visited: set[int] = set()
         self.grounds: dict[int, Colour | None] = {}
+        self.mentioned: dict[tuple[bool, str], bool] = {}
         self.steps = 0
 
     def read(self, nodes: Iterable[LexborNode]) -> None:
@@ -150,22 +162,24 @@ class _Styled:
                 self.read_sheet(node, attributes)
             elif ways := self.ways_by_attributes(node.tag or "", attributes):
                 self.suspect(node, names_of(attributes), ways)
-        for block in self.blocks:
-            if block.certain and (ways := self.ways_by_block(block)):
+        for block in self.hinted:
+            if ways := self.ways_by_block(block):
                 for rule in rules(block):
                     if rule.certain:
                         for node in self.found(rule):
-                            self.suspect(node, rule.subject.names or frozenset((rule.subject.tag,)), ways)
+                            self.suspect(node, rule.subject.called, ways)
 
     def read_sheet(self, node: LexborNode, attributes: Attributes) -> None:
         css = node.text()
         media = on_screen(attributes.get("media") or "")
         if media is None or not css:
             return
-        found = blocks(css)
-        if not media or _is_in_noscript(node):  # holds for some readers: it can show a text, and hides none
-            found = tuple(block._replace(certain=False) for block in found)
-        self.blocks += found
+        found, hinted = _sheet(css)
+        if media and not _is_in_noscript(node):
+            self.blocks += found
+            self.hinted += [found[number] for number in hinted if found[number].certain]
+        else:  # holds for some readers: it can show a text, and hides none
+            self.blocks += [block._replace(certain=False) for block in found]
 
     def ways_by_attributes(self, tag: str, attributes: Attributes) -> set[Way]:
         ways = {Way.DISPLAY} if _is_closed(tag, attributes) else set()
@@ -179,18 +193,15 @@ class _Styled:
 
     def ways_by_block(self, block: Block) -> set[Way]:
         small = block.squeezed
-        hinted = any(hint in small for hint in _HINTS)
-        inked = b";color:" in small or small.startswith(b"color:")
-        if not hinted and not inked:
-            return set()
-        if not hinted and b"background" not in small and self.has_foreign_styles:
-            return set()
+        if b"display:none" in small:
+            return {Way.DISPLAY}
+        if b"visibility:hidden" in small:
+            return {Way.VISIBILITY}
+        inked = (b";color:" in small or small.startswith(b"color:")) and not self.has_foreign_styles
         normal, important = declared(block.body)
         values = {**normal, **important}
         ways = _suspicious(values)
-        if inked and not self.has_foreign_styles and self.may_be_ground(colour(values.get("color", ""))):
-            ways.add(Way.INK)
-        return ways
+        return ways | {Way.INK} if inked and self.may_be_ground(colour(values.get("color", ""))) else ways
 
     def may_be_ground(self, ink: Colour | None) -> bool:
         """Whether the colour of a text may be that of what is behind it. With other sheets, only white is asked about."""
@@ -205,24 +216,22 @@ class _Styled:
 
     def found(self, rule: Rule) -> list[LexborNode]:
         """The elements that the rule is about."""
-        subject, above = rule.subject, rule.above
-        nodes = self.search(subject)
-        if not above and not subject.attributes and len(subject.names) + bool(subject.tag) == 1:
-            return nodes
-        return [
-            node for node in nodes if subject.fits(node.tag or "", self.attributes(node)) and self.is_below(node, above)
-        ]
+        names = [*rule.subject.names, *(name for _, compound in rule.above for name in compound.names)]
+        if not all(self.is_mentioned(name[1:], in_script=False) for name in names):
+            return []
+        nodes = self.search(rule.subject)
+        return [node for node in nodes if self.fits(node, rule)] if self.can_spend(len(nodes)) else []
+
+    def fits(self, node: LexborNode, rule: Rule) -> bool:
+        return rule.subject.fits(node.tag or "", self.attributes(node)) and self.is_below(node, rule.above)
 
     def search(self, subject: Compound) -> list[LexborNode]:
         """The elements with the rarest of its conditions."""
         name = min(subject.names, default="")  # ids come before classes
-        source = self.tree.raw_html
-        if name and name[1:].encode("utf-8", "replace") not in source:
-            return []
         key = f'[{"id" if name[0] == "#" else "class"}~="{name[1:]}"]' if name else subject.tag
         key = key or (f"[{subject.attributes[0][0]}]" if subject.attributes else "")
         if key not in self.searched:
-            if len(self.searched) >= MAX_SEARCHES or not key or name.count('"') or name.count("\\"):
+            if not key or '"' in name or "\\" in name or not self.can_spend(SEARCH):
                 return []
             try:
                 self.searched[key] = self.tree.css(key)
@@ -235,8 +244,7 @@ class _Styled:
         place, parent = 0, node.parent
         again: tuple[int, LexborNode] | None = None
         while place < len(above):
-            self.steps += 1
-            if parent is None or not parent.is_element_node or self.steps > MAX_STEPS:
+            if parent is None or not parent.is_element_node or not self.can_spend(1):
                 return False
             how, compound = above[place]
             if compound.fits(parent.tag or "", self.attributes(parent)):
@@ -250,6 +258,22 @@ class _Styled:
                 place, parent = again[0], again[1].parent
         return True
 
+    def can_spend(self, steps: int) -> bool:
+        self.steps += steps
+        return self.steps <= MAX_STEPS
+
+    def is_mentioned(self, name: str, *, in_script: bool) -> bool:
+        """Whether the page, or a script of it, has the name. Most names of a large style sheet are on other pages."""
+        found = self.mentioned.get((in_script, name))
+        if found is None:
+            raw = name.encode("utf-8", "replace")
+            source = self.script if in_script else self.source
+            found = self.can_spend(1 + len(source) // CHARACTERS) and raw in source
+            if found and in_script:
+                found = re.search(rb"[\"'.#\s]%b[\"'\s.:,>\[]" % re.escape(raw), source) is not None
+            self.mentioned[in_script, name] = found
+        return found
+
     def attributes(self, node: LexborNode) -> Attributes:
         found = self.read_attributes.get(node.mem_id)
         if found is None:
@@ -257,7 +281,7 @@ class _Styled:
         return found
 
     def hidden(self) -> frozenset[int]:
-        self.cascade(set().union(*(suspect.ways for suspect in self.suspects.values())))
+        self.index_rules(set().union(*(suspect.ways for suspect in self.suspects.values())))
         certain: set[int] = set()  # said by the element itself
         doubtful: set[int] = set()
         for mem_id, suspect in self.suspects.items():
@@ -268,28 +292,35 @@ class _Styled:
             doubtful.clear()
         return frozenset(certain | doubtful)
 
-    def cascade(self, ways: set[Way]) -> None:
-        """Find the rules that decide these ways, and the elements that they are about."""
-        telling = {start for way in ways for start in _DECIDING[way]}
+    def index_rules(self, ways: set[Way]) -> None:
+        """Index the rules that decide these ways."""
+        telling = sorted({start for way in ways for start in _DECIDING[way]})
         if ways - {Way.DISPLAY}:
-            telling.update(_MOVING)
-        suspected = {name for one in self.suspects.values() for name in names_of(self.attributes(one.node))}
+            telling += _MOVING
         for order, block in enumerate(self.blocks):
-            if not any(start in block.squeezed for start in telling):
-                continue
-            for rule in rules(block):
-                names = rule.subject.names
-                if names and suspected.isdisjoint(names) and not ways & _INHERITED:
-                    continue
-                self.showing.append((order, rule))
-                if rule.certain:
-                    for node in self.found(rule):
-                        self.matches.setdefault(node.mem_id, []).append((order, rule))
+            small = block.squeezed
+            for start in telling:
+                if start in small:
+                    for rule in rules(block):
+                        for name in rule.subject.called or ("",):
+                            self.index.setdefault(name, []).append((order, rule))
+                    break
+
+    def matched(self, node: LexborNode) -> list[tuple[int, Rule]]:
+        """The rules that apply to an element, the weakest first."""
+        found = self.matches.get(node.mem_id)
+        if found is None:
+            names = ("", node.tag or "", *names_of(self.attributes(node)))
+            candidates = [one for name in names for one in self.index.get(name, ()) if one[1].certain]
+            if not self.can_spend(len(candidates)):
+                candidates = []
+            fitting = [(order, rule) for order, rule in candidates if self.fits(node, rule)]
+            found = self.matches[node.mem_id] = sorted(fitting, key=lambda one: (one[1].weight, one[0]))
+        return found
 
     def computed(self, node: LexborNode) -> dict[str, str]:
         """The declarations that win for an element."""
-        attributes = self.attributes(node)
-        matched = sorted(self.matches.get(node.mem_id, ()), key=lambda one: (one[1].weight, one[0]))
+        attributes, matched = self.attributes(node), self.matched(node)
         normal, important = declared(attributes.get("style") or "")
         values = _presented(node.tag or "", attributes)
         for _, rule in matched:
@@ -335,10 +366,12 @@ class _Styled:
 
     def can_be_shown(self, suspect: _Suspect, values: Declarations, ways: set[Way]) -> bool:
         """Whether a rule of the page shows the element in another state of the page, or on another screen."""
-        applied = {order for order, _ in self.matches.get(suspect.node.mem_id, ())}
-        for order, rule in self.showing:
-            names = rule.subject.names or frozenset((rule.subject.tag,))
-            if order in applied or names.isdisjoint(suspect.names) or (rule.certain and not self.has_scripts):
+        applied = {order for order, _ in self.matched(suspect.node)}
+        showing = [one for name in suspect.names for one in self.index.get(name, ())]
+        if not self.can_spend(len(showing)):
+            return True
+        for order, rule in showing:
+            if order in applied or (rule.certain and not self.has_scripts):
                 continue
             changed = {**values, **rule.declarations, **rule.important}
             if changed != values and not ways & _hiding(changed):
@@ -352,7 +385,7 @@ class _Styled:
         if self.attributes(suspect.node).get("id") in self.opened:
             return True
         names = [name[1:] for name in suspect.names if name[0] in ".#"]
-        return any(len(name) >= _LONG_ENOUGH and _mentions(self.script, name) for name in names)
+        return any(len(name) >= _LONG_ENOUGH and self.is_mentioned(name, in_script=True) for name in names)
 
     def is_mostly_seen(self, hidden: set[int]) -> bool:
         """Whether more text is seen than hidden. If not, a script shows the page when it is ready."""
@@ -419,7 +452,7 @@ class _Styled:
             return True
         if values.get("background-color", "transparent") not in _NO_GROUND:
             return True
-        if not self.has_foreign_styles or node.mem_id in self.matches:
+        if not self.has_foreign_styles or self.matched(node):
             return False
         return "class" in attributes or "id" in attributes or node.tag not in _PLAIN
 
@@ -438,8 +471,12 @@ class _Styled:
         return bool(self.scripts)
 
     @cached_property
-    def script(self) -> str:
-        return "\n".join(node.text() for node in self.scripts)
+    def source(self) -> bytes:
+        return self.tree.raw_html
+
+    @cached_property
+    def script(self) -> bytes:
+        return "\n".join(node.text() for node in self.scripts).encode("utf-8", "replace")
 
     @cached_property
     def opened(self) -> frozenset[str]:
@@ -484,10 +521,6 @@ def _opaque(values: Declarations) -> Colour | None:
         return None
     found = colour(values.get("background-color", ""))
     return found if found is not None and found[3] == 1 else None
-
-
-def _mentions(script: str, name: str) -> bool:
-    return name in script and re.search(rf"[\"'.#\s]{re.escape(name)}[\"'\s.:,>\[]", script) is not None
 
 
 def _is_program(attributes: Attributes) -> bool:
