@@ -102,12 +102,17 @@ _SCREEN = re.compile(r"^\s*(?:only\s+)?(?:all|screen)?\s*$", re.IGNORECASE)
 _PRINT = re.compile(r"^\s*(?:only\s+)?(?:print|speech|aural|braille|embossed)\b", re.IGNORECASE)
 
 
+def squeeze(css: str) -> bytes:
+    """Without white space, in lower case. It is searched in a fraction of the time."""
+    return css.encode("utf-8", "replace").translate(_SQUEEZE, b" \t\r\n\f")
+
+
 def blocks(css: str) -> tuple[Block, ...]:
     """The blocks of a style sheet, without those for printers. Time is linear in its length."""
     if "/*" in css:
         css = _COMMENT.sub(" ", css)
     css = css.replace("<!--", "").replace("-->", "")
-    squeezed = css.encode("utf-8", "replace").translate(_SQUEEZE, b" \t\r\n\f").split(b"}")
+    squeezed = squeeze(css).split(b"}")
     found: list[Block] = []
     around: list[str] = []  # what opened each block that is open
     for chunk, small in zip(css.split("}"), squeezed, strict=True):
@@ -325,6 +330,7 @@ def share(value: str) -> float | None:
     return float(match[1]) if match else None
 
 
+@lru_cache(maxsize=1024)
 def colour(value: str) -> Colour | None:
     """None for what is no colour, or for a colour that bitrawl does not know."""
     if value == "transparent":

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
@@ -32,6 +33,7 @@ from bitrawl.page.styles import (
     pixels,
     rules,
     share,
+    squeeze,
 )
 
 
@@ -41,12 +43,12 @@ class Way(StrEnum):
     DISPLAY = "display"
     VISIBILITY = "visibility"
     OPACITY = "opacity"
-    SIZE = "font size"
+    SIZE = "size"
     INDENT = "indent"
     CLIP = "clip"
     PLACE = "place"
     BOX = "box"
-    INK = "colour"
+    INK = "ink"
 
 
 # What decides each way: the properties as they begin in a squeezed style sheet.
@@ -65,12 +67,59 @@ _MOVING = (b"transition", b"animation", b"will-change")
 # Passed on to what is inside, which may undo it; the other ways hide all that is inside.
 _INHERITED = frozenset((Way.VISIBILITY, Way.SIZE, Way.INK))
 
-# A block of a style sheet without any of these hides nothing. With the first two, more need not be read at once.
+# A block of a style sheet without any of these hides nothing.
 _HINTS = (
-    *(b"display:none", b"visibility:hidden", b"opacity:0", b"opacity:.0", b"opacity(0", b"font-size:0", b"font-size:."),
-    *(b"font-size:1px", b"font:0", b"indent:", b"clip", b"left:9", b"left:1000", b"top:9", b"translate", b"scale"),
-    *(b"width:0", b"width:1px", b"height:0", b"height:1px", b":transparent", b"color:rgba(", b"t:-", b"p:-", b"n:-"),
+    *(
+        b"y:none",
+        b"y:hidden",
+        b"y:collapse",
+        b"opacity:0",
+        b"opacity:.0",
+        b"opacity(0",
+        b"size:0",
+        b"size:.",
+        b"size:1px",
+    ),
+    *(
+        b"font:0",
+        b"indent:",
+        b"clip",
+        b"left:9",
+        b"left:1000",
+        b"top:9",
+        b"translate",
+        b"scale",
+        b":transparent",
+        b"rgba(",
+    ),
+    *(
+        b"dth:0",
+        b"dth:1px",
+        b"ght:0",
+        b"ght:1px",
+        b"left:-",
+        b"right:-",
+        b"top:-",
+        b"bottom:-",
+        b"margin:-",
+        b"inset:-",
+    ),
 )
+# What may hide an element, in a block without white space. What its other declarations and other rules add to it is
+# asked only about elements that it concerns.
+_WAYS = re.compile(
+    rb"(?P<display>display:none|content-visibility:hidden)|(?P<visibility>visibility:(?:hidden|collapse))"
+    rb"|(?P<opacity>opacity:0?(?:\.0[01]?\d*)?(?![\d.])|opacity\(0)"
+    rb"|(?P<size>font-size:(?:0|\.\d|1px)|font:(?:[a-z]+ )?0)"
+    rb"|(?P<indent>text-indent:(?:-\d+r?em|-\d{2,}v|[+-]?\d{3,}))"
+    rb"|(?P<clip>(?<!-)clip:rect|clip-path:[^;]*\()"
+    rb"|(?P<place>(?:left|right|top|bottom|inset|margin):-\d{2}|(?:left|top):\d{4}"
+    rb"|translate[^;]*\d{3}|scale(?:x|y|3d)?\(0|scale:0)"
+    rb"|(?P<box>(?:(?<!-)|(?<=max-))(?:width|height):[01](?:px)?(?![\w.%]))"
+    rb"|(?P<ink>color:transparent|(?<!-)color:rgba\([^)]*,0?\.?0*\)|(?<!-)color:#(?:[\da-f]{3}0|[\da-f]{6}00)(?![\da-f]))"
+)
+_INK = re.compile(rb"(?:^|;)color:([^;!]+)")
+_GROUND = re.compile(rb"background(?:-color)?:([^;!]+)")
 _SEARCHED = "style,[style],[hidden]"
 _RARE = {b"<dialog": ",dialog", b"<font": ",font[color]", b"<DIALOG": ",dialog", b"<FONT": ",font[color]"}
 _OPENERS = "[aria-controls],[data-target],[data-bs-target],[data-toggle],label[for],a[href^='#']"
@@ -102,7 +151,7 @@ def unseen(tree: LexborHTMLParser) -> frozenset[int]:
         return NOTHING
     page = _Styled(tree)
     page.read(nodes)
-    return page.hidden() if page.suspects else NOTHING
+    return page.hidden()
 
 
 @dataclass(slots=True)
@@ -114,22 +163,50 @@ class _Suspect:
     ways: set[Way]
 
 
+class _Hint(NamedTuple):
+    """What a block of declarations may hide, without white space."""
+
+    ways: frozenset[Way]
+    ink: str  # the colour of the text, if it is declared
+    ground: str
+
+
+def _hint(small: bytes) -> _Hint:
+    ways = frozenset(Way(match.lastgroup or "") for match in _WAYS.finditer(small))
+    ink = _INK.search(small) if b"color:" in small else None
+    ground = _GROUND.search(small) if b"background" in small else None
+    said = _Hint(ways, ink[1].decode() if ink else "", ground[1].decode() if ground else "")
+    if said.ink and said.ground and _are_alike(said.ink, said.ground):
+        return said._replace(ways=ways | {Way.INK})
+    return said
+
+
+def _are_alike(ink: str, ground: str) -> bool:
+    one, other = colour(ink), colour(ground)
+    return ink == ground if one is None or other is None else look_alike(one, other)
+
+
+@lru_cache(maxsize=4096)
+def _hint_of_style(style: str) -> _Hint:
+    return _hint(squeeze(style))
+
+
 @lru_cache(maxsize=32)  # the pages of a site have the same style elements
-def _sheet(css: str) -> tuple[tuple[Block, ...], tuple[int, ...]]:
-    """The blocks of a style sheet, and which of them may hide something."""
+def _sheet(css: str) -> tuple[tuple[Block, ...], tuple[tuple[int, _Hint], ...]]:
+    """The blocks of a style sheet, and which of them may hide something or set the colour of a text or its ground."""
     found = blocks(css)
     whole = b"}".join([block.squeezed for block in found])
     present = [hint for hint in _HINTS if hint in whole]
     hinted = []
     for number, block in enumerate(found):
         small = block.squeezed
+        if b"color:" in small or b"background" in small:
+            hinted.append((number, _hint(small)))
+            continue
         for hint in present:
             if hint in small:
-                hinted.append(number)
+                hinted.append((number, _hint(small)))
                 break
-        else:
-            if b";color:" in small or small.startswith(b"color:"):
-                hinted.append(number)
     return found, tuple(hinted)
 
 
@@ -140,7 +217,10 @@ class _Styled:
         self.tree = tree
         self.suspects: dict[int, _Suspect] = {}
         self.blocks: list[Block] = []
-        self.hinted: list[Block] = []
+        self.hinted: list[tuple[Block, _Hint]] = []
+        self.inks: list[tuple[LexborNode, str]] = []  # elements with a colour of their own
+        self.page_grounds: set[str] = set()
+        self.certain: set[int] = set()
         self.index: dict[str, list[tuple[int, Rule]]] = {}  # by name or tag; with the place of the rule in the page
         self.matches: dict[int, list[tuple[int, Rule]]] = {}  # by element
         self.searched: dict[str, list[LexborNode]] = {}
@@ -160,14 +240,13 @@ class _Styled:
             attributes = node.attributes
             if node.tag == "style":
                 self.read_sheet(node, attributes)
-            elif ways := self.ways_by_attributes(node.tag or "", attributes):
-                self.suspect(node, names_of(attributes), ways)
-        for block in self.hinted:
-            if ways := self.ways_by_block(block):
-                for rule in rules(block):
-                    if rule.certain:
-                        for node in self.found(rule):
-                            self.suspect(node, rule.subject.called, ways)
+            else:
+                self.read_attributes_of(node, attributes)
+        if self.inks or self.hinted:
+            self.read_inks()
+        for block, hint in self.hinted:
+            if hint.ways:
+                self.suspect_all(block, hint.ways)
 
     def read_sheet(self, node: LexborNode, attributes: Attributes) -> None:
         css = node.text()
@@ -177,35 +256,52 @@ class _Styled:
         found, hinted = _sheet(css)
         if media and not _is_in_noscript(node):
             self.blocks += found
-            self.hinted += [found[number] for number in hinted if found[number].certain]
+            self.hinted += [(found[number], hint) for number, hint in hinted if found[number].certain]
         else:  # holds for some readers: it can show a text, and hides none
             self.blocks += [block._replace(certain=False) for block in found]
 
-    def ways_by_attributes(self, tag: str, attributes: Attributes) -> set[Way]:
-        ways = {Way.DISPLAY} if _is_closed(tag, attributes) else set()
-        style = attributes.get("style")
+    def read_attributes_of(self, node: LexborNode, attributes: Attributes) -> None:
+        tag, style = node.tag or "", attributes.get("style")
+        if _is_closed(tag, attributes):
+            self.certain.add(node.mem_id)
+            return
         if style:
-            ways |= _ways_by_style(style)
-        ink = _presented(tag, attributes).get("color", "")
-        if style and "color" in style.lower():
-            ink = declared(style)[0].get("color", ink)
-        return ways | {Way.INK} if ink and self.may_be_ground(colour(ink)) else ways
+            hint = _hint_of_style(style)
+            if Way.DISPLAY in hint.ways:
+                self.certain.add(node.mem_id)
+                return
+            if hint.ways:
+                self.suspect(node, names_of(attributes), hint.ways)
+            if hint.ground:
+                self.page_grounds.add(hint.ground)
+            if hint.ink:
+                self.inks.append((node, hint.ink))
+        if tag in _COLOURED and (ink := _presented(tag, attributes).get("color")):
+            self.inks.append((node, ink))
 
-    def ways_by_block(self, block: Block) -> set[Way]:
-        small = block.squeezed
-        if b"display:none" in small:
-            return {Way.DISPLAY}
-        if b"visibility:hidden" in small:
-            return {Way.VISIBILITY}
-        inked = (b";color:" in small or small.startswith(b"color:")) and not self.has_foreign_styles
-        normal, important = declared(block.body)
-        values = {**normal, **important}
-        ways = _suspicious(values)
-        return ways | {Way.INK} if inked and self.may_be_ground(colour(values.get("color", ""))) else ways
+    def read_inks(self) -> None:
+        """Suspect the texts whose colour is also the colour of a ground of this page.
 
-    def may_be_ground(self, ink: Colour | None) -> bool:
-        """Whether the colour of a text may be that of what is behind it. With other sheets, only white is asked about."""
-        return ink is not None and ink[3] > 0 and (look_alike(ink, WHITE) or not self.has_foreign_styles)
+        The sheets of other files may give an element a ground. Then only grounds count that elements themselves have.
+        """
+        grounds = self.page_grounds | {raw.decode("ascii", "replace") for raw in _BGCOLOR.findall(self.source)}
+        known = [found for raw in grounds if (found := colour(_legacy(raw))) is not None]
+        if not known and not self.inks and self.has_foreign_styles:
+            return
+        if not self.has_foreign_styles:
+            known += [WHITE, *(found for _, hint in self.hinted if (found := colour(hint.ground)) is not None)]
+            for block, hint in self.hinted:
+                if hint.ink and _is_one_of(hint.ink, known):
+                    self.suspect_all(block, {Way.INK})
+        for node, ink in self.inks:
+            if _is_one_of(ink, known):
+                self.suspect(node, names_of(self.attributes(node)), {Way.INK})
+
+    def suspect_all(self, block: Block, ways: Iterable[Way]) -> None:
+        for rule in rules(block):
+            if rule.certain:
+                for node in self.found(rule):
+                    self.suspect(node, rule.subject.called, ways)
 
     def suspect(self, node: LexborNode, names: frozenset[str], ways: Iterable[Way]) -> None:
         if node.tag in _NO_TEXT:
@@ -281,24 +377,29 @@ class _Styled:
         return found
 
     def hidden(self) -> frozenset[int]:
-        self.index_rules(set().union(*(suspect.ways for suspect in self.suspects.values())))
-        certain: set[int] = set()  # said by the element itself
+        """What the elements themselves say, and what rules say unless most of the page would then be hidden."""
         doubtful: set[int] = set()
+        if self.suspects:
+            self.index_rules(set().union(*(suspect.ways for suspect in self.suspects.values())))
         for mem_id, suspect in self.suspects.items():
             if ways := self.verdict(suspect):
-                into = certain if self.is_plain(suspect) else doubtful
+                into = self.certain if self.is_plain(suspect) else doubtful
                 into.update((mem_id,) if ways - _INHERITED else self.texts_inside(suspect.node, ways))
-        if doubtful and self.has_scripts and not self.is_mostly_seen(certain | doubtful):
+        if doubtful and self.has_scripts and not self.is_mostly_seen(self.certain | doubtful):
             doubtful.clear()
-        return frozenset(certain | doubtful)
+        return frozenset(self.certain | doubtful)
 
     def index_rules(self, ways: set[Way]) -> None:
         """Index the rules that decide these ways."""
         telling = sorted({start for way in ways for start in _DECIDING[way]})
         if ways - {Way.DISPLAY}:
             telling += _MOVING
+        names = {name for one in self.suspects.values() for name in (*one.names, *names_of(self.attributes(one.node)))}
+        inherits = bool(ways & _INHERITED)
         for order, block in enumerate(self.blocks):
-            small = block.squeezed
+            small, selectors = block.squeezed, block.selectors
+            if not inherits and ("." in selectors or "#" in selectors) and not any(name in selectors for name in names):
+                continue
             for start in telling:
                 if start in small:
                     for rule in rules(block):
@@ -334,7 +435,7 @@ class _Styled:
     def verdict(self, suspect: _Suspect) -> set[Way]:
         """The ways in which an element is hidden, and stays so."""
         if suspect.node.tag in ("html", "body") and self.has_scripts:
-            return set()  # until a script is ready
+            return set()  # until the script is ready
         values = self.computed(suspect.node)
         ways = _hiding(values)
         if Way.INK in suspect.ways and Way.INK not in ways and self.has_the_colour_of_its_ground(suspect.node, values):
@@ -347,9 +448,8 @@ class _Styled:
         return ways
 
     def is_plain(self, suspect: _Suspect) -> bool:
-        """Whether the element itself says that it is not there. That has always been believed."""
-        attributes = self.attributes(suspect.node)
-        return _is_closed(suspect.node.tag or "", attributes) or bool(_PLAINLY.search(attributes.get("style") or ""))
+        """Whether the element itself says that it is invisible. That is believed, as for one that is not displayed."""
+        return Way.VISIBILITY in _hint_of_style(self.attributes(suspect.node).get("style") or "").ways
 
     def moved(self, node: LexborNode, values: Declarations) -> set[Way]:
         """The ways that an animation, or a script that fades in what the reader scrolls to, will undo."""
@@ -496,8 +596,13 @@ _NO_GROUND = ("transparent", "none", "initial", "unset", "inherit")
 _NO_TEXT = frozenset(
     ("head", "script", "style", "link", "meta", "title", "template", "noscript", "img", "svg", "input")
 )
-# What a style attribute says about the element, and a script may change: bitrawl has always believed it.
-_PLAINLY = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_COLOURED = ("font", "body")
+_BGCOLOR = re.compile(rb"(?i)bgcolor=[\"']?(#?\w+)")
+
+
+def _is_one_of(ink: str, grounds: Iterable[Colour]) -> bool:
+    found = colour(ink)
+    return found is not None and found[3] > 0 and any(look_alike(found, ground) for ground in grounds)
 
 
 def _texts(root: LexborNode, hidden: set[int]) -> Iterator[tuple[str, bool]]:
@@ -557,18 +662,6 @@ def _legacy(value: str) -> str:
     """The attributes of old HTML allow a colour without its `#`."""
     value = value.strip().lower()
     return f"#{value}" if re.fullmatch(r"[0-9a-f]{6}", value) else value
-
-
-@lru_cache(maxsize=4096)
-def _ways_by_style(style: str) -> frozenset[Way]:
-    normal, important = declared(style)
-    return frozenset(_suspicious({**normal, **important}))
-
-
-def _suspicious(values: Declarations) -> set[Way]:
-    """The ways in which an element with these declarations may be hidden, by them and by others."""
-    unpadded = {name: value for name, value in values.items() if not name.startswith("padding")}
-    return _hiding({"position": "absolute", "overflow": "hidden", **unpadded})
 
 
 def _hiding(values: Declarations) -> set[Way]:
