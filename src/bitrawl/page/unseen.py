@@ -120,8 +120,7 @@ _WAYS = re.compile(
 )
 _INK = re.compile(rb"(?:^|;)color:([^;!]+)")
 _GROUND = re.compile(rb"background(?:-color)?:([^;!]+)")
-_SEARCHED = "style,[style],[hidden]"
-_RARE = {b"<dialog": ",dialog", b"<font": ",font[color]", b"<DIALOG": ",dialog", b"<FONT": ",font[color]"}
+_SEARCHED = "style,[style],[hidden],dialog,font"
 _OPENERS = "[aria-controls],[data-target],[data-bs-target],[data-toggle],label[for],a[href^='#']"
 _INLINE = frozenset(
     (
@@ -137,6 +136,7 @@ _LONG_ENOUGH = 3  # letters of a name that a script would hardly contain by chan
 NOTHING: frozenset[int] = frozenset()
 # What one page may cost, in looks at one element or one rule (judgement). What is left then counts as seen.
 MAX_STEPS = 100_000
+MANY_BLOCKS = 200  # of a style sheet: then the colours behind a text are not followed through its rules
 SEARCH = 100  # Steps for a search over the tree,
 CHARACTERS = 2000  # and one for so many characters of a text that is searched.
 
@@ -145,8 +145,7 @@ Attributes = dict[str, str | None]
 
 def unseen(tree: LexborHTMLParser) -> frozenset[int]:
     """The `mem_id` of elements, and of single texts, that no reader sees. All that is inside such an element is hidden."""
-    source = tree.raw_html
-    nodes = tree.css(_SEARCHED + "".join({part for tag, part in _RARE.items() if tag in source}))
+    nodes = tree.css(_SEARCHED)
     if not nodes:
         return NOTHING
     page = _Styled(tree)
@@ -228,6 +227,8 @@ class _Styled:
         self.visited: set[int] = set()
         self.grounds: dict[int, Colour | None] = {}
         self.mentioned: dict[tuple[bool, str], bool] = {}
+        self.ways: set[Way] = set()
+        self.is_complete = False  # whether the index has the rules about every element
         self.steps = 0
 
     def read(self, nodes: Iterable[LexborNode]) -> None:
@@ -284,10 +285,12 @@ class _Styled:
 
         The sheets of other files may give an element a ground. Then only grounds count that elements themselves have.
         """
-        grounds = self.page_grounds | {raw.decode("ascii", "replace") for raw in _BGCOLOR.findall(self.source)}
-        known = [found for raw in grounds if (found := colour(_legacy(raw))) is not None]
-        if not known and not self.inks and self.has_foreign_styles:
+        if self.has_foreign_styles and not self.inks:
             return
+        grounds = set(self.page_grounds)
+        if b"bgcolor" in self.source or b"BGCOLOR" in self.source:
+            grounds.update(raw.decode("ascii", "replace") for raw in _BGCOLOR.findall(self.source))
+        known = [found for raw in grounds if (found := colour(_legacy(raw))) is not None]
         if not self.has_foreign_styles:
             known += [WHITE, *(found for _, hint in self.hinted if (found := colour(hint.ground)) is not None)]
             for block, hint in self.hinted:
@@ -380,32 +383,46 @@ class _Styled:
         """What the elements themselves say, and what rules say unless most of the page would then be hidden."""
         doubtful: set[int] = set()
         if self.suspects:
-            self.index_rules(set().union(*(suspect.ways for suspect in self.suspects.values())))
+            suspects = self.suspects.values()
+            self.ways = set().union(*(suspect.ways for suspect in suspects))
+            self.index_rules(
+                self.ways, {name for one in suspects for name in (*one.names, *names_of(self.attributes(one.node)))}
+            )
+        passed_on = []
         for mem_id, suspect in self.suspects.items():
             if ways := self.verdict(suspect):
                 into = self.certain if self.is_plain(suspect) else doubtful
-                into.update((mem_id,) if ways - _INHERITED else self.texts_inside(suspect.node, ways))
+                if ways - _INHERITED:
+                    into.add(mem_id)
+                else:
+                    passed_on.append((suspect.node, ways, into))
+        for node, ways, into in passed_on:
+            into.update(self.texts_inside(node, ways))
         if doubtful and self.has_scripts and not self.is_mostly_seen(self.certain | doubtful):
             doubtful.clear()
         return frozenset(self.certain | doubtful)
 
-    def index_rules(self, ways: set[Way]) -> None:
-        """Index the rules that decide these ways."""
+    def index_rules(self, ways: set[Way], names: set[str] | None = None) -> None:
+        """Index the rules that decide these ways; if names are given, only those that may be about one of them."""
         telling = sorted({start for way in ways for start in _DECIDING[way]})
         if ways - {Way.DISPLAY}:
             telling += _MOVING
-        names = {name for one in self.suspects.values() for name in (*one.names, *names_of(self.attributes(one.node)))}
-        inherits = bool(ways & _INHERITED)
+        self.index.clear()
         for order, block in enumerate(self.blocks):
             small, selectors = block.squeezed, block.selectors
-            if not inherits and ("." in selectors or "#" in selectors) and not any(name in selectors for name in names):
-                continue
             for start in telling:
                 if start in small:
-                    for rule in rules(block):
-                        for name in rule.subject.called or ("",):
-                            self.index.setdefault(name, []).append((order, rule))
+                    if names is None or _may_name(selectors, names):
+                        for rule in rules(block):
+                            for name in rule.subject.called or ("",):
+                                self.index.setdefault(name, []).append((order, rule))
                     break
+
+    def index_all(self) -> None:
+        """What is inside or around an element needs the rules about every element."""
+        if not self.is_complete:
+            self.is_complete = True
+            self.index_rules(self.ways | _INHERITED)
 
     def matched(self, node: LexborNode) -> list[tuple[int, Rule]]:
         """The rules that apply to an element, the weakest first."""
@@ -438,8 +455,9 @@ class _Styled:
             return set()  # until the script is ready
         values = self.computed(suspect.node)
         ways = _hiding(values)
-        if Way.INK in suspect.ways and Way.INK not in ways and self.has_the_colour_of_its_ground(suspect.node, values):
-            ways.add(Way.INK)
+        if not ways and Way.INK in suspect.ways:
+            still = Way.INK not in self.moved(suspect.node, values)
+            return {Way.INK} if still and self.has_the_colour_of_its_ground(suspect.node, values) else ways
         if not ways or self.is_plain(suspect):
             return ways
         ways -= self.moved(suspect.node, values)
@@ -497,6 +515,7 @@ class _Styled:
 
     def texts_inside(self, root: LexborNode, ways: set[Way]) -> Iterator[int]:
         """The texts in an element that is hidden in a way that elements inside may undo, unless they do."""
+        self.index_all()
         stack = [root.first_child]
         while stack:
             node = stack.pop()
@@ -525,6 +544,7 @@ class _Styled:
         ink = colour(values.get("color", ""))
         if ink is None or not ink[3] or not {"text-shadow", "text-stroke", "text-fill-color"}.isdisjoint(values):
             return False
+        self.index_all()
         ground = self.ground(node)
         return ground is not None and look_alike(ink, ground)
 
@@ -558,6 +578,9 @@ class _Styled:
 
     @cached_property
     def has_foreign_styles(self) -> bool:
+        """Whether the ground of an element may come from a file that was not read, or from one of many rules."""
+        if len(self.blocks) > MANY_BLOCKS:
+            return True
         links = self.tree.css("link[rel]")
         sheets = any("stylesheet" in (node.attributes.get("rel") or "").lower() for node in links)
         return sheets or b"@import" in self.tree.raw_html
@@ -598,6 +621,12 @@ _NO_TEXT = frozenset(
 )
 _COLOURED = ("font", "body")
 _BGCOLOR = re.compile(rb"(?i)bgcolor=[\"']?(#?\w+)")
+
+
+def _may_name(selectors: str, names: set[str]) -> bool:
+    if "." not in selectors and "#" not in selectors:
+        return True
+    return any(name in selectors for name in names)
 
 
 def _is_one_of(ink: str, grounds: Iterable[Colour]) -> bool:
