@@ -1,7 +1,7 @@
 """What the style elements and style attributes of a page say: the part of CSS that can hide a text or show it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -65,12 +65,10 @@ class Compound(NamedTuple):
         """Its names; if it has none, its tag."""
         return self.names or frozenset(filter(None, (self.tag,)))
 
-    def fits(self, tag: str, attributes: Attributes) -> bool:
-        if self.tag and self.tag != tag:
+    def fits(self, tag: str, names: frozenset[str], attributes: Attributes) -> bool:
+        if (self.tag and self.tag != tag) or not self.names <= names:
             return False
-        if self.names and not self.names <= names_of(attributes):
-            return False
-        return all(_fits(attributes, *condition) for condition in self.attributes)
+        return not self.attributes or all(_fits(attributes, *condition) for condition in self.attributes)
 
 
 class Rule(NamedTuple):
@@ -170,10 +168,15 @@ _CONDITION = re.compile(r"\[\s*([\w-]+)\s*(?:([~^$*|]?=)\s*[\"']?([^\"'\]]*)[\"'
 MAX_SELECTOR = 300  # Characters; judgement.
 
 
-def rules(block: Block) -> Iterator[Rule]:
-    """The rules of a block. A selector that bitrawl cannot read in full is not certain: it hides nothing."""
-    normal, important = declared(block.body)
-    for selector in _COMMA.split(block.selectors):
+def rules(block: Block, wanted: Callable[[str], bool] = bool) -> Iterator[Rule]:
+    """The rules of a block with a selector that is wanted.
+
+    A selector that bitrawl cannot read in full is not certain: it hides nothing.
+    """
+    selectors = _COMMA.split(block.selectors) if "," in block.selectors else (block.selectors,)
+    selectors = [selector for selector in selectors if wanted(selector)]
+    normal, important = declared(block.body) if selectors else ({}, {})
+    for selector in selectors:
         rule = _selected(selector.strip())
         if rule is not None:
             weight = (0 if block.layered else 1, *rule.weight[1:])

@@ -5,142 +5,67 @@ it shows how a reader or a script could make it appear: see docs/decisions/unsee
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from bitrawl.page.hiding import (
+    DECIDING,
+    INHERITED,
+    MOVING,
+    Way,
+    colours,
+    hiding,
+    hint_of_style,
+    is_no_size,
+    sheet,
+)
 from bitrawl.page.styles import (
-    AWAY,
-    CLEAR,
-    FAR,
-    TINY,
     WHITE,
+    Attributes,
     Block,
     Colour,
     Compound,
     Declarations,
     Rule,
-    blocks,
     colour,
     declared,
     look_alike,
     names_of,
     on_screen,
-    pixels,
     rules,
-    share,
-    squeeze,
 )
 
-
-class Way(StrEnum):
-    """A way to hide a text."""
-
-    DISPLAY = "display"
-    VISIBILITY = "visibility"
-    OPACITY = "opacity"
-    SIZE = "size"
-    INDENT = "indent"
-    CLIP = "clip"
-    PLACE = "place"
-    BOX = "box"
-    INK = "ink"
-
-
-# What decides each way: the properties as they begin in a squeezed style sheet.
-_DECIDING: dict[Way, tuple[bytes, ...]] = {
-    Way.DISPLAY: (b"display:", b"content-visibility:"),
-    Way.VISIBILITY: (b"visibility:",),
-    Way.OPACITY: (b"opacity", b"transform:"),
-    Way.SIZE: (b"font-size:", b"font:"),
-    Way.INDENT: (b"text-indent:", b"overflow"),
-    Way.CLIP: (b"clip", b"position:"),
-    Way.PLACE: (b"position:", b"left:", b"right:", b"top:", b"bottom:", b"inset:", b"margin:", b"trans", b"scale:"),
-    Way.BOX: (b"width:", b"height:", b"overflow", b"padding"),
-    Way.INK: (b"color:", b"background", b"text-", b"position:"),
-}
-_MOVING = (b"transition", b"animation", b"will-change")
-# Passed on to what is inside, which may undo it; the other ways hide all that is inside.
-_INHERITED = frozenset((Way.VISIBILITY, Way.SIZE, Way.INK))
-
-# A block of a style sheet without any of these hides nothing.
-_HINTS = (
-    *(
-        b"y:none",
-        b"y:hidden",
-        b"y:collapse",
-        b"opacity:0",
-        b"opacity:.0",
-        b"opacity(0",
-        b"size:0",
-        b"size:.",
-        b"size:1px",
-    ),
-    *(
-        b"font:0",
-        b"indent:",
-        b"clip",
-        b"left:9",
-        b"left:1000",
-        b"top:9",
-        b"translate",
-        b"scale",
-        b":transparent",
-        b"rgba(",
-    ),
-    *(
-        b"dth:0",
-        b"dth:1px",
-        b"ght:0",
-        b"ght:1px",
-        b"left:-",
-        b"right:-",
-        b"top:-",
-        b"bottom:-",
-        b"margin:-",
-        b"inset:-",
-    ),
+# What one page may cost, in looks at one element or one rule (judgement). What is left then counts as seen.
+MAX_STEPS = 100_000
+SEARCH = 100  # steps for a search over the tree,
+CHARACTERS = 2000  # and one for so many characters of a text that is searched
+MANY_BLOCKS = (
+    200  # of style sheets: then what rules say about other elements than the hidden one is not followed; judgement
 )
-# What may hide an element, in a block without white space. What its other declarations and other rules add to it is
-# asked only about elements that it concerns.
-_WAYS = re.compile(
-    rb"(?P<display>display:none|content-visibility:hidden)|(?P<visibility>visibility:(?:hidden|collapse))"
-    rb"|(?P<opacity>opacity:0?(?:\.0[01]?\d*)?(?![\d.])|opacity\(0)"
-    rb"|(?P<size>font-size:(?:0|\.\d|1px)|font:(?:[a-z]+ )?0)"
-    rb"|(?P<indent>text-indent:(?:-\d+r?em|-\d{2,}v|[+-]?\d{3,}))"
-    rb"|(?P<clip>(?<!-)clip:rect|clip-path:[^;]*\()"
-    rb"|(?P<place>(?:left|right|top|bottom|inset|margin):-\d{2}|(?:left|top):\d{4}"
-    rb"|translate[^;]*\d{3}|scale(?:x|y|3d)?\(0|scale:0)"
-    rb"|(?P<box>(?:(?<!-)|(?<=max-))(?:width|height):[01](?:px)?(?![\w.%]))"
-    rb"|(?P<ink>color:transparent|(?<!-)color:rgba\([^)]*,0?\.?0*\)|(?<!-)color:#(?:[\da-f]{3}0|[\da-f]{6}00)(?![\da-f]))"
-)
-_INK = re.compile(rb"(?:^|;)color:([^;!]+)")
-_GROUND = re.compile(rb"background(?:-color)?:([^;!]+)")
+LONG_NAME = 3  # letters of a name that a script hardly contains by chance; judgement
+
 _SEARCHED = "style,[style],[hidden],dialog,font"
-_OPENERS = "[aria-controls],[data-target],[data-bs-target],[data-toggle],label[for],a[href^='#']"
+_OPENERS = "[aria-controls],[data-target],[data-bs-target],label[for],a[href^='#']"
+_NO_TEXT = frozenset(
+    ("head", "script", "style", "link", "meta", "title", "template", "noscript", "img", "svg", "input")
+)
 _INLINE = frozenset(
     (
         *("a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "em", "font", "i", "ins", "kbd", "mark", "q", "s"),
         *("small", "span", "strong", "sub", "sup", "tt", "u", "var"),
     )
 )
-_PLAIN = _INLINE | frozenset(
-    ("p", "div", "li", "ul", "ol", "dl", "dd", "dt", "section", "article", "main", "blockquote")
-)
-_LONG_ENOUGH = 3  # letters of a name that a script would hardly contain by chance; judgement
+# Elements that hardly have a ground unless a name says so.
+_PLAIN = _INLINE | {"p", "div", "li", "ul", "ol", "dl", "dd", "dt", "section", "article", "main", "blockquote"}
+_MOVED = frozenset(Way) - {Way.DISPLAY, Way.INDENT}
+_STILL = ("none", "all 0s", "0s", "auto")
+_LIFTED = ("absolute", "fixed", "sticky")  # what is behind is not what is around
+_NO_GROUND = ("transparent", "none", "initial", "unset", "inherit")
+_BGCOLOR = re.compile(rb"(?i)bgcolor=[\"']?(#?\w+)")
 
 NOTHING: frozenset[int] = frozenset()
-# What one page may cost, in looks at one element or one rule (judgement). What is left then counts as seen.
-MAX_STEPS = 100_000
-MANY_BLOCKS = 200  # of a style sheet: then the colours behind a text are not followed through its rules
-SEARCH = 100  # Steps for a search over the tree,
-CHARACTERS = 2000  # and one for so many characters of a text that is searched.
-
-Attributes = dict[str, str | None]
 
 
 def unseen(tree: LexborHTMLParser) -> frozenset[int]:
@@ -153,60 +78,20 @@ def unseen(tree: LexborHTMLParser) -> frozenset[int]:
     return page.hidden()
 
 
-@dataclass(slots=True)
-class _Suspect:
-    """An element that something may hide."""
+class _Element:
+    """What rules ask about an element, read once."""
 
-    node: LexborNode
-    names: frozenset[str]  # what a rule that shows it would name
-    ways: set[Way]
+    __slots__ = ("attributes", "id", "matched", "names", "node", "shown_by", "tag", "ways")
 
-
-class _Hint(NamedTuple):
-    """What a block of declarations may hide, without white space."""
-
-    ways: frozenset[Way]
-    ink: str  # the colour of the text, if it is declared
-    ground: str
-
-
-def _hint(small: bytes) -> _Hint:
-    ways = frozenset(Way(match.lastgroup or "") for match in _WAYS.finditer(small))
-    ink = _INK.search(small) if b"color:" in small else None
-    ground = _GROUND.search(small) if b"background" in small else None
-    said = _Hint(ways, ink[1].decode() if ink else "", ground[1].decode() if ground else "")
-    if said.ink and said.ground and _are_alike(said.ink, said.ground):
-        return said._replace(ways=ways | {Way.INK})
-    return said
-
-
-def _are_alike(ink: str, ground: str) -> bool:
-    one, other = colour(ink), colour(ground)
-    return ink == ground if one is None or other is None else look_alike(one, other)
-
-
-@lru_cache(maxsize=4096)
-def _hint_of_style(style: str) -> _Hint:
-    return _hint(squeeze(style))
-
-
-@lru_cache(maxsize=32)  # the pages of a site have the same style elements
-def _sheet(css: str) -> tuple[tuple[Block, ...], tuple[tuple[int, _Hint], ...]]:
-    """The blocks of a style sheet, and which of them may hide something or set the colour of a text or its ground."""
-    found = blocks(css)
-    whole = b"}".join([block.squeezed for block in found])
-    present = [hint for hint in _HINTS if hint in whole]
-    hinted = []
-    for number, block in enumerate(found):
-        small = block.squeezed
-        if b"color:" in small or b"background" in small:
-            hinted.append((number, _hint(small)))
-            continue
-        for hint in present:
-            if hint in small:
-                hinted.append((number, _hint(small)))
-                break
-    return found, tuple(hinted)
+    def __init__(self, node: LexborNode) -> None:
+        self.id = node.mem_id
+        self.node = node
+        self.tag = node.tag or ""
+        self.attributes: Attributes = node.attributes
+        self.names = names_of(self.attributes)
+        self.matched: list[tuple[int, Rule]] | None = None  # the rules about it, the weakest first
+        self.ways: set[Way] = set()  # in which it may be hidden
+        self.shown_by: set[str] = set()  # the names that a rule that shows it would have
 
 
 class _Styled:
@@ -214,22 +99,22 @@ class _Styled:
 
     def __init__(self, tree: LexborHTMLParser) -> None:
         self.tree = tree
-        self.suspects: dict[int, _Suspect] = {}
+        self.elements: dict[int, _Element] = {}
+        self.suspects: dict[int, _Element] = {}
+        self.certain: set[int] = set()  # hidden by what the element itself says
         self.blocks: list[Block] = []
-        self.hinted: list[tuple[Block, _Hint]] = []
+        self.hinted: list[tuple[Block, frozenset[Way]]] = []
         self.inks: list[tuple[LexborNode, str]] = []  # elements with a colour of their own
-        self.page_grounds: set[str] = set()
-        self.certain: set[int] = set()
+        self.inline_grounds: set[str] = set()
         self.index: dict[str, list[tuple[int, Rule]]] = {}  # by name or tag; with the place of the rule in the page
-        self.matches: dict[int, list[tuple[int, Rule]]] = {}  # by element
-        self.searched: dict[str, list[LexborNode]] = {}
-        self.read_attributes: dict[int, Attributes] = {}
-        self.visited: set[int] = set()
-        self.grounds: dict[int, Colour | None] = {}
-        self.mentioned: dict[tuple[bool, str], bool] = {}
-        self.ways: set[Way] = set()
         self.is_complete = False  # whether the index has the rules about every element
+        self.searched: dict[str, list[LexborNode]] = {}
+        self.mentioned: dict[tuple[bool, str], bool] = {}
+        self.grounds: dict[int, Colour | None] = {}
+        self.visited: set[int] = set()
         self.steps = 0
+
+    # Reading
 
     def read(self, nodes: Iterable[LexborNode]) -> None:
         """Collect the style sheets, and the elements that may be hidden."""
@@ -238,67 +123,64 @@ class _Styled:
             if node.mem_id == last:  # once for each part of the selector
                 continue
             last = node.mem_id
-            attributes = node.attributes
             if node.tag == "style":
-                self.read_sheet(node, attributes)
+                self.read_sheet(node)
             else:
-                self.read_attributes_of(node, attributes)
-        if self.inks or self.hinted:
-            self.read_inks()
-        for block, hint in self.hinted:
-            if hint.ways:
-                self.suspect_all(block, hint.ways)
+                self.read_element(node)
+        self.read_inks()
+        for block, ways in self.hinted:
+            self.suspect_all(block, ways)
 
-    def read_sheet(self, node: LexborNode, attributes: Attributes) -> None:
-        css = node.text()
-        media = on_screen(attributes.get("media") or "")
-        if media is None or not css:
+    def read_sheet(self, node: LexborNode) -> None:
+        media = on_screen(node.attributes.get("media") or "")
+        if media is None:
             return
-        found, hinted = _sheet(css)
-        if media and not _is_in_noscript(node):
+        found, hinted = sheet(node.text())
+        if media and (node.parent is None or node.parent.tag != "noscript"):
             self.blocks += found
-            self.hinted += [(found[number], hint) for number, hint in hinted if found[number].certain]
+            self.hinted += [(found[number], ways) for number, ways in hinted if found[number].certain]
         else:  # holds for some readers: it can show a text, and hides none
             self.blocks += [block._replace(certain=False) for block in found]
 
-    def read_attributes_of(self, node: LexborNode, attributes: Attributes) -> None:
-        tag, style = node.tag or "", attributes.get("style")
+    def read_element(self, node: LexborNode) -> None:
+        attributes, tag = node.attributes, node.tag or ""
         if _is_closed(tag, attributes):
             self.certain.add(node.mem_id)
             return
-        if style:
-            hint = _hint_of_style(style)
-            if Way.DISPLAY in hint.ways:
+        if style := attributes.get("style"):
+            ways, ink, ground = hint_of_style(style)
+            if Way.DISPLAY in ways:
                 self.certain.add(node.mem_id)
                 return
-            if hint.ways:
-                self.suspect(node, names_of(attributes), hint.ways)
-            if hint.ground:
-                self.page_grounds.add(hint.ground)
-            if hint.ink:
-                self.inks.append((node, hint.ink))
-        if tag in _COLOURED and (ink := _presented(tag, attributes).get("color")):
-            self.inks.append((node, ink))
+            if ways:
+                self.suspect(node, names_of(attributes), ways)
+            if ground:
+                self.inline_grounds.add(ground)
+            if ink:
+                self.inks.append((node, ink))
+        if tag == "font" and (ink := attributes.get("color") or ""):
+            self.inks.append((node, _legacy(ink)))
 
     def read_inks(self) -> None:
-        """Suspect the texts whose colour is also the colour of a ground of this page.
+        """Suspect the texts that have the colour of a ground of this page.
 
-        The sheets of other files may give an element a ground. Then only grounds count that elements themselves have.
+        Other files, or one of many rules, may give an element a ground. Then only grounds count that elements declare.
         """
-        if self.has_foreign_styles and not self.inks:
+        if not self.inks and (not self.blocks or self.has_foreign_styles):
             return
-        grounds = set(self.page_grounds)
+        raw = set(self.inline_grounds)
         if b"bgcolor" in self.source or b"BGCOLOR" in self.source:
-            grounds.update(raw.decode("ascii", "replace") for raw in _BGCOLOR.findall(self.source))
-        known = [found for raw in grounds if (found := colour(_legacy(raw))) is not None]
+            raw.update(_legacy(one.decode("ascii", "replace")) for one in _BGCOLOR.findall(self.source))
+        grounds = {colour(one) for one in raw}
         if not self.has_foreign_styles:
-            known += [WHITE, *(found for _, hint in self.hinted if (found := colour(hint.ground)) is not None)]
-            for block, hint in self.hinted:
-                if hint.ink and _is_one_of(hint.ink, known):
+            declared_colours = [(block, *colours(block.squeezed)) for block in self.blocks]
+            grounds |= {WHITE, *(colour(ground) for _, _, ground in declared_colours if ground)}
+            for block, ink, _ in declared_colours:
+                if ink and block.certain and _is_one_of(ink, grounds):
                     self.suspect_all(block, {Way.INK})
         for node, ink in self.inks:
-            if _is_one_of(ink, known):
-                self.suspect(node, names_of(self.attributes(node)), {Way.INK})
+            if _is_one_of(ink, grounds):
+                self.suspect(node, names_of(node.attributes), {Way.INK})
 
     def suspect_all(self, block: Block, ways: Iterable[Way]) -> None:
         for rule in rules(block):
@@ -306,47 +188,67 @@ class _Styled:
                 for node in self.found(rule):
                     self.suspect(node, rule.subject.called, ways)
 
-    def suspect(self, node: LexborNode, names: frozenset[str], ways: Iterable[Way]) -> None:
-        if node.tag in _NO_TEXT:
-            return
-        known = self.suspects.setdefault(node.mem_id, _Suspect(node, names, set()))
-        known.names |= names
-        known.ways.update(ways)
+    def suspect(self, node: LexborNode, names: Iterable[str], ways: Iterable[Way]) -> None:
+        element = self.element(node)
+        if element.tag not in _NO_TEXT and element.id not in self.certain:
+            self.suspects[element.id] = element
+            element.ways.update(ways)
+            element.shown_by.update(names)
+
+    # Finding the elements of a rule, and the rules of an element
+
+    def element(self, node: LexborNode) -> _Element:
+        found = self.elements.get(node.mem_id)
+        if found is None:
+            found = self.elements[node.mem_id] = _Element(node)
+        return found
+
+    def can_spend(self, steps: int) -> bool:
+        self.steps += steps
+        return self.steps <= MAX_STEPS
 
     def found(self, rule: Rule) -> list[LexborNode]:
-        """The elements that the rule is about."""
-        names = [*rule.subject.names, *(name for _, compound in rule.above for name in compound.names)]
-        if not all(self.is_mentioned(name[1:], in_script=False) for name in names):
+        """The elements that a rule is about."""
+        compounds = (rule.subject, *(compound for _, compound in rule.above))
+        if not all(self.is_mentioned(name[1:]) for compound in compounds for name in compound.names):
             return []
         nodes = self.search(rule.subject)
-        return [node for node in nodes if self.fits(node, rule)] if self.can_spend(len(nodes)) else []
-
-    def fits(self, node: LexborNode, rule: Rule) -> bool:
-        return rule.subject.fits(node.tag or "", self.attributes(node)) and self.is_below(node, rule.above)
+        if not self.can_spend(len(nodes)):
+            return []
+        return [node for node in nodes if self.fits(self.element(node), rule)]
 
     def search(self, subject: Compound) -> list[LexborNode]:
-        """The elements with the rarest of its conditions."""
-        name = min(subject.names, default="")  # ids come before classes
-        key = f'[{"id" if name[0] == "#" else "class"}~="{name[1:]}"]' if name else subject.tag
-        key = key or (f"[{subject.attributes[0][0]}]" if subject.attributes else "")
+        name = min(subject.names, default="")  # an id comes before a class
+        if name:
+            key = f'[{"id" if name[0] == "#" else "class"}~="{name[1:]}"]'
+        else:
+            key = subject.tag or f"[{subject.attributes[0][0]}]"
         if key not in self.searched:
-            if not key or '"' in name or "\\" in name or not self.can_spend(SEARCH):
-                return []
-            try:
-                self.searched[key] = self.tree.css(key)
-            except (SelectolaxError, ValueError):
-                self.searched[key] = []
+            self.searched[key] = []
+            if '"' not in name and "\\" not in name and self.can_spend(SEARCH):
+                try:
+                    self.searched[key] = self.tree.css(key)
+                except (SelectolaxError, ValueError):
+                    return []
         return self.searched[key]
 
-    def is_below(self, node: LexborNode, above: Sequence[tuple[str, Compound]]) -> bool:
-        """Whether the elements around it fit. The nearest that fits is taken, and left only if its parent has to fit too."""
-        place, parent = 0, node.parent
-        again: tuple[int, LexborNode] | None = None
+    def fits(self, element: _Element, rule: Rule) -> bool:
+        """Whether the rule is about the element.
+
+        Of the elements around it, the nearest that fits is taken. It is left for another only if its own parent has to
+        fit too, and does not. So this takes no more steps than there are elements around, for each part of the selector.
+        lexbor tries all ways: five nested parts take minutes on a page that nests deep.
+        """
+        if not rule.subject.fits(element.tag, element.names, element.attributes):
+            return False
+        above, place, again = rule.above, 0, None
+        parent = element.node.parent
         while place < len(above):
             if parent is None or not parent.is_element_node or not self.can_spend(1):
                 return False
+            around = self.element(parent)
             how, compound = above[place]
-            if compound.fits(parent.tag or "", self.attributes(parent)):
+            if compound.fits(around.tag, around.names, around.attributes):
                 again = (place, parent) if how == " " else again
                 place, parent = place + 1, parent.parent
             elif how == " ":
@@ -357,90 +259,57 @@ class _Styled:
                 place, parent = again[0], again[1].parent
         return True
 
-    def can_spend(self, steps: int) -> bool:
-        self.steps += steps
-        return self.steps <= MAX_STEPS
-
-    def is_mentioned(self, name: str, *, in_script: bool) -> bool:
+    def is_mentioned(self, name: str, *, by_script: bool = False) -> bool:
         """Whether the page, or a script of it, has the name. Most names of a large style sheet are on other pages."""
-        found = self.mentioned.get((in_script, name))
+        found = self.mentioned.get((by_script, name))
         if found is None:
-            raw = name.encode("utf-8", "replace")
-            source = self.script if in_script else self.source
-            found = self.can_spend(1 + len(source) // CHARACTERS) and raw in source
-            if found and in_script:
-                found = re.search(rb"[\"'.#\s]%b[\"'\s.:,>\[]" % re.escape(raw), source) is not None
-            self.mentioned[in_script, name] = found
+            raw, text = name.encode("utf-8", "replace"), self.script if by_script else self.source
+            found = self.can_spend(1 + len(text) // CHARACTERS) and raw in text
+            if found and by_script:
+                found = re.search(rb"[\"'.#\s]%b[\"'\s.:,>\[]" % re.escape(raw), text) is not None
+            self.mentioned[by_script, name] = found
         return found
 
-    def attributes(self, node: LexborNode) -> Attributes:
-        found = self.read_attributes.get(node.mem_id)
-        if found is None:
-            found = self.read_attributes[node.mem_id] = node.attributes
-        return found
-
-    def hidden(self) -> frozenset[int]:
-        """What the elements themselves say, and what rules say unless most of the page would then be hidden."""
-        doubtful: set[int] = set()
-        if self.suspects:
-            suspects = self.suspects.values()
-            self.ways = set().union(*(suspect.ways for suspect in suspects))
-            self.index_rules(
-                self.ways, {name for one in suspects for name in (*one.names, *names_of(self.attributes(one.node)))}
-            )
-        passed_on = []
-        for mem_id, suspect in self.suspects.items():
-            if ways := self.verdict(suspect):
-                into = self.certain if self.is_plain(suspect) else doubtful
-                if ways - _INHERITED:
-                    into.add(mem_id)
-                else:
-                    passed_on.append((suspect.node, ways, into))
-        for node, ways, into in passed_on:
-            into.update(self.texts_inside(node, ways))
-        if doubtful and self.has_scripts and not self.is_mostly_seen(self.certain | doubtful):
-            doubtful.clear()
-        return frozenset(self.certain | doubtful)
-
-    def index_rules(self, ways: set[Way], names: set[str] | None = None) -> None:
-        """Index the rules that decide these ways; if names are given, only those that may be about one of them."""
-        telling = sorted({start for way in ways for start in _DECIDING[way]})
-        if ways - {Way.DISPLAY}:
-            telling += _MOVING
-        self.index.clear()
-        for order, block in enumerate(self.blocks):
-            small, selectors = block.squeezed, block.selectors
-            for start in telling:
-                if start in small:
-                    if names is None or _may_name(selectors, names):
-                        for rule in rules(block):
-                            for name in rule.subject.called or ("",):
-                                self.index.setdefault(name, []).append((order, rule))
-                    break
+    def index_rules(self, ways: Iterable[Way]) -> None:
+        """Index the rules that decide these ways for one of the suspects."""
+        names = {name for one in self.suspects.values() for name in (*one.names, *one.shown_by)}
+        tags = {one.tag for one in self.suspects.values()}
+        self.fill_index(ways, lambda selector: _may_name(selector, names, tags))
 
     def index_all(self) -> None:
-        """What is inside or around an element needs the rules about every element."""
-        if not self.is_complete:
-            self.is_complete = True
-            self.index_rules(self.ways | _INHERITED)
+        """Index the rules about every element, for what is inside and around the suspects."""
+        if not self.is_complete and len(self.blocks) <= MANY_BLOCKS:
+            self.fill_index(INHERITED | {way for one in self.suspects.values() for way in one.ways}, lambda _: True)
+        self.is_complete = True
 
-    def matched(self, node: LexborNode) -> list[tuple[int, Rule]]:
-        """The rules that apply to an element, the weakest first."""
-        found = self.matches.get(node.mem_id)
-        if found is None:
-            names = ("", node.tag or "", *names_of(self.attributes(node)))
+    def fill_index(self, ways: Iterable[Way], wanted: Callable[[str], bool]) -> None:
+        telling = sorted({start for way in ways for start in DECIDING[way]})
+        if set(ways) - {Way.DISPLAY}:
+            telling += MOVING
+        self.index.clear()
+        for order, block in enumerate(self.blocks):
+            for start in telling:
+                if start in block.squeezed:
+                    for rule in rules(block, wanted):
+                        for name in rule.subject.called or ("",):
+                            self.index.setdefault(name, []).append((order, rule))
+                    break
+
+    def matched(self, element: _Element) -> list[tuple[int, Rule]]:
+        if element.matched is None:
+            names = ("", element.tag, *element.names)
             candidates = [one for name in names for one in self.index.get(name, ()) if one[1].certain]
-            if not self.can_spend(len(candidates)):
-                candidates = []
-            fitting = [(order, rule) for order, rule in candidates if self.fits(node, rule)]
-            found = self.matches[node.mem_id] = sorted(fitting, key=lambda one: (one[1].weight, one[0]))
-        return found
+            fitting = (
+                [one for one in candidates if self.fits(element, one[1])] if self.can_spend(len(candidates)) else []
+            )
+            element.matched = sorted(fitting, key=lambda one: (one[1].weight, one[0]))
+        return element.matched
 
-    def computed(self, node: LexborNode) -> dict[str, str]:
+    def computed(self, element: _Element) -> dict[str, str]:
         """The declarations that win for an element."""
-        attributes, matched = self.attributes(node), self.matched(node)
-        normal, important = declared(attributes.get("style") or "")
-        values = _presented(node.tag or "", attributes)
+        normal, important = declared(element.attributes.get("style") or "")
+        values = _presented(element)
+        matched = self.matched(element)
         for _, rule in matched:
             values.update(rule.declarations)
         values.update(normal)
@@ -449,61 +318,73 @@ class _Styled:
         values.update(important)
         return values
 
-    def verdict(self, suspect: _Suspect) -> set[Way]:
+    # Judging
+
+    def hidden(self) -> frozenset[int]:
+        """What elements say of themselves, and what rules say unless most of the page would be hidden by them."""
+        if not self.suspects:
+            return frozenset(self.certain)
+        self.index_rules({way for one in self.suspects.values() for way in one.ways})
+        verdicts = [(element, ways) for element in self.suspects.values() if (ways := self.verdict(element))]
+        doubtful: set[int] = set()
+        for element, ways in verdicts:
+            into = self.certain if _is_invisible(element) else doubtful
+            if ways - INHERITED:
+                into.add(element.id)
+            else:
+                into.update(self.texts_inside(element, ways))
+        if doubtful and self.has_scripts and not self.is_mostly_seen(self.certain | doubtful):
+            doubtful.clear()
+        return frozenset(self.certain | doubtful)
+
+    def verdict(self, element: _Element) -> set[Way]:
         """The ways in which an element is hidden, and stays so."""
-        if suspect.node.tag in ("html", "body") and self.has_scripts:
+        if element.tag in ("html", "body") and self.has_scripts:
             return set()  # until the script is ready
-        values = self.computed(suspect.node)
-        ways = _hiding(values)
-        if not ways and Way.INK in suspect.ways:
-            still = Way.INK not in self.moved(suspect.node, values)
-            return {Way.INK} if still and self.has_the_colour_of_its_ground(suspect.node, values) else ways
-        if not ways or self.is_plain(suspect):
+        values = self.computed(element)
+        ways = hiding(values)
+        if not ways and Way.INK in element.ways and self.has_the_colour_of_its_ground(element, values):
+            ways = {Way.INK}
+        if not ways or _is_invisible(element):
             return ways
-        ways -= self.moved(suspect.node, values)
-        if ways and (self.can_be_shown(suspect, values, ways) or self.is_opened(suspect)):
+        ways -= self.moved(element, values)
+        if ways and (self.can_be_shown(element, values, ways) or self.is_opened(element)):
             return set()
         return ways
 
-    def is_plain(self, suspect: _Suspect) -> bool:
-        """Whether the element itself says that it is invisible. That is believed, as for one that is not displayed."""
-        return Way.VISIBILITY in _hint_of_style(self.attributes(suspect.node).get("style") or "").ways
-
-    def moved(self, node: LexborNode, values: Declarations) -> set[Way]:
+    def moved(self, element: _Element, values: Declarations) -> frozenset[Way]:
         """The ways that an animation, or a script that fades in what the reader scrolls to, will undo."""
         if any(values.get(name, "none") != "none" for name in ("animation", "animation-name")):
             return _MOVED
         if not self.has_scripts:
-            return set()
+            return frozenset()
         if any(values.get(name, "none") not in _STILL for name in ("transition", "transition-property", "will-change")):
             return _MOVED
-        fades = (
-            any(name.startswith("data-") for name in self.attributes(node)) or values.get("transform", "none") != "none"
-        )
-        return {Way.OPACITY} if fades else set()
+        fades = any(name.startswith("data-") for name in element.attributes)
+        return frozenset((Way.OPACITY,)) if fades or values.get("transform", "none") != "none" else frozenset()
 
-    def can_be_shown(self, suspect: _Suspect, values: Declarations, ways: set[Way]) -> bool:
+    def can_be_shown(self, element: _Element, values: Declarations, ways: set[Way]) -> bool:
         """Whether a rule of the page shows the element in another state of the page, or on another screen."""
-        applied = {order for order, _ in self.matched(suspect.node)}
-        showing = [one for name in suspect.names for one in self.index.get(name, ())]
+        applied = {order for order, _ in self.matched(element)}
+        showing = [one for name in element.shown_by for one in self.index.get(name, ())]
         if not self.can_spend(len(showing)):
             return True
         for order, rule in showing:
             if order in applied or (rule.certain and not self.has_scripts):
                 continue
             changed = {**values, **rule.declarations, **rule.important}
-            if changed != values and not ways & _hiding(changed):
+            if changed != values and not ways & hiding(changed) and ways != {Way.INK}:
                 return True
         return False
 
-    def is_opened(self, suspect: _Suspect) -> bool:
-        """Whether a script refers to the element by its name, or a button that opens it."""
+    def is_opened(self, element: _Element) -> bool:
+        """Whether a button opens the element, or a script refers to it by its name."""
         if not self.has_scripts:
             return False
-        if self.attributes(suspect.node).get("id") in self.opened:
+        if element.attributes.get("id") in self.opened:
             return True
-        names = [name[1:] for name in suspect.names if name[0] in ".#"]
-        return any(len(name) >= _LONG_ENOUGH and self.is_mentioned(name, in_script=True) for name in names)
+        names = [name[1:] for name in element.shown_by if name[0] in ".#"]
+        return any(len(name) >= LONG_NAME and self.is_mentioned(name, by_script=True) for name in names)
 
     def is_mostly_seen(self, hidden: set[int]) -> bool:
         """Whether more text is seen than hidden. If not, a script shows the page when it is ready."""
@@ -513,10 +394,10 @@ class _Styled:
                 lengths[is_hidden] += len(text)
         return lengths[False] >= lengths[True]
 
-    def texts_inside(self, root: LexborNode, ways: set[Way]) -> Iterator[int]:
+    def texts_inside(self, root: _Element, ways: set[Way]) -> Iterator[int]:
         """The texts in an element that is hidden in a way that elements inside may undo, unless they do."""
         self.index_all()
-        stack = [root.first_child]
+        stack = [root.node.first_child]
         while stack:
             node = stack.pop()
             if node is None:
@@ -524,78 +405,77 @@ class _Styled:
             stack.append(node.next)
             if node.is_text_node:
                 yield node.mem_id
-            elif node.is_element_node and node.mem_id not in self.visited and not self.undoes(node, ways):
+            elif node.is_element_node and node.mem_id not in self.visited and not self.undoes(self.element(node), ways):
                 self.visited.add(node.mem_id)
                 stack.append(node.first_child)
 
-    def undoes(self, node: LexborNode, ways: set[Way]) -> bool:
-        values, attributes = self.computed(node), self.attributes(node)
+    def undoes(self, element: _Element, ways: set[Way]) -> bool:
+        values = self.computed(element)
         if Way.VISIBILITY in ways:
             return values.get("visibility") == "visible"
-        if self.has_foreign_styles and ("class" in attributes or "id" in attributes or node.tag not in _INLINE):
+        if self.has_foreign_styles and (element.names or element.tag not in _INLINE):
             return True
         if Way.SIZE in ways:
             size = values.get("font-size", "")
-            return bool(size) and (size.endswith("rem") or not size.endswith(("em", "%"))) and not _is_no_size(size)
-        is_link = node.tag == "a" and "href" in attributes
+            return bool(size) and (size.endswith("rem") or not size.endswith(("em", "%"))) and not is_no_size(size)
+        is_link = element.tag == "a" and "href" in element.attributes
         return is_link or not {"color", "background-color", "background-image"}.isdisjoint(values)
 
-    def has_the_colour_of_its_ground(self, node: LexborNode, values: Declarations) -> bool:
+    def has_the_colour_of_its_ground(self, element: _Element, values: Declarations) -> bool:
         ink = colour(values.get("color", ""))
         if ink is None or not ink[3] or not {"text-shadow", "text-stroke", "text-fill-color"}.isdisjoint(values):
             return False
         self.index_all()
-        ground = self.ground(node)
+        ground = self.ground(element)
         return ground is not None and look_alike(ink, ground)
 
-    def ground(self, node: LexborNode) -> Colour | None:
+    def ground(self, element: _Element) -> Colour | None:
         """The colour behind an element; None if the page alone does not tell."""
         passed = []
-        above: LexborNode | None = node
-        answer: Colour | None = None if self.has_foreign_styles else WHITE
-        while above is not None and above.is_element_node:
-            if above.mem_id in self.grounds:
-                answer = self.grounds[above.mem_id]
+        node: LexborNode | None = element.node
+        answer = None if self.has_foreign_styles else WHITE
+        while node is not None and node.is_element_node:
+            if node.mem_id in self.grounds:
+                answer = self.grounds[node.mem_id]
                 break
-            passed.append(above.mem_id)
-            if self.is_ground(above):
-                answer = _opaque(self.computed(above))
+            passed.append(node.mem_id)
+            around = self.element(node)
+            values = self.computed(around)
+            if self.is_ground(around, values):
+                answer = _one_colour(values)
                 break
-            above = above.parent
+            node = node.parent
         self.grounds.update(dict.fromkeys(passed, answer))
         return answer
 
-    def is_ground(self, node: LexborNode) -> bool:
+    def is_ground(self, element: _Element, values: Declarations) -> bool:
         """Whether the element has a ground of its own, or may have one that the page does not tell."""
-        values, attributes = self.computed(node), self.attributes(node)
         if values.get("position") in _LIFTED or values.get("background-image", "none") != "none":
             return True
         if values.get("background-color", "transparent") not in _NO_GROUND:
             return True
-        if not self.has_foreign_styles or self.matched(node):
-            return False
-        return "class" in attributes or "id" in attributes or node.tag not in _PLAIN
+        return self.has_foreign_styles and (bool(element.names) or element.tag not in _PLAIN)
 
-    @cached_property
-    def has_foreign_styles(self) -> bool:
-        """Whether the ground of an element may come from a file that was not read, or from one of many rules."""
-        if len(self.blocks) > MANY_BLOCKS:
-            return True
-        links = self.tree.css("link[rel]")
-        sheets = any("stylesheet" in (node.attributes.get("rel") or "").lower() for node in links)
-        return sheets or b"@import" in self.tree.raw_html
-
-    @cached_property
-    def scripts(self) -> list[LexborNode]:
-        return [node for node in self.tree.css("script") if _is_program(node.attributes)]
-
-    @property
-    def has_scripts(self) -> bool:
-        return bool(self.scripts)
+    # What else the page has
 
     @cached_property
     def source(self) -> bytes:
         return self.tree.raw_html
+
+    @cached_property
+    def has_foreign_styles(self) -> bool:
+        """Whether the look of an element may come from a file that is not read, or from one of many rules."""
+        if len(self.blocks) > MANY_BLOCKS or b"@import" in self.source:
+            return True
+        return any("stylesheet" in (node.attributes.get("rel") or "").lower() for node in self.tree.css("link[rel]"))
+
+    @cached_property
+    def scripts(self) -> list[LexborNode]:
+        return [node for node in self.tree.css("script") if _is_program(node.attributes.get("type") or "")]
+
+    @property
+    def has_scripts(self) -> bool:
+        return bool(self.scripts)
 
     @cached_property
     def script(self) -> bytes:
@@ -612,60 +492,6 @@ class _Styled:
         return frozenset(found)
 
 
-_STILL = ("none", "all 0s", "0s", "auto")
-_MOVED = set(Way) - {Way.DISPLAY, Way.INDENT}
-_LIFTED = ("absolute", "fixed", "sticky")  # what is behind is not what is around
-_NO_GROUND = ("transparent", "none", "initial", "unset", "inherit")
-_NO_TEXT = frozenset(
-    ("head", "script", "style", "link", "meta", "title", "template", "noscript", "img", "svg", "input")
-)
-_COLOURED = ("font", "body")
-_BGCOLOR = re.compile(rb"(?i)bgcolor=[\"']?(#?\w+)")
-
-
-def _may_name(selectors: str, names: set[str]) -> bool:
-    if "." not in selectors and "#" not in selectors:
-        return True
-    return any(name in selectors for name in names)
-
-
-def _is_one_of(ink: str, grounds: Iterable[Colour]) -> bool:
-    found = colour(ink)
-    return found is not None and found[3] > 0 and any(look_alike(found, ground) for ground in grounds)
-
-
-def _texts(root: LexborNode, hidden: set[int]) -> Iterator[tuple[str, bool]]:
-    """Each text that is no program, and whether it is in one of those elements."""
-    stack = [(root.first_child, False)]
-    while stack:
-        node, is_hidden = stack.pop()
-        if node is None:
-            continue
-        stack.append((node.next, is_hidden))
-        is_hidden = is_hidden or node.mem_id in hidden
-        if node.is_text_node:
-            yield (node.text_content or "").strip(), is_hidden
-        elif node.tag not in _NO_TEXT:
-            stack.append((node.first_child, is_hidden))
-
-
-def _opaque(values: Declarations) -> Colour | None:
-    """The colour of a ground that has one colour; None if it has more, or lets something through."""
-    if values.get("position") in _LIFTED or values.get("background-image", "none") != "none":
-        return None
-    found = colour(values.get("background-color", ""))
-    return found if found is not None and found[3] == 1 else None
-
-
-def _is_program(attributes: Attributes) -> bool:
-    kind = (attributes.get("type") or "").strip().lower()
-    return kind in ("", "module") or "javascript" in kind or "ecmascript" in kind
-
-
-def _is_in_noscript(node: LexborNode) -> bool:
-    return node.parent is not None and node.parent.tag == "noscript"
-
-
 def _is_closed(tag: str, attributes: Attributes) -> bool:
     """A text that is hidden until it is searched for can be read, as in a closed <details>."""
     if tag == "dialog" and "open" not in attributes:
@@ -673,12 +499,26 @@ def _is_closed(tag: str, attributes: Attributes) -> bool:
     return "hidden" in attributes and (attributes["hidden"] or "").strip().lower() != "until-found"
 
 
-def _presented(tag: str, attributes: Attributes) -> dict[str, str]:
+def _is_invisible(element: _Element) -> bool:
+    """Whether the element says so itself. That is believed, as for one that is not displayed."""
+    return Way.VISIBILITY in hint_of_style(element.attributes.get("style") or "").ways
+
+
+def _is_program(kind: str) -> bool:
+    kind = kind.strip().lower()
+    return kind in ("", "module") or "javascript" in kind or "ecmascript" in kind
+
+
+def _may_name(selector: str, names: set[str], tags: set[str]) -> bool:
+    if "." in selector or "#" in selector:
+        return any(name in selector for name in names)
+    return "[" in selector or ":" in selector or (selector.split() or [""])[-1].lower() in tags
+
+
+def _presented(element: _Element) -> dict[str, str]:
     """What the attributes of HTML say about the look of an element, which every rule overrides."""
-    values = {}
-    if _is_closed(tag, attributes):
-        values["display"] = "none"
-    if ink := attributes.get({"font": "color", "body": "text"}.get(tag, "")):
+    attributes, values = element.attributes, {}
+    if ink := attributes.get("color" if element.tag == "font" else "text" if element.tag == "body" else ""):
         values["color"] = _legacy(ink)
     if ground := attributes.get("bgcolor"):
         values["background-color"] = _legacy(ground)
@@ -693,129 +533,29 @@ def _legacy(value: str) -> str:
     return f"#{value}" if re.fullmatch(r"[0-9a-f]{6}", value) else value
 
 
-def _hiding(values: Declarations) -> set[Way]:
-    """The ways in which an element with these declarations is hidden, apart from the colour of what is behind it."""
-    return {way for way, test in _TESTS.items() if test(values)}
+def _is_one_of(ink: str, grounds: Iterable[Colour | None]) -> bool:
+    found = colour(ink)
+    return found is not None and found[3] > 0 and any(one is not None and look_alike(found, one) for one in grounds)
 
 
-def _not_displayed(values: Declarations) -> bool:
-    return values.get("display") == "none" or values.get("content-visibility") == "hidden"
+def _one_colour(values: Declarations) -> Colour | None:
+    """The colour of a ground; None if it has several, or lets something through."""
+    if values.get("position") in _LIFTED or values.get("background-image", "none") != "none":
+        return None
+    found = colour(values.get("background-color", ""))
+    return found if found is not None and found[3] == 1 else None
 
 
-def _invisible(values: Declarations) -> bool:
-    return values.get("visibility") in ("hidden", "collapse")
-
-
-def _opaque_to_nobody(values: Declarations) -> bool:
-    raw = values.get("opacity", "")
-    amount = pixels(raw) if raw else None
-    percent = share(raw)
-    if percent is not None:
-        amount = percent / 100
-    if amount is not None and amount < _FAINT:
-        return True
-    return _NO_OPACITY.search(values.get("filter", "")) is not None
-
-
-_FAINT = 0.02  # of 1; judgement
-_NO_OPACITY = re.compile(r"opacity\(\s*0*\.?0*%?\s*\)")
-
-
-def _is_no_size(size: str) -> bool:
-    length = pixels(size)
-    return (length is not None and length <= TINY) or share(size) == 0
-
-
-def _without_size(values: Declarations) -> bool:
-    return _is_no_size(values.get("font-size", ""))
-
-
-def _indented_away(values: Declarations) -> bool:
-    raw = values.get("text-indent", "")
-    length, percent = pixels(raw), share(raw)
-    if length is not None:
-        return length <= AWAY or length >= FAR
-    return percent is not None and (percent <= -100 or (percent >= 100 and values.get("overflow") == "hidden"))
-
-
-_RECT = re.compile(r"rect\(([^()]*)\)")
-_NO_SHAPE = re.compile(
-    r"inset\(\s*(?:100|[5-9]\d)(?:\.\d+)?%\s*(?:round[^)]*)?\)|(?:circle|ellipse)\(\s*0(?:px|%)?[\s)]"
-    r"|polygon\(\s*0(?:px|%)?\s+0(?:px|%)?(?:\s*,\s*0(?:px|%)?\s+0(?:px|%)?)*\s*\)"
-)
-
-
-def _clipped_away(values: Declarations) -> bool:
-    if _NO_SHAPE.search(values.get("clip-path", "")):
-        return True
-    match = _RECT.search(values.get("clip", "")) or _RECT.search(values.get("clip-path", ""))
-    if match is None or ("clip" in values and values.get("position") not in ("absolute", "fixed")):
-        return False
-    edges = [pixels(part) for part in re.split(r"[\s,]+", match[1].strip()) if part]
-    if len(edges) != 4 or None in edges:
-        return False
-    top, right, bottom, left = (edge or 0.0 for edge in edges)
-    return bottom - top <= TINY or right - left <= TINY
-
-
-_TRANSLATED = re.compile(r"translate(?:x|y|3d)?\(([^()]*)\)")
-_SHRUNK = re.compile(r"scale(?:x|y|3d)?\(\s*0*\.?0*\s*[,)]")
-
-
-def _placed_away(values: Declarations) -> bool:
-    if any((pixels(values.get(name, "")) or 0) <= AWAY for name in ("margin-left", "margin-top")):
-        return True
-    if values.get("position") in ("absolute", "fixed", "relative"):
-        for name in ("left", "right", "top", "bottom"):
-            length = pixels(values.get(name, "")) or 0
-            if length <= AWAY or length >= FAR:
-                return True
-    transform = values.get("transform", "")
-    moves = [values.get("translate", ""), *(match[1] for match in _TRANSLATED.finditer(transform))]
-    for move in moves:
-        for part in re.split(r"[\s,]+", move.strip()):
-            length = pixels(part) or 0
-            if length <= AWAY or length >= FAR:
-                return True
-    return bool(_SHRUNK.search(transform)) or values.get("scale") == "0"
-
-
-def _boxed_away(values: Declarations) -> bool:
-    if values.get("overflow") != "hidden":
-        return False
-    if any(
-        (pixels(values.get(name, "")) or share(values.get(name, "")) or 0) > 0
-        for name in ("padding-top", "padding-bottom")
-    ):
-        return False  # a box of a given shape, with a film or a map in it
-    lengths = (pixels(values.get(name, "")) for name in ("width", "height", "max-width", "max-height"))
-    return any(length is not None and length <= TINY for length in lengths)
-
-
-def _without_ink(values: Declarations) -> bool:
-    if values.get("background-clip") == "text" or "text-shadow" in values or "text-stroke" in values:
-        return False
-    raw = values.get("text-fill-color") or values.get("color", "")
-    ink = colour(raw)
-    if ink is not None and ink[3] == CLEAR[3]:
-        return True
-    ground = values.get("background-color", "")
-    if not raw or not ground or values.get("background-image", "none") != "none":
-        return False
-    behind = colour(ground)
-    if ink is None or behind is None:
-        return raw == ground and raw not in ("inherit", "initial", "unset", "currentcolor")
-    return behind[3] == 1 and look_alike(ink, behind)
-
-
-_TESTS = {
-    Way.DISPLAY: _not_displayed,
-    Way.VISIBILITY: _invisible,
-    Way.OPACITY: _opaque_to_nobody,
-    Way.SIZE: _without_size,
-    Way.INDENT: _indented_away,
-    Way.CLIP: _clipped_away,
-    Way.PLACE: _placed_away,
-    Way.BOX: _boxed_away,
-    Way.INK: _without_ink,
-}
+def _texts(root: LexborNode, hidden: set[int]) -> Iterator[tuple[str, bool]]:
+    """Each text that is no program, and whether it is hidden."""
+    stack = [(root.first_child, root.mem_id in hidden)]
+    while stack:
+        node, is_hidden = stack.pop()
+        if node is None:
+            continue
+        stack.append((node.next, is_hidden))
+        is_hidden = is_hidden or node.mem_id in hidden
+        if node.is_text_node:
+            yield (node.text_content or "").strip(), is_hidden
+        elif node.tag not in _NO_TEXT:
+            stack.append((node.first_child, is_hidden))
