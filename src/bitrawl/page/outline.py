@@ -79,17 +79,25 @@ def outline(tree: LexborHTMLParser) -> Outline:
 
 
 def normalise(text: str) -> str:
-    """Single spaces, no control or zero-width characters, NFC.
+    """Single spaces, no characters that cannot be seen, NFC.
 
-    Joiners stay where a script needs them: between Persian and Indic letters, and in emoji. So does the zero-width
-    space that separates words in Thai, Khmer, Lao and Burmese.
+    Such characters stay where a script needs them, one at a time: joiners between Persian and Indic letters and in emoji,
+    marks of direction in a text with right-to-left letters, the tags of a flag, and the zero-width space that separates
+    words in Thai, Khmer, Lao and Burmese.
     """
     if not text.isprintable() or "  " in text or text[:1] == " " or text[-1:] == " ":
         text = " ".join(text.split())
     if text.isascii() and text.isprintable():
         return text
     if not text.isprintable():  # accepts only U+0020 as a space, and no character of the categories Cc, Cf, Zl and Zp
-        text = " ".join(_JUNK.sub("", text).split())
+        text = (
+            _MARKS.sub(r"\1", _JUNK.sub("", text))
+            if _RIGHT_TO_LEFT.search(text)
+            else _MARKS.sub("", _JUNK.sub("", text))
+        )
+        text = " ".join(text.split())
+    if _UNSEEN_LETTERS.search(text):
+        text = " ".join(_UNSEEN_LETTERS.sub("", text).split())
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
@@ -112,10 +120,21 @@ def in_lines(raw: str, text: str, ends: str = LINE_ENDS) -> str:
 
 _SEA = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\ua9e0-\ua9ff\uaa60-\uaa7f"
 _JUNK = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]"
-    # A joiner belongs after a letter or sign beyond Hebrew, outside the General Punctuation block.
-    "|(?<![\u0600-\u1fff\u2190-\ud7ff\uf900-\ufdff\ufe70-\ufefc\U00010000-\U0010ffff])[\u200c\u200d]"
-    f"|(?<![{_SEA}])\u200b|\u200b(?![{_SEA}])"
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]"
+    # A joiner belongs after a letter of a script that joins, or after a sign.
+    "|(?<![\u0600-\u1cff\u2190-\u2bff\u3030\u303d\ua800-\uabff\ufb50-\ufdff\ufe0f\ufe70-\ufefc\U00010000-\U0001ffff])[\u200c\u200d]"
+    f"|(?<![{_SEA}\u200b])\u200b+|\u200b+(?![{_SEA}\u200b])|\u200b(?=\u200b)"
+    "|(?<![\u1820-\u18aa])\u180e"
+    # Tags spell the region of a black flag, such as gbsct, and nothing else.
+    "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
+    "|(?<=\U0001f3f4)(?![\U000e0030-\U000e007a]{3,6}\U000e007f)[\U000e0000-\U000e007f]+"
+)
+_MARKS = re.compile("([\u061c\u200e\u200f])[\u061c\u200e\u200f]*")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+# Letters and marks, by their category, that nobody sees: blanks of Hangul, and more than one selector of a variant.
+_UNSEEN_LETTERS = re.compile(
+    "[\u3164\uffa0]|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]+"
 )
 
 
