@@ -10,9 +10,9 @@ from bitrawl.page.styles import (
     CLEAR,
     FAR,
     TINY,
-    Block,
     Declarations,
-    blocks,
+    Sheet,
+    declared,
     colour,
     look_alike,
     pixels,
@@ -51,44 +51,6 @@ MOVING = (b"transition", b"animation", b"will-change")
 # Passed on to what is inside, which may undo it; the other ways hide all that is inside.
 INHERITED = frozenset((Way.VISIBILITY, Way.SIZE, Way.INK))
 
-# A block of a style sheet without any of these hides nothing.
-_HINTS = (
-    *(
-        b"y:none",
-        b"y:hidden",
-        b"y:collapse",
-        b"opacity:0",
-        b"opacity:.0",
-        b"opacity(0",
-        b"size:0",
-        b"size:.",
-        b"size:1px",
-    ),
-    *(
-        b"font:0",
-        b"indent:",
-        b"clip",
-        b"left:9",
-        b"left:1000",
-        b"top:9",
-        b"translate",
-        b"scale",
-        b":transparent",
-        b"rgba(",
-    ),
-    *(
-        b"dth:0",
-        b"dth:1px",
-        b"ght:0",
-        b"ght:1px",
-        b"left:-",
-        b"right:-",
-        b"top:-",
-        b"bottom:-",
-        b"margin:-",
-        b"inset:-",
-    ),
-)
 # What may hide an element: a declaration without white space. What the other declarations and other rules add to it is asked
 # only about elements that it concerns.
 _WAYS = re.compile(
@@ -97,7 +59,7 @@ _WAYS = re.compile(
     rb"|(?P<size>font-size:(?:0|\.\d|1px)|font:[^/]*?0(?:px|em|rem|pt|%)?/)"
     rb"|(?P<indent>text-indent:(?:-\d+r?em|-\d{2,}v|[+-]?\d{3,}))"
     rb"|(?P<clip>clip:rect|clip-path:.*\()"
-    rb"|(?P<place>(?:left|right|top|bottom|inset|margin(?:-left|-top)?):(?:.*-\d{2}|\d{4})|(?:transform|translate):.*\d{3}"
+    rb"|(?P<place>(?:left|right|top|bottom|inset|margin(?:-left|-top)?):(?:.*-(?:\d{3}|\d\d(?:r?em|v))|\d{4})|(?:transform|translate):.*\d{3}"
     rb"|transform:.*scale(?:x|y|3d)?\([0.]|scale:0)"
     rb"|(?P<box>(?:max-)?(?:width|height):[01](?:px|em|rem|pt|%)?(?:!.*)?\Z)"
     rb"|(?P<ink>(?:text-fill-)?color:(?:transparent|rgba?\(.*[,/]0?\.?0*%?\)|#(?:[\da-f]{3}0|[\da-f]{6}00)(?![\da-f]))))"
@@ -115,11 +77,19 @@ class Hint(NamedTuple):
 
 
 def hint(small: bytes) -> Hint:
-    ways = frozenset(Way(match.lastgroup or "") for part in small.split(b";") if (match := _WAYS.match(part)))
+    ways = [way for part in small.split(b";") if (way := _way(part))]
+    if b"color:" not in small and b"background" not in small:
+        return Hint(frozenset(ways), "", "")
     ink, ground = colours(small)
     if ink and ground and _are_alike(ink, ground):
-        ways |= {Way.INK}
-    return Hint(ways, ink, ground)
+        ways.append(Way.INK)
+    return Hint(frozenset(ways), ink, ground)
+
+
+@lru_cache(maxsize=16384)  # pages write the same few thousand declarations
+def _way(declaration: bytes) -> Way | None:
+    match = _WAYS.match(declaration)
+    return Way(match.lastgroup or "") if match else None
 
 
 def colours(small: bytes) -> tuple[str, str]:
@@ -140,23 +110,26 @@ def hint_of_style(style: str) -> Hint:
 
 
 @lru_cache(maxsize=32)  # the pages of a site have the same style elements
-def sheet(css: str) -> tuple[tuple[Block, ...], tuple[tuple[int, frozenset[Way]], ...]]:
-    """The blocks of a style sheet, and which of them may hide something, and how."""
-    found = blocks(css)
-    whole = b"}".join([block.squeezed for block in found])
-    present = [start for start in _HINTS if start in whole]
+def sheet(css: str) -> tuple[Sheet, tuple[tuple[int, frozenset[Way]], ...]]:
+    """A style sheet, and which of its blocks may hide something, and how."""
+    found = Sheet(css)
     hinted = []
-    for number, block in enumerate(found):
-        small = block.squeezed
-        for start in present:
-            if start in small:
-                break
-        else:
-            if b"background" not in small or (b";color:" not in small and not small.startswith(b"color:")):
-                continue
-        if ways := hint(small).ways:
-            hinted.append((number, ways))
+    for number, body in enumerate(found.bodies):
+        ways = [way for part in body.split(b";") if (way := _way(part))]
+        if b"background" in body and (b";color:" in body or body.startswith(b"color:")):
+            ways += hint(body).ways
+        if ways and (found_ways := _possible(frozenset(ways), body)):
+            hinted.append((number, found_ways))
     return found, tuple(hinted)
+
+
+def _possible(ways: frozenset[Way], body: bytes) -> frozenset[Way]:
+    """Those of the ways in which the block can hide an element, whatever else is declared for it."""
+    if not ways - {Way.DISPLAY, Way.VISIBILITY, Way.INK}:
+        return ways
+    normal, important = declared(body.decode("utf-8", "replace"))
+    values = {name: value for name, value in {**normal, **important}.items() if not name.startswith("padding")}
+    return ways & (hiding({"position": "absolute", "overflow": "hidden", **values}) | {Way.INK})
 
 
 def hiding(values: Declarations) -> set[Way]:

@@ -1,7 +1,8 @@
 """What the style elements and style attributes of a page say: the part of CSS that can hide a text or show it."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -61,6 +62,11 @@ class Compound(NamedTuple):
     attributes: tuple[tuple[str, str, str], ...]  # name, operator, value
 
     @property
+    def key(self) -> str:
+        """The name that the fewest elements have: an id before a class. Nothing if it has none."""
+        return min(self.names, default="")
+
+    @property
     def called(self) -> frozenset[str]:
         """Its names; if it has none, its tag."""
         return self.names or frozenset(filter(None, (self.tag,)))
@@ -87,8 +93,7 @@ class Block(NamedTuple):
 
     selectors: str
     body: str
-    squeezed: bytes  # the declarations without white space, in lower case
-    certain: bool
+    certain: bool  # holds on every screen
     layered: bool
 
 
@@ -105,35 +110,51 @@ def squeeze(css: str) -> bytes:
     return css.encode("utf-8", "replace").translate(_SQUEEZE, b" \t\r\n\f")
 
 
-def blocks(css: str) -> tuple[Block, ...]:
-    """The blocks of a style sheet, without those for printers. Time is linear in its length."""
-    if "/*" in css:
-        css = _COMMENT.sub(" ", css)
-    css = css.replace("<!--", "").replace("-->", "")
-    squeezed = squeeze(css).split(b"}")
-    found: list[Block] = []
-    around: list[str] = []  # what opened each block that is open
-    for chunk, small in zip(css.split("}"), squeezed, strict=True):
-        if not around and "@" not in chunk and chunk.count("{") == 1:  # most are so simple
-            selectors, _, body = chunk.partition("{")
-            found.append(Block(selectors, body, small.partition(b"{")[2], certain=True, layered=False))
-            continue
-        *openings, body = chunk.split("{")
-        around.extend(opening.rpartition(";")[2].strip() for opening in openings)
-        if openings and len(around) <= _DEEPEST and not around[-1].startswith("@"):
-            when = _when(around[:-1])
-            if when is not None:
-                layered = any(rule.startswith("@layer") for rule in around)
-                found.append(Block(around[-1], body, small.rpartition(b"{")[2], when, layered))
-        if around:
-            around.pop()
-    return tuple(found)
+class Sheet:
+    """A style sheet. Its blocks are read when they are asked for: most are about nothing that matters here."""
+
+    def __init__(self, css: str) -> None:
+        if "/*" in css:
+            css = _COMMENT.sub(" ", css)
+        css = css.replace("<!--", "").replace("-->", "")
+        self._chunks = css.split("}")
+        squeezed = squeeze(css).split(b"}")
+        self.bodies = [small[small.rfind(b"{") + 1 :] for small in squeezed]
+        """The declarations of each block, without white space and in lower case."""
+        # Most chunks are a rule that opens and closes its own block. The others open or close what is around rules.
+        odd = [number for number, small in enumerate(squeezed) if small.count(b"{") != 1 or b"@" in small]
+        self._around = self._read(odd)
+
+    def _read(self, odd: Sequence[int]) -> list[tuple[int, tuple[str, ...]]]:
+        """What is around each odd chunk, and around those that follow it: the at-rules, from the outside."""
+        found: list[tuple[int, tuple[str, ...]]] = [(0, ())]
+        around: list[str] = []
+        for number in odd:
+            openings = self._chunks[number].split("{")[:-1]
+            around.extend(opening.rpartition(";")[2].strip() for opening in openings[:-1])
+            found.append((number, tuple(around[:_DEEPEST]) if openings else _NOWHERE))
+            if not openings and around:
+                around.pop()
+            found.append((number + 1, tuple(around[:_DEEPEST])))
+        return found
+
+    def block(self, number: int) -> Block | None:
+        """A block; None if it is about no element on a screen."""
+        place = bisect_right(self._around, number, key=lambda one: one[0]) - 1
+        around = self._around[place][1]
+        opening, brace, body = self._chunks[number].rpartition("{")
+        selectors = opening.rpartition("{")[2].rpartition(";")[2].strip()
+        certain = _when(around) if brace and not selectors.startswith("@") else None
+        if certain is None:
+            return None
+        return Block(selectors, body, certain, any(rule.startswith("@layer") for rule in around))
 
 
+_NOWHERE = ("}",)  # no at-rule, so nothing inside it counts
 _DEEPEST = 8  # at-rules around a block; judgement
 
 
-def _when(around: list[str]) -> bool | None:
+def _when(around: Sequence[str]) -> bool | None:
     """Whether what is inside these at-rules always holds on a screen; None if it never does."""
     certain = True
     for rule in around:

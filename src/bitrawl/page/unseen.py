@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bitrawl.page.hiding import (
     DECIDING,
@@ -26,9 +26,9 @@ from bitrawl.page.styles import (
     Attributes,
     Block,
     Colour,
-    Compound,
     Declarations,
     Rule,
+    Sheet,
     colour,
     declared,
     look_alike,
@@ -39,8 +39,8 @@ from bitrawl.page.styles import (
 
 # What one page may cost, in looks at one element or one rule (judgement). What is left then counts as seen.
 MAX_STEPS = 100_000
-SEARCH = 100  # steps for a search over the tree,
-CHARACTERS = 2000  # and one for so many characters of a text that is searched
+SEARCH = 50  # steps for a name that is searched over the tree,
+CHARACTERS = 2000  # and one for so many characters of a script
 MANY_BLOCKS = (
     200  # of style sheets: then what rules say about other elements than the hidden one is not followed; judgement
 )
@@ -102,14 +102,13 @@ class _Styled:
         self.elements: dict[int, _Element] = {}
         self.suspects: dict[int, _Element] = {}
         self.certain: set[int] = set()  # hidden by what the element itself says
-        self.blocks: list[Block] = []
+        self.sheets: list[tuple[Sheet, bool]] = []  # and whether it holds for all readers
         self.hinted: list[tuple[Block, frozenset[Way]]] = []
         self.inks: list[tuple[LexborNode, str]] = []  # elements with a colour of their own
         self.inline_grounds: set[str] = set()
         self.index: dict[str, list[tuple[int, Rule]]] = {}  # by name or tag; with the place of the rule in the page
         self.is_complete = False  # whether the index has the rules about every element
-        self.searched: dict[str, list[LexborNode]] = {}
-        self.mentioned: dict[tuple[bool, str], bool] = {}
+        self.mentioned: dict[str, bool] = {}
         self.grounds: dict[int, Colour | None] = {}
         self.visited: set[int] = set()
         self.steps = 0
@@ -128,19 +127,18 @@ class _Styled:
             else:
                 self.read_element(node)
         self.read_inks()
-        for block, ways in self.hinted:
-            self.suspect_all(block, ways)
+        self.suspect_all(self.hinted)
 
     def read_sheet(self, node: LexborNode) -> None:
         media = on_screen(node.attributes.get("media") or "")
         if media is None:
             return
         found, hinted = sheet(node.text())
-        if media and (node.parent is None or node.parent.tag != "noscript"):
-            self.blocks += found
-            self.hinted += [(found[number], ways) for number, ways in hinted if found[number].certain]
-        else:  # holds for some readers: it can show a text, and hides none
-            self.blocks += [block._replace(certain=False) for block in found]
+        certain = media and (node.parent is None or node.parent.tag != "noscript")
+        self.sheets.append((found, certain))
+        if certain:  # else it holds for some readers: it can show a text, and hides none
+            blocks = ((found.block(number), ways) for number, ways in hinted)
+            self.hinted += [(block, ways) for block, ways in blocks if block is not None and block.certain]
 
     def read_element(self, node: LexborNode) -> None:
         attributes, tag = node.attributes, node.tag or ""
@@ -166,31 +164,55 @@ class _Styled:
 
         Other files, or one of many rules, may give an element a ground. Then only grounds count that elements declare.
         """
-        if not self.inks and (not self.blocks or self.has_foreign_styles):
+        if not self.inks and (not self.sheets or self.has_foreign_styles):
             return
         raw = set(self.inline_grounds)
         if b"bgcolor" in self.source or b"BGCOLOR" in self.source:
             raw.update(_legacy(one.decode("ascii", "replace")) for one in _BGCOLOR.findall(self.source))
         grounds = {colour(one) for one in raw}
         if not self.has_foreign_styles:
-            declared_colours = [(block, *colours(block.squeezed)) for block in self.blocks]
-            grounds |= {WHITE, *(colour(ground) for _, _, ground in declared_colours if ground)}
-            for block, ink, _ in declared_colours:
-                if ink and block.certain and _is_one_of(ink, grounds):
-                    self.suspect_all(block, {Way.INK})
+            coloured = [
+                (found, number, *colours(body)) for found, _ in self.sheets for number, body in enumerate(found.bodies)
+            ]
+            grounds |= {WHITE, *(colour(ground) for _, _, _, ground in coloured if ground)}
+            blocks = [found.block(number) for found, number, ink, _ in coloured if ink and _is_one_of(ink, grounds)]
+            self.hinted += [(block, frozenset((Way.INK,))) for block in blocks if block is not None and block.certain]
         for node, ink in self.inks:
             if _is_one_of(ink, grounds):
                 self.suspect(node, names_of(node.attributes), {Way.INK})
 
-    def suspect_all(self, block: Block, ways: Iterable[Way]) -> None:
-        for rule in rules(block):
-            if rule.certain:
-                for node in self.found(rule):
-                    self.suspect(node, rule.subject.called, ways)
+    def suspect_all(self, hinted: Iterable[tuple[Block, frozenset[Way]]]) -> None:
+        """Suspect the elements of these rules. All their names are searched at once."""
+        wanted: dict[str, list[tuple[Rule, frozenset[Way]]]] = {}
+        for block, ways in hinted:
+            for rule in rules(block):
+                if rule.certain and (key := _key(rule)) and self.can_spend(1 if key in wanted else SEARCH):
+                    wanted.setdefault(key, []).append((rule, ways))
+        if not wanted:
+            return
+        for node in self.tree.css(",".join(map(_query, wanted))):
+            if not self.can_spend(1):
+                return
+            element = self.element(node)
+            for name in (*element.names, element.tag, *(f"[{name}]" for name in element.attributes)):
+                for rule, ways in wanted.get(name, ()):
+                    self.suspect_found(element, rule, ways)
+
+    def suspect_found(self, element: _Element, rule: Rule, ways: Iterable[Way]) -> None:
+        """Suspect the element, or what the rule is about inside it."""
+        if rule.subject.key or not any(compound.key for _, compound in rule.above):
+            if self.fits(element, rule):
+                self.suspect(element.node, rule.subject.called, ways)
+            return
+        for node in element.node.css(rule.subject.tag or f"[{rule.subject.attributes[0][0]}]"):
+            if self.can_spend(1) and self.fits(self.element(node), rule):
+                self.suspect(node, rule.subject.called, ways)
 
     def suspect(self, node: LexborNode, names: Iterable[str], ways: Iterable[Way]) -> None:
         element = self.element(node)
-        if element.tag not in _NO_TEXT and element.id not in self.certain:
+        if element.id in self.suspects or (
+            element.tag not in _NO_TEXT and element.id not in self.certain and node.text().strip()
+        ):
             self.suspects[element.id] = element
             element.ways.update(ways)
             element.shown_by.update(names)
@@ -206,31 +228,6 @@ class _Styled:
     def can_spend(self, steps: int) -> bool:
         self.steps += steps
         return self.steps <= MAX_STEPS
-
-    def found(self, rule: Rule) -> list[LexborNode]:
-        """The elements that a rule is about."""
-        compounds = (rule.subject, *(compound for _, compound in rule.above))
-        if not all(self.is_mentioned(name[1:]) for compound in compounds for name in compound.names):
-            return []
-        nodes = self.search(rule.subject)
-        if not self.can_spend(len(nodes)):
-            return []
-        return [node for node in nodes if self.fits(self.element(node), rule)]
-
-    def search(self, subject: Compound) -> list[LexborNode]:
-        name = min(subject.names, default="")  # an id comes before a class
-        if name:
-            key = f'[{"id" if name[0] == "#" else "class"}~="{name[1:]}"]'
-        else:
-            key = subject.tag or f"[{subject.attributes[0][0]}]"
-        if key not in self.searched:
-            self.searched[key] = []
-            if '"' not in name and "\\" not in name and self.can_spend(SEARCH):
-                try:
-                    self.searched[key] = self.tree.css(key)
-                except (SelectolaxError, ValueError):
-                    return []
-        return self.searched[key]
 
     def fits(self, element: _Element, rule: Rule) -> bool:
         """Whether the rule is about the element.
@@ -259,15 +256,15 @@ class _Styled:
                 place, parent = again[0], again[1].parent
         return True
 
-    def is_mentioned(self, name: str, *, by_script: bool = False) -> bool:
-        """Whether the page, or a script of it, has the name. Most names of a large style sheet are on other pages."""
-        found = self.mentioned.get((by_script, name))
+    def is_mentioned(self, name: str) -> bool:
+        """Whether a script of the page has the name."""
+        found = self.mentioned.get(name)
         if found is None:
-            raw, text = name.encode("utf-8", "replace"), self.script if by_script else self.source
-            found = self.can_spend(1 + len(text) // CHARACTERS) and raw in text
-            if found and by_script:
-                found = re.search(rb"[\"'.#\s]%b[\"'\s.:,>\[]" % re.escape(raw), text) is not None
-            self.mentioned[by_script, name] = found
+            raw = name.encode("utf-8", "replace")
+            found = self.can_spend(1 + len(self.script) // CHARACTERS) and raw in self.script
+            if found:
+                found = re.search(rb"[\"'.#\s]%b[\"'\s.:,>\[]" % re.escape(raw), self.script) is not None
+            self.mentioned[name] = found
         return found
 
     def index_rules(self, ways: Iterable[Way]) -> None:
@@ -278,7 +275,7 @@ class _Styled:
 
     def index_all(self) -> None:
         """Index the rules about every element, for what is inside and around the suspects."""
-        if not self.is_complete and len(self.blocks) <= MANY_BLOCKS:
+        if not self.is_complete and self.size <= MANY_BLOCKS:
             self.fill_index(INHERITED | {way for one in self.suspects.values() for way in one.ways}, lambda _: True)
         self.is_complete = True
 
@@ -287,13 +284,18 @@ class _Styled:
         if set(ways) - {Way.DISPLAY}:
             telling += MOVING
         self.index.clear()
-        for order, block in enumerate(self.blocks):
-            for start in telling:
-                if start in block.squeezed:
-                    for rule in rules(block, wanted):
-                        for name in rule.subject.called or ("",):
-                            self.index.setdefault(name, []).append((order, rule))
-                    break
+        order = 0
+        for found, is_certain in self.sheets:
+            for number, body in enumerate(found.bodies):
+                order += 1
+                for start in telling:
+                    if start in body:
+                        block = found.block(number)
+                        for rule in rules(block, wanted) if block is not None else ():
+                            for name in rule.subject.called or ("",):
+                                entry = rule if is_certain else rule._replace(certain=False)
+                                self.index.setdefault(name, []).append((order, entry))
+                        break
 
     def matched(self, element: _Element) -> list[tuple[int, Rule]]:
         if element.matched is None:
@@ -384,7 +386,7 @@ class _Styled:
         if element.attributes.get("id") in self.opened:
             return True
         names = [name[1:] for name in element.shown_by if name[0] in ".#"]
-        return any(len(name) >= LONG_NAME and self.is_mentioned(name, by_script=True) for name in names)
+        return any(len(name) >= LONG_NAME and self.is_mentioned(name) for name in names)
 
     def is_mostly_seen(self, hidden: set[int]) -> bool:
         """Whether more text is seen than hidden. If not, a script shows the page when it is ready."""
@@ -459,13 +461,17 @@ class _Styled:
     # What else the page has
 
     @cached_property
+    def size(self) -> int:
+        return sum(len(found.bodies) for found, _ in self.sheets)
+
+    @cached_property
     def source(self) -> bytes:
         return self.tree.raw_html
 
     @cached_property
     def has_foreign_styles(self) -> bool:
         """Whether the look of an element may come from a file that is not read, or from one of many rules."""
-        if len(self.blocks) > MANY_BLOCKS or b"@import" in self.source:
+        if self.size > MANY_BLOCKS or b"@import" in self.source:
             return True
         return any("stylesheet" in (node.attributes.get("rel") or "").lower() for node in self.tree.css("link[rel]"))
 
@@ -509,10 +515,37 @@ def _is_program(kind: str) -> bool:
     return kind in ("", "module") or "javascript" in kind or "ecmascript" in kind
 
 
+_NAME = re.compile(r"[.#](?:\\.|[\w-])+")
+_LAST_PART = re.compile(r"([^\s>+~]*)\s*\Z")
+_USUAL_NAME = re.compile(r"[.#][A-Za-z_][A-Za-z0-9_-]*")
+
+
 def _may_name(selector: str, names: set[str], tags: set[str]) -> bool:
-    if "." in selector or "#" in selector:
-        return any(name in selector for name in names)
-    return "[" in selector or ":" in selector or (selector.split() or [""])[-1].lower() in tags
+    """Whether what the selector is about, its last part, may be an element with one of these names or tags."""
+    if "\\" in selector or "(" in selector:
+        return True
+    last = _LAST_PART.search(selector)
+    part = last[1] if last else ""
+    if found := _NAME.findall(part):
+        return not names.isdisjoint(found)
+    tag = part.partition(":")[0].lower()
+    return not tag or "[" in tag or tag in tags
+
+
+def _key(rule: Rule) -> str:
+    """What is searched to find the elements of a rule: a name if it has any, or a tag, or an attribute."""
+    above = next((compound.key for _, compound in rule.above if compound.key), "")
+    key = rule.subject.key or above or rule.subject.tag
+    if '"' in key or "\\" in key:
+        return ""
+    return key or (f"[{rule.subject.attributes[0][0]}]" if rule.subject.attributes else "")
+
+
+def _query(key: str) -> str:
+    """In a form that lexbor accepts, whatever the characters of a name."""
+    if key[0] not in ".#" or _USUAL_NAME.fullmatch(key):
+        return key
+    return f'[{"id" if key[0] == "#" else "class"}~="{key[1:]}"]'
 
 
 def _presented(element: _Element) -> dict[str, str]:
