@@ -12,8 +12,8 @@ from bitrawl.page.styles import (
     TINY,
     Declarations,
     Sheet,
-    declared,
     colour,
+    declared,
     look_alike,
     pixels,
     share,
@@ -109,25 +109,43 @@ def hint_of_style(style: str) -> Hint:
     return hint(squeeze(style))
 
 
+# Where a block may hide something: what begins so is looked for in a whole style sheet.
+_USUAL = (b"display:none", b"visibility:hidden", b"opacity:0")
+_RARE = (
+    *(b"opacity:.0", b"opacity(0", b"visibility:collapse", b"font-size:0", b"font-size:.", b"font-size:1px", b"font:"),
+    *(b"indent:", b"clip:rect", b"clip-path:", b"translate", b"scale", b"left:9", b"left:1000", b"top:9", b"height:0"),
+    *(b"height:1px", b"width:0", b"width:1px", b"color:transparent", b"color:rgba(", b"color:#", b"color:rgb("),
+)
+_AWAY_FROM_HERE = re.compile(rb":-\d\d(?:\d|r?em|v)")
+MANY_BLOCKS = (
+    200  # of a style sheet (judgement). It is the look of a whole site then, and only the usual ways are looked for.
+)
+
+
 @lru_cache(maxsize=32)  # the pages of a site have the same style elements
 def sheet(css: str) -> tuple[Sheet, tuple[tuple[int, frozenset[Way]], ...]]:
     """A style sheet, and which of its blocks may hide something, and how."""
     found = Sheet(css)
+    small = found.squeezed
+    places = [match.start() for match in _AWAY_FROM_HERE.finditer(small)]
+    for start in _USUAL if len(found) > MANY_BLOCKS else (*_USUAL, *_RARE):
+        place = small.find(start)
+        while place >= 0:
+            places.append(place)
+            place = small.find(start, place + 1)
     hinted = []
-    for number, body in enumerate(found.bodies):
-        ways = [way for part in body.split(b";") if (way := _way(part))]
-        if b"background" in body and (b";color:" in body or body.startswith(b"color:")):
-            ways += hint(body).ways
-        if ways and (found_ways := _possible(frozenset(ways), body)):
-            hinted.append((number, found_ways))
+    for number in dict.fromkeys(found.at(sorted(places))):
+        block = found.block(number)
+        if block is not None and (ways := _possible(hint(squeeze(block.body)).ways, block.body)):
+            hinted.append((number, ways))
     return found, tuple(hinted)
 
 
-def _possible(ways: frozenset[Way], body: bytes) -> frozenset[Way]:
+def _possible(ways: frozenset[Way], body: str) -> frozenset[Way]:
     """Those of the ways in which the block can hide an element, whatever else is declared for it."""
     if not ways - {Way.DISPLAY, Way.VISIBILITY, Way.INK}:
         return ways
-    normal, important = declared(body.decode("utf-8", "replace"))
+    normal, important = declared(body)
     values = {name: value for name, value in {**normal, **important}.items() if not name.startswith("padding")}
     return ways & (hiding({"position": "absolute", "overflow": "hidden", **values}) | {Way.INK})
 

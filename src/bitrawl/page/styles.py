@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 Declarations = Mapping[str, str]
@@ -116,21 +117,54 @@ class Sheet:
     def __init__(self, css: str) -> None:
         if "/*" in css:
             css = _COMMENT.sub(" ", css)
-        css = css.replace("<!--", "").replace("-->", "")
+        if "<!--" in css:
+            css = css.replace("<!--", "").replace("-->", "")
+        self.css = css
+        self.squeezed = squeeze(css)
         self._chunks = css.split("}")
-        squeezed = squeeze(css).split(b"}")
-        self.bodies = [small[small.rfind(b"{") + 1 :] for small in squeezed]
-        """The declarations of each block, without white space and in lower case."""
-        # Most chunks are a rule that opens and closes its own block. The others open or close what is around rules.
-        odd = [number for number, small in enumerate(squeezed) if small.count(b"{") != 1 or b"@" in small]
-        self._around = self._read(odd)
 
-    def _read(self, odd: Sequence[int]) -> list[tuple[int, tuple[str, ...]]]:
-        """What is around each odd chunk, and around those that follow it: the at-rules, from the outside."""
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+    @cached_property
+    def bodies(self) -> list[bytes]:
+        """The declarations of each block, without white space and in lower case."""
+        return [small[small.rfind(b"{") + 1 :] for small in self.squeezed.split(b"}")]
+
+    def at(self, places: Iterable[int]) -> Iterator[int]:
+        """The blocks at these places of the squeezed text, which ascend."""
+        number = before = 0
+        for place in places:
+            number += self.squeezed.count(b"}", before, place)
+            before = place
+            yield number
+
+    def naming(self, name: str) -> Iterator[int]:
+        """The blocks whose selectors have the name."""
+        place = self.css.find(name)
+        while place >= 0:
+            number = bisect_right(self._ends, place)
+            if place < self._ends[number] - len(self._chunks[number]) + self._chunks[number].rfind("{"):
+                yield number
+            place = self.css.find(name, place + len(name))
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where each block ends in the text."""
+        return [end + number for number, end in enumerate(accumulate(map(len, self._chunks)))]
+
+    @cached_property
+    def _around(self) -> list[tuple[int, tuple[str, ...]]]:
+        """What is around each odd chunk, and around those that follow it: the at-rules, from the outside.
+
+        Most chunks are a rule that opens and closes its own block. The odd ones open or close what is around rules.
+        """
         found: list[tuple[int, tuple[str, ...]]] = [(0, ())]
         around: list[str] = []
-        for number in odd:
-            openings = self._chunks[number].split("{")[:-1]
+        for number, chunk in enumerate(self._chunks):
+            if chunk.count("{") == 1 and "@" not in chunk:
+                continue
+            openings = chunk.split("{")[:-1]
             around.extend(opening.rpartition(";")[2].strip() for opening in openings[:-1])
             found.append((number, tuple(around[:_DEEPEST]) if openings else _NOWHERE))
             if not openings and around:

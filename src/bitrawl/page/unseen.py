@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from bitrawl.page.hiding import (
     DECIDING,
     INHERITED,
+    MANY_BLOCKS,
     MOVING,
     Way,
     colours,
@@ -35,6 +36,7 @@ from bitrawl.page.styles import (
     names_of,
     on_screen,
     rules,
+    squeeze,
 )
 
 # What one page may cost, in looks at one element or one rule (judgement). What is left then counts as seen.
@@ -269,33 +271,39 @@ class _Styled:
 
     def index_rules(self, ways: Iterable[Way]) -> None:
         """Index the rules that decide these ways for one of the suspects."""
-        names = {name for one in self.suspects.values() for name in (*one.names, *one.shown_by)}
-        tags = {one.tag for one in self.suspects.values()}
-        self.fill_index(ways, lambda selector: _may_name(selector, names, tags))
+        suspects = self.suspects.values()
+        names = {name for one in suspects for name in (*one.names, *one.shown_by)}
+        tags = {one.tag for one in suspects}
+        by_tag = not all(name[0] in ".#" for name in names)  # a rule about a tag is weaker than one about a name
+        names = {name for name in names if name[0] in ".#"}
+        blocks = []
+        for place, (found, _) in enumerate(self.sheets):
+            if by_tag or len(found) <= MANY_BLOCKS:
+                blocks += [(place, number) for number in range(len(found))]
+            else:
+                blocks += [(place, number) for number in sorted({one for name in names for one in found.naming(name)})]
+        self.fill_index(ways, blocks, lambda selector: _may_name(selector, names, tags))
 
     def index_all(self) -> None:
         """Index the rules about every element, for what is inside and around the suspects."""
         if not self.is_complete and self.size <= MANY_BLOCKS:
-            self.fill_index(INHERITED | {way for one in self.suspects.values() for way in one.ways}, lambda _: True)
+            blocks = [(place, number) for place, (found, _) in enumerate(self.sheets) for number in range(len(found))]
+            self.fill_index(INHERITED | {way for one in self.suspects.values() for way in one.ways}, blocks, bool)
         self.is_complete = True
 
-    def fill_index(self, ways: Iterable[Way], wanted: Callable[[str], bool]) -> None:
+    def fill_index(self, ways: Iterable[Way], blocks: Iterable[tuple[int, int]], wanted: Callable[[str], bool]) -> None:
         telling = sorted({start for way in ways for start in DECIDING[way]})
         if set(ways) - {Way.DISPLAY}:
             telling += MOVING
         self.index.clear()
-        order = 0
-        for found, is_certain in self.sheets:
-            for number, body in enumerate(found.bodies):
-                order += 1
-                for start in telling:
-                    if start in body:
-                        block = found.block(number)
-                        for rule in rules(block, wanted) if block is not None else ():
-                            for name in rule.subject.called or ("",):
-                                entry = rule if is_certain else rule._replace(certain=False)
-                                self.index.setdefault(name, []).append((order, entry))
-                        break
+        for order, (place, number) in enumerate(blocks):
+            found, is_certain = self.sheets[place]
+            block = found.block(number)
+            if block is None or not _tells(block.body, telling):
+                continue
+            for rule in rules(block if is_certain else block._replace(certain=False), wanted):
+                for name in rule.subject.called or ("",):
+                    self.index.setdefault(name, []).append((order, rule))
 
     def matched(self, element: _Element) -> list[tuple[int, Rule]]:
         if element.matched is None:
@@ -462,7 +470,7 @@ class _Styled:
 
     @cached_property
     def size(self) -> int:
-        return sum(len(found.bodies) for found, _ in self.sheets)
+        return sum(len(found) for found, _ in self.sheets)
 
     @cached_property
     def source(self) -> bytes:
@@ -518,6 +526,11 @@ def _is_program(kind: str) -> bool:
 _NAME = re.compile(r"[.#](?:\\.|[\w-])+")
 _LAST_PART = re.compile(r"([^\s>+~]*)\s*\Z")
 _USUAL_NAME = re.compile(r"[.#][A-Za-z_][A-Za-z0-9_-]*")
+
+
+def _tells(body: str, telling: Iterable[bytes]) -> bool:
+    small = squeeze(body)
+    return any(start in small for start in telling)
 
 
 def _may_name(selector: str, names: set[str], tags: set[str]) -> bool:
