@@ -70,11 +70,19 @@ class Outline:
 
 def outline(tree: LexborHTMLParser) -> Outline:
     """Time and memory are linear in the number of nodes, however deep they nest."""
+    hidden = unseen(tree)
+    found = _walked(tree, hidden.certain | hidden.doubtful)
+    if hidden.doubtful_characters > sum(len(block.text) for block in found.blocks):
+        found = _walked(tree, hidden.certain)
+    _mark_title(found)
+    return found
+
+
+def _walked(tree: LexborHTMLParser, hidden: frozenset[int]) -> Outline:
     found = Outline(title=_title(tree))
     if tree.root is not None:
-        _Walk(found).run(tree.root, unseen(tree))
+        _Walk(found).run(tree.root, hidden)
         _cap(found)
-    _mark_title(found)
     return found
 
 

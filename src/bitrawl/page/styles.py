@@ -149,6 +149,16 @@ class Sheet:
             place = self.css.find(name, place + len(name))
 
     @cached_property
+    def nameless(self) -> list[int]:
+        """The blocks with a selector whose last part has no name."""
+        return [
+            number
+            for number, chunk in enumerate(self._chunks)
+            for part in chunk.rpartition("{")[0].split(",")
+            if "." not in (last := part.rstrip().rpartition(" ")[2]) and "#" not in last
+        ]
+
+    @cached_property
     def _ends(self) -> list[int]:
         """Where each block ends in the text."""
         return [end + number for number, end in enumerate(accumulate(map(len, self._chunks)))]

@@ -7,6 +7,7 @@ it shows how a reader or a script could make it appear: see docs/decisions/unsee
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -15,6 +16,7 @@ from bitrawl.page.hiding import (
     INHERITED,
     MANY_BLOCKS,
     MOVING,
+    Hint,
     Way,
     colours,
     hiding,
@@ -43,9 +45,6 @@ from bitrawl.page.styles import (
 MAX_STEPS = 100_000
 SEARCH = 50  # steps for a name that is searched over the tree,
 CHARACTERS = 2000  # and one for so many characters of a script
-MANY_BLOCKS = (
-    200  # of style sheets: then what rules say about other elements than the hidden one is not followed; judgement
-)
 LONG_NAME = 3  # letters of a name that a script hardly contains by chance; judgement
 
 _SEARCHED = "style,[style],[hidden],dialog,font"
@@ -67,14 +66,19 @@ _LIFTED = ("absolute", "fixed", "sticky")  # what is behind is not what is aroun
 _NO_GROUND = ("transparent", "none", "initial", "unset", "inherit")
 _BGCOLOR = re.compile(rb"(?i)bgcolor=[\"']?(#?\w+)")
 
-NOTHING: frozenset[int] = frozenset()
 
-
-def unseen(tree: LexborHTMLParser) -> frozenset[int]:
+class Unseen(NamedTuple):
     """The `mem_id` of elements, and of single texts, that no reader sees. All that is inside such an element is hidden."""
+
+    certain: frozenset[int] = frozenset()
+    doubtful: frozenset[int] = frozenset()  # if they hold most of the text, a script shows it when it is ready
+    doubtful_characters: int = 0  # 0 if the page has no script
+
+
+def unseen(tree: LexborHTMLParser) -> Unseen:
     nodes = tree.css(_SEARCHED)
     if not nodes:
-        return NOTHING
+        return Unseen()
     page = _Styled(tree)
     page.read(nodes)
     return page.hidden()
@@ -106,7 +110,7 @@ class _Styled:
         self.certain: set[int] = set()  # hidden by what the element itself says
         self.sheets: list[tuple[Sheet, bool]] = []  # and whether it holds for all readers
         self.hinted: list[tuple[Block, frozenset[Way]]] = []
-        self.inks: list[tuple[LexborNode, str]] = []  # elements with a colour of their own
+        self.inks: dict[str, list[LexborNode]] = {}  # elements with a colour of their own
         self.inline_grounds: set[str] = set()
         self.index: dict[str, list[tuple[int, Rule]]] = {}  # by name or tag; with the place of the rule in the page
         self.is_complete = False  # whether the index has the rules about every element
@@ -124,11 +128,17 @@ class _Styled:
             if node.mem_id == last:  # once for each part of the selector
                 continue
             last = node.mem_id
-            if node.tag == "style":
+            tag, attributes = node.tag or "", node.attributes
+            if tag == "style":
                 self.read_sheet(node)
-            else:
-                self.read_element(node)
-        self.read_inks()
+            elif _is_closed(tag, attributes):
+                self.certain.add(last)
+            elif style := attributes.get("style"):
+                self.read_style(node, attributes, hint_of_style(style))
+            if tag == "font" and (ink := attributes.get("color")):
+                self.inks.setdefault(_legacy(ink), []).append(node)
+        if self.inks or self.sheets:
+            self.read_inks()
         self.suspect_all(self.hinted)
 
     def read_sheet(self, node: LexborNode) -> None:
@@ -142,24 +152,16 @@ class _Styled:
             blocks = ((found.block(number), ways) for number, ways in hinted)
             self.hinted += [(block, ways) for block, ways in blocks if block is not None and block.certain]
 
-    def read_element(self, node: LexborNode) -> None:
-        attributes, tag = node.attributes, node.tag or ""
-        if _is_closed(tag, attributes):
+    def read_style(self, node: LexborNode, attributes: Attributes, said: Hint) -> None:
+        if Way.DISPLAY in said.ways:
             self.certain.add(node.mem_id)
             return
-        if style := attributes.get("style"):
-            ways, ink, ground = hint_of_style(style)
-            if Way.DISPLAY in ways:
-                self.certain.add(node.mem_id)
-                return
-            if ways:
-                self.suspect(node, names_of(attributes), ways)
-            if ground:
-                self.inline_grounds.add(ground)
-            if ink:
-                self.inks.append((node, ink))
-        if tag == "font" and (ink := attributes.get("color") or ""):
-            self.inks.append((node, _legacy(ink)))
+        if said.ways:
+            self.suspect(node, names_of(attributes), said.ways)
+        if said.ground:
+            self.inline_grounds.add(said.ground)
+        if said.ink:
+            self.inks.setdefault(said.ink, []).append(node)
 
     def read_inks(self) -> None:
         """Suspect the texts that have the colour of a ground of this page.
@@ -179,9 +181,10 @@ class _Styled:
             grounds |= {WHITE, *(colour(ground) for _, _, _, ground in coloured if ground)}
             blocks = [found.block(number) for found, number, ink, _ in coloured if ink and _is_one_of(ink, grounds)]
             self.hinted += [(block, frozenset((Way.INK,))) for block in blocks if block is not None and block.certain]
-        for node, ink in self.inks:
+        for ink, nodes in self.inks.items():
             if _is_one_of(ink, grounds):
-                self.suspect(node, names_of(node.attributes), {Way.INK})
+                for node in nodes:
+                    self.suspect(node, names_of(node.attributes), {Way.INK})
 
     def suspect_all(self, hinted: Iterable[tuple[Block, frozenset[Way]]]) -> None:
         """Suspect the elements of these rules. All their names are searched at once."""
@@ -263,7 +266,7 @@ class _Styled:
         found = self.mentioned.get(name)
         if found is None:
             raw = name.encode("utf-8", "replace")
-            found = self.can_spend(1 + len(self.script) // CHARACTERS) and raw in self.script
+            found = self.tree.scripts_contain(name) and self.can_spend(1 + len(self.script) // CHARACTERS)
             if found:
                 found = re.search(rb"[\"'.#\s]%b[\"'\s.:,>\[]" % re.escape(raw), self.script) is not None
             self.mentioned[name] = found
@@ -278,10 +281,10 @@ class _Styled:
         names = {name for name in names if name[0] in ".#"}
         blocks = []
         for place, (found, _) in enumerate(self.sheets):
-            if by_tag or len(found) <= MANY_BLOCKS:
-                blocks += [(place, number) for number in range(len(found))]
-            else:
-                blocks += [(place, number) for number in sorted({one for name in names for one in found.naming(name)})]
+            numbers = {number for name in names for number in found.naming(name)}
+            if by_tag:
+                numbers.update(found.nameless)
+            blocks += [(place, number) for number in sorted(numbers)]
         self.fill_index(ways, blocks, lambda selector: _may_name(selector, names, tags))
 
     def index_all(self) -> None:
@@ -330,10 +333,10 @@ class _Styled:
 
     # Judging
 
-    def hidden(self) -> frozenset[int]:
-        """What elements say of themselves, and what rules say unless most of the page would be hidden by them."""
+    def hidden(self) -> Unseen:
+        """What elements say of themselves, and what rules say."""
         if not self.suspects:
-            return frozenset(self.certain)
+            return Unseen(frozenset(self.certain))
         self.index_rules({way for one in self.suspects.values() for way in one.ways})
         verdicts = [(element, ways) for element in self.suspects.values() if (ways := self.verdict(element))]
         doubtful: set[int] = set()
@@ -343,9 +346,19 @@ class _Styled:
                 into.add(element.id)
             else:
                 into.update(self.texts_inside(element, ways))
-        if doubtful and self.has_scripts and not self.is_mostly_seen(self.certain | doubtful):
-            doubtful.clear()
-        return frozenset(self.certain | doubtful)
+        characters = 0
+        if doubtful and self.has_scripts:
+            outermost = (one for one, _ in verdicts if not self.is_inside(one, doubtful))
+            characters = sum(len(one.node.text()) for one in outermost)
+        return Unseen(frozenset(self.certain), frozenset(doubtful), characters)
+
+    def is_inside(self, element: _Element, hidden: set[int]) -> bool:
+        parent = element.node.parent
+        while parent is not None and self.can_spend(1):
+            if parent.mem_id in hidden or parent.mem_id in self.certain:
+                return True
+            parent = parent.parent
+        return False
 
     def verdict(self, element: _Element) -> set[Way]:
         """The ways in which an element is hidden, and stays so."""
@@ -395,14 +408,6 @@ class _Styled:
             return True
         names = [name[1:] for name in element.shown_by if name[0] in ".#"]
         return any(len(name) >= LONG_NAME and self.is_mentioned(name) for name in names)
-
-    def is_mostly_seen(self, hidden: set[int]) -> bool:
-        """Whether more text is seen than hidden. If not, a script shows the page when it is ready."""
-        lengths = {True: 0, False: 0}
-        if self.tree.body is not None:
-            for text, is_hidden in _texts(self.tree.body, hidden):
-                lengths[is_hidden] += len(text)
-        return lengths[False] >= lengths[True]
 
     def texts_inside(self, root: _Element, ways: set[Way]) -> Iterator[int]:
         """The texts in an element that is hidden in a way that elements inside may undo, unless they do."""
@@ -590,18 +595,3 @@ def _one_colour(values: Declarations) -> Colour | None:
         return None
     found = colour(values.get("background-color", ""))
     return found if found is not None and found[3] == 1 else None
-
-
-def _texts(root: LexborNode, hidden: set[int]) -> Iterator[tuple[str, bool]]:
-    """Each text that is no program, and whether it is hidden."""
-    stack = [(root.first_child, root.mem_id in hidden)]
-    while stack:
-        node, is_hidden = stack.pop()
-        if node is None:
-            continue
-        stack.append((node.next, is_hidden))
-        is_hidden = is_hidden or node.mem_id in hidden
-        if node.is_text_node:
-            yield (node.text_content or "").strip(), is_hidden
-        elif node.tag not in _NO_TEXT:
-            stack.append((node.first_child, is_hidden))
