@@ -110,31 +110,25 @@ def hint_of_style(style: str) -> Hint:
 
 
 # Where a block may hide something: what begins so is looked for in a whole style sheet.
-_USUAL = (b"display:none", b"visibility:hidden", b"opacity:0")
-_RARE = (
-    *(b"opacity:.0", b"opacity(0", b"visibility:collapse", b"font-size:0", b"font-size:.", b"font-size:1px", b"font:"),
+_STARTS = (
+    *(b"display:none", b"visibility:hidden", b"opacity:0", b"opacity:.0", b"opacity(0", b"visibility:collapse"),
+    *(b"font-size:0", b"font-size:.", b"font-size:1px", b"font:"),
     *(b"indent:", b"clip:rect", b"clip-path:", b"translate", b"scale", b"left:9", b"left:1000", b"top:9", b"height:0"),
-    *(b"height:1px", b"width:0", b"width:1px", b"color:transparent", b"color:rgba(", b"color:#", b"color:rgb("),
+    *(b"height:1px", b"width:0", b"width:1px", b"color:transparent", b"color:rgba("),
 )
-_AWAY_FROM_HERE = re.compile(rb":-\d\d(?:\d|r?em|v)")
-MANY_BLOCKS = (
-    200  # of a style sheet (judgement). It is the look of a whole site then, and only the usual ways are looked for.
-)
+_COLOURS = (b";color:", b"{color:")
+_FAR_AWAY = re.compile(rb":-\d\d(?:\d|r?em|v)")
+FEW_CHARACTERS = 4000  # of a style sheet: then the colours of each block are compared; judgement
 
 
-@lru_cache(maxsize=32)  # the pages of a site have the same style elements
+@lru_cache(maxsize=64)  # the pages of a site have the same style elements
 def sheet(css: str) -> tuple[Sheet, tuple[tuple[int, frozenset[Way]], ...]]:
     """A style sheet, and which of its blocks may hide something, and how."""
     found = Sheet(css)
-    small = found.squeezed
-    places = [match.start() for match in _AWAY_FROM_HERE.finditer(small)]
-    for start in _USUAL if len(found) > MANY_BLOCKS else (*_USUAL, *_RARE):
-        place = small.find(start)
-        while place >= 0:
-            places.append(place)
-            place = small.find(start, place + 1)
+    starts = [*_STARTS, *(_COLOURS if len(css) <= FEW_CHARACTERS else ())]
+    away = [match.start() for match in _FAR_AWAY.finditer(found.squeezed)]
     hinted = []
-    for number in dict.fromkeys(found.at(sorted(places))):
+    for number in found.having(starts, away):
         block = found.block(number)
         if block is not None and (ways := _possible(hint(squeeze(block.body)).ways, block.body)):
             hinted.append((number, ways))

@@ -4,7 +4,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import accumulate
 from typing import NamedTuple
 
 Declarations = Mapping[str, str]
@@ -131,61 +130,46 @@ class Sheet:
         """The declarations of each block, without white space and in lower case."""
         return [small[small.rfind(b"{") + 1 :] for small in self.squeezed.split(b"}")]
 
-    def at(self, places: Iterable[int]) -> Iterator[int]:
-        """The blocks at these places of the squeezed text, which ascend."""
+    def having(self, starts: Iterable[bytes], places: Iterable[int] = ()) -> list[int]:
+        """The blocks that have one of these texts, or that are at one of these places, of the squeezed sheet."""
+        small, found = self.squeezed, list(places)
+        for start in starts:
+            place = small.find(start)
+            while place >= 0:
+                found.append(place)
+                place = small.find(start, place + 1)
+        numbers: list[int] = []
         number = before = 0
-        for place in places:
-            number += self.squeezed.count(b"}", before, place)
+        for place in sorted(found):
+            number += small.count(b"}", before, place)
             before = place
-            yield number
-
-    def naming(self, name: str) -> Iterator[int]:
-        """The blocks whose selectors have the name."""
-        place = self.css.find(name)
-        while place >= 0:
-            number = bisect_right(self._ends, place)
-            if place < self._ends[number] - len(self._chunks[number]) + self._chunks[number].rfind("{"):
-                yield number
-            place = self.css.find(name, place + len(name))
+            if not numbers or numbers[-1] != number:
+                numbers.append(number)
+        return numbers
 
     @cached_property
-    def nameless(self) -> list[int]:
-        """The blocks with a selector whose last part has no name."""
-        return [
-            number
-            for number, chunk in enumerate(self._chunks)
-            for part in chunk.rpartition("{")[0].split(",")
-            if "." not in (last := part.rstrip().rpartition(" ")[2]) and "#" not in last
-        ]
+    def _around(self) -> tuple[list[int], list[tuple[str, ...]]]:
+        """Where what is around a block changes, and what it is then: the at-rules, from the outside.
 
-    @cached_property
-    def _ends(self) -> list[int]:
-        """Where each block ends in the text."""
-        return [end + number for number, end in enumerate(accumulate(map(len, self._chunks)))]
-
-    @cached_property
-    def _around(self) -> list[tuple[int, tuple[str, ...]]]:
-        """What is around each odd chunk, and around those that follow it: the at-rules, from the outside.
-
-        Most chunks are a rule that opens and closes its own block. The odd ones open or close what is around rules.
+        Most chunks are a rule that opens and closes its own block. The others open or close what is around rules.
         """
-        found: list[tuple[int, tuple[str, ...]]] = [(0, ())]
+        places: list[int] = [0]
+        found: list[tuple[str, ...]] = [()]
         around: list[str] = []
-        for number, chunk in enumerate(self._chunks):
-            if chunk.count("{") == 1 and "@" not in chunk:
-                continue
-            openings = chunk.split("{")[:-1]
+        for number in [n for n, chunk in enumerate(self._chunks) if chunk.count("{") != 1 or "@" in chunk]:
+            openings = self._chunks[number].split("{")[:-1]
             around.extend(opening.rpartition(";")[2].strip() for opening in openings[:-1])
-            found.append((number, tuple(around[:_DEEPEST]) if openings else _NOWHERE))
+            places += (number, number + 1)
+            found.append(tuple(around[:_DEEPEST]) if openings else _NOWHERE)
             if not openings and around:
                 around.pop()
-            found.append((number + 1, tuple(around[:_DEEPEST])))
-        return found
+            found.append(tuple(around[:_DEEPEST]))
+        return places, found
 
     def block(self, number: int) -> Block | None:
         """A block; None if it is about no element on a screen."""
-        place = bisect_right(self._around, number, key=lambda one: one[0]) - 1
-        around = self._around[place][1]
+        places, found = self._around
+        around = found[bisect_right(places, number) - 1]
         opening, brace, body = self._chunks[number].rpartition("{")
         selectors = opening.rpartition("{")[2].rpartition(";")[2].strip()
         certain = _when(around) if brace and not selectors.startswith("@") else None

@@ -14,7 +14,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from bitrawl.page.hiding import (
     DECIDING,
     INHERITED,
-    MANY_BLOCKS,
     MOVING,
     Hint,
     Way,
@@ -38,16 +37,19 @@ from bitrawl.page.styles import (
     names_of,
     on_screen,
     rules,
-    squeeze,
 )
 
 # What one page may cost, in looks at one element or one rule (judgement). What is left then counts as seen.
 MAX_STEPS = 100_000
 SEARCH = 50  # steps for a name that is searched over the tree,
 CHARACTERS = 2000  # and one for so many characters of a script
+# Characters of a style element, and of all that are read (judgement). Longer ones are the look of a whole site. Reading them
+# too took 13 % of the time of analysis on trafilatura's pages.
+MAX_SHEET, MAX_SHEETS = 8_000, 16_000
 LONG_NAME = 3  # letters of a name that a script hardly contains by chance; judgement
 
 _SEARCHED = "style,[style],[hidden],dialog,font"
+_PROGRAMS = 'script:not([type]),script[type=""],script[type*="javascript" i],script[type="module" i]'
 _OPENERS = "[aria-controls],[data-target],[data-bs-target],label[for],a[href^='#']"
 _NO_TEXT = frozenset(
     ("head", "script", "style", "link", "meta", "title", "template", "noscript", "img", "svg", "input")
@@ -87,7 +89,7 @@ def unseen(tree: LexborHTMLParser) -> Unseen:
 class _Element:
     """What rules ask about an element, read once."""
 
-    __slots__ = ("attributes", "id", "matched", "names", "node", "shown_by", "tag", "ways")
+    __slots__ = ("attributes", "hidden_by", "id", "matched", "names", "node", "shown_by", "tag", "ways")
 
     def __init__(self, node: LexborNode) -> None:
         self.id = node.mem_id
@@ -98,6 +100,7 @@ class _Element:
         self.matched: list[tuple[int, Rule]] | None = None  # the rules about it, the weakest first
         self.ways: set[Way] = set()  # in which it may be hidden
         self.shown_by: set[str] = set()  # the names that a rule that shows it would have
+        self.hidden_by: frozenset[str] = frozenset()  # those of the rules that hide it
 
 
 class _Styled:
@@ -109,6 +112,8 @@ class _Styled:
         self.suspects: dict[int, _Element] = {}
         self.certain: set[int] = set()  # hidden by what the element itself says
         self.sheets: list[tuple[Sheet, bool]] = []  # and whether it holds for all readers
+        self.unread: list[str] = []
+        self.characters = 0  # of the sheets that were read
         self.hinted: list[tuple[Block, frozenset[Way]]] = []
         self.inks: dict[str, list[LexborNode]] = {}  # elements with a colour of their own
         self.inline_grounds: set[str] = set()
@@ -145,7 +150,12 @@ class _Styled:
         media = on_screen(node.attributes.get("media") or "")
         if media is None:
             return
-        found, hinted = sheet(node.text())
+        css = node.text()
+        if len(css) > MAX_SHEET or self.characters + len(css) > MAX_SHEETS:
+            self.unread.append(css)
+            return
+        self.characters += len(css)
+        found, hinted = sheet(css)
         certain = media and (node.parent is None or node.parent.tag != "noscript")
         self.sheets.append((found, certain))
         if certain:  # else it holds for some readers: it can show a text, and hides none
@@ -166,7 +176,7 @@ class _Styled:
     def read_inks(self) -> None:
         """Suspect the texts that have the colour of a ground of this page.
 
-        Other files, or one of many rules, may give an element a ground. Then only grounds count that elements declare.
+        Style sheets that are not read may give an element a ground. Then only grounds count that elements declare.
         """
         if not self.inks and (not self.sheets or self.has_foreign_styles):
             return
@@ -208,10 +218,12 @@ class _Styled:
         if rule.subject.key or not any(compound.key for _, compound in rule.above):
             if self.fits(element, rule):
                 self.suspect(element.node, rule.subject.called, ways)
+                element.hidden_by |= rule.subject.called
             return
         for node in element.node.css(rule.subject.tag or f"[{rule.subject.attributes[0][0]}]"):
             if self.can_spend(1) and self.fits(self.element(node), rule):
                 self.suspect(node, rule.subject.called, ways)
+                self.element(node).hidden_by |= rule.subject.called
 
     def suspect(self, node: LexborNode, names: Iterable[str], ways: Iterable[Way]) -> None:
         element = self.element(node)
@@ -277,36 +289,29 @@ class _Styled:
         suspects = self.suspects.values()
         names = {name for one in suspects for name in (*one.names, *one.shown_by)}
         tags = {one.tag for one in suspects}
-        by_tag = not all(name[0] in ".#" for name in names)  # a rule about a tag is weaker than one about a name
-        names = {name for name in names if name[0] in ".#"}
-        blocks = []
-        for place, (found, _) in enumerate(self.sheets):
-            numbers = {number for name in names for number in found.naming(name)}
-            if by_tag:
-                numbers.update(found.nameless)
-            blocks += [(place, number) for number in sorted(numbers)]
-        self.fill_index(ways, blocks, lambda selector: _may_name(selector, names, tags))
+        self.fill_index(ways, lambda selector: _may_name(selector, names, tags))
 
     def index_all(self) -> None:
         """Index the rules about every element, for what is inside and around the suspects."""
-        if not self.is_complete and self.size <= MANY_BLOCKS:
-            blocks = [(place, number) for place, (found, _) in enumerate(self.sheets) for number in range(len(found))]
-            self.fill_index(INHERITED | {way for one in self.suspects.values() for way in one.ways}, blocks, bool)
+        if not self.is_complete:
+            self.fill_index(INHERITED | {way for one in self.suspects.values() for way in one.ways}, bool)
         self.is_complete = True
 
-    def fill_index(self, ways: Iterable[Way], blocks: Iterable[tuple[int, int]], wanted: Callable[[str], bool]) -> None:
+    def fill_index(self, ways: Iterable[Way], wanted: Callable[[str], bool]) -> None:
         telling = sorted({start for way in ways for start in DECIDING[way]})
         if set(ways) - {Way.DISPLAY}:
             telling += MOVING
         self.index.clear()
-        for order, (place, number) in enumerate(blocks):
-            found, is_certain = self.sheets[place]
-            block = found.block(number)
-            if block is None or not _tells(block.body, telling):
-                continue
-            for rule in rules(block if is_certain else block._replace(certain=False), wanted):
-                for name in rule.subject.called or ("",):
-                    self.index.setdefault(name, []).append((order, rule))
+        order = 0
+        for found, is_certain in self.sheets:
+            for number in found.having(telling):
+                order += 1
+                block = found.block(number)
+                if block is None:
+                    continue
+                for rule in rules(block if is_certain else block._replace(certain=False), wanted):
+                    for name in rule.subject.called or ("",):
+                        self.index.setdefault(name, []).append((order, rule))
 
     def matched(self, element: _Element) -> list[tuple[int, Rule]]:
         if element.matched is None:
@@ -371,7 +376,7 @@ class _Styled:
         if not ways or _is_invisible(element):
             return ways
         ways -= self.moved(element, values)
-        if ways and (self.can_be_shown(element, values, ways) or self.is_opened(element)):
+        if ways and (self.can_be_shown(element, values, ways) or self.is_opened(element) or self.is_unread(element)):
             return set()
         return ways
 
@@ -400,11 +405,17 @@ class _Styled:
                 return True
         return False
 
+    def is_unread(self, element: _Element) -> bool:
+        """Whether a style sheet that is not read has a rule with the name of the rule that hides the element."""
+        named = [name for name in element.hidden_by if name[0] in ".#"] if self.unread else []
+        return any(name in css for css in self.unread for name in named)
+
     def is_opened(self, element: _Element) -> bool:
         """Whether a button opens the element, or a script refers to it by its name."""
         if not self.has_scripts:
             return False
-        if element.attributes.get("id") in self.opened:
+        identity = element.attributes.get("id")
+        if identity and identity in self.opened:
             return True
         names = [name[1:] for name in element.shown_by if name[0] in ".#"]
         return any(len(name) >= LONG_NAME and self.is_mentioned(name) for name in names)
@@ -474,31 +485,23 @@ class _Styled:
     # What else the page has
 
     @cached_property
-    def size(self) -> int:
-        return sum(len(found) for found, _ in self.sheets)
-
-    @cached_property
     def source(self) -> bytes:
         return self.tree.raw_html
 
     @cached_property
     def has_foreign_styles(self) -> bool:
-        """Whether the look of an element may come from a file that is not read, or from one of many rules."""
-        if self.size > MANY_BLOCKS or b"@import" in self.source:
+        """Whether the look of an element may come from a style sheet that is not read."""
+        if self.unread or any(b"@import" in found.squeezed for found, _ in self.sheets):
             return True
-        return any("stylesheet" in (node.attributes.get("rel") or "").lower() for node in self.tree.css("link[rel]"))
+        return self.tree.css_first('link[rel~="stylesheet" i]') is not None
 
     @cached_property
-    def scripts(self) -> list[LexborNode]:
-        return [node for node in self.tree.css("script") if _is_program(node.attributes.get("type") or "")]
-
-    @property
     def has_scripts(self) -> bool:
-        return bool(self.scripts)
+        return self.tree.css_first(_PROGRAMS) is not None
 
     @cached_property
     def script(self) -> bytes:
-        return "\n".join(node.text() for node in self.scripts).encode("utf-8", "replace")
+        return "\n".join(node.text() for node in self.tree.css(_PROGRAMS)).encode("utf-8", "replace")
 
     @cached_property
     def opened(self) -> frozenset[str]:
@@ -523,19 +526,9 @@ def _is_invisible(element: _Element) -> bool:
     return Way.VISIBILITY in hint_of_style(element.attributes.get("style") or "").ways
 
 
-def _is_program(kind: str) -> bool:
-    kind = kind.strip().lower()
-    return kind in ("", "module") or "javascript" in kind or "ecmascript" in kind
-
-
 _NAME = re.compile(r"[.#](?:\\.|[\w-])+")
 _LAST_PART = re.compile(r"([^\s>+~]*)\s*\Z")
 _USUAL_NAME = re.compile(r"[.#][A-Za-z_][A-Za-z0-9_-]*")
-
-
-def _tells(body: str, telling: Iterable[bytes]) -> bool:
-    small = squeeze(body)
-    return any(start in small for start in telling)
 
 
 def _may_name(selector: str, names: set[str], tags: set[str]) -> bool:
