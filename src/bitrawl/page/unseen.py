@@ -206,11 +206,11 @@ class _Styled:
         if not wanted:
             return
         for node in self.tree.css(",".join(map(_query, wanted))):
-            if not self.can_spend(1):
-                return
             element = self.element(node)
             for name in (*element.names, element.tag, *(f"[{name}]" for name in element.attributes)):
                 for rule, ways in wanted.get(name, ()):
+                    if not self.can_spend(1):
+                        return
                     self.suspect_found(element, rule, ways)
 
     def suspect_found(self, element: _Element, rule: Rule, ways: Iterable[Way]) -> None:
@@ -277,10 +277,10 @@ class _Styled:
         """Whether a script of the page has the name."""
         found = self.mentioned.get(name)
         if found is None:
-            raw = name.encode("utf-8", "replace")
-            found = self.tree.scripts_contain(name) and self.can_spend(1 + len(self.script) // CHARACTERS)
-            if found:
-                found = re.search(rb"[\"'.#\s]%b[\"'\s.:,>\[]" % re.escape(raw), self.script) is not None
+            found = not self.can_spend(1 + len(self.source) // CHARACTERS)
+            if not found and self.tree.scripts_contain(name):
+                word = rb"[\"'.#\s]%b[\"'\s.:,>\[]" % re.escape(name.encode("utf-8", "replace"))
+                found = re.search(word, self.script) is not None
             self.mentioned[name] = found
         return found
 
@@ -293,7 +293,7 @@ class _Styled:
 
     def index_all(self) -> None:
         """Index the rules about every element, for what is inside and around the suspects."""
-        if not self.is_complete:
+        if not self.is_complete and not self.has_foreign_styles:
             self.fill_index(INHERITED | {way for one in self.suspects.values() for way in one.ways}, bool)
         self.is_complete = True
 
