@@ -147,6 +147,7 @@ def test_text_is_hidden_by_whatever_the_page_itself_says(html: str):
         "<div style='position:relative;height:0;padding-bottom:56%;overflow:hidden'>secret</div>",
         "<p style='position:relative;left:-20px;text-indent:-2em'>secret",
         "<p style='clip-path:inset(0 5%)'>secret",
+        "<style>body{color:white}canvas{position:fixed}</style><canvas></canvas><p>secret",
     ],
 )
 def test_text_that_a_reader_can_see_or_open_is_read(html: str):

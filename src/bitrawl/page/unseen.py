@@ -367,11 +367,14 @@ class _Styled:
 
     def verdict(self, element: _Element) -> set[Way]:
         """The ways in which an element is hidden, and stays so."""
-        if element.tag in ("html", "body") and self.has_scripts:
-            return set()  # until the script is ready
         values = self.computed(element)
         ways = hiding(values)
-        if not ways and Way.INK in element.ways and self.has_the_colour_of_its_ground(element, values):
+        is_page = element.tag in ("html", "body")
+        if is_page and self.has_scripts:
+            return set()  # until the script is ready
+        if is_page:
+            ways.discard(Way.INK)  # then something else is behind all of the page
+        elif not ways and Way.INK in element.ways and self.has_the_colour_of_its_ground(element, values):
             ways = {Way.INK}
         if not ways or _is_invisible(element):
             return ways
