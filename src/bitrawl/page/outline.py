@@ -104,7 +104,8 @@ def normalise(text: str) -> str:
             else _MARKS.sub("", _JUNK.sub("", text))
         )
         text = " ".join(text.split())
-    if _UNSEEN_LETTERS.search(text):
+    # Only a string with a character beyond U+FFFF takes four bytes for each. The search is slow, and most texts have none.
+    if "\u3164" in text or "\uffa0" in text or text.__sizeof__() > 4 * len(text):
         text = " ".join(_UNSEEN_LETTERS.sub("", text).split())
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
