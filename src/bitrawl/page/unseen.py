@@ -178,13 +178,10 @@ class _Styled:
 
         Style sheets that are not read may give an element a ground. Then only grounds count that elements declare.
         """
-        if not self.inks and (not self.sheets or self.has_foreign_styles):
-            return
-        raw = set(self.inline_grounds)
-        if b"bgcolor" in self.source or b"BGCOLOR" in self.source:
-            raw.update(_legacy(one.decode("ascii", "replace")) for one in _BGCOLOR.findall(self.source))
-        grounds = {colour(one) for one in raw}
+        grounds = {colour(ground) for ground in self.inline_grounds}
         if not self.has_foreign_styles:
+            if b"bgcolor" in self.source or b"BGCOLOR" in self.source:
+                grounds |= {colour(_legacy(one.decode("ascii", "replace"))) for one in _BGCOLOR.findall(self.source)}
             coloured = [
                 (found, number, *colours(body)) for found, _ in self.sheets for number, body in enumerate(found.bodies)
             ]
