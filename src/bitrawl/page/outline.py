@@ -233,6 +233,8 @@ class _Walk:
             if role < 0:
                 names[tag_id] = tag = node.tag or "-comment"
                 role = roles[tag_id] = _ROLES.get(tag, _BLOCK)
+                if tag == "dialog":
+                    hidden |= {closed.mem_id for closed in root.css("dialog:not([open])")}
             if hidden and muted < 0 and node.mem_id in hidden:
                 if role == _CHARACTERS:
                     node = node.next

@@ -116,14 +116,12 @@ class Sheet:
     def __init__(self, css: str) -> None:
         if "/*" in css:
             css = _COMMENT.sub(" ", css)
-        if "<!--" in css:
-            css = css.replace("<!--", "").replace("-->", "")
-        self.css = css
-        self.squeezed = squeeze(css)
-        self._chunks = css.split("}")
+        self._css = css.replace("<!--", "").replace("-->", "") if "<!--" in css else css
+        self.squeezed = squeeze(self._css)
 
-    def __len__(self) -> int:
-        return len(self._chunks)
+    @cached_property
+    def _chunks(self) -> list[str]:
+        return self._css.split("}")
 
     @cached_property
     def bodies(self) -> list[bytes]:

@@ -48,7 +48,7 @@ CHARACTERS = 2000  # and one for so many characters of a script
 MAX_SHEET, MAX_SHEETS = 8_000, 16_000
 LONG_NAME = 3  # letters of a name that a script hardly contains by chance; judgement
 
-_SEARCHED = "style,[style],[hidden],dialog,font"
+_SEARCHED = "style,[style],[hidden]"
 _PROGRAMS = 'script:not([type]),script[type=""],script[type*="javascript" i],script[type="module" i]'
 _OPENERS = "[aria-controls],[data-target],[data-bs-target],label[for],a[href^='#']"
 _NO_TEXT = frozenset(
@@ -78,11 +78,11 @@ class Unseen(NamedTuple):
 
 
 def unseen(tree: LexborHTMLParser) -> Unseen:
-    nodes = tree.css(_SEARCHED)
-    if not nodes:
-        return Unseen()
     page = _Styled(tree)
-    page.read(nodes)
+    page.read(tree.css(_SEARCHED))
+    if not page.has_links:
+        page.read_fonts(tree.css("font[color]"))
+    page.find_suspects()
     return page.hidden()
 
 
@@ -127,7 +127,7 @@ class _Styled:
     # Reading
 
     def read(self, nodes: Iterable[LexborNode]) -> None:
-        """Collect the style sheets, and the elements that may be hidden."""
+        """Collect the style sheets, and the elements that their own attributes may hide."""
         last = 0
         for node in nodes:
             if node.mem_id == last:  # once for each part of the selector
@@ -136,12 +136,17 @@ class _Styled:
             tag, attributes = node.tag or "", node.attributes
             if tag == "style":
                 self.read_sheet(node)
-            elif _is_closed(tag, attributes):
+            elif _is_closed(attributes):
                 self.certain.add(last)
-            elif style := attributes.get("style"):
-                self.read_style(node, attributes, hint_of_style(style))
-            if tag == "font" and (ink := attributes.get("color")):
-                self.inks.setdefault(_legacy(ink), []).append(node)
+            elif (style := attributes.get("style")) and any(said := hint_of_style(style)):
+                self.read_style(node, attributes, said)
+
+    def read_fonts(self, nodes: Iterable[LexborNode]) -> None:
+        for node in nodes:
+            self.inks.setdefault(_legacy(node.attributes["color"] or ""), []).append(node)
+
+    def find_suspects(self) -> None:
+        """Find the elements that rules or colours may hide."""
         if self.inks or self.sheets:
             self.read_inks()
         self.suspect_all(self.hinted)
@@ -493,6 +498,11 @@ class _Styled:
         """Whether the look of an element may come from a style sheet that is not read."""
         if self.unread or any(b"@import" in found.squeezed for found, _ in self.sheets):
             return True
+        return self.has_links
+
+    @cached_property
+    def has_links(self) -> bool:
+        """Whether the page names style sheets in other files."""
         return self.tree.css_first('link[rel~="stylesheet" i]') is not None
 
     @cached_property
@@ -514,10 +524,8 @@ class _Styled:
         return frozenset(found)
 
 
-def _is_closed(tag: str, attributes: Attributes) -> bool:
+def _is_closed(attributes: Attributes) -> bool:
     """A text that is hidden until it is searched for can be read, as in a closed <details>."""
-    if tag == "dialog" and "open" not in attributes:
-        return True
     return "hidden" in attributes and (attributes["hidden"] or "").strip().lower() != "until-found"
 
 
