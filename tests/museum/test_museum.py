@@ -59,3 +59,24 @@ def test_a_page_without_sentence_ends_is_many_segments():
     lines = [one.a.text for one in found]
     assert "Monday 9:00 to 10:00 beginners of group 1 meet in room 109 beside the library" in lines
     assert max(map(len, lines)) < 200
+
+
+def test_what_the_page_itself_hides_is_not_read():
+    texts = [paragraph.text for paragraph in read("text-that-no-reader-sees.html").paragraphs]
+    assert not [text for text in texts if "inline-" in text or "element-" in text or "attribute-" in text]
+    assert [text for text in texts if text.startswith("Seen paragraph")] == [
+        text for text in texts[1:] if text != "More"
+    ]
+    assert sum(text.startswith("Seen paragraph") for text in texts) == 14
+
+
+def test_characters_that_nobody_sees_are_removed_and_those_that_scripts_need_stay():
+    assert [paragraph.text for paragraph in read("characters-that-nobody-sees.html").paragraphs] == [
+        "The boats come in with the tide.",
+        "The file is called gnp.exe today.",
+        "A zerowidth run in a word.",
+        "A smile 😀 that carries letters.",
+        "می\u200cخواهم کتاب بخوانم.",
+        "क्\u200dष और 👩\u200d💻 तथा ❤\ufe0f\u200d🔥",
+        "השפה C++\u200e היא ישנה.",
+    ]

@@ -141,9 +141,10 @@ _JUNK = re.compile(
 )
 _MARKS = re.compile("([\u061c\u200e\u200f])[\u061c\u200e\u200f]*")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
-# Letters and marks, by their category, that nobody sees: blanks of Hangul, and more than one selector of a variant.
+# Letters and marks, by their category, that nobody sees: blanks of Hangul, more than one selector of a variant, and selectors
+# of variants of ideographs after another character.
 _UNSEEN_LETTERS = re.compile(
-    "[\u3164\uffa0]|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]+"
+    "[\u3164\uffa0]|(?<![\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef]+|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]+"
 )
 
 
