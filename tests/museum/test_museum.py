@@ -82,3 +82,24 @@ def test_an_odd_job_file_is_refused_or_read():
             config.read(MUSEUM / name)
     job = config.resolve(config.read(MUSEUM / "job-file-with-a-model-name-of-5000-letters.toml"))
     assert job.encoder == "x" * 5000
+
+
+def test_what_the_page_itself_hides_is_not_read():
+    texts = [paragraph.text for paragraph in read("text-that-no-reader-sees.html").paragraphs]
+    assert not [text for text in texts if "inline-" in text or "element-" in text or "attribute-" in text]
+    assert [text for text in texts if text.startswith("Seen paragraph")] == [
+        text for text in texts[1:] if text != "More"
+    ]
+    assert sum(text.startswith("Seen paragraph") for text in texts) == 14
+
+
+def test_characters_that_nobody_sees_are_removed_and_those_that_scripts_need_stay():
+    assert [paragraph.text for paragraph in read("characters-that-nobody-sees.html").paragraphs] == [
+        "The boats come in with the tide.",
+        "The file is called gnp.exe today.",
+        "A zerowidth run in a word.",
+        "A smile 😀 that carries letters.",
+        "می\u200cخواهم کتاب بخوانم.",
+        "क्\u200dष और 👩\u200d💻 तथा ❤\ufe0f\u200d🔥",
+        "השפה C++\u200e היא ישנה.",
+    ]

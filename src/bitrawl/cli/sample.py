@@ -15,6 +15,7 @@ from bitrawl.corpus.sampling import sampled
 from bitrawl.jobs.export import corpus_units
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import TranslationUnit
+from bitrawl.text.cells import cell
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
@@ -58,7 +59,8 @@ def _print(unit: TranslationUnit, style: Format) -> None:
         line = {"score": pair.score, "text_a": pair.a.text, "text_b": pair.b.text, "flags": pair.flags}
         typer.echo(msgspec.json.encode(line | {"url_a": str(pair.url_a), "url_b": str(pair.url_b)}).decode())
     elif style is Format.TSV:
-        typer.echo("\t".join((f"{pair.score:.3f}", *(" ".join(text.split()) for text in (pair.a.text, pair.b.text)))))
+        texts = (cell(" ".join(text.split())) for text in (pair.a.text, pair.b.text))
+        typer.echo("\t".join((f"{pair.score:.3f}", *texts)))
     else:
         flags = f"  [{', '.join(pair.flags)}]" if pair.flags else ""
         out.print(Text(f"{pair.score:.3f}  {pair.url_a}  {pair.url_b}{flags}", style="dim"))

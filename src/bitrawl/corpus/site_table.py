@@ -4,13 +4,15 @@ from collections.abc import Iterable
 
 from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.merge_facts import MergedSite
+from bitrawl.text.cells import cell
 
 COLUMNS = ("site", "job", "pages", "page_pairs", "segment_pairs", "units", "why")
 
 
 def site_table(sites: Iterable[MergedSite]) -> str:
     """A header, then one line for each site. Nothing is quoted, because no value contains a tab or a line break."""
-    return "".join("\t".join(map(one_line, row)) + "\n" for row in (COLUMNS, *map(_row, sites)))
+    rows = (COLUMNS, *map(_row, sites))
+    return "".join("\t".join(cell(one_line(value)) for value in row) + "\n" for row in rows)
 
 
 def _row(one: MergedSite) -> tuple[str, ...]:

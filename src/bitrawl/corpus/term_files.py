@@ -9,6 +9,7 @@ import msgspec
 
 from bitrawl.corpus.characters import one_line, xml
 from bitrawl.model import Language
+from bitrawl.text.cells import cell
 from bitrawl.url import Url
 from bitrawl.version import __version__
 
@@ -18,8 +19,6 @@ COLUMNS = (
     *("lang_a", "lang_b", "term_a", "term_b", "score", "weight", "count_a", "count_b", "count_together"),
     *(f"{name}_{number}" for number in range(1, MOST_EXAMPLES + 1) for name in ("text_a", "text_b", "url_a", "url_b")),
 )
-# A spreadsheet takes a cell that begins with one of these for a formula, and the texts come from the web.
-_FORMULA = ("=", "+", "-", "@")
 
 
 class TermFormat(StrEnum):
@@ -62,7 +61,7 @@ def write(terms: Sequence[TermPair], style: TermFormat) -> bytes:
     if style is TermFormat.JSONL:
         return msgspec.json.Encoder(enc_hook=str).encode_lines([_in_lines(term) for term in terms])
     rows = [COLUMNS, *map(_cells, terms)]
-    return "".join("\t".join(map(one_line, row)) + "\n" for row in rows).encode()
+    return "".join("\t".join(map(_cell, row)) + "\n" for row in rows).encode()
 
 
 def _cells(term: TermPair) -> tuple[str, ...]:
@@ -88,12 +87,12 @@ def _csv(terms: Sequence[TermPair]) -> bytes:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(COLUMNS)
-    writer.writerows([_no_formula(one_line(cell)) for cell in _cells(term)] for term in terms)
+    writer.writerows(map(_cell, _cells(term)) for term in terms)
     return file.getvalue().encode("utf-8-sig")
 
 
-def _no_formula(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+def _cell(text: str) -> str:
+    return cell(one_line(text))
 
 
 def _tbx(terms: Sequence[TermPair]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.naming import CorpusHeader, paragraph_id
 from bitrawl.files import replacing
 from bitrawl.model import TranslationUnit
+from bitrawl.text.cells import cell
 from bitrawl.text.words import words
 
 # Bitextor's columns in its order, including its `elrc` columns; then ours, which its readers ignore.
@@ -22,7 +23,8 @@ COLUMNS = (
 def tsv(folder: Path, header: CorpusHeader, *, compress: bool = False) -> Iterator[Callable[[TranslationUnit], None]]:
     """`en-fr.tsv`: a header, then one line per unit.
 
-    Nothing is quoted, because no value contains a tab or a line break.
+    Nothing is quoted, because no value contains a tab or a line break. A text that a spreadsheet would take for a formula
+    has an apostrophe in front, which `text.cells.from_cell` removes.
     """
     with replacing(folder / header.file_name("tsv", compress=compress), compress=compress) as file:
         file.write("\t".join(COLUMNS).encode() + b"\n")
@@ -39,7 +41,7 @@ def _values(unit: TranslationUnit, header: CorpusHeader) -> tuple[str, ...]:
     tokens_a = int(counted["words_a"]) if "words_a" in counted else len(words(pair.a.text, header.languages[0]))
     tokens_b = int(counted["words_b"]) if "words_b" in counted else len(words(pair.b.text, header.languages[1]))
     return (
-        *map(one_line, (pair.url_a, pair.url_b, pair.a.text, pair.b.text)),
+        *(cell(one_line(text)) for text in (pair.url_a, pair.url_b, pair.a.text, pair.b.text)),
         f"{pair.score:.4f}",
         *(paragraph_id(source.paragraph_a), paragraph_id(source.paragraph_b)),
         # token counts, as in Bitextor

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.text.cells import cell
 from bitrawl.url import Url
 
 _ORDER = {Answer.BILINGUAL: 0, Answer.THIN: 1, Answer.UNKNOWN: 2, Answer.NO: 3}
@@ -51,7 +52,7 @@ def _seed_lines(one: SiteVerdict) -> str:
 
 
 def _cell(value: object) -> str:
-    return " ".join(" ".join(_parts(value)).split())  # no tab and no line break gets into a table
+    return cell(" ".join(" ".join(_parts(value)).split()))  # no tab and no line break gets into a table
 
 
 def _parts(value: object) -> Iterator[str]:

@@ -8,6 +8,7 @@ import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bitrawl.model import UNDETERMINED, ParagraphKind
+from bitrawl.page.unseen import unseen
 from bitrawl.text.sentences import LINE_END, sentences
 
 MAX_TAGS = 20_000  # Later positions are -1. The longest of 99 news pages had 12,308.
@@ -69,26 +70,43 @@ class Outline:
 
 def outline(tree: LexborHTMLParser) -> Outline:
     """Time and memory are linear in the number of nodes, however deep they nest."""
-    found = Outline(title=_title(tree))
-    if tree.root is not None:
-        _Walk(found).run(tree.root)
-        _cap(found)
+    hidden = unseen(tree)
+    found = _walked(tree, hidden.certain | hidden.doubtful)
+    if hidden.doubtful_characters > sum(len(block.text) for block in found.blocks):
+        found = _walked(tree, hidden.certain)
     _mark_title(found)
     return found
 
 
-def normalise(text: str) -> str:
-    """Single spaces, no control or zero-width characters, NFC.
+def _walked(tree: LexborHTMLParser, hidden: frozenset[int]) -> Outline:
+    found = Outline(title=_title(tree))
+    if tree.root is not None:
+        _Walk(found).run(tree.root, hidden)
+        _cap(found)
+    return found
 
-    Joiners stay where a script needs them: between Persian and Indic letters, and in emoji. So does the zero-width
-    space that separates words in Thai, Khmer, Lao and Burmese.
+
+def normalise(text: str) -> str:
+    """Single spaces, no characters that cannot be seen, NFC.
+
+    Such characters stay where a script needs them, one at a time: joiners between Persian and Indic letters and in emoji,
+    marks of direction in a text with right-to-left letters, the tags of a flag, and the zero-width space that separates
+    words in Thai, Khmer, Lao and Burmese.
     """
     if not text.isprintable() or "  " in text or text[:1] == " " or text[-1:] == " ":
         text = " ".join(text.split())
     if text.isascii() and text.isprintable():
         return text
     if not text.isprintable():  # accepts only U+0020 as a space, and no character of the categories Cc, Cf, Zl and Zp
-        text = " ".join(_JUNK.sub("", text).split())
+        text = (
+            _MARKS.sub(r"\1", _JUNK.sub("", text))
+            if _RIGHT_TO_LEFT.search(text)
+            else _MARKS.sub("", _JUNK.sub("", text))
+        )
+        text = " ".join(text.split())
+    # Only a string with a character beyond U+FFFF takes four bytes for each. The search is slow, and most texts have none.
+    if "\u3164" in text or "\uffa0" in text or text.__sizeof__() > 4 * len(text):
+        text = " ".join(_UNSEEN_LETTERS.sub("", text).split())
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
@@ -111,10 +129,22 @@ def in_lines(raw: str, text: str, ends: str = LINE_ENDS) -> str:
 
 _SEA = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\ua9e0-\ua9ff\uaa60-\uaa7f"
 _JUNK = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]"
-    # A joiner belongs after a letter or sign beyond Hebrew, outside the General Punctuation block.
-    "|(?<![\u0600-\u1fff\u2190-\ud7ff\uf900-\ufdff\ufe70-\ufefc\U00010000-\U0010ffff])[\u200c\u200d]"
-    f"|(?<![{_SEA}])\u200b|\u200b(?![{_SEA}])"
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]"
+    # A joiner belongs after a letter of a script that joins, or after a sign.
+    "|(?<![\u0600-\u1cff\u2190-\u2bff\u3030\u303d\ua800-\uabff\ufb50-\ufdff\ufe0f\ufe70-\ufefc\U00010000-\U0001ffff])[\u200c\u200d]"
+    f"|(?<![{_SEA}\u200b])\u200b+|\u200b+(?![{_SEA}\u200b])|\u200b(?=\u200b)"
+    "|(?<![\u1820-\u18aa])\u180e"
+    # Tags spell the region of a black flag, such as gbsct, and nothing else.
+    "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
+    "|(?<=\U0001f3f4)(?![\U000e0030-\U000e007a]{3,6}\U000e007f)[\U000e0000-\U000e007f]+"
+)
+_MARKS = re.compile("([\u061c\u200e\u200f])[\u061c\u200e\u200f]*")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+# Letters and marks, by their category, that nobody sees: blanks of Hangul, more than one selector of a variant, and selectors
+# of variants of ideographs after another character.
+_UNSEEN_LETTERS = re.compile(
+    "[\u3164\uffa0]|(?<![\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef]+|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]+"
 )
 
 
@@ -148,7 +178,6 @@ _KINDS = (ParagraphKind.TEXT, *[ParagraphKind.HEADING] * 4, *[ParagraphKind.LIST
 _NEXT = (0, 0, 1, 2, 3, 0, 5, 6, 7)
 _STATES = {"h1": 4, "h2": 4, "h3": 4, "h4": 4, "h5": 4, "h6": 4, "li": 8, "dt": 8, "dd": 8}
 _NAMING = ("class", "id", "role", "itemprop")
-_INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
 class _Walk:
@@ -167,7 +196,7 @@ class _Walk:
         self.link_chars = 0
         self.marked_chars = 0
 
-    def run(self, root: LexborNode) -> None:  # noqa: C901, PLR0912, PLR0915
+    def run(self, root: LexborNode, hidden: frozenset[int]) -> None:  # noqa: C901, PLR0912, PLR0915
         """One loop with few calls. With a method for each kind of node, the walk took 1.4 times as long."""
         # first_child and next cost no more than selectolax's own traverse, and show when an element ends.
         stack: list[tuple[LexborNode, int]] = []
@@ -205,6 +234,14 @@ class _Walk:
             if role < 0:
                 names[tag_id] = tag = node.tag or "-comment"
                 role = roles[tag_id] = _ROLES.get(tag, _BLOCK)
+                if tag == "dialog":
+                    hidden |= {closed.mem_id for closed in root.css("dialog:not([open])")}
+            if hidden and muted < 0 and node.mem_id in hidden:
+                if role == _CHARACTERS:
+                    node = node.next
+                    continue
+                if role != _SKIP:
+                    muted = len(stack)
             if role == _CHARACTERS:
                 if muted < 0:
                     data = node.text_content or ""
@@ -213,12 +250,8 @@ class _Walk:
                             parts.append(" ")
                     else:
                         if fresh:
-                            hiding = self.open(fresh)
+                            self.open(fresh)
                             fresh.clear()
-                            if hiding:
-                                muted = _height(stack, hiding)
-                                node = node.next
-                                continue
                         breaks = 0
                         if not parts:
                             self.position = len(tags)
@@ -237,7 +270,7 @@ class _Walk:
                 elif role == _MARKED:
                     marked += 1
                 elif role == _BREAK:
-                    if parts:
+                    if parts and muted < 0:
                         parts.append(LINE_END)
                         breaks += 1
                         if breaks > 1:  # two in a row start a new paragraph
@@ -254,10 +287,10 @@ class _Walk:
             node = node.next if stack else None
         self.end()
 
-    def open(self, fresh: list[tuple[LexborNode, str]]) -> int:
-        """Open nested elements. Returns which one, counted from the innermost as 1, hides its text; 0 if none does."""
+    def open(self, fresh: list[tuple[LexborNode, str]]) -> None:
+        """Open nested elements."""
         containers, first, container = self.found.containers, len(self.found.blocks), self.container
-        hiding, left, states = 0, len(fresh), self.states
+        states = self.states
         for node, tag in fresh:
             attributes = node.attributes
             words = ""
@@ -265,10 +298,6 @@ class _Walk:
                 words = attributes.get("class") or ""
                 if len(attributes) > 1 or not words:  # mostly a class and nothing else
                     words = " ".join([value for name in _NAMING if (value := attributes.get(name))])
-                    if "style" in attributes or "hidden" in attributes:
-                        hiding = hiding or (_hidden(attributes) and left)
-            if tag == "dialog" and "open" not in attributes:
-                hiding = hiding or left
             states.append(_STATES.get(tag) or (_NEXT[states[container]] if states else 0))
             containers.tags.append(tag)
             containers.parents.append(container)
@@ -276,9 +305,7 @@ class _Walk:
             containers.first.append(first)
             container = len(containers.end)
             containers.end.append(-1)
-            left -= 1
         self.container = container
-        return hiding
 
     def point(self, node: LexborNode, role: int) -> None:
         """Record a link or an image, whose tag was recorded last."""
@@ -332,21 +359,6 @@ class _Walk:
                 text, _KINDS[self.states[self.container]], self.position, self.container, links, linked, marked, lines
             )
         )
-
-
-def _hidden(attributes: dict[str, str | None]) -> bool:
-    style = attributes.get("style")
-    return "hidden" in attributes or bool(style and _INVISIBLE.search(style))
-
-
-def _height(stack: list[tuple[LexborNode, int]], hiding: int) -> int:
-    """The position in the stack of the block with that number, counted from the top."""
-    for height in range(len(stack) - 1, -1, -1):
-        if stack[height][1] == _BLOCK:
-            hiding -= 1
-            if not hiding:
-                return height
-    return -1
 
 
 def _cap(found: Outline) -> None:

@@ -14,6 +14,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.languages import parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.text.cells import from_cell
 
 FULL_WEIGHT = 100.0
 """Of a term whose file gives no weight. ILSP-FC's own lists go from 1 to 100."""
@@ -154,7 +155,9 @@ def _table(text: str, path: Path) -> Iterator[_Entry]:
         for row in reader:
             if any(cell.strip() for cell in row) and not row[0].startswith("#"):
                 for column in columns:
-                    cells = {key: row[at].strip() if 0 <= at < len(row) else "" for key, at in column.items()}
+                    cells = {
+                        key: from_cell(row[at].strip()) if 0 <= at < len(row) else "" for key, at in column.items()
+                    }
                     yield _Entry(reader.line_num, _parsed_row(cells, f"{path}, line {reader.line_num}"))
     except csv.Error as error:
         raise ConfigError(f"{path}, line {reader.line_num}: {error}; save the table as plain CSV in UTF-8") from error

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
+from bitrawl.text.cells import cell, from_cell
 from bitrawl.topic.term_list import Term, line
 from bitrawl.topic.wiki.gathering import TermRow
 
@@ -22,9 +23,9 @@ def table(rows: Sequence[TermRow], languages: Sequence[Language]) -> str:
     writer = csv.writer(written, "excel-tab", lineterminator="\n")
     writer.writerow([*_BEFORE, *columns, *_AFTER])
     for row in rows:
-        terms = [row.terms.get(language, "") for language in columns]
+        terms = [cell(row.terms.get(language, "")) for language in columns]
         keep = "yes" if row.keep else "no"
-        writer.writerow([keep, row.weight, *terms, row.branch, row.category, row.depth, row.why])
+        writer.writerow([keep, row.weight, *terms, cell(row.branch), cell(row.category), row.depth, cell(row.why)])
     return written.getvalue()
 
 
@@ -43,7 +44,7 @@ def read_table(content: bytes, name: str) -> list[TermRow]:
 
 
 def _row(cells: Mapping[str | None, str | None], where: str) -> TermRow:
-    said = {key: (value or "").strip() for key, value in cells.items() if key is not None}
+    said = {key: from_cell((value or "").strip()) for key, value in cells.items() if key is not None}
     weight, depth = said["weight"] or "0", said.get("depth") or "0"
     try:
         whole, level = round(float(weight)), int(depth)
