@@ -14,7 +14,7 @@ from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
 from bitrawl.jobs import site_mining
 from bitrawl.jobs.settings import SETTINGS
 from bitrawl.model import Reason
-from bitrawl.page import alternates, analyser, depth, links, outline, sandbox, sitemap
+from bitrawl.page import alternates, analyser, depth, links, outline, sandbox, sitemap, unseen
 from bitrawl.pair import condensing, site
 from bitrawl.store import archive, replay, warc_records
 from bitrawl.topic import learned, subject
@@ -53,6 +53,8 @@ NUMBERS = {
     "Failures in a row of a host that has answered before": MANNERS.failures,
     "Characters of a URL": url.MAX_LENGTH,
     "Redirects in a row": model.MAX_REDIRECTS,
+    "Characters of a style element": unseen.MAX_SHEET,
+    "Characters of all style elements of a page": unseen.MAX_SHEETS,
     "Path segments": scope.MAX_SEGMENTS,
     "Same path segment in one URL": scope.MAX_OCCURRENCES,
     "Parameters in one URL": scope.MAX_PARAMETERS,
