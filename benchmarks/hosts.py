@@ -7,8 +7,6 @@ All hosts are on loopback, in a process of their own (`benchmarks.no_answer`), a
 """
 
 import argparse
-import resource
-import subprocess
 import sys
 import tempfile
 import threading
@@ -16,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.no_answer import KINDS, Crawl
+from benchmarks.no_answer import Crawl, served
 from bitrawl.store.ledger import Ledger
 
 
@@ -64,18 +62,8 @@ def main() -> None:
     parser.add_argument("--slow", type=int, default=2000, help="hosts that answer after five seconds; default: 2000")
     parser.add_argument("--descriptors", type=int, default=1024)
     asked, flags = parser.parse_known_args()
-    server = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.no_answer", "serve"], stdout=subprocess.PIPE, text=True
-    )
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (asked.descriptors, hard))  # after the server, which needs more
-    try:
-        assert server.stdout is not None
-        ports = dict(zip(KINDS, server.stdout.readline().split(), strict=True))
+    with served(asked.descriptors) as ports:
         lost = measure({"good": asked.good, "slow": asked.slow}, ports, flags)
-    finally:
-        server.kill()
-        server.communicate()
     sys.exit(min(lost, 1))
 
 

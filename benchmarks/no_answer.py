@@ -22,6 +22,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -140,6 +142,22 @@ def compare(counts: dict[str, int], ports: dict[str, str], seconds: float, flags
     print(f"of the rate of the good hosts alone: {every.pages.total() / alone.pages.total():.0%}")
 
 
+@contextmanager
+def served(descriptors: int) -> Iterator[dict[str, str]]:
+    """The port of each kind of host, while a process of its own serves them. From now on we have so many descriptors."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.no_answer", "serve"], stdout=subprocess.PIPE, text=True
+    )
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, hard))  # after the server, which needs more
+    try:
+        assert server.stdout is not None
+        yield dict(zip(KINDS, server.stdout.readline().split(), strict=True))
+    finally:
+        server.kill()
+        server.communicate()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for kind in KINDS:
@@ -150,21 +168,11 @@ def main() -> None:
     )
     asked, flags = parser.parse_known_args()
     counts = {kind: getattr(asked, kind) for kind in KINDS}
-    server = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.no_answer", "serve"], stdout=subprocess.PIPE, text=True
-    )
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (asked.descriptors, hard))  # after the server, which needs more
-    try:
-        assert server.stdout is not None
-        ports = dict(zip(KINDS, server.stdout.readline().split(), strict=True))
+    with served(asked.descriptors) as ports:
         print(
             f"no_answer: {', '.join(f'{count:,} {kind}' for kind, count in counts.items())} hosts; {asked.seconds:g} s"
         )
         compare(counts, ports, asked.seconds, flags)
-    finally:
-        server.kill()
-        server.communicate()
 
 
 if __name__ == "__main__":

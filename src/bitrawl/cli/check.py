@@ -7,6 +7,7 @@ import typer
 from rich.text import Text
 
 from bitrawl.cli.console import out
+from bitrawl.cli.flags import FolderOrPlace
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cluster.checking import check_run, holds_run
 from bitrawl.jobs.checking import Condition
@@ -20,14 +21,7 @@ _STYLES = {Condition.SOUND: "green", Condition.DAMAGED: "bold red", Condition.RE
 
 @app.command(cls=HelpfulCommand)
 def check(
-    folder: Annotated[
-        str,
-        typer.Argument(
-            help="The job folder, or the place of a run over many sites, as given to --out.",
-            metavar="DIR",
-            show_default=False,
-        ),
-    ],
+    folder: FolderOrPlace,
     *,
     repair: Annotated[
         bool,

@@ -15,6 +15,14 @@ from bitrawl.jobs.settings import SETTINGS, Group, value_of
 Command = TypeVar("Command", bound=Callable[..., None])
 
 Folder = Annotated[Path, typer.Argument(help="The job folder, as given to --out.", metavar="DIR", show_default=False)]
+FolderOrPlace = Annotated[
+    str,
+    typer.Argument(
+        help="The job folder, or the place of a run over many sites, as given to --out.",
+        metavar="DIR",
+        show_default=False,
+    ),
+]
 Seeds = Annotated[list[str] | None, typer.Argument(help="URLs to start from.", metavar="URL", show_default=False)]
 SeedsFile = Annotated[
     Path | None,

@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from bitrawl.cli.console import complain, duration, out, size
+from bitrawl.cli.flags import FolderOrPlace
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.many_sites import show_run
 from bitrawl.cluster.planning import seen
@@ -37,14 +38,7 @@ class Format(StrEnum):
 
 @app.command(cls=HelpfulCommand)
 def status(
-    folder: Annotated[
-        str,
-        typer.Argument(
-            help="The job folder, or the place of a run over many sites, as given to --out.",
-            metavar="DIR",
-            show_default=False,
-        ),
-    ],
+    folder: FolderOrPlace,
     *,
     style: Annotated[Format, typer.Option("--format", help="Print a table, or JSON for programs.")] = Format.TABLE,
     watch: Annotated[bool, typer.Option("--watch", help="Show it again every two seconds, until it ends.")] = False,
