@@ -7,6 +7,7 @@ import pytest
 import tomli_w
 from kept_findings import keep_findings
 
+from bitrawl.mine.findings import RefusedPair
 from bitrawl.model import (
     Language,
     Lease,
@@ -24,7 +25,7 @@ from bitrawl.report import brief, explained, gather, render
 from bitrawl.report.job import topic_facts
 from bitrawl.report.job.diagnosis import diagnose
 from bitrawl.report.plots import histogram
-from bitrawl.store.findings import Findings, RefusedPair
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.statistics import Border, Share
 from bitrawl.url import Url

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bitrawl import files
 from bitrawl.discover.verdict import Answer, SiteVerdict
-from bitrawl.discover.walk.facts import WalkFacts, WordFacts
+from bitrawl.discover.walk import WalkFacts, WordFacts
 from bitrawl.languages import language_name
 from bitrawl.report.discovery.map import MapHub, site_map
 from bitrawl.report.document import document, sectioned

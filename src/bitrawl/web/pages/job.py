@@ -17,7 +17,7 @@ from bitrawl.errors import BitrawlError, RefusedError
 from bitrawl.files import NO_JSON
 from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
 from bitrawl.jobs.reading import Reading
-from bitrawl.mining import Step
+from bitrawl.mine.stages import Step
 from bitrawl.report.job.diagnosis import Diagnosis, diagnose
 from bitrawl.report.job.topic_diagnosis import Point
 from bitrawl.report.markup import Html
