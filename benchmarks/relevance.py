@@ -47,7 +47,7 @@ from bitrawl.text.ngram_estimation import train
 from bitrawl.text.ngram_models import NgramModel, sequences
 from bitrawl.topic.judge import PerplexityRelevance, perplexities
 from bitrawl.topic.learned import read_page
-from bitrawl.topic.subject import Document, Subject
+from bitrawl.topic.subject import TopicDocument, TopicSubject
 from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url
 
@@ -64,7 +64,7 @@ NOWHERE = Url.parse("https://example.org/")
 
 
 class Judged(NamedTuple):
-    page: Document
+    page: TopicDocument
     subjects: frozenset[str]
     source: Page
 
@@ -195,7 +195,7 @@ def measured(trial: Trial, models: Sequence[str]) -> Iterator[Line]:
 
 
 def _learned(trial: Trial, pages: list[Judged], true: NDArray[np.bool_]) -> Iterator[Line]:
-    model = Subject(ENGLISH)
+    model = TopicSubject(ENGLISH)
     for one in trial.examples:
         model.learn(one.page, relevant=True)
     for name in ("cold", "visits", "end"):
@@ -205,7 +205,7 @@ def _learned(trial: Trial, pages: list[Judged], true: NDArray[np.bool_]) -> Iter
         yield Line(trial, name, figures(1 / (1 + np.exp(-np.clip(logits, -30, 30))), true), took)
 
 
-def _visited(model: Subject, judged: Judged, *, adapting: bool) -> float:
+def _visited(model: TopicSubject, judged: Judged, *, adapting: bool) -> float:
     logit = model.logit(judged.page)
     if adapting:
         model.observe(judged.page, judged.source.url)

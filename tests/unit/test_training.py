@@ -19,7 +19,7 @@ from bitrawl.page.outline import outline
 from bitrawl.simulation.trial import in_order
 from bitrawl.strategies.adaptive.link_table import Column
 from bitrawl.strategies.adaptive.scorer import column_weights
-from bitrawl.text.language import NgramLanguageIdentifier, NgramModel
+from bitrawl.text.language import LanguageNgrams, NgramLanguageIdentifier
 from bitrawl.training import adaptive, boilerplate, pairs, perceptron
 from bitrawl.training.site_packs import SitePack
 from bitrawl.url import Url
@@ -156,7 +156,7 @@ def test_the_language_model_is_trained(tmp_path: Path):
     rows = [f"{code}\t{text}" for _ in range(4) for code, text in sentences.items()]
     (tmp_path / "sentences.tsv").write_text("\n".join(["lang\ttext", *rows]))
     language.train(tmp_path / "sentences.tsv", tmp_path / "language.npz")
-    identifier = NgramLanguageIdentifier(NgramModel.load(tmp_path / "language.npz"))
+    identifier = NgramLanguageIdentifier(LanguageNgrams.load(tmp_path / "language.npz"))
     assert [found for found, _ in identifier.identify(list(sentences.values()))] == list(sentences)
 
 

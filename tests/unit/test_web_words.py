@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from bitrawl.config import Strategy
 from bitrawl.crawl.ending import Facts, ending
 from bitrawl.discover import site_check
-from bitrawl.discover.suggestions import Method as Suggestion
+from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
 from bitrawl.mine.judging import Flag

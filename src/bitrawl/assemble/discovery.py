@@ -12,9 +12,9 @@ from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
 from bitrawl.discover.verdict import SiteCheck
+from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
 from bitrawl.discover.walk import NewCheck
-from bitrawl.discover.walk import Walk as SiteWalk
-from bitrawl.discover.walk_plan import LinkWords, Neighbourhood, Plan
+from bitrawl.discover.walk_plan import Neighbourhood, PlacedLinkWords, Plan
 from bitrawl.mine.evidence import MIN_WEIGHT
 from bitrawl.mine.pairing import THRESHOLD, Pairing
 from bitrawl.model import Language, Link, Page
@@ -33,7 +33,7 @@ def walk(
     counted: HostLanguages | None = None,
 ) -> SiteWalk:
     """A new walk that knows nothing yet. The source is None without a link graph, `counted` without an index of languages."""
-    near = Neighbourhood(LinkWords(languages), source)
+    near = Neighbourhood(PlacedLinkWords(languages), source)
     plan: Plan
     match name:
         case Walk.COCITATION:

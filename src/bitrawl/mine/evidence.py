@@ -102,7 +102,7 @@ class Evidence(Mapping[PageNumbers, float]):
         return len(self.keys_array)
 
 
-class Known:
+class KnownPairs:
     """The pairs that are held for certain so far: what detectors that learn from pairs learn from."""
 
     def __init__(self, pairs: Mapping[PageNumbers, float] | None = None, site: Site | None = None) -> None:
@@ -120,7 +120,7 @@ class Known:
 class Detector(Protocol):
     """One method: from the pages of a site, and the pairs that are certain by now, to evidence."""
 
-    def propose(self, site: Site, known: Known) -> Evidence:
+    def propose(self, site: Site, known: KnownPairs) -> Evidence:
         """Pairs of pages in two languages, each with a number above 0; never all pairs of a site."""
         ...
 

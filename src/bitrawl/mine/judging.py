@@ -63,7 +63,7 @@ class Flag(StrEnum):
     PARTIAL = "partly translated page"  # ours: the rest of the page is the same on both sides
 
 
-class Lexicon(Protocol):
+class TranslationLexicon(Protocol):
     """Which words translate which."""
 
     def __len__(self) -> int:
@@ -100,7 +100,7 @@ class Judge:
         self,
         languages: tuple[Language, Language],
         identifier: LanguageIdentifier,
-        lexicon: Lexicon | None = None,
+        lexicon: TranslationLexicon | None = None,
         *,
         model: SegmentScore | None = None,
     ) -> None:

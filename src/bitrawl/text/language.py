@@ -159,7 +159,7 @@ _MARKED = 4000  # characters that are searched for its markers
 _LOG_COUNTS = np.log1p(np.arange(256)).astype(np.float32)
 
 
-class NgramModel(NamedTuple):
+class LanguageNgrams(NamedTuple):
     """n-grams in a perfect hash table, and how much likelier each is in each class than an unseen one."""
 
     labels: tuple[Language, ...]  # one per class; a language written in two scripts is two classes
@@ -177,7 +177,7 @@ class NgramModel(NamedTuple):
     script_table: NDArray[np.uint8]
 
     @classmethod
-    def load(cls, path: Path | None = None) -> "NgramModel":
+    def load(cls, path: Path | None = None) -> "LanguageNgrams":
         """The package's model, or one that `bitrawl train` made."""
         source = path or resources.files("bitrawl.text") / "models" / "language.npz"
         with source.open("rb") as file, np.load(file) as data:
@@ -301,8 +301,8 @@ class NgramLanguageIdentifier:
     that the model has must not take all of its texts (Tagalog those of Cebuano, German those of Swiss German).
     """
 
-    def __init__(self, model: NgramModel | None = None, *, asked: Sequence[Language] = ()) -> None:
-        self._model = model or NgramModel.load()
+    def __init__(self, model: LanguageNgrams | None = None, *, asked: Sequence[Language] = ()) -> None:
+        self._model = model or LanguageNgrams.load()
         self.languages: tuple[Language, ...] = tuple(dict.fromkeys(self._model.labels))
         index = {language: number for number, language in enumerate(self.languages)}
         self._first = [self._model.labels.index(language) for language in self.languages]

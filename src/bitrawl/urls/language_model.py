@@ -26,7 +26,7 @@ from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.text.language import ngram_keys
 from bitrawl.url import Url
-from bitrawl.urls.language_evidence import KINDS, MEANT, Form, PartEvidence, Place, UrlReader
+from bitrawl.urls.language_evidence import KINDS, MEANT, Form, PartEvidence, UrlPlace, UrlReader
 from bitrawl.urls.tokens import UrlParts, host_name, is_address, parameters
 
 Floats = NDArray[np.float32]
@@ -303,7 +303,7 @@ def poverty(wealth: Floats) -> Floats:
 
     0 for kinds of marks that may be there by chance.
     """
-    meant = np.array([Place(kind // len(Form)) in MEANT for kind in range(KINDS)])
+    meant = np.array([UrlPlace(kind // len(Form)) in MEANT for kind in range(KINDS)])
     table: Floats = np.outer(meant, wealth.max() - wealth).astype(np.float32)
     return table
 

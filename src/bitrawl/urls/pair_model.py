@@ -74,7 +74,7 @@ _GLUED = 4  # letters that may be put before or after a name
 _AROUND = "/-_.&?"
 
 
-class Comparison(NamedTuple):
+class UrlComparison(NamedTuple):
     """Numbers in the order of `FEATURES`, and what they were counted from."""
 
     values: tuple[float, ...]
@@ -86,7 +86,7 @@ class Comparison(NamedTuple):
     side: int
 
 
-def compare(a: MarkedTokens, b: MarkedTokens, languages: tuple[Language, Language] | None = None) -> Comparison:
+def compare(a: MarkedTokens, b: MarkedTokens, languages: tuple[Language, Language] | None = None) -> UrlComparison:
     """If the requested languages are given, marks of other languages count against the pair."""
     count = _Count(a, b, languages)
     for change in changes(a.tokens, b.tokens):
@@ -238,7 +238,7 @@ class _Count:
         self.words_a += old
         self.words_b += new
 
-    def result(self) -> Comparison:
+    def result(self) -> UrlComparison:
         a, b, touched = self.a, self.b, self.touched
         shared = _rest(tuple([a.tokens[place] for place in a.content_places if place not in touched]))
         words_a, words_b = len(self.words_a), len(self.words_b)
@@ -273,7 +273,7 @@ class _Count:
         )
         numbers = tuple(self.numbers)
         side = (self.side > 0) - (self.side < 0)
-        return Comparison(values, tuple(self.pattern), tuple(self.words_a), tuple(self.words_b), numbers, side)
+        return UrlComparison(values, tuple(self.pattern), tuple(self.words_a), tuple(self.words_b), numbers, side)
 
     def _contrary(self) -> int:
         if self.languages is None:
@@ -433,7 +433,7 @@ def feature_rows(pairs: Sequence[tuple[Url, Url]]) -> Floats:
     return np.array(values, np.float32).reshape(len(pairs), len(FEATURES))
 
 
-def _translated(comparison: Comparison, lexicon: Lexicon) -> tuple[float, ...]:
+def _translated(comparison: UrlComparison, lexicon: Lexicon) -> tuple[float, ...]:
     """The features when the changed words that the lexicon translates, in either direction, count as equal."""
     a, b = comparison.words_a, comparison.words_b
     if not a or not b:

@@ -201,7 +201,7 @@ _PRIOR = 2.0  # Known pages that a score of the models counts as much as.
 TwoLanguages = tuple[Language, Language]
 
 
-class Marks(IntEnum):
+class MarkedAs(IntEnum):
     """What the marks of a URL say of the language that its page is in."""
 
     CONTRARY = 0  # they name others
@@ -213,7 +213,7 @@ class ReadUrl(NamedTuple):
     """What settles a URL: its words and numbers without marks, hashed, and its marks."""
 
     bare: int
-    marks: Marks
+    marks: MarkedAs
 
 
 class Versions:
@@ -408,10 +408,10 @@ def _read(urls: Sequence[Url], languages: Sequence[Language]) -> list[ReadUrl]:
     ]
 
 
-def _marks(marks: Sequence[Language], language: Language) -> Marks:
+def _marks(marks: Sequence[Language], language: Language) -> MarkedAs:
     if not marks:
-        return Marks.NONE
-    return Marks.OWN if any(_names(mark, language) for mark in marks) else Marks.CONTRARY
+        return MarkedAs.NONE
+    return MarkedAs.OWN if any(_names(mark, language) for mark in marks) else MarkedAs.CONTRARY
 
 
 @lru_cache(maxsize=4096)
@@ -435,10 +435,10 @@ def _settled(
         proper: defaultdict[Language, list[int]] = defaultdict(list)
         copies: defaultdict[Language, list[int]] = defaultdict(list)
         for number in group:
-            (copies if read[number].marks is Marks.CONTRARY else proper)[languages[number]].append(number)
+            (copies if read[number].marks is MarkedAs.CONTRARY else proper)[languages[number]].append(number)
         alone = sorted((language, numbers[0]) for language, numbers in proper.items() if len(numbers) == 1)
         for (first, a), (second, b) in combinations(alone, 2):
-            if Marks.OWN in (read[a].marks, read[b].marks):
+            if MarkedAs.OWN in (read[a].marks, read[b].marks):
                 pairs[first, second].append(_ordered(a, b))
                 spare[first, second].update(copies.get(first, ()), copies.get(second, ()))
     return pairs, spare
@@ -450,7 +450,7 @@ def _copies(read: Sequence[ReadUrl], languages: Sequence[Language]) -> set[UrlNu
         groups[one.bare, language].append(number)
     found: set[UrlNumbers] = set()
     for group in groups.values():
-        proper = [number for number in group if read[number].marks is not Marks.CONTRARY]
+        proper = [number for number in group if read[number].marks is not MarkedAs.CONTRARY]
         if len(proper) == 1:
             found.update(_ordered(proper[0], number) for number in group if number != proper[0])
     return found

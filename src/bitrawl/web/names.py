@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bitrawl.config import Strategy
 from bitrawl.discover.site_check import TRANSLATIONS
-from bitrawl.discover.suggestions import Method as Suggestion
+from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Method, Reason
