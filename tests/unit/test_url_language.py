@@ -157,7 +157,7 @@ def test_more_hosts_than_are_remembered_are_still_answered(model):
 
 
 def test_training_and_running_see_the_same_evidence(model):
-    training = pytest.importorskip("bitrawl.training.url_language")
+    training = pytest.importorskip("lab.train.url_language")
     data = UrlLanguageData.load()
     reader = UrlReader(data.languages, data.countries, data.stopped, data.codelike)
     batch = [Url.parse(url) for url, _ in rows(MARKED + TOLD)]

@@ -28,7 +28,7 @@ class SegmentScore:
 
     @classmethod
     def load(cls, path: Path | None = None) -> Self:
-        """The model of the package, or one that `bitrawl train segments` made."""
+        """The model of the package, or one that `python -m lab.train segments` made."""
         source = path or resources.files("bitrawl.corpus") / "models" / "segments.npz"
         with source.open("rb") as file, np.load(file) as arrays:
             return cls(Trees.named("alone", arrays), Trees.named("in_place", arrays), arrays["calibration"])

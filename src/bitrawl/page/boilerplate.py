@@ -77,7 +77,7 @@ class BoilerplateClassifier:
 
     @classmethod
     def load(cls, path: Path = MODEL) -> Self:
-        """The package's model, or one that `bitrawl train boilerplate` made."""
+        """The package's model, or one that `python -m lab.train boilerplate` made."""
         with np.load(path, allow_pickle=False) as arrays:
             words = dict(zip(arrays["words"].tolist(), arrays["scores"].tolist(), strict=True))
             return cls(words, _network(arrays, "first"), _network(arrays, "second"))

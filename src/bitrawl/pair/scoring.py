@@ -24,10 +24,10 @@ class ScoreModel:
 
     @classmethod
     def load(cls, path: Path = MODEL) -> Self:
-        """The model of the package, or one that `bitrawl train pairs` made. Raises `ValueError` if it is of other features."""
+        """The model of the package, or one that `python -m lab.train pairs` made. Raises `ValueError` if it is of other features."""
         with np.load(path) as arrays:
             if arrays["names"].tolist() != list(NAMES):
-                raise ValueError(f"{path} was trained on other features; make it again: bitrawl train pairs")
+                raise ValueError(f"{path} was trained on other features; make it again: python -m lab.train pairs")
             return cls(Trees.named("first", arrays), Trees.named("later", arrays))
 
     def save(self, path: Path) -> None:

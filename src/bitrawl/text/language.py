@@ -21,7 +21,7 @@ from bitrawl.text.variants import STANDARDS, chinese_script, standard_odds
 Floats = NDArray[np.float32]
 
 # Bytes. A text longer than two windows is judged by its beginning and its middle. On the tuning half of
-# benchmarks/language.py (2026-11), 90 is as good as whole sentences, 70 costs 0.1 points, 50 costs 0.4.
+# lab/bench/language.py (2026-11), 90 is as good as whole sentences, 70 costs 0.1 points, 50 costs 0.4.
 WINDOW = 70
 LONG, WINDOWS_OF_LONG = 2000, 8  # a page's whole text, in characters: judgement
 SHORTEST_NGRAM, LONGEST_NGRAM = 2, 5  # bytes
@@ -50,7 +50,7 @@ _DOUBTFUL = 0.5
 _FEW = 3  # if the model has at most this many languages in a script, they cannot contradict a claim
 _LONE_SCRIPT = 0.8  # Confidence in the usual language of a script if the model does not have that language.
 # How far n-grams alone may rule out one standard of Serbo-Croatian against another. Swept 0.02–0.4 with the weights of
-# text/variants.py on the tuning half of benchmarks/language.py (2026-11), on single sentences and on eight together.
+# text/variants.py on the tuning half of lab/bench/language.py (2026-11), on single sentences and on eight together.
 _LEAST_SHARE = 0.1
 _MARKED = 4000  # characters that are searched for its markers
 _LOG_COUNTS = np.log1p(np.arange(256)).astype(np.float32)
@@ -75,7 +75,7 @@ class NgramModel(NamedTuple):
 
     @classmethod
     def load(cls, path: Path | None = None) -> "NgramModel":
-        """The package's model, or one that `bitrawl train` made."""
+        """The package's model, or one that `python -m lab.train` made."""
         source = path or resources.files("bitrawl.text") / "models" / "language.npz"
         with source.open("rb") as file, np.load(file) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}

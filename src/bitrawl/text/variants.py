@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 
 STANDARDS = ("bs", "hr", "sr")
-# Log-odds of one marker. Swept 0–3 on the tuning half of benchmarks/language.py (2026-11): flat from 1.5.
+# Log-odds of one marker. Swept 0–3 on the tuning half of lab/bench/language.py (2026-11): flat from 1.5.
 _WEIGHT = 2.0
 # The old vowel "jat" is je or ije in Bosnian, Croatian and Montenegrin, and e in most of Serbian: mjesto, vrijeme;
 # mesto, vreme. Loan words with -jekt- and sovjet are not evidence.

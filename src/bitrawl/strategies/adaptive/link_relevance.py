@@ -78,7 +78,7 @@ WEIGHTS = {
     Column.BY_PLACE: 0.65,
     Column.BY_SOURCE: 0.15,
     Column.UNSEEN: -0.1,
-    Column.TERMS: 1.0,  # of 0, 0.5 and 1 on benchmarks/domain.py, health and environment of `web`, three draws (2026-11)
+    Column.TERMS: 1.0,  # of 0, 0.5 and 1 on lab/bench/domain.py, health and environment of `web`, three draws (2026-11)
 }
 
 

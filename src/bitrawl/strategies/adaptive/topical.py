@@ -40,10 +40,10 @@ LEAST = 1e-4  # judgement: 0 would refuse a link
 # It is less for a host whose other pages brought nothing (`LinkRelevance.hope`): a directory may link to 20 places of one host.
 CURIOSITY = 0.25
 # One page does not tell what a host is worth: until it had so many TURNS, its links stay worth this much, divided by 1 and its visits,
-# and by 1 and its pages in other languages. So where nothing better is queued, hosts take turns. Of 0, 0.2, 0.3 and 0.5 on the variants of benchmarks/homes.py (2026-11): with less,
+# and by 1 and its pages in other languages. So where nothing better is queued, hosts take turns. Of 0, 0.2, 0.3 and 0.5 on the variants of lab/bench/homes.py (2026-11): with less,
 # hosts behind a home page that misleads are not found, with more, the turns are too many.
 UNSURE = 0.3
-# Without an end, a bilingual job digs on where pairs are certain and nothing is about the topic (ENV_EN_FR of benchmarks.focused: 18
+# Without an end, a bilingual job digs on where pairs are certain and nothing is about the topic (ENV_EN_FR of lab.bench.focused: 18
 # pages accepted among the first 200; with 8 and 12 turns about three times as many, 2026-11).
 TURNS = 12
 # What is left of it when the judge has recognised enough pages. Of 0.1, 0.33 and 1 (wine and environment of `web`): with more, the last

@@ -160,7 +160,7 @@ class UrlLanguageData(NamedTuple):
 
     @classmethod
     def load(cls, path: Path | None = None) -> "UrlLanguageData":
-        """The package's model, or one that `bitrawl train url-language` wrote."""
+        """The package's model, or one that `python -m lab.train url-language` wrote."""
         source = path or resources.files("bitrawl.urls") / "models" / "url-language.npz"
         with source.open("rb") as file, np.load(file) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}

@@ -50,7 +50,7 @@ class MatchingModels(NamedTuple):
 
     @classmethod
     def load(cls, path: Path | None = None) -> "MatchingModels":
-        """The bundled ones, or those that `bitrawl train url-pairs` wrote."""
+        """The bundled ones, or those that `python -m lab.train url-pairs` wrote."""
         source = path or resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
         with source.open("rb") as file, np.load(file) as arrays:
             return cls(Trees.named("first", arrays), Trees.named("second", arrays))
