@@ -33,7 +33,7 @@ from bitrawl.model import Language, Method, Page
 from bitrawl.pair.condensing import language_of
 from bitrawl.pair.evidence import ALL, METHODS_OF
 from bitrawl.pair.pairing import Pairing, PairingResult, PairingSettings
-from bitrawl.pair.scoring import MODEL, ScoreModel
+from bitrawl.pair.scoring import ScoreModel
 from bitrawl.simulation.truth import UrlPair, in_order
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.schema import VERSION
@@ -215,7 +215,7 @@ def main() -> None:
     if asked.urls and not asked.sites:
         parser.error("name the sites that are to have other URLs")
     if not SITES.exists():
-        print(f"pairs: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)")
+        print(f"pairs: {SITES} is not here (frozen copies of the sites that src/bitrawl/models/pairs.md names)")
         demo_web()
         return
     packs = [pack for folder in (SITES, *asked.packs) for pack in open_packs(folder)]
@@ -226,11 +226,11 @@ def main() -> None:
     if asked.sizes:
         sites = [labelled_site(pack, CACHE) for pack in packs]
         sites.append(one_host(sites))
-        sizes(sites, dict.fromkeys((site.name for site in sites), ScoreModel.load(MODEL)))
+        sizes(sites, dict.fromkeys((site.name for site in sites), ScoreModel.load()))
     elif asked.orphans:
-        orphans([labelled_site(pack, CACHE) for pack in packs], ScoreModel.load(MODEL))
+        orphans([labelled_site(pack, CACHE) for pack in packs], ScoreModel.load())
     elif asked.sites:
-        table(packs, dict.fromkeys(asked.sites, ScoreModel.load(MODEL)), asked.urls)
+        table(packs, dict.fromkeys(asked.sites, ScoreModel.load()), asked.urls)
     else:
         table(packs, fit_without_each(lessons(labelled_site(pack, CACHE) for pack in packs)))
         demo_web()

@@ -319,7 +319,7 @@ def main() -> None:
     if asked.folder:
         print(json.dumps(measured(asked.folder, mine if asked.mine else pair)))
     elif not SITES.exists():
-        print(f"scale: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)")
+        print(f"scale: {SITES} is not here (frozen copies of the sites that src/bitrawl/models/pairs.md names)")
     else:
         table(asked.pages, asked.kilobytes, "mine" if asked.mine else "pair")
 

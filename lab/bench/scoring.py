@@ -22,7 +22,6 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import resources
 from multiprocessing import get_context
 from typing import NamedTuple
 
@@ -45,6 +44,7 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
+from bitrawl.model_files import model_file
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.protocols import LinkScorer
@@ -226,7 +226,7 @@ def show_models() -> None:
             with watch.running():
                 make()
             took.append(1000 * watch.seconds)
-        size = len((resources.files("bitrawl.urls") / "models" / name).read_bytes()) / 1e6
+        size = len(model_file(name).read_bytes()) / 1e6
         print(f"{name:<18} loads in {statistics.median(took):.0f} ms (median of {LOADS}), {size:.2f} MB")
 
 

@@ -137,7 +137,7 @@ def main() -> None:
     parser.add_argument("--read", type=int)
     asked, _ = parser.parse_known_args()
     if not SHARED.exists():
-        print(f"segments: {SHARED} is not here (src/bitrawl/corpus/models/segments.md names its parts)")
+        print(f"segments: {SHARED} is not here (src/bitrawl/models/segments.md names its parts)")
         return
     if asked.read:
         print_pairs(asked.read)

@@ -317,9 +317,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="small sites, cut from these")
     given = parser.parse_args()
     if not SITES.exists():
-        print(
-            f"strategies: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)"
-        )
+        print(f"strategies: {SITES} is not here (frozen copies of the sites that src/bitrawl/models/pairs.md names)")
         print("on an archive of your own: bitrawl simulate site.warc.gz --langs en,fr")
         return
     if given.fresh and CACHE.exists():

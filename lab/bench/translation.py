@@ -321,9 +321,7 @@ def main() -> None:
     parser.add_argument("--hide-urls", action="store_true", help="mine the sites with numbers for URLs")
     asked, _ = parser.parse_known_args()
     if not SITES.exists():
-        print(
-            f"translation: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)"
-        )
+        print(f"translation: {SITES} is not here (frozen copies of the sites that src/bitrawl/models/pairs.md names)")
         return
     if missing := [name for name in ("thot", "sacrebleu") if importlib.util.find_spec(name) is None]:
         print(f"translation: {' and '.join(missing)} not installed: pip install sil-thot sacrebleu")

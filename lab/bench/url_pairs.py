@@ -19,7 +19,7 @@ from bitrawl.model import Language
 from bitrawl.url import Url
 from bitrawl.urls.marked_tokens import PAGE_WORDS, marked_tokens
 from bitrawl.urls.parallel.comparison import FEATURES
-from bitrawl.urls.parallel.model import TreeUrlPairModel, bundled_trees, feature_rows
+from bitrawl.urls.parallel.model import TreeUrlPairModel, feature_rows, load_trees
 from bitrawl.urls.parallel.rules import RuleUrlPairModel, rule_pairs
 from bitrawl.urls.sitewide.matching import THRESHOLD, MatchingModels, match_urls, one_to_one
 from lab.train.folds import fold_of
@@ -50,7 +50,7 @@ Counts = defaultdict[tuple[str, str], list[int]]  # right, found, wanted
 def main() -> None:
     if not DATA.exists():
         print(f"url_pairs: {DATA} is not here; public sources: github.com/L3viathan/wmt16 (WMT16's training pairs),")
-        print("github.com/mdn/translated-content, and the sites that src/bitrawl/pair/models/pairs.md names")
+        print("github.com/mdn/translated-content, and the sites that src/bitrawl/models/pairs.md names")
         return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parts", nargs="+", default=["collective", "kinds", "time", "wmt16", "negatives"])
@@ -166,9 +166,8 @@ def speed() -> None:
     slugs = ["-".join(rng.choices(words, k=4)) for _ in range(10_000)]
     timed("random slugs", [Url.parse(f"https://big.test/blog/{slug}") for slug in slugs])
     timed("random numbers", [Url.parse(f"https://big.test/p/{rng.randrange(10**9)}") for _ in range(10_000)])
-    bundled_trees.cache_clear()
     started = time.perf_counter()
-    model = TreeUrlPairModel()
+    model = TreeUrlPairModel(load_trees())
     print(f"model loaded in {1000 * (time.perf_counter() - started):.0f} ms")
     marked_tokens.cache_clear()
     page, links = urls[0], urls[1:2001]

@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import bitrawl
 from bitrawl.errors import ConfigError
+from bitrawl.model_files import PACKAGE, model_names
 from lab.train import recipes
 from lab.train.__main__ import app
 from lab.train.recipes import RECIPES, make
 
-PACKAGE = Path(bitrawl.__file__).parent
 ROOT = Path(__file__).parents[2]
-SHIPPED = sorted(path for path in PACKAGE.glob("*/models/*") if path.suffix in (".npz", ".json"))
+SHIPPED = [PACKAGE / name for name in model_names()]
 BY_NAME = pytest.mark.parametrize("name", RECIPES)
 
 
@@ -27,7 +26,7 @@ def shown(*arguments: str) -> str:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_every_model_that_ships_has_a_recipe_and_a_card(path: Path):
-    assert RECIPES[path.stem].card == f"src/bitrawl/{path.relative_to(PACKAGE).with_suffix('.md')}"
+    assert RECIPES[path.stem].card == f"src/bitrawl/models/{path.stem}.md"
 
 
 @BY_NAME

@@ -2,14 +2,14 @@
 
 | model | module | learned from | written to |
 |---|---|---|---|
-| boilerplate | `boilerplate` | trafilatura's evaluation pages: strings that are main text, and that are not | page/models/boilerplate.npz |
-| language | `language` | py3langid's n-grams, CLDR's numbers of writers, labelled sentences | text/models/language.npz |
-| frequencies | `frequencies` | word lists of the package wordfreq | text/models/frequencies.npz |
-| url-language | `url_language`, with `url_language_tables` (n-grams, countries) and `url_language_words` (their words) | labelled URLs; words of public packages | urls/models/url-language.npz |
-| url-pairs | `url_pairs`, with `trees` (LightGBM to numpy) | sites with known pairs of URLs (`url_examples`) | urls/models/url-pairs.npz |
-| pairs | `pairs` | site packs: frozen sites with known pairs (`site_packs`) | pair/models/pairs.npz |
-| adaptive | `adaptive` | replays of the same site packs | strategies/models/adaptive.json |
-| link-predictor | `link_predictor` | links of an archived web with known pairs, and of site packs | discover/models/link-predictor.npz |
+| boilerplate | `boilerplate` | trafilatura's evaluation pages: strings that are main text, and that are not | models/boilerplate.npz |
+| language | `language` | py3langid's n-grams, CLDR's numbers of writers, labelled sentences | models/language.npz |
+| frequencies | `frequencies` | word lists of the package wordfreq | models/frequencies.npz |
+| url-language | `url_language`, with `url_language_tables` (n-grams, countries) and `url_language_words` (their words) | labelled URLs; words of public packages | models/url-language.npz |
+| url-pairs | `url_pairs`, with `trees` (LightGBM to numpy) | sites with known pairs of URLs (`url_examples`) | models/url-pairs.npz |
+| pairs | `pairs` | site packs: frozen sites with known pairs (`site_packs`) | models/pairs.npz |
+| adaptive | `adaptive` | replays of the same site packs | models/adaptive.json |
+| link-predictor | `link_predictor` | links of an archived web with known pairs, and of site packs | models/link-predictor.npz |
 | url-language-transformer, url-pairs-transformer | `url_transformers` | your labelled URLs | a folder; none ships |
 
 `recipes` is the table of them, and what runs one. Shared: `site_packs`, `url_examples` (sites to learn URL pairs from),

@@ -1,4 +1,4 @@
-"""Makes strategies/models/adaptive.json: how strongly each fact about a link indicates that its page has a partner.
+"""Makes models/adaptive.json: how strongly each fact about a link indicates that its page has a partner.
 
 The weights are learned from replays of site packs (`site_packs`) under the strategy itself, by a logistic regression on
 what was known about each link when it was visited: `python -m lab.train adaptive --data SITES --out adaptive.json`. The

@@ -1,4 +1,4 @@
-"""Makes page/models/boilerplate.npz, which tells main text from boilerplate.
+"""Makes models/boilerplate.npz, which tells main text from boilerplate.
 
 It is learned from trafilatura's evaluation pages, each with a few strings that are main text and a few that are not:
 gold.json ({key: {file, with, without}}) and html/<file>. `python -m lab.train boilerplate --data trafilatura/ --out

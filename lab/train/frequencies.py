@@ -1,4 +1,4 @@
-"""Makes text/models/frequencies.npz: how often stems occur in general language.
+"""Makes models/frequencies.npz: how often stems occur in general language.
 
 `python -m lab.train frequencies --data WORDFREQ/data --out frequencies.npz`: the lists of the package wordfreq, which need not
 be installed, because its files are read as they are.

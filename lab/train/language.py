@@ -1,4 +1,4 @@
-"""Makes text/models/language.npz, the model that identifies languages.
+"""Makes models/language.npz, the model that identifies languages.
 
 It combines py3langid's n-grams in our format, priors from CLDR and confidence from labelled sentences.
 

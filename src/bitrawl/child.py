@@ -29,6 +29,7 @@ from typing import BinaryIO, NamedTuple, Self
 
 from bitrawl import errors
 from bitrawl.errors import BitrawlError, ChildError
+from bitrawl.model_files import models_folder, models_from
 
 START_SECONDS = 120.0  # for a child to load its models on a busy machine; judgement
 ATTEMPTS = 3  # deaths of a child that is alone, at the same request, until that counts as failed; judgement
@@ -166,7 +167,7 @@ class Child:
     @classmethod
     async def start(cls, factory: Callable[[], Service], limits: Limits) -> Self:
         """Wait until its service is ready; raise `ChildError` when it cannot be started."""
-        order = pickle.dumps((factory, limits))
+        order = pickle.dumps((factory, limits, models_folder()))
         try:
             child = await cls._launch(limits)
         except OSError as error:
@@ -383,8 +384,12 @@ def serve(lifeline: int) -> None:
     order = _receive(wire)
     if order is None:
         return
-    factory, limits = pickle.loads(order)  # noqa: S301 - our own parent's
-    service = factory()
+    factory, limits, models = pickle.loads(order)  # noqa: S301 - our own parent's
+    with models_from(models):
+        _serve(wire, factory(), limits)
+
+
+def _serve(wire: socket.socket, service: Service, limits: Limits) -> None:
     gc.collect()
     gc.freeze()  # Models stay: no collection need look at them again.
     tired = _confine(limits)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from bitrawl.page.boilerplate import MODEL, THRESHOLD, BoilerplateClassifier, names
+from bitrawl.model_files import model_file
+from bitrawl.page.boilerplate import THRESHOLD, BoilerplateClassifier, names
 from bitrawl.page.outline import outline
 
 
@@ -55,8 +56,8 @@ def test_probabilities_are_probabilities_on_odd_pages(classifier):
 
 
 def test_the_model_is_small_and_holds_no_pickle():
-    assert MODEL.stat().st_size < 2_000_000
-    with np.load(MODEL, allow_pickle=False) as arrays:
+    assert model_file("boilerplate.npz").stat().st_size < 2_000_000
+    with np.load(model_file("boilerplate.npz"), allow_pickle=False) as arrays:
         assert all(arrays[name].dtype != object for name in arrays.files)
 
 

@@ -1,5 +1,4 @@
 import time
-from importlib import resources
 
 import numpy as np
 import pytest
@@ -7,6 +6,7 @@ from typer.testing import CliRunner
 
 from bitrawl.cli.urls import app as urls_app
 from bitrawl.languages import same_language
+from bitrawl.model_files import model_file
 from bitrawl.url import Url
 from bitrawl.urls.language.evidence import UrlReader
 from bitrawl.urls.language.model import REMEMBERED, LinearUrlLanguageModel, UrlLanguageData
@@ -169,7 +169,7 @@ def test_training_and_running_see_the_same_evidence(model):
 
 
 def test_the_model_loads_quickly_and_is_small():
-    file = resources.files("bitrawl.urls") / "models" / "url-language.npz"
+    file = model_file("url-language.npz")
     assert len(file.read_bytes()) < 5e6
     took = []
     for _ in range(5):

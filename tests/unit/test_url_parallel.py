@@ -1,10 +1,10 @@
 import time
-from importlib import resources
 
 import numpy as np
 import pytest
 
 from bitrawl.model import Language
+from bitrawl.model_files import model_file
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.url import Url
 from bitrawl.urls.parallel.model import TreeUrlPairModel, load_trees
@@ -71,7 +71,7 @@ def test_languages_that_were_not_requested_count_against_a_pair():
 
 
 def test_the_model_is_small_and_loads_quickly():
-    file = resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
+    file = model_file("url-pairs.npz")
     assert len(file.read_bytes()) < 2_000_000
     started = time.process_time()
     load_trees()

@@ -14,7 +14,7 @@ import msgspec
 from bitrawl.config import Thresholds
 from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.segment_features import Measured
-from bitrawl.corpus.segment_score import SegmentScore, bundled
+from bitrawl.corpus.segment_score import SegmentScore, segment_score
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.protocols import LanguageIdentifier
@@ -114,7 +114,7 @@ class Judge:
 
     def judge(self, pairs: Sequence[SegmentPair]) -> list[SegmentPair]:
         """The same pairs with their scores and flags, whatever they had before but for the aligner's own score."""
-        model = self._model or bundled()
+        model = self._model or segment_score()
         judged: list[SegmentPair] = []
         for _, group in groupby(self.measured(pairs), key=lambda one: (one.pair.url_a, one.pair.url_b)):
             page = list(group)

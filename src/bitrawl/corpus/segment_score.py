@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from bitrawl.corpus.segment_features import Measured, neighbourhood, table
 from bitrawl.files import replacing
+from bitrawl.model_files import model_file
 from bitrawl.urls.trees import Trees
 
 Floats = NDArray[np.float32]
@@ -29,8 +29,7 @@ class SegmentScore:
     @classmethod
     def load(cls, path: Path | None = None) -> Self:
         """The model of the package, or one that `python -m lab.train segments` made."""
-        source = path or resources.files("bitrawl.corpus") / "models" / "segments.npz"
-        with source.open("rb") as file, np.load(file) as arrays:
+        with np.load(path or model_file("segments.npz")) as arrays:
             return cls(Trees.named("alone", arrays), Trees.named("in_place", arrays), arrays["calibration"])
 
     def save(self, path: Path) -> None:
@@ -53,6 +52,11 @@ class SegmentScore:
         return chances
 
 
-@lru_cache(maxsize=1)
-def bundled() -> SegmentScore:
-    return SegmentScore.load()
+def segment_score() -> SegmentScore:
+    """The model in use, loaded once."""
+    return _loaded(model_file("segments.npz"))
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: Path) -> SegmentScore:
+    return SegmentScore.load(path)

@@ -8,7 +8,7 @@ codes, counts as such, whichever language it is. The other tokens are hashed.
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple, Self
 from urllib.parse import unquote
 from zlib import crc32
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, Link, Page
+from bitrawl.model_files import model_file
 from bitrawl.text.language_names import folded
 from bitrawl.urls.marks import mark_language
 from bitrawl.urls.tokens import readable_words, runs
 
 Floats = NDArray[np.float32]
 
-MODEL = "link-predictor.npz"
 BITS = 14  # 16,384 weights in 64 kB; judgement: the training data has some 10,000 distinct tokens
 PLACES = 1 << BITS
 MOST_TOKENS = 24  # of one context that are read; judgement
@@ -47,9 +47,9 @@ class LinkPredictor:
         self.bias = bias
 
     @classmethod
-    def load(cls) -> Self:
-        """The model in the package."""
-        with (resources.files("bitrawl.discover") / "models" / MODEL).open("rb") as file, np.load(file) as stored:
+    def load(cls, path: Path | None = None) -> Self:
+        """The package's model, or one that `python -m lab.train link-predictor` made."""
+        with np.load(path or model_file("link-predictor.npz")) as stored:
             return cls(stored["weights"].astype(np.float32), float(stored["bias"]))
 
     def likelihoods(self, links: Sequence[Link], page: Page, wanted: Language) -> list[float]:

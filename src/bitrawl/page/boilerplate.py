@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import ParagraphKind
+from bitrawl.model_files import model_file
 from bitrawl.page.boilerplate_features import Features, Floats, context, features
 from bitrawl.page.outline import Containers, Outline
 
-MODEL = Path(__file__).parent / "models" / "boilerplate.npz"
 THRESHOLD = 0.5
 """The probability from which a paragraph is main text. Training shifts the logits so that 0.5 maximises F1."""
 
@@ -76,9 +76,9 @@ class BoilerplateClassifier:
         self._scores: dict[str, float] = {}
 
     @classmethod
-    def load(cls, path: Path = MODEL) -> Self:
+    def load(cls, path: Path | None = None) -> Self:
         """The package's model, or one that `python -m lab.train boilerplate` made."""
-        with np.load(path, allow_pickle=False) as arrays:
+        with np.load(path or model_file("boilerplate.npz"), allow_pickle=False) as arrays:
             words = dict(zip(arrays["words"].tolist(), arrays["scores"].tolist(), strict=True))
             return cls(words, _network(arrays, "first"), _network(arrays, "second"))
 

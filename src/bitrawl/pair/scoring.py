@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.files import replacing
+from bitrawl.model_files import model_file
 from bitrawl.pair.features import NAMES, Candidates
 from bitrawl.urls.trees import Trees
 
-MODEL = Path(__file__).parent / "models" / "pairs.npz"
 Floats = NDArray[np.float64]
 
 
@@ -23,11 +23,12 @@ class ScoreModel:
     later: Trees
 
     @classmethod
-    def load(cls, path: Path = MODEL) -> Self:
+    def load(cls, path: Path | None = None) -> Self:
         """The model of the package, or one that `python -m lab.train pairs` made. Raises `ValueError` if it is of other features."""
-        with np.load(path) as arrays:
+        source = path or model_file("pairs.npz")
+        with np.load(source) as arrays:
             if arrays["names"].tolist() != list(NAMES):
-                raise ValueError(f"{path} was trained on other features; make it again: python -m lab.train pairs")
+                raise ValueError(f"{source} was trained on other features; make it again: python -m lab.train pairs")
             return cls(Trees.named("first", arrays), Trees.named("later", arrays))
 
     def save(self, path: Path) -> None:

@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from bitrawl.languages import in_script, same_language, script_of
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.model_files import model_file
 from bitrawl.text.variants import STANDARDS, chinese_script, standard_odds
 
 Floats = NDArray[np.float32]
@@ -76,8 +76,7 @@ class NgramModel(NamedTuple):
     @classmethod
     def load(cls, path: Path | None = None) -> "NgramModel":
         """The package's model, or one that `python -m lab.train` made."""
-        source = path or resources.files("bitrawl.text") / "models" / "language.npz"
-        with source.open("rb") as file, np.load(file) as data:
+        with np.load(path or model_file("language.npz")) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}
         fields["labels"] = _labels(str(fields["labels"]).split())
         fields["scripts"] = tuple(str(fields["scripts"]).split())

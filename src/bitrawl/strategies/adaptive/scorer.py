@@ -6,7 +6,7 @@ has the reasons and the figures.
 """
 
 from collections.abc import Mapping, Sequence
-from importlib import resources
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -19,13 +19,12 @@ from bitrawl.model import (
     SiteKnowledge,
     Visit,
 )
+from bitrawl.model_files import model_file
 from bitrawl.protocols import UrlLanguageModel
 from bitrawl.strategies.adaptive.language_odds import LanguageOdds
 from bitrawl.strategies.adaptive.link_table import Column
 from bitrawl.strategies.adaptive.site_scorer import Floats, SiteScorer
 from bitrawl.url import Url
-
-MODEL = resources.files("bitrawl.strategies") / "models" / "adaptive.json"
 
 
 def column_weights(named: Mapping[str, float]) -> Floats:
@@ -33,8 +32,10 @@ def column_weights(named: Mapping[str, float]) -> Floats:
     return np.array([named[column.name.lower()] for column in Column], np.float32)
 
 
-def _bundled() -> Floats:
-    return column_weights(msgspec.json.decode(MODEL.read_bytes(), type=dict[str, float]))
+def read_weights(path: Path | None = None) -> Floats:
+    """The package's, or those that `python -m lab.train adaptive` made."""
+    content = (path or model_file("adaptive.json")).read_bytes()
+    return column_weights(msgspec.json.decode(content, type=dict[str, float]))
 
 
 class Adaptive:
@@ -46,7 +47,7 @@ class Adaptive:
         self._languages = tuple(languages)
         self._odds = LanguageOdds(languages, model)
         self._sites: dict[str, SiteScorer] = {}
-        self._weights = _bundled() if weights is None else weights
+        self._weights = read_weights() if weights is None else weights
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
         return self._site(site).score(links, found_on)

@@ -6,7 +6,6 @@ count for languages without training URLs. docs/decisions/url-language.md has th
 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
-from importlib import resources
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from bitrawl.files import replacing
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.model_files import model_file
 from bitrawl.text.language import ngram_keys
 from bitrawl.url import Url
 from bitrawl.urls.language.evidence import KINDS, MEANT, Form, PartEvidence, Place, UrlReader
@@ -161,8 +161,7 @@ class UrlLanguageData(NamedTuple):
     @classmethod
     def load(cls, path: Path | None = None) -> "UrlLanguageData":
         """The package's model, or one that `python -m lab.train url-language` wrote."""
-        source = path or resources.files("bitrawl.urls") / "models" / "url-language.npz"
-        with source.open("rb") as file, np.load(file) as data:
+        with np.load(path or model_file("url-language.npz")) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}
         packed = fields.pop("weights")
         weights = np.empty((len(packed), 2 * packed.shape[1]), np.int8)

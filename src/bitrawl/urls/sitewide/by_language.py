@@ -20,7 +20,7 @@ from bitrawl.urls.parallel.comparison import compare
 from bitrawl.urls.patterns import MIN_SUPPORT
 from bitrawl.urls.sitewide.candidates import MAX_SHARING, KeysOfUrls, UrlNumbers
 from bitrawl.urls.sitewide.difference_counts import DifferenceCounts
-from bitrawl.urls.sitewide.matching import MatchingModels, bundled_models, first_round, one_to_one, second_round
+from bitrawl.urls.sitewide.matching import MatchingModels, first_round, matching_models, one_to_one, second_round
 from bitrawl.urls.sitewide.site_urls import ChangePattern, SiteUrls
 
 # Judgements.
@@ -61,7 +61,7 @@ class Versions:
         self, urls: Sequence[Url], languages: Sequence[Language], models: MatchingModels | None = None
     ) -> None:
         self._urls, self._languages = urls, languages
-        self._models = models or bundled_models()
+        self._models = models or matching_models()
         self._by_language: defaultdict[Language, list[int]] = defaultdict(list)
         for number in sorted(range(len(urls)), key=urls.__getitem__):
             self._by_language[languages[number]].append(number)

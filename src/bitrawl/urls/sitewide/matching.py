@@ -9,13 +9,13 @@ side. Each round's judge is a model (see models/url-pairs.md); each URL is in on
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from bitrawl.model import Language
+from bitrawl.model_files import model_file
 from bitrawl.url import Url
 from bitrawl.urls.marked_tokens import MarkedTokens
 from bitrawl.urls.sitewide.candidates import (
@@ -51,8 +51,7 @@ class MatchingModels(NamedTuple):
     @classmethod
     def load(cls, path: Path | None = None) -> "MatchingModels":
         """The bundled ones, or those that `python -m lab.train url-pairs` wrote."""
-        source = path or resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
-        with source.open("rb") as file, np.load(file) as arrays:
+        with np.load(path or model_file("url-pairs.npz")) as arrays:
             return cls(Trees.named("first", arrays), Trees.named("second", arrays))
 
 
@@ -74,7 +73,7 @@ def match_urls(
     models: MatchingModels | None = None,
 ) -> list[MatchedUrls]:
     """Pairs of one site, the best first. `language_of` tells what is known of some URLs or all."""
-    models = models or bundled_models()
+    models = models or matching_models()
     view = SiteUrls(
         sorted(set(urls)), (lang_a, lang_b), language_of or {}
     )  # so that the order of the list does not matter
@@ -87,9 +86,14 @@ def match_urls(
     return [_oriented(view, pair, score, directions[pair]) for pair, score in found.items()]
 
 
-@lru_cache(maxsize=1)
-def bundled_models() -> MatchingModels:
-    return MatchingModels.load()
+def matching_models() -> MatchingModels:
+    """Those in use, loaded once."""
+    return _loaded(model_file("url-pairs.npz"))
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: Path) -> MatchingModels:
+    return MatchingModels.load(path)
 
 
 def first_round(view: SiteUrls, keys: KeysOfUrls | None = None) -> tuple[list[UrlNumbers], Floats]:

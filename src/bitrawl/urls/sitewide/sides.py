@@ -6,6 +6,7 @@ A side is a number from 1, surely the first language, to -1, surely the second.
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from pathlib import Path
 
 import langcodes
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import Language
+from bitrawl.model_files import model_file
 from bitrawl.text.language import NgramModel, sample
 from bitrawl.urls.marked_tokens import MarkedTokens, is_word
 from bitrawl.urls.marks import abbreviates
@@ -157,7 +159,7 @@ def _third(one: MarkedTokens, languages: tuple[Language, Language]) -> set[str]:
 
 def by_words(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Sides:
     """What the language model makes of the words of each, between the two languages alone."""
-    model = _model()
+    model = _model(model_file("language.npz"))
     columns = [next((n for n, label in enumerate(model.labels) if same_language(label, one)), -1) for one in languages]
     if min(columns) < 0 or not urls:
         return [0.0] * len(urls)
@@ -226,6 +228,6 @@ def side_of(mark: Language, languages: tuple[Language, Language]) -> int:
     return 0
 
 
-@lru_cache(maxsize=1)
-def _model() -> NgramModel:
-    return NgramModel.load()
+@lru_cache(maxsize=2)
+def _model(path: Path) -> NgramModel:
+    return NgramModel.load(path)
