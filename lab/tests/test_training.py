@@ -17,8 +17,8 @@ from bitrawl.page.outline import outline
 from bitrawl.pair.pairing import Pairing
 from bitrawl.pair.scoring import ScoreModel
 from bitrawl.simulation.truth import in_order
-from bitrawl.strategies.adaptive.link_table import Column
-from bitrawl.strategies.adaptive.scorer import column_weights
+from bitrawl.strategies.adaptive.link_table import LinkColumn
+from bitrawl.strategies.adaptive.site_scorer import column_weights
 from bitrawl.text.language import NgramLanguageIdentifier, NgramModel
 from bitrawl.url import Url
 from bitrawl.urls.language.model import LinearUrlLanguageModel, UrlLanguageData
@@ -95,14 +95,14 @@ def test_the_weights_of_adaptive_are_learned_from_replays(packs: Path, cache: Pa
     assert any("library: 2 replays" in line for line in heard)
     weights = column_weights(json.loads((tmp_path / "adaptive.json").read_text()))
     assert np.isfinite(weights).all()
-    assert weights[Column.PARTNER_FAILED] < weights[Column.PARTNER_VISITED]
+    assert weights[LinkColumn.PARTNER_FAILED] < weights[LinkColumn.PARTNER_VISITED]
 
 
 def test_a_trace_has_each_visit_that_can_be_judged(packs: Path, cache: Path):
     pack = SitePack.open(packs / "museum")
     declared, undeclared = adaptive.traces(pack, cache=cache)
     for columns, paired in (declared, undeclared):
-        assert columns.shape == (len(paired), len(Column))
+        assert columns.shape == (len(paired), len(LinkColumn))
         assert paired.sum() == 2 * 32
         assert len(paired) == 98 - 2 * len(pack.uncounted_pairs())
 

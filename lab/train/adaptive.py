@@ -20,8 +20,8 @@ from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
 from bitrawl.simulation.replay import Replay, Settings, opened_replay
 from bitrawl.simulation.trial import run_trial
-from bitrawl.strategies.adaptive.link_table import Column
-from bitrawl.strategies.adaptive.scorer import Adaptive
+from bitrawl.strategies.adaptive.link_table import LinkColumn
+from bitrawl.strategies.adaptive.site_scorer import Adaptive
 from bitrawl.url import Url
 from lab.train import Tell, silent
 from lab.train.site_packs import SitePack, open_packs
@@ -93,11 +93,11 @@ def fit(sites: Sequence[Sequence[Trace]]) -> Floats:
     )
     share /= share.sum()
     deviation = np.maximum(known.std(axis=0), LEAST_DEVIATION)
-    deviation[Column.BIAS] = 1.0
+    deviation[LinkColumn.BIAS] = 1.0
     known /= deviation
-    penalty = np.full(len(Column), PENALTY)
-    penalty[Column.BIAS] = BIAS_PENALTY
-    weights = np.zeros(len(Column))
+    penalty = np.full(len(LinkColumn), PENALTY)
+    penalty[LinkColumn.BIAS] = BIAS_PENALTY
+    weights = np.zeros(len(LinkColumn))
     for _ in range(STEPS):  # Newton's method
         chance = 1 / (1 + np.exp(-known @ weights))
         slope = known.T @ (share * (chance - labels)) + penalty * weights
@@ -111,14 +111,14 @@ def fit(sites: Sequence[Sequence[Trace]]) -> Floats:
 
 def named(weights: Floats) -> dict[str, float]:
     """The weights by column name, as in the model file."""
-    return {column.name.lower(): round(float(weights[column]), 4) for column in Column}
+    return {column.name.lower(): round(float(weights[column]), 4) for column in LinkColumn}
 
 
 class Recorded:
     """The adaptive strategy. It also remembers what was known about each link when it was visited."""
 
     def __init__(self, inner: Adaptive) -> None:
-        self.known: list[tuple[Url, NDArray[np.float32]]] = []  # in the order of the visits, by `Column`
+        self.known: list[tuple[Url, NDArray[np.float32]]] = []  # in the order of the visits, by `LinkColumn`
         self._inner = inner
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:

@@ -24,7 +24,7 @@ from bitrawl.report.simulation import harvest
 from bitrawl.simulation.replay import Settings, opened_replay
 from bitrawl.simulation.truth import Truth, in_order, read_pairs, write_pairs
 from bitrawl.store.analyses import Analyses
-from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.url import Url
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]

@@ -16,7 +16,7 @@ from bitrawl.simulation.measure import best_harvest, harvest, measure
 from bitrawl.simulation.replay import landed
 from bitrawl.simulation.trial import CountingFetcher, Replayed, ReplayLedger, Run, Stop, run_trial
 from bitrawl.simulation.truth import Truth, in_order, read_pairs
-from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

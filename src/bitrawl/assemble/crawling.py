@@ -32,8 +32,8 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.replay import Archives, ReplayFetcher
 from bitrawl.store.robots import LedgerRobots
-from bitrawl.strategies.guarded import GuardedScorer
-from bitrawl.strategies.perplexity import score_of as perplexity_score
+from bitrawl.strategies.arrival import GuardedScorer
+from bitrawl.strategies.papers.perplexity import score_of as perplexity_score
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.topic.term_list import read_terms
 

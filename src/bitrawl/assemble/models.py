@@ -9,7 +9,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.model_files import check_names, replacements
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.pair.scoring import ScoreModel
-from bitrawl.strategies.adaptive.scorer import read_weights
+from bitrawl.strategies.adaptive.site_scorer import read_weights
 from bitrawl.text.frequencies import read_tables
 from bitrawl.text.language import NgramModel
 from bitrawl.urls.language.model import UrlLanguageData

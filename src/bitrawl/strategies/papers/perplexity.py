@@ -10,7 +10,7 @@ from math import log
 
 from bitrawl.languages import asked_language, claimed_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Visit
-from bitrawl.strategies.breadth_first import FIRST
+from bitrawl.strategies.arrival import FIRST
 from bitrawl.url import Url
 from bitrawl.urls.marks import address_languages
 

@@ -1,6 +1,4 @@
-"""Visits two language versions of a site together: pairs of links, in the order of their URL patterns.
-
-Liu et al., sections 2 to 5:
+"""Liu et al., sections 2 to 5: two language versions of a site together, pairs of links in the order of their URL patterns.
 
 1. The home pages in two languages are assumed to be a pair.
 2. Links at the same place in the aligned tag sequences of a pair become a candidate pair and are queued.
@@ -12,18 +10,20 @@ Liu et al., sections 2 to 5:
 No other link is followed. docs/decisions/paper-strategies.md decides what the paper leaves open.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from heapq import nsmallest
+from itertools import combinations
 from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
 
+from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, Reason, SiteKnowledge, Sitemap, Visit
-from bitrawl.strategies.url_patterns.home_pages import Homes
-from bitrawl.strategies.url_patterns.url_pattern import UrlPattern, pattern_of
 from bitrawl.strategies.visited_page import VisitedPage, aligned_links, comparable
 from bitrawl.url import Url
+from bitrawl.urls.marks import named_languages, skeleton
 
 TRUSTED = 20  # pairs of a pattern, from which its candidates are not verified any more (section 2.2)
 COMMON = 2  # candidates of a pattern in the queue (section 3)
@@ -40,6 +40,45 @@ CANDIDATE_SCORE = 0.9  # of the first candidate; each following one is a step lo
 STEP = 1e-7
 
 Pair = tuple[Url, Url]
+
+MAX_HOMES = 20  # judgement: versions of the seeds that are requested
+
+_BASENAME = re.compile(r"[._=&:\-?]")
+
+
+class UrlPattern(NamedTuple):
+    """Tokens and their replacements. An empty side means that tokens are inserted or deleted."""
+
+    pathname: tuple[tuple[str, str], ...]
+    basename: tuple[tuple[str, str], ...]
+
+
+def pattern_of(a: Url, b: Url) -> UrlPattern:
+    """The difference between two URLs.
+
+    Slashes separate the tokens of host and directories; any of ._=&:-? separates those of the file and its parameters.
+    """
+    path_a, base_a = _tokens(a)
+    path_b, base_b = _tokens(b)
+    return UrlPattern(_changes(path_a, path_b), _changes(base_a, base_b))
+
+
+def _tokens(url: Url) -> tuple[list[str], list[str]]:
+    """The tokens of the pathname and of the basename. The scheme is in neither."""
+    address, mark, query = url.partition("://")[2].partition("?")
+    pathname, _, name = address.rpartition("/")
+    return pathname.split("/"), _BASENAME.split(f"{name}{mark}{query}")
+
+
+def _changes(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """What is between the tokens that both have, as in table 3: {"zh/documents" -> "ga/search"}."""
+    found = []
+    end_a = end_b = 0
+    for same in Indel.opcodes(a, b).as_matching_blocks():  # the last block is empty, at the end of both
+        if end_a < same.a or end_b < same.b:
+            found.append(("/".join(a[end_a : same.a]), "/".join(b[end_b : same.b])))
+        end_a, end_b = same.a + same.size, same.b + same.size
+    return tuple(found)
 
 
 class UrlPatterns:
@@ -72,7 +111,7 @@ class UrlPatterns:
         return self._walks.setdefault(site.site, SiteWalk(self._languages))
 
 
-class Candidate(NamedTuple):
+class CandidatePair(NamedTuple):
     """Two URLs that may be versions of one page, and the languages that they would be in."""
 
     a: Url
@@ -95,10 +134,12 @@ class SiteWalk:
         self._moving: dict[Url, float] = {}  # URLs that redirect, with their scores, until the loop names the target
         self._met: set[Pair] = set()  # every candidate, with its URLs in alphabetical order
         self._taken: set[tuple[Url, Language]] = set()  # pages that have their version in that language
-        self._queue: dict[Candidate, UrlPattern] = {}
-        self._open: set[Candidate] = set()  # being fetched
-        self._waiting: defaultdict[Url, set[Candidate]] = defaultdict(set)  # open candidates by the page that they lack
-        self._ready: list[Candidate] = []
+        self._queue: dict[CandidatePair, UrlPattern] = {}
+        self._open: set[CandidatePair] = set()  # being fetched
+        self._waiting: defaultdict[Url, set[CandidatePair]] = defaultdict(
+            set
+        )  # open candidates by the page that they lack
+        self._ready: list[CandidatePair] = []
         self._asked: dict[Url, float] = {}
         self._released = 0
         self._frequency: Counter[UrlPattern] = Counter()
@@ -139,7 +180,7 @@ class SiteWalk:
             self._miss(url)
         self._moving.clear()
         wanted = [(url, HOME_SCORE) for url in self._homes.versions()]
-        for homes in (Candidate(*found) for found in self._homes.pairs()):
+        for homes in (CandidatePair(*found) for found in self._homes.pairs()):
             if self._is_possible(homes):
                 self._accept(homes, pattern_of(homes.a, homes.b))
         self._examine()
@@ -203,14 +244,14 @@ class SiteWalk:
             if self._frequency[pattern] >= TRUSTED or verified(page_a, page_b):
                 self._accept(candidate._replace(a=a, b=b), pattern)
 
-    def _is_possible(self, candidate: Candidate) -> bool:
+    def _is_possible(self, candidate: CandidatePair) -> bool:
         """Whether both may be pages, and neither has a version in the other's language yet."""
         a, b = self._landed(candidate.a), self._landed(candidate.b)
         missing = any(url in self._seen and self._seen[url] is None for url in (a, b))
         taken = (a, candidate.lang_b) in self._taken or (b, candidate.lang_a) in self._taken
         return a != b and not missing and not taken
 
-    def _accept(self, pair: Candidate, pattern: UrlPattern) -> None:
+    def _accept(self, pair: CandidatePair, pattern: UrlPattern) -> None:
         self.pairs.add((pair.a, pair.b))
         self._taken |= {(pair.a, pair.lang_b), (pair.b, pair.lang_a)}
         self._frequency[pattern] += 1
@@ -267,3 +308,94 @@ def verified(a: VisitedPage, b: VisitedPage) -> bool:
     if UNDETERMINED in (a.language, b.language) or a.language == b.language:
         return False
     return comparable(a, b) and Indel.normalized_similarity(a.tags, b.tags) >= MIN_LIKENESS
+
+
+class Homes:
+    """The home pages in the requested languages: the seeds and, if a language is missing, versions that they link to."""
+
+    def __init__(self, languages: Sequence[Language]) -> None:
+        self._languages = tuple(languages)
+        self._expected: set[Url] = set()
+        self._found: dict[Url, Language] = {}
+        self._versions: dict[Url, None] = {}  # not requested yet
+        self._asked: set[Url] = set()
+
+    def expect(self, url: Url) -> None:
+        """Note a seed, or a version that was requested."""
+        if url not in self._found:
+            self._expected.add(url)
+
+    def arrived(self, page: Page) -> None:
+        """Note a page. Only expected pages are used."""
+        if page.url in self._expected:
+            self._expected.discard(page.url)
+            self._found[page.url] = self._language(page)
+
+    def missed(self, url: Url) -> None:
+        """Note that the URL brought no page."""
+        self._expected.discard(url)
+
+    def moved(self, url: Url, target: Url, *, known: bool) -> None:
+        """Note that the home page is where the redirect leads."""
+        if url in self._expected:
+            self._expected.discard(url)
+            if not known:
+                self.expect(target)
+
+    def read_links(self, url: Url, links: Sequence[Link]) -> None:
+        """Read the links of a page. If it is a home page, remember those that lead to its versions."""
+        if url not in self._found or not self._lacking():
+            return
+        keys = {skeleton(url, language) for language in (*self._languages, UNDETERMINED)}
+        for link in links:
+            if link.url not in self._found and self._is_version(link, keys):
+                self._versions.setdefault(link.url)
+
+    def versions(self) -> list[Url]:
+        """What to request now. Nothing while seeds are being visited, or if no language is missing."""
+        if self._expected or not self._lacking():
+            return []
+        asked = [url for url in self._versions if url not in self._asked][: MAX_HOMES - len(self._asked)]
+        self._versions.clear()
+        self._asked.update(asked)
+        self._expected.update(asked)
+        return asked
+
+    def pairs(self) -> Iterator[tuple[Url, Url, Language, Language]]:
+        """Pairs of home pages, in the order of the languages.
+
+        They have the same skeleton or, if there are none, they are the first of each language.
+        """
+        for first, second in combinations(self._languages, 2):
+            mine = [url for url, language in self._found.items() if language == first]
+            others = {skeleton(url, second): url for url, language in self._found.items() if language == second}
+            same = [(url, others[key]) for url in mine if (key := skeleton(url, first)) in others]
+            if not same and mine and others and not self._expected:
+                same = [(mine[0], next(iter(others.values())))]
+            yield from ((*pair, first, second) for pair in same)
+
+    def why_none(self) -> str:
+        """Why there are no two home pages to begin with. Empty while there may be."""
+        if self._expected or not self._found:
+            return ""
+        return "no home pages in two of the requested languages"
+
+    def _language(self, page: Page) -> Language:
+        """The language that the URL names, else what the page declares, else that of its text.
+
+        The text comes last because a home page often consists mostly of menus. The index of docs.gimp.org/2.10/fr/ has
+        more words of an English licence than French ones.
+        """
+        named = [one for one in self._languages if any(same_language(mark, one) for mark in named_languages(page.url))]
+        claims = [*(named if len(named) == 1 else ()), claimed_language(page.metadata.html_lang), page.language]
+        return next((one for claim in claims for one in self._languages if same_language(claim, one)), UNDETERMINED)
+
+    def _lacking(self) -> set[Language]:
+        return set(self._languages) - set(self._found.values())
+
+    def _is_version(self, link: Link, keys: set[str]) -> bool:
+        """Whether it is declared as a translation into a missing language, or differs only by that language's marks."""
+        if link.kind is LinkKind.ALTERNATE or link.hreflang:
+            claimed = claimed_language(link.hreflang)
+            return claimed == UNDETERMINED or any(same_language(claimed, one) for one in self._lacking())
+        return any(skeleton(link.url, one) in keys for one in self._lacking())

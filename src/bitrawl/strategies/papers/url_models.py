@@ -1,7 +1,7 @@
-"""Scores links by their URLs alone: P(in the other language) × P(parallel with the page that has the link).
+"""García-Romero et al. 2024, section 4: links by their URLs alone, and the two baselines of section 5.
 
-García-Romero et al. 2024, section 4. Comments mark the steps that the paper does not describe: sitemaps, redirects,
-pages in an undetermined language, and jobs with one language or with more than two.
+The score is P(in the other language) × P(parallel with the page that has the link). Comments mark the steps that the paper does
+not describe: sitemaps, redirects, pages in an undetermined language, and jobs with one language or with more than two.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Visit
 from bitrawl.protocols import UrlLanguageModel, UrlPairModel
-from bitrawl.strategies.breadth_first import FIRST
-from bitrawl.strategies.language_filter import is_kept
+from bitrawl.strategies.arrival import FIRST, by_arrival
 from bitrawl.url import Url
 
 # The paper has none of these three. They only define an order, so each is a judgement.
@@ -23,6 +22,46 @@ LOWEST = 1e-6  # the paper queues every link of a page that it keeps, however un
 SITEMAP_FACTOR = 1e-3
 
 Floats = NDArray[np.float32]
+
+
+class BreadthFirst:
+    """The baseline of every paper. All links have equal scores, so the queue keeps its own order: first come, first visited."""
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
+        return by_arrival(links)
+
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:
+        pass
+
+    def advise(self, site: SiteKnowledge) -> Advice:  # noqa: ARG002
+        return Advice()
+
+
+class LanguageFilter:
+    """Skips every link of a page in another language."""
+
+    def __init__(self, languages: Sequence[Language]) -> None:
+        self._languages = tuple(languages)
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:  # noqa: ARG002
+        if found_on is None or is_kept(found_on.language, self._languages):
+            return by_arrival(links)
+        return [0.0 for _ in links]
+
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:
+        pass
+
+    def advise(self, site: SiteKnowledge) -> Advice:  # noqa: ARG002
+        return Advice()
+
+
+def is_kept(language: Language, wanted: Sequence[Language]) -> bool:
+    """Whether links of a page in that language are followed.
+
+    Links of a page with an undetermined language are followed, because a page that only lets you choose a language has
+    no text to identify.
+    """
+    return language == UNDETERMINED or any(same_language(language, one) for one in wanted)
 
 
 class UrlModels:

@@ -11,7 +11,7 @@ from math import log1p
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import Advice, Language, Link, Page, SiteKnowledge, Visit
 from bitrawl.protocols import RelevanceModel
-from bitrawl.strategies.breadth_first import FIRST
+from bitrawl.strategies.arrival import FIRST
 
 # The paper's "high positive value". ILSP-FC adds up to 10,000 times the weight that a page needs; with weights of up to
 # 100, that is more than any text around a link can reach.

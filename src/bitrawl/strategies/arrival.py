@@ -1,31 +1,39 @@
-"""A strategy that fails costs its own advice, and no page: the links are then visited in the order of their arrival."""
+"""Links in the order of arrival: what comes before any of them, and what is left of a strategy that fails."""
 
 import logging
 from collections.abc import Callable, Sequence
 
-from bitrawl.model import Advice, Link, Page, Reason, SiteKnowledge, Skip, Stage, Visit
+from bitrawl.model import Advice, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Stage, Visit
 from bitrawl.protocols import LinkScorer
-from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.url import Url
+
+FIRST = frozenset({LinkKind.SEED, LinkKind.INDEX, LinkKind.PROBE})  # visited before any link of a page
+ARRIVAL = 0.5  # judgement: any score below 1 will do, because all links have the same
 
 _log = logging.getLogger(__name__)
 
 
+def by_arrival(links: Sequence[Link]) -> list[float]:
+    return [1.0 if link.kind in FIRST else ARRIVAL for link in links]
+
+
 class GuardedScorer:
-    """Passes everything on to the strategy inside; `failed` is told of what it raises, once for each site."""
+    """Passes everything on to the strategy inside. One that fails costs its own advice, and no page.
+
+    `failed` is told of what it raises, once for each site.
+    """
 
     def __init__(self, inner: LinkScorer, failed: Callable[[str, Skip], None]) -> None:
         self._inner = inner
         self._failed = failed
         self._told: set[str] = set()
-        self._arrival = BreadthFirst()
 
     def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
         try:
             return self._inner.score(links, found_on, site)
         except Exception as error:  # noqa: BLE001 - whatever a strategy breaks, the page is kept
             self._tell(site.site, error)
-            return self._arrival.score(links, found_on, site)
+            return by_arrival(links)
 
     def learn(self, visit: Visit, site: SiteKnowledge) -> None:
         try:
