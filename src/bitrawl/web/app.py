@@ -18,8 +18,8 @@ from bitrawl.report.style import STYLE
 from bitrawl.web.api import routes as api
 from bitrawl.web.api.routes import json_answer
 from bitrawl.web.api.shapes import ApiError
-from bitrawl.web.errands import ErrandError
 from bitrawl.web.pages import compare, downloads, finding, home, job, reading, terms, tools
+from bitrawl.web.processes import ErrandError
 from bitrawl.web.rendering import LANGUAGE_COOKIE, rendered, words_of
 from bitrawl.web.said import RequestError, Said, error_said, quoted, said
 from bitrawl.web.security import SAFE, Guard, posted, set_cookie
