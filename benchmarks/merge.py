@@ -24,13 +24,10 @@ import msgspec
 
 from bitrawl.corpus.card_facts import Origin
 from bitrawl.corpus.merge_facts import CorpusPart, JobPart, SitePart, SiteRows
+from bitrawl.corpus.merger import grouped, keyed, merged, page_pair_keys, shard_counts, shard_writer
 from bitrawl.jobs.merging import merge
 from bitrawl.jobs.shards import PART, page_pairs_shard, segments_shard
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, pack
-from bitrawl.store.shard import shard_counts, shard_writer
-from bitrawl.store.shard_merger import grouped
-from bitrawl.store.unit_keys import keyed, page_pair_keys
-from bitrawl.store.unit_merger import merged
 from bitrawl.url import Url
 
 JOBS = 10

@@ -39,13 +39,13 @@ from benchmarks.translator import tokens, trained
 from bitrawl.align.pages import translated_part
 from bitrawl.config import Thresholds
 from bitrawl.corpus.judging import ThresholdFilter
+from bitrawl.corpus.merger import merged
 from bitrawl.jobs.site_mining import BATCH, SAMPLE
 from bitrawl.mining import Miner
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
 from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.simulation.replay import opened_replay
 from bitrawl.simulation.truth import UrlPair
-from bitrawl.store.unit_merger import merged
 from bitrawl.text.bare import bare
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.template import without_template

@@ -18,8 +18,8 @@ from bitrawl.corpus.judging import (
     length_ratio,
     rejection,
 )
+from bitrawl.corpus.merger import DUPLICATE, NEAR_DUPLICATE, merged
 from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
-from bitrawl.store.unit_merger import DUPLICATE, NEAR_DUPLICATE, merged
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
