@@ -17,7 +17,6 @@ from small_site import EN, FR, articles, page
 from typer.testing import CliRunner
 
 from bitrawl import config
-from bitrawl.child import Failure, FailureKind
 from bitrawl.cli import app
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import BitrawlError
@@ -27,6 +26,7 @@ from bitrawl.jobs.site_mining import MinedSite, SiteMiner
 from bitrawl.jobs.worker import MiningWorkers
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.stages import Doing, PairedSite
+from bitrawl.process import Failure, FailureKind
 from bitrawl.store.database import locked
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger

@@ -93,20 +93,20 @@ def test_every_decision_is_in_the_index_of_the_decisions():
 
 def test_the_page_of_the_command_line_is_what_the_program_says(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "40")
-    rendered = runpy.run_path(str(ROOT / "tools/command_reference.py"))["rendered"]
+    rendered = runpy.run_path(str(ROOT / "lab/tools/command_reference.py"))["rendered"]
     assert (ROOT / "docs/reference/commands.md").read_text() == rendered(), "run: make reference"
 
 
 def test_the_tables_of_the_job_file_are_what_the_program_has():
     page = (ROOT / "docs/reference/job-file.md").read_text()
-    rendered = runpy.run_path(str(ROOT / "tools/job_file_reference.py"))["rendered"](page)
+    rendered = runpy.run_path(str(ROOT / "lab/tools/job_file_reference.py"))["rendered"](page)
     assert page == rendered, "run: make reference"
     unexplained = re.findall(r"^\| `([\w.]+)` \|.*\|\s*\|$", page, re.MULTILINE)
     assert not unexplained, "say what these do, in the last column"
 
 
 def test_a_page_that_loads_something_from_elsewhere_is_found(tmp_path: Path):
-    foreign = runpy.run_path(str(ROOT / "tools/check_site.py"))["foreign"]
+    foreign = runpy.run_path(str(ROOT / "lab/tools/check_site.py"))["foreign"]
     (tmp_path / "good.html").write_text(
         '<link rel="canonical" href="https://x.test/"><link rel="stylesheet" href="a.css"><a href="https://x.test/">x</a>'
     )
@@ -137,5 +137,5 @@ def test_the_glossary_names_types_that_exist():
 @pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_source_files_that_a_page_names_exist(path: Path):
     named = set(re.findall(r"`((?:[\w-]+/)*[\w-]+\.py)`", path.read_text()))
-    sources = [f"/{file.relative_to(ROOT)}" for file in ROOT.glob("[bst]*/**/*.py")]
+    sources = [f"/{file.relative_to(ROOT)}" for file in ROOT.glob("[lst]*/**/*.py")]
     assert [name for name in sorted(named) if not any(source.endswith(f"/{name}") for source in sources)] == []

@@ -25,7 +25,8 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.report import gather, render
+from bitrawl.report.job.facts import gather
+from bitrawl.show.job_report import render
 from bitrawl.store import statistics
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger

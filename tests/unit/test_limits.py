@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bitrawl import child, config, model, url
+from bitrawl import config, model, process, url
 from bitrawl.assemble import fetching
 from bitrawl.assemble.crawling import MAX_WORKERS
 from bitrawl.crawl import bodies, frontier, robots, scope, traps
@@ -86,8 +86,8 @@ NUMBERS = {
     "Kilobytes of robots.txt and tdmrep.json (KiB)": MAX_RULES / 1024,
     "Age of robots.txt, in hours": robots.MAX_AGE / 3600,
     "Redirects of robots.txt": robots.MAX_REDIRECTS,
-    "Seconds for a process to start": child.START_SECONDS,
-    "Times that a process may die at the same page or page pair, with no other process beside it": child.ATTEMPTS,
+    "Seconds for a process to start": process.START_SECONDS,
+    "Times that a process may die at the same page or page pair, with no other process beside it": process.ATTEMPTS,
     "Inputs kept in `rejected/`": sandbox.KEPT_INPUTS,
     "Paragraphs of one page": analyser.MAX_PARAGRAPHS,
     "Elements of the tag sequence": outline.MAX_TAGS,

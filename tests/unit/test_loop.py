@@ -20,8 +20,7 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.statistics import fault_counts
 from bitrawl.store.summary import log, summarise
-from bitrawl.strategies.breadth_first import BreadthFirst
-from bitrawl.strategies.language_filter import LanguageFilter
+from bitrawl.strategies.papers.url_models import BreadthFirst, LanguageFilter
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

@@ -7,8 +7,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import tomli_w
 from kept_findings import Aligned, keep_findings
 
+import bitrawl
 from bitrawl.errors import StoreError
 from bitrawl.languages import language_name
 from bitrawl.mine.findings import RefusalReason as WhyNot
@@ -28,13 +30,13 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.report import brief, gather, render, write
 from bitrawl.report.job.counting import SpreadSample
-from bitrawl.report.job.diagnosis import diagnose
-from bitrawl.report.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES
-from bitrawl.report.markup import escaped
-from bitrawl.report.plots import COLOURS, Series, histogram, lines
-from bitrawl.report.wording import METHODS, REFUSALS, SKIPS, duration, share
+from bitrawl.report.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES, gather
+from bitrawl.show.diagnosis import diagnose
+from bitrawl.show.job_report import brief, render, write
+from bitrawl.show.plots import COLOURS, Series, histogram, lines
+from bitrawl.show.templating import new_environment
+from bitrawl.show.wording import METHODS, REFUSALS, SKIPS, duration, share
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
@@ -209,6 +211,27 @@ def test_hostile_text_stays_text(job: Job):
     assert not [name for name, _ in read.attributes if name.startswith("on")]
     assert "\x00" not in text
     assert "<script>alert(1)</script>" in "".join(read.text)
+
+
+def test_a_hostile_seed_and_the_name_of_a_hostile_language_stay_text(job: Job):
+    job.pages("en", 2)
+    url = address("xx", 1)
+    job.visit(url, Page(url, Language(HOSTILE)))
+    seeds = ["https://www.example.org/?<script>alert(3)</script>", f"javascript:{HOSTILE}"]
+    (job.folder / "job.toml").write_text(tomli_w.dumps({"langs": ["en", HOSTILE], "seeds": seeds}), "utf-8")
+    read = Reader(write(job.end()).read_text("utf-8"))
+    assert not read.tags & {"script", "img"}
+    assert not [value for name, value in read.attributes if name == "href" and value.startswith("javascript")]
+    assert "".join(read.text).count("<script>alert(1)</script>") >= 3, (
+        "the seed, the language asked for and the one found"
+    )
+
+
+def test_no_template_and_no_page_goes_round_the_escaping():
+    package = Path(bitrawl.__file__).parent
+    for path in (*(package / "show").rglob("*"), *(package / "web").rglob("*")):
+        if path.suffix in {".py", ".html", ".svg", ".css"}:
+            assert not re.search(r"\|\s*safe\b|\bMarkup\(|autoescape (false|off)", path.read_text("utf-8")), path
 
 
 def test_only_web_addresses_are_linked(good: Path):
@@ -477,5 +500,6 @@ def test_a_share_is_never_rounded_to_none_or_all(part: int, said: str):
 
 
 def test_lines_that_a_browser_sent_are_shown_as_they_were_typed():
-    assert escaped("https://a.example/\r\nhttps://b.example/") == "https://a.example/\r\nhttps://b.example/"
-    assert escaped("a\x00b\x0cc") == "a\ufffdb\ufffdc"
+    shown = new_environment("bitrawl.show").from_string("{{ text }}").render
+    assert shown(text="https://a.example/\r\nhttps://b.example/") == "https://a.example/\r\nhttps://b.example/"
+    assert shown(text="a\x00b\x0cc") == "a\ufffdb\ufffdc"

@@ -24,7 +24,7 @@ from bitrawl.simulation.trial import (
     read_pairs,
     run_trial,
 )
-from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

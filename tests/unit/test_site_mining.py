@@ -11,7 +11,6 @@ from prose_site import keep
 from small_site import articles, page
 
 from bitrawl import config
-from bitrawl.child import Failure, FailureKind
 from bitrawl.jobs import site_mining
 from bitrawl.jobs.site_mining import MinedSite, SiteMiner
 from bitrawl.jobs.worker import MiningWorkers
@@ -19,6 +18,7 @@ from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.judging import Flag
 from bitrawl.mine.stages import AlignedPair, Doing, PairedSite
 from bitrawl.model import Language, Page, PagePair, Reason, Segment, SegmentPair, Stage, Unpacker
+from bitrawl.process import Failure, FailureKind
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.testing import FakeClock

@@ -5,8 +5,7 @@ import pytest
 
 from bitrawl.jobs.bootstrap_outcome import BilingualSite, Progress, Step, Summary
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.report.job.diagnosis import Diagnosis
-from bitrawl.report.job.topic_diagnosis import Point
+from bitrawl.show.diagnosis import Diagnosis, Point
 from bitrawl.web.pages.job import _without_place
 from bitrawl.web.pages.shown import ShownJob, shown
 from bitrawl.web.pages.topic import ShownTopic, shown_topic

@@ -18,7 +18,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.mine.judging import Flag
 from bitrawl.mine.stages import Doing, Step
 from bitrawl.model import Method, Reason
-from bitrawl.report.plots import Bar, bars
+from bitrawl.show.plots import Bar, bars
 from bitrawl.topic.wiki_topic import Exclusion
 from bitrawl.web import names
 from bitrawl.web.app import application
@@ -34,7 +34,7 @@ from bitrawl.web.words import SOURCE, Words, catalogues, names_in, preferred
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "src/bitrawl/web"
-TOOL = runpy.run_path(str(ROOT / "tools/messages.py"))
+TOOL = runpy.run_path(str(ROOT / "lab/tools/messages.py"))
 OURS = catalogues()
 TRANSLATIONS = sorted(set(OURS) - {SOURCE})
 BASQUE = """
@@ -62,14 +62,16 @@ def test_the_interface_speaks_french_spanish_and_chinese():
 
 
 def test_the_list_of_messages_is_what_templates_and_code_say(template):
-    assert (WEB / "catalogues/messages.pot").read_bytes() == TOOL["written"](template), "run: python tools/messages.py"
+    assert (WEB / "catalogues/messages.pot").read_bytes() == TOOL["written"](template), (
+        "run: python -m lab.tools.messages"
+    )
 
 
 @pytest.mark.parametrize("code", TRANSLATIONS)
 def test_a_catalogue_translates_every_message(code: str, template):
     path = WEB / "catalogues" / f"{code}.po"
     catalogue = TOOL["translated"](path, template)
-    assert path.read_bytes() == TOOL["written"](catalogue), "run: python tools/messages.py"
+    assert path.read_bytes() == TOOL["written"](catalogue), "run: python -m lab.tools.messages"
     assert not TOOL["missing"](catalogue)
 
 

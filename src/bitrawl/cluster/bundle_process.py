@@ -1,14 +1,12 @@
 """The process that mines one bundle: an ordinary job in a folder on this machine's disk. It dies with its parent.
 
 It reads the job from standard input, and writes how far it is into `progress.json` beside the job folder, and how it ended
-into `outcome.json`. Its parent (`mine/stages.py`) takes both from there. Why it failed, it says on standard error: that is a pipe,
+into `outcome.json`. Its parent (`mining.py`) takes both from there. Why it failed, it says on standard error: that is a pipe,
 since a full disk must not turn one failure into another.
 """
 
 import asyncio
-import os
 import sys
-import threading
 import traceback
 from pathlib import Path
 
@@ -45,8 +43,7 @@ class Work(msgspec.Struct, frozen=True):
     bundle: Bundle
 
 
-def main(lifeline: int) -> None:
-    threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
+def main() -> None:
     work = msgspec.json.decode(sys.stdin.buffer.read(), type=Work)
     try:
         asyncio.run(_mine(work))
@@ -69,11 +66,6 @@ def _machine_fault(error: Exception, folder: Path) -> BitrawlError | None:
         return None
     fault = files.write_fault(folder, error)
     return fault if isinstance(fault, DiskFullError) else ChildError(f"the machine refused something: {error}")
-
-
-def _die_with_parent(lifeline: int) -> None:
-    os.read(lifeline, 1)  # Nobody writes to it: it ends when the parent does, however that dies.
-    os._exit(1)
 
 
 async def _mine(work: Work) -> None:

@@ -16,6 +16,7 @@ from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.topics import read_examples
 from bitrawl.model import TRANSIENT, Skip, Visit
+from bitrawl.model_files import models_from
 from bitrawl.protocols import BacklinkSource
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
@@ -64,6 +65,7 @@ async def opened(
     The verb is the command that resumes it.
     """
     async with AsyncExitStack() as stack:
+        stack.enter_context(models_from(job.models))
         archives = fetching.archives(job, stack)  # One that cannot be read costs neither a new folder nor an old job.
         judge = topic_judge(job, await read_examples(job)) if job.topic.is_set else None
         if fresh:

@@ -25,6 +25,7 @@ from bitrawl.jobs.site_mining import SiteMiner, Watch
 from bitrawl.jobs.worker import MiningWorkers
 from bitrawl.mine.stages import Doing, Step
 from bitrawl.model import Page, Reason, SiteKnowledge, Visit
+from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
 from bitrawl.store.findings import Findings, made_from
 from bitrawl.store.ledger import Ledger
@@ -48,24 +49,25 @@ async def mine(
 ) -> Ending:
     """Crawl, and mine each site while it grows: what is found so far is in corpus/ at any time; as `crawling.crawl`."""
     check(job)
-    async with MiningWorkers(job, folder.path, workers=_workers(job)) as workers:
-        if job.encoder:
-            await workers.load_models()
-        growth = _Growth()
-        async with opened(job, folder, growth.observing(observe), verb="mine", fresh=fresh) as parts:
-            mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, watch=watch)
-            growth.begin(parts, mining)
-            meanwhile = asyncio.ensure_future(mining.mine_due(growth.due))
-            started(parts)
-            try:
-                ending = await finished(parts)
-                growth.due.put_nowait("")  # The end: what is being mined is kept.
-                await meanwhile
-                await mining.mine_all()
-            finally:
-                meanwhile.cancel()
-                await asyncio.gather(meanwhile, return_exceptions=True)
-            return ending
+    with models_from(job.models):
+        async with MiningWorkers(job, folder.path, workers=_workers(job)) as workers:
+            if job.encoder:
+                await workers.load_models()
+            growth = _Growth()
+            async with opened(job, folder, growth.observing(observe), verb="mine", fresh=fresh) as parts:
+                mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, watch=watch)
+                growth.begin(parts, mining)
+                meanwhile = asyncio.ensure_future(mining.mine_due(growth.due))
+                started(parts)
+                try:
+                    ending = await finished(parts)
+                    growth.due.put_nowait("")  # The end: what is being mined is kept.
+                    await meanwhile
+                    await mining.mine_all()
+                finally:
+                    meanwhile.cancel()
+                    await asyncio.gather(meanwhile, return_exceptions=True)
+                return ending
 
 
 async def mine_again(
@@ -76,7 +78,7 @@ async def mine_again(
     The folder's job is this one from the moment when all is ready to begin.
     """
     check(job)
-    with folder.writing() as ledger:
+    with models_from(job.models), folder.writing() as ledger:
         if known_pairs:
             _check_mined(folder, ledger)
         async with MiningWorkers(job, folder.path, workers=_workers(job)) as workers:
@@ -96,7 +98,7 @@ def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
     formats = with_present(folder.corpus, corpus_headers(job.languages(), 0.0), job.export.formats, only=only)
     job = msgspec.structs.replace(job, export=msgspec.structs.replace(job.export, formats=formats))
     check(job)
-    with folder.writing() as ledger:
+    with models_from(job.models), folder.writing() as ledger:
         _check_mined(folder, ledger)
         write_corpus(job, folder.path)
         config.write(job, folder.description)
@@ -258,4 +260,4 @@ def _fingerprint(job: Job) -> str:
     """Of all that pairs and alignment depend on, but for the pages."""
     words = Path(job.pair.dictionary).read_bytes() if job.pair.dictionary and len(job.languages()) > 1 else b""
     settings = msgspec.json.encode((__version__, job.languages(), job.encoder, job.pair, job.align))
-    return hashlib.blake2b(settings + words, digest_size=16).hexdigest()
+    return hashlib.blake2b(settings + words + models_digest(job.models), digest_size=16).hexdigest()

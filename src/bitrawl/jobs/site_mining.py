@@ -16,13 +16,13 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import files
-from bitrawl.child import Failure, FailureKind
 from bitrawl.errors import StoreError
 from bitrawl.jobs.worker import Languages, MiningWorkers
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.judging import from_partial_pages
 from bitrawl.mine.stages import AlignedPair, Doing, PairedSite, Step
 from bitrawl.model import PagePair, Reason, Skip, Stage, pack
+from bitrawl.process import Failure, FailureKind
 from bitrawl.protocols import Clock
 from bitrawl.store.findings import AlignmentKey, Findings, made_from
 from bitrawl.store.ledger import Ledger

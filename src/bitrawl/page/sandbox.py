@@ -11,9 +11,9 @@ from typing import Protocol, Self
 import msgspec
 import zstandard
 
-from bitrawl.child import Children, Failure, FailureKind, Limits, Report, Service
 from bitrawl.errors import BitrawlError
 from bitrawl.model import Capture, Page, Reason, Sitemap, Skip, Stage, Unpacker, pack
+from bitrawl.process import Children, Failure, FailureKind, Limits, Report, Service
 
 MAX_ANSWER = 64 << 20  # bytes; what is said of a page of 20 MB stays far below it
 MAX_WRITTEN = 1 << 20  # bytes of one file, and so of stderr

@@ -37,7 +37,7 @@ UNKNOWN_ID, START_ID, END_ID = range(3)
 DEFAULT_ORDER = 5  # Remus, section 3.1
 
 WORD_BITS = 32  # of a key; the rest is the index of an n-gram
-# Words that are looked up at a time. Swept 2^12–2^20 on benchmarks/ngrams.py (2026-11): the same within 10 % from 2^14
+# Words that are looked up at a time. Swept 2^12–2^20 on lab/bench/ngrams.py (2026-11): the same within 10 % from 2^14
 # to 2^18; this keeps what a batch needs under 10 MB.
 CHUNK = 1 << 16
 

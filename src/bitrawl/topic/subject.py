@@ -80,7 +80,7 @@ def _unit(values: Floats) -> Floats:
     return np.asarray(values / max(float(np.linalg.norm(values)), 1e-9), np.float32)
 
 
-# Constants that were swept were swept on the tuning half of benchmarks/relevance.py (2026-11). The others are judgements.
+# Constants that were swept were swept on the tuning half of lab/bench/relevance.py (2026-11). The others are judgements.
 GENERAL_WEIGHT = 2000.0  # General language counts as this many words beside the examples. Swept 500–8000: flat.
 EXAMPLE_WORDS = 500.0  # Each example counts as this many words, so that a long one does not outweigh the others.
 SHORT = 20.0  # in summed log counts; what a shorter page lacks counts as undecided

@@ -12,7 +12,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from rapidfuzz.distance import Indel
 
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.model_files import model_file
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.url import Url
 from bitrawl.urls.tokens import (
@@ -391,7 +391,7 @@ class TreeUrlPairModel:
         languages: tuple[Language, Language] | None = None,
         lexicon: Lexicon | None = None,
     ) -> None:
-        self._trees = trees or bundled_trees()
+        self._trees = trees or _trees(model_file("url-pairs.npz"))
         self._languages, self._lexicon = languages, lexicon
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats:
@@ -411,14 +411,13 @@ class TreeUrlPairModel:
 
 def load_trees(path: Path | None = None) -> Trees:
     """The trees for a single pair, from the package's file or from another trained one."""
-    source = path or resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
-    with source.open("rb") as file, np.load(file) as arrays:
+    with np.load(path or model_file("url-pairs.npz")) as arrays:
         return Trees.named("pair", arrays)
 
 
-@lru_cache(maxsize=1)
-def bundled_trees() -> Trees:
-    return load_trees()
+@lru_cache(maxsize=2)
+def _trees(path: Path) -> Trees:
+    return load_trees(path)
 
 
 def _share_something(a: Url, b: Url) -> bool:

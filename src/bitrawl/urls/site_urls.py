@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
+from pathlib import Path
 
 import langcodes
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import Language
+from bitrawl.model_files import model_file
 from bitrawl.text.language import LanguageNgrams, sample
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import UrlComparison, compare
@@ -162,7 +164,7 @@ def _third(one: MarkedTokens, languages: tuple[Language, Language]) -> set[str]:
 
 def by_words(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Sides:
     """What the language model makes of the words of each, between the two languages alone."""
-    model = _model()
+    model = _model(model_file("language.npz"))
     columns = [next((n for n, label in enumerate(model.labels) if same_language(label, one)), -1) for one in languages]
     if min(columns) < 0 or not urls:
         return [0.0] * len(urls)
@@ -231,9 +233,9 @@ def side_of(mark: Language, languages: tuple[Language, Language]) -> int:
     return 0
 
 
-@lru_cache(maxsize=1)
-def _model() -> LanguageNgrams:
-    return LanguageNgrams.load()
+@lru_cache(maxsize=2)
+def _model(path: Path) -> LanguageNgrams:
+    return LanguageNgrams.load(path)
 
 
 ChangePattern = tuple[tuple[str, str], ...]

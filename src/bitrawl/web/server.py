@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from starlette.requests import Request
 
-from bitrawl.web.errands import Errands
 from bitrawl.web.indexing import Indexing
 from bitrawl.web.kept import KeptFiles
 from bitrawl.web.live import Sampler
+from bitrawl.web.processes import Errands
 from bitrawl.web.settings import Settings
 from bitrawl.web.shelf import Shelf
 from bitrawl.web.supervisor import Supervisor

@@ -13,8 +13,8 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
 from bitrawl.url import Url
-from bitrawl.web.errands import Errands
 from bitrawl.web.language_input import typed_languages
+from bitrawl.web.processes import Errands
 from bitrawl.web.rendering import rendered, words_of
 from bitrawl.web.said import Said, error_said, said
 from bitrawl.web.security import posted
