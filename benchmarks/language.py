@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bitrawl.text.language import NgramLanguageIdentifier, NgramModel
+from bitrawl.text.language import LanguageNgrams, NgramLanguageIdentifier
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "language-id.tsv.gz"
 BATCH = 50  # paragraphs of a page
@@ -160,7 +160,7 @@ def print_reliability(truth: list[str], answers: Answers) -> None:
 
 def unknown_confidence() -> float:
     """Mean confidence on sentences whose language the model is made to forget."""
-    model = NgramModel.load()
+    model = LanguageNgrams.load()
     sure = []
     rows = sentences()
     for label in sorted({label for label, _ in rows}):

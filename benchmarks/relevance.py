@@ -43,14 +43,12 @@ from bitrawl.page.analyser import page_reader
 from bitrawl.protocols import RelevanceModel
 from bitrawl.store.analyses import Analyses
 from bitrawl.store.replay import open_archives
-from bitrawl.text.ngrams.kneser_ney import train
-from bitrawl.text.ngrams.model import NgramModel
-from bitrawl.text.ngrams.sequences import sequences
-from bitrawl.topic.hashed import Document
+from bitrawl.text.ngram_estimation import train
+from bitrawl.text.ngram_models import NgramModel, sequences
+from bitrawl.topic.judge import PerplexityRelevance, perplexities
 from bitrawl.topic.learned import read_page
-from bitrawl.topic.perplexity import PerplexityRelevance, perplexities
-from bitrawl.topic.subject import Subject
-from bitrawl.topic.terms import TermRelevance
+from bitrawl.topic.subject import TopicDocument, TopicSubject
+from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url
 
 DOMAIN = Path(__file__).parents[2] / "shared" / "domain"
@@ -66,7 +64,7 @@ NOWHERE = Url.parse("https://example.org/")
 
 
 class Judged(NamedTuple):
-    page: Document
+    page: TopicDocument
     subjects: frozenset[str]
     source: Page
 
@@ -197,7 +195,7 @@ def measured(trial: Trial, models: Sequence[str]) -> Iterator[Line]:
 
 
 def _learned(trial: Trial, pages: list[Judged], true: NDArray[np.bool_]) -> Iterator[Line]:
-    model = Subject(ENGLISH)
+    model = TopicSubject(ENGLISH)
     for one in trial.examples:
         model.learn(one.page, relevant=True)
     for name in ("cold", "visits", "end"):
@@ -207,7 +205,7 @@ def _learned(trial: Trial, pages: list[Judged], true: NDArray[np.bool_]) -> Iter
         yield Line(trial, name, figures(1 / (1 + np.exp(-np.clip(logits, -30, 30))), true), took)
 
 
-def _visited(model: Subject, judged: Judged, *, adapting: bool) -> float:
+def _visited(model: TopicSubject, judged: Judged, *, adapting: bool) -> float:
     logit = model.logit(judged.page)
     if adapting:
         model.observe(judged.page, judged.source.url)

@@ -50,13 +50,13 @@ from bitrawl.model import (
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.protocols import LinkScorer
-from bitrawl.simulation.replay import Replay, Settings
+from bitrawl.simulation.replay import Replay, ReplaySettings
 from bitrawl.simulation.trial import run_trial
 from bitrawl.store.replay import Archives, open_archives
 from bitrawl.training.site_packs import SitePack
 from bitrawl.url import Url
-from bitrawl.urls.language.model import LinearUrlLanguageModel
-from bitrawl.urls.parallel.model import TreeUrlPairModel, load_trees
+from bitrawl.urls.language_model import LinearUrlLanguageModel
+from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees
 
 STRATEGIES = (Strategy.ADAPTIVE, Strategy.URL_MODELS)
 DEMO = "bundled web"
@@ -166,7 +166,7 @@ class DemoArchive:
 
 
 async def measure(
-    site: str, archive: Archives | DemoArchive, seeds: Sequence[Url], settings: Settings
+    site: str, archive: Archives | DemoArchive, seeds: Sequence[Url], settings: ReplaySettings
 ) -> AsyncIterator[Cost]:
     for name in settings.strategies:
         forget()
@@ -203,13 +203,13 @@ async def measure_site(name: str, langs: str, strategies: tuple[Strategy, ...]) 
     if not pairs:
         return []
     languages = max(pairs, key=lambda pair: pack.pair_counts["-".join(pair)])
-    settings = Settings(languages=languages, strategies=strategies, weights=without(name))
+    settings = ReplaySettings(languages=languages, strategies=strategies, weights=without(name))
     with open_archives([pack.archive], codec()) as archive:
         return [cost async for cost in measure(f"{name} {'-'.join(languages)}", archive, pack.seeds, settings)]
 
 
 async def measure_demo(langs: str, strategies: tuple[Strategy, ...]) -> list[Cost]:
-    settings = Settings(languages=tuple(map(Language, (langs or "en,fr").split(","))), strategies=strategies)
+    settings = ReplaySettings(languages=tuple(map(Language, (langs or "en,fr").split(","))), strategies=strategies)
     return [cost async for cost in measure(DEMO, DemoArchive(), bundled().seeds, settings)]
 
 

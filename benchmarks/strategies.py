@@ -46,10 +46,9 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import UrlError
 from bitrawl.model import Capture, Directive, Language, Link, LinkKind, Page, Sitemap
-from bitrawl.simulation.measure import Figures
-from bitrawl.simulation.replay import Replay, ReplayClock, Settings, opened_replay
-from bitrawl.simulation.trial import run_trial
-from bitrawl.simulation.truth import Truth
+from bitrawl.simulation.measure import TrialFigures
+from bitrawl.simulation.replay import Replay, ReplayClock, ReplaySettings, opened_replay
+from bitrawl.simulation.trial import Truth, run_trial
 from bitrawl.training.adaptive import LEAST_PAIRS, fit, named, traces
 from bitrawl.training.folds import without as others
 from bitrawl.training.site_packs import SitePack
@@ -76,7 +75,7 @@ class Line(NamedTuple):
     site: str
     languages: str
     strategy: str
-    figures: Figures
+    figures: TrialFigures
     true: int
     reachable: int
     length: int
@@ -111,7 +110,7 @@ def language_pairs(pack: SitePack, langs: str) -> list[tuple[Language, ...]]:
 
 async def simulate_cut(cut: Cut, asked: Asked) -> list[Line]:
     async with opened_cut(cut, SITES, CACHE) as small:
-        settings = Settings(
+        settings = ReplaySettings(
             weights=without(cut.site),
             languages=cut.languages,
             strategies=asked.strategies,
@@ -131,7 +130,7 @@ async def simulate_site(name: str, asked: Asked) -> list[Line]:
     async with opened_replay([pack.archive], cache=CACHE) as replay:
         for languages in language_pairs(pack, asked.langs):
             truth = Truth(pack.true_pairs(languages), uncounted)
-            settings = Settings(
+            settings = ReplaySettings(
                 weights=without(name),
                 languages=languages,
                 strategies=asked.strategies,
@@ -160,7 +159,9 @@ async def reach(name: str, asked: Asked) -> list[Reach]:
     async with opened_replay([pack.archive], cache=CACHE) as replay:
         seeds = [url or seed for seed, url in replay.archived(pack.seeds).items()]
         expected = await linked_pages(replay, seeds)
-        settings = Settings(languages=language_pairs(pack, asked.langs)[0], weights=without(name), exhaustive=True)
+        settings = ReplaySettings(
+            languages=language_pairs(pack, asked.langs)[0], weights=without(name), exhaustive=True
+        )
         for strategy in asked.strategies:
             run = await run_trial(strategy, replay.strategy(strategy, settings), replay.prepared(seeds, settings))
             kept = {url for url in run.kept if url is not None}
@@ -318,7 +319,7 @@ def main() -> None:
     given = parser.parse_args()
     if not SITES.exists():
         print(
-            f"strategies: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)"
+            f"strategies: {SITES} is not here (frozen copies of the sites that src/bitrawl/mine/models/pairs.md names)"
         )
         print("on an archive of your own: bitrawl simulate site.warc.gz --langs en,fr")
         return

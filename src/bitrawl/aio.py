@@ -17,7 +17,7 @@ from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.opened import OpenedJob
 from bitrawl.jobs.settings import CRAWL, MINE, Group, described
 from bitrawl.jobs.status import JobStatus, status
-from bitrawl.mining import Doing
+from bitrawl.mine.stages import Doing
 from bitrawl.model import Page, Visit
 
 Result = TypeVar("Result")

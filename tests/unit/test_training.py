@@ -11,21 +11,21 @@ from made_up_pack import NOTICES, write_pack
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.errors import ConfigError
+from bitrawl.mine.page_score import ScoreModel
+from bitrawl.mine.pairing import Pairing
 from bitrawl.model import Language
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.page.outline import outline
-from bitrawl.pair.pairing import Pairing
-from bitrawl.pair.scoring import ScoreModel
-from bitrawl.simulation.truth import in_order
+from bitrawl.simulation.trial import in_order
 from bitrawl.strategies.adaptive.link_table import Column
 from bitrawl.strategies.adaptive.scorer import column_weights
-from bitrawl.text.language import NgramLanguageIdentifier, NgramModel
+from bitrawl.text.language import LanguageNgrams, NgramLanguageIdentifier
 from bitrawl.training import adaptive, boilerplate, pairs, perceptron
 from bitrawl.training.site_packs import SitePack
 from bitrawl.url import Url
-from bitrawl.urls.language.model import LinearUrlLanguageModel, UrlLanguageData
-from bitrawl.urls.parallel.model import TreeUrlPairModel, load_trees
-from bitrawl.urls.sitewide.matching import MatchingModels, match_urls
+from bitrawl.urls.language_model import LinearUrlLanguageModel, UrlLanguageData
+from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees
+from bitrawl.urls.site_pairs import MatchingModels, match_urls
 
 EN, FR = map(Language, ("en", "fr"))
 WORDS = [
@@ -156,7 +156,7 @@ def test_the_language_model_is_trained(tmp_path: Path):
     rows = [f"{code}\t{text}" for _ in range(4) for code, text in sentences.items()]
     (tmp_path / "sentences.tsv").write_text("\n".join(["lang\ttext", *rows]))
     language.train(tmp_path / "sentences.tsv", tmp_path / "language.npz")
-    identifier = NgramLanguageIdentifier(NgramModel.load(tmp_path / "language.npz"))
+    identifier = NgramLanguageIdentifier(LanguageNgrams.load(tmp_path / "language.npz"))
     assert [found for found, _ in identifier.identify(list(sentences.values()))] == list(sentences)
 
 

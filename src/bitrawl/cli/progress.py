@@ -17,7 +17,7 @@ from bitrawl.cli.console import duration, err, size
 from bitrawl.cli.status import found
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.status import CorpusCount, counts_of
-from bitrawl.mining import Doing
+from bitrawl.mine.stages import Doing
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
 from bitrawl.show.wording import counted
 

@@ -23,7 +23,7 @@ from bitrawl.jobs.export import write_corpus
 from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.jobs.site_mining import SiteMiner, Watch
 from bitrawl.jobs.worker import MiningWorkers
-from bitrawl.mining import Doing, Step
+from bitrawl.mine.stages import Doing, Step
 from bitrawl.model import Page, Reason, SiteKnowledge, Visit
 from bitrawl.protocols import Clock
 from bitrawl.store.findings import Findings, made_from

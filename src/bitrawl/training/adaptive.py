@@ -18,7 +18,7 @@ from bitrawl import files
 from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Link, LinkKind, Page, SiteKnowledge, Sitemap, Visit
-from bitrawl.simulation.replay import Replay, Settings, opened_replay
+from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
 from bitrawl.simulation.trial import run_trial
 from bitrawl.strategies.adaptive.link_table import Column
 from bitrawl.strategies.adaptive.scorer import Adaptive
@@ -64,7 +64,9 @@ def traces(pack: SitePack, *, cache: Path | None = None, weights: Mapping[str, f
         async with opened_replay([pack.archive], cache=cache) as replay:
             return [
                 await _trace(
-                    pack, replay, Settings(languages=languages, alternates=alternates, weights=dict(weights or {}))
+                    pack,
+                    replay,
+                    ReplaySettings(languages=languages, alternates=alternates, weights=dict(weights or {})),
                 )
                 for languages in pack.pairs_with_english(LEAST_PAIRS)
                 for alternates in (True, False)
@@ -73,7 +75,7 @@ def traces(pack: SitePack, *, cache: Path | None = None, weights: Mapping[str, f
     return asyncio.run(replayed())
 
 
-async def _trace(pack: SitePack, replay: Replay, settings: Settings) -> Trace:
+async def _trace(pack: SitePack, replay: Replay, settings: ReplaySettings) -> Trace:
     scorer = replay.strategy(Strategy.ADAPTIVE, settings)
     assert isinstance(scorer, Adaptive)
     recorded = Recorded(scorer)

@@ -21,7 +21,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.files import replacing
 from bitrawl.languages import parse_language
 from bitrawl.text import language as runtime
-from bitrawl.text.language import NgramLanguageIdentifier, NgramModel, ngram_keys, slots_of
+from bitrawl.text.language import LanguageNgrams, NgramLanguageIdentifier, ngram_keys, slots_of
 from bitrawl.training import Tell, silent
 
 STEP = 12 / 255  # A weight is a byte, and no n-gram is more than e^12 times likelier than an unseen one. Judgement.
@@ -197,7 +197,7 @@ def fit(fields: dict[str, Any], sentences: list[tuple[str, str]], path: Path) ->
     """
     texts = [(label, cut) for label, text in sentences for cut in (text, text[:50], text[:20], *text.split()[3:5])]
     samples = [runtime.sample(text) for _, text in texts]
-    model = NgramModel.load(path)
+    model = LanguageNgrams.load(path)
     truth = np.array([label for label, _ in texts])
     scores, evidence = model.score(samples)
     fields["temperature"] = _fit_temperature(model, scores, evidence, truth)
@@ -206,7 +206,7 @@ def fit(fields: dict[str, Any], sentences: list[tuple[str, str]], path: Path) ->
 
 
 def _fit_temperature(
-    model: NgramModel, scores: NDArray[np.float32], evidence: NDArray[np.float32], truth: NDArray[np.str_]
+    model: LanguageNgrams, scores: NDArray[np.float32], evidence: NDArray[np.float32], truth: NDArray[np.str_]
 ) -> NDArray[np.float32]:
     """The least log-loss over a grid."""
     right = np.array(model.labels)[None, :] == truth[:, None]
@@ -222,7 +222,7 @@ def _fit_temperature(
 
 
 def _fit_calibration(
-    model: NgramModel, scores: NDArray[np.float32], evidence: NDArray[np.float32], truth: NDArray[np.str_]
+    model: LanguageNgrams, scores: NDArray[np.float32], evidence: NDArray[np.float32], truth: NDArray[np.str_]
 ) -> NDArray[np.float32]:
     """Logistic regression by Newton's method. Each text also counts as if its language were not in the model."""
     identifier = NgramLanguageIdentifier(model)

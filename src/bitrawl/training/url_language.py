@@ -24,14 +24,8 @@ from bitrawl.training import Tell, silent
 from bitrawl.training.url_language_tables import tables
 from bitrawl.training.url_language_words import base_language
 from bitrawl.url import Url
-from bitrawl.urls.language.evidence import KINDS, Form, Place, UrlReader
-from bitrawl.urls.language.model import (
-    ENGLISH,
-    Dense,
-    UrlLanguageData,
-    host_evidence,
-    poverty,
-)
+from bitrawl.urls.language_evidence import KINDS, Form, UrlPlace, UrlReader
+from bitrawl.urls.language_model import ENGLISH, Dense, UrlLanguageData, host_evidence, poverty
 
 WORDS = Path.home() / ".cache" / "bitrawl" / "words"
 # Judgement, all of these.
@@ -127,18 +121,18 @@ class _Problem(NamedTuple):
 
 
 # A mark's weight is that of its place, of its form, and of both together, the latter held small: rare ones borrow.
-_MARK_FEATURES = len(Place) + len(Form) + KINDS
+_MARK_FEATURES = len(UrlPlace) + len(Form) + KINDS
 _PENALTY, _PENALTY_OF_BOTH, _PENALTY_OF_DENSE = 1e-3, 1e-3, 1e-4  # judgement
 # What is believed of a mark before any URL was seen, and is kept where there are few: nats. Judgement.
 _BELIEVED_PLACES = {
-    Place.PARAMETER: 7.0,
-    Place.VALUE: 3.0,
-    Place.FIRST: 6.0,
-    Place.DIRECTORY: 5.0,
-    Place.FILE: 4.0,
-    Place.TOKEN: 2.0,
-    Place.LABEL: 6.0,
-    Place.LABEL_TOKEN: 2.5,
+    UrlPlace.PARAMETER: 7.0,
+    UrlPlace.VALUE: 3.0,
+    UrlPlace.FIRST: 6.0,
+    UrlPlace.DIRECTORY: 5.0,
+    UrlPlace.FILE: 4.0,
+    UrlPlace.TOKEN: 2.0,
+    UrlPlace.LABEL: 6.0,
+    UrlPlace.LABEL_TOKEN: 2.5,
 }
 _BELIEVED_FORMS = {
     Form.CODE: 0.0,
@@ -165,8 +159,8 @@ def fit(data: UrlLanguageData, labelled: Sequence[Labelled]) -> UrlLanguageData:
     problem = _problem(data, [*labelled, *_telling_nothing(labelled)])
     found = minimize(_loss_of(problem), _start(), jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
     dense, marks = found.x[: len(Dense)], found.x[len(Dense) :]
-    place, form, both = np.split(marks, [len(Place), len(Place) + len(Form)])
-    table = both.reshape(len(Place), len(Form)) + place[:, None] + form[None, :]
+    place, form, both = np.split(marks, [len(UrlPlace), len(UrlPlace) + len(Form)])
+    table = both.reshape(len(UrlPlace), len(Form)) + place[:, None] + form[None, :]
     _log.info("%d URLs, loss %.4f after %d steps", len(labelled), found.fun, found.nit)
     return data._replace(dense=dense.astype(np.float32), marks=table.ravel().astype(np.float32))
 
@@ -174,8 +168,8 @@ def fit(data: UrlLanguageData, labelled: Sequence[Labelled]) -> UrlLanguageData:
 def _start() -> NDArray[np.float64]:
     start = np.zeros(len(Dense) + _MARK_FEATURES)
     start[Dense.UNKNOWN_MARKS], start[Dense.POVERTY_MARKED] = -4.0, 0.9  # believed, as above
-    start[len(Dense) : len(Dense) + len(Place)] = [_BELIEVED_PLACES[place] for place in Place]
-    start[len(Dense) + len(Place) :][: len(Form)] = [_BELIEVED_FORMS[form] for form in Form]
+    start[len(Dense) : len(Dense) + len(UrlPlace)] = [_BELIEVED_PLACES[place] for place in UrlPlace]
+    start[len(Dense) + len(UrlPlace) :][: len(Form)] = [_BELIEVED_FORMS[form] for form in Form]
     return start
 
 
@@ -217,7 +211,7 @@ def _problem(data: UrlLanguageData, labelled: Sequence[Labelled]) -> _Problem:
         importance[sources == source] *= share / max(importance[sources == source].sum(), 1e-9)
     table = np.array(marks, np.int64).reshape(-1, 3)
     features = np.stack(
-        [table[:, 2] // len(Form), len(Place) + table[:, 2] % len(Form), len(Place) + len(Form) + table[:, 2]]
+        [table[:, 2] // len(Form), len(UrlPlace) + table[:, 2] % len(Form), len(UrlPlace) + len(Form) + table[:, 2]]
     )
     return _Problem(
         dense=dense,
@@ -263,7 +257,7 @@ def evidence(
 def _loss_of(problem: _Problem) -> Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]:
     start = _start()
     penalty = np.full(len(start), _PENALTY)
-    penalty[len(Dense) + len(Place) + len(Form) :] = _PENALTY_OF_BOTH
+    penalty[len(Dense) + len(UrlPlace) + len(Form) :] = _PENALTY_OF_BOTH
     penalty[: len(Dense)] = _PENALTY_OF_DENSE
     # Held: the training URLs have too few marks of poor languages to learn from.
     penalty[Dense.POVERTY_MARKED] = 1.0

@@ -12,18 +12,10 @@ from langcodes import data_dicts
 from numpy.typing import NDArray
 
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.language import LONGEST_NGRAM, NgramModel, ngram_keys
+from bitrawl.text.language import LONGEST_NGRAM, LanguageNgrams, ngram_keys
 from bitrawl.training.url_language_words import base_language, supplemental, words_of_languages
-from bitrawl.urls.language.evidence import KINDS
-from bitrawl.urls.language.model import (
-    ENGLISH,
-    LEAST_SHARE,
-    LEVELS,
-    STEP,
-    Dense,
-    UrlLanguageData,
-    UrlNgrams,
-)
+from bitrawl.urls.language_evidence import KINDS
+from bitrawl.urls.language_model import ENGLISH, LEAST_SHARE, LEVELS, STEP, Dense, UrlLanguageData, UrlNgrams
 
 NGRAMS = 32000  # that are kept; judgement: they make 3.4 MB
 CONSIDERED = 45000  # n-grams of each length, by how usual they are in some language; judgement
@@ -118,7 +110,7 @@ def _populations(info: dict[str, Any]) -> _Populations:
 
 def _languages(words: dict[str, Counter[str]], speakers: dict[str, float]) -> list[str]:
     """With two letters or in the text identifier, with many speakers or with many words; and words of them are known."""
-    identified = {base_language(label) for label in NgramModel.load().labels if label != UNDETERMINED}
+    identified = {base_language(label) for label in LanguageNgrams.load().labels if label != UNDETERMINED}
     return sorted(
         language
         for language, counts in words.items()

@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, Response
 from bitrawl import config
 from bitrawl.config import Format, fitting
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
-from bitrawl.corpus.term_files import TermFormat, TermPair
+from bitrawl.corpus.terms import TermFormat, TermPair
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.status import counts_of
 from bitrawl.model import Language

@@ -6,7 +6,7 @@ from bitrawl.model import UNDETERMINED, Link, LinkKind
 from bitrawl.strategies.adaptive.partners import Partners
 from bitrawl.strategies.adaptive.rates import Rates
 from bitrawl.url import Url
-from bitrawl.urls.habits import Habits
+from bitrawl.urls.patterns import PatternCounts
 
 # All four are a judgement. What the whole brings on openbsd-2009 is in docs/decisions/adaptive.md.
 MIN_PAIRS = 5  # of a site, before its habits are followed
@@ -22,7 +22,7 @@ class UnlinkedPartners:
         self._partners = partners
         self._known = known  # addresses that a link led to
         self._rates = rates
-        self._habits = Habits()
+        self._habits = PatternCounts()
         self._alone: set[Url] = set()  # visited pages without a partner that were not looked at since
         self._pairs = 0  # when all were looked at
 

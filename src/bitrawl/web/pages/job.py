@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 from bitrawl.errors import BitrawlError
 from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
 from bitrawl.jobs.reading import Reading
-from bitrawl.mining import Step
+from bitrawl.mine.stages import Step
 from bitrawl.report.job.facts import gather
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines
