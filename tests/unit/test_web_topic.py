@@ -6,8 +6,8 @@ import pytest
 from bitrawl.jobs.bootstrap_outcome import BilingualSite, Progress, Step, Summary
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.show.diagnosis import Diagnosis, Point
+from bitrawl.web.actions import ShownJob, shown
 from bitrawl.web.pages.job import _without_place
-from bitrawl.web.pages.shown import ShownJob, shown
 from bitrawl.web.pages.topic import ShownTopic, shown_topic
 from bitrawl.web.shelf import ShelvedJob
 from bitrawl.web.state import State
