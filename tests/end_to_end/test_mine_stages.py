@@ -21,11 +21,12 @@ from bitrawl.child import Failure, FailureKind
 from bitrawl.cli import app
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import BitrawlError
+from bitrawl.facts import Doing
 from bitrawl.jobs import mining
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.site_mining import MinedSite, SiteMiner
 from bitrawl.jobs.worker import MiningWorkers
-from bitrawl.mining import Doing, PairedSite
+from bitrawl.mining import PairedSite
 from bitrawl.store.database import locked
 from bitrawl.store.findings import Findings, SiteFindings
 from bitrawl.store.ledger import Ledger

@@ -88,7 +88,7 @@ async def crawled(
     made = parts(folder, clock, web, budget, delay)
     await finished(made)
     lines = [(line.url, line.outcome) for line in log(made.ledger)]
-    ended = str(made.ledger.recall("ended"))
+    ended = str(made.ledger.last_run().ended)
     made.ledger.close()
     return web.times, lines, ended
 

@@ -15,9 +15,9 @@ from rich.text import Text
 from bitrawl.assemble.crawling import Parts
 from bitrawl.cli.console import duration, err, size
 from bitrawl.cli.status import found
+from bitrawl.facts import Doing
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.status import CorpusCount, counts_of
-from bitrawl.mining import Doing
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
 from bitrawl.report.wording import counted
 

@@ -10,9 +10,10 @@ from bitrawl.assemble.crawling import Parts, bucket_scores
 from bitrawl.assemble.crawling import crawl as new_crawl
 from bitrawl.assemble.topics import topic_judge
 from bitrawl.config import Job, Strategy
-from bitrawl.crawl.ending import Ending, Facts, ending, seed_skips
+from bitrawl.crawl.ending import Ending, RunRest, crawl_end, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
 from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.facts import CrawlEnd
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.topics import read_examples
 from bitrawl.model import TRANSIENT, Skip, Visit
@@ -148,9 +149,9 @@ async def finished(parts: Parts) -> Ending:
         await crawl.run()
     finally:
         count()
-    how, why = _ending(crawl, ledger, queue)
-    ledger.remember("ended", why)
-    return how
+    end = _end(crawl, ledger, queue)
+    ledger.remember("ended", end)
+    return ending(end)
 
 
 def _counting_time(crawl: Crawl, ledger: Ledger) -> Callable[[], None]:
@@ -172,10 +173,10 @@ def _counting_time(crawl: Crawl, ledger: Ledger) -> Callable[[], None]:
     return count
 
 
-def _ending(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> tuple[Ending, str]:
+def _end(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> CrawlEnd:
     pages = crawl.frontier.spent.pages
-    return ending(
-        Facts(
+    return crawl_end(
+        RunRest(
             stopped=crawl.stopped,
             budget=crawl.frontier.budget_reached(),
             queued=len(queue),

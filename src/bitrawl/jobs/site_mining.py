@@ -19,8 +19,9 @@ from bitrawl import files
 from bitrawl.child import Failure, FailureKind
 from bitrawl.corpus.judging import from_partial_pages
 from bitrawl.errors import StoreError
+from bitrawl.facts import Doing, Step
 from bitrawl.jobs.worker import Languages, MiningWorkers
-from bitrawl.mining import AlignedPair, Doing, PairedSite, Step
+from bitrawl.mining import AlignedPair, PairedSite
 from bitrawl.model import PagePair, Reason, Skip, Stage, pack
 from bitrawl.protocols import Clock
 from bitrawl.store.findings import AlignmentKey, Findings, SiteFindings, made_from

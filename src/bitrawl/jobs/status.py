@@ -48,7 +48,7 @@ def status(folder: JobFolder) -> JobStatus:
     ledger = folder.reading()
     try:
         summary = summarise(ledger)
-        verb = str(ledger.recall("verb") or "mine")
+        verb = ledger.last_run().verb
         corpora = _corpora(folder, ledger)
         killed = killed_count(ledger)
         faults = {f"{one.stage}: {one.reason}": one.count for one in fault_counts(ledger)}

@@ -74,7 +74,7 @@ class LogLine(msgspec.Struct, frozen=True):
 
 def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
     """The whole job, with the `hosts` busiest hosts."""
-    query = ledger.database.query
+    query, run = ledger.database.query, ledger.last_run()
     states: dict[int, int] = {}
     own = 0
     for is_own, state, count in query(f"SELECT {OWN}, state, count(*) FROM links GROUP BY 1, 2"):
@@ -100,9 +100,9 @@ def summarise(ledger: Ledger, *, hosts: int = 10) -> Summary:
         fetches=fetches,
         bytes=size,
         hosts=[HostSummary(*row) for row in query(_HOSTS, (hosts,))],
-        ended=str(ledger.recall("ended") or ""),
-        seconds=float(ledger.recall("seconds") or 0),
-        mining=str(ledger.recall("mining") or ""),
+        ended=str(run.ended or ""),
+        seconds=run.seconds,
+        mining=str(run.doing or ""),
         own_requests=own,
         answers=answers,
         unanswered=dict(query(silent.format("', '".join(sorted(NO_ANSWER)))).fetchall()),
