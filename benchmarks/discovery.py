@@ -42,7 +42,7 @@ from bitrawl.errors import UrlError
 from bitrawl.jobs.graphs import open_backlinks
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.protocols import Analyser, BacklinkSource
-from bitrawl.report.simulation.harvest import curve
+from bitrawl.show.harvest import curve
 from bitrawl.simulation.discovery import WALKS, Search, WalkTrial, picture, run_walk
 from bitrawl.simulation.replay import Replay, opened_replay
 from bitrawl.topic.judge import TopicJudge

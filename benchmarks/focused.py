@@ -42,8 +42,8 @@ from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.protocols import Analyser, Fetcher
-from bitrawl.report.plots import Series
-from bitrawl.report.simulation.harvest import Panel, svg
+from bitrawl.show.harvest import Panel, svg
+from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay, ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
 from bitrawl.store.replay import open_archives

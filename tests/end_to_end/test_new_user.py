@@ -16,7 +16,8 @@ from bitrawl import demo
 from bitrawl.cli import status as status_verb
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.status import State
-from bitrawl.report import brief, gather
+from bitrawl.report.job.facts import gather
+from bitrawl.show.job_report import brief
 from bitrawl.store.ledger import Ledger
 
 Bitrawl = Callable[..., tuple[int, str, str]]

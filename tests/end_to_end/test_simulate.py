@@ -20,7 +20,7 @@ from bitrawl.crawl.ending import Ending
 from bitrawl.jobs.crawling import crawl as run_crawl
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
-from bitrawl.report.simulation import harvest
+from bitrawl.show import harvest
 from bitrawl.simulation.replay import Settings, opened_replay
 from bitrawl.simulation.truth import Truth, in_order, read_pairs, write_pairs
 from bitrawl.store.analyses import Analyses

@@ -24,7 +24,8 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.pair.pairing import PairingResult
-from bitrawl.report import gather, render
+from bitrawl.report.job.facts import gather
+from bitrawl.show.job_report import render
 from bitrawl.store import statistics
 from bitrawl.store.findings import Findings, RefusedPair, SiteFindings
 from bitrawl.store.ledger import Ledger

@@ -27,13 +27,13 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.pair.verification import RefusalReason as WhyNot
-from bitrawl.report import brief, gather, render, write
 from bitrawl.report.job.counting import SpreadSample
-from bitrawl.report.job.diagnosis import diagnose
-from bitrawl.report.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES
-from bitrawl.report.markup import escaped
-from bitrawl.report.plots import COLOURS, Series, histogram, lines
-from bitrawl.report.wording import METHODS, REFUSALS, SKIPS, duration, share
+from bitrawl.report.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES, gather
+from bitrawl.show.diagnosis import diagnose
+from bitrawl.show.job_report import brief, render, write
+from bitrawl.show.plots import COLOURS, Series, histogram, lines
+from bitrawl.show.templating import new_environment
+from bitrawl.show.wording import METHODS, REFUSALS, SKIPS, duration, share
 from bitrawl.store.findings import Findings, RefusedPair
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
@@ -476,5 +476,6 @@ def test_a_share_is_never_rounded_to_none_or_all(part: int, said: str):
 
 
 def test_lines_that_a_browser_sent_are_shown_as_they_were_typed():
-    assert escaped("https://a.example/\r\nhttps://b.example/") == "https://a.example/\r\nhttps://b.example/"
-    assert escaped("a\x00b\x0cc") == "a\ufffdb\ufffdc"
+    shown = new_environment("bitrawl.show").from_string("{{ text }}").render
+    assert shown(text="https://a.example/\r\nhttps://b.example/") == "https://a.example/\r\nhttps://b.example/"
+    assert shown(text="a\x00b\x0cc") == "a\ufffdb\ufffdc"

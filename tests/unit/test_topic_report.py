@@ -20,10 +20,11 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.report import brief, explained, gather, render
 from bitrawl.report.job import topic_facts
-from bitrawl.report.job.diagnosis import diagnose
-from bitrawl.report.plots import histogram
+from bitrawl.report.job.facts import gather
+from bitrawl.show.diagnosis import diagnose
+from bitrawl.show.job_report import brief, explained, render
+from bitrawl.show.plots import histogram
 from bitrawl.store.findings import Findings, RefusedPair
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.statistics import Border, Share

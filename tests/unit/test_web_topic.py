@@ -6,8 +6,7 @@ import pytest
 from bitrawl.errors import WikiError
 from bitrawl.jobs.bootstrap_outcome import BilingualSite, Notes, Progress, Step, Summary
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.report.job.diagnosis import Diagnosis
-from bitrawl.report.job.topic_diagnosis import Point
+from bitrawl.show.diagnosis import Diagnosis, Point
 from bitrawl.web.pages.job import _told_topic, _without_place
 from bitrawl.web.pages.shown import ShownJob, shown
 from bitrawl.web.pages.topic import ShownTopic, shown_topic

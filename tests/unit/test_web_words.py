@@ -18,7 +18,7 @@ from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
 from bitrawl.facts import Doing, Step
 from bitrawl.model import Method, Reason
-from bitrawl.report.plots import Bar, bars
+from bitrawl.show.plots import Bar, bars
 from bitrawl.topic.wiki.titles import Exclusion
 from bitrawl.web import names
 from bitrawl.web.app import application

@@ -31,7 +31,8 @@ from bitrawl.model import (
     Verdict,
     Visit,
 )
-from bitrawl.report import brief, gather
+from bitrawl.report.job.facts import gather
+from bitrawl.show.job_report import brief
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.verdicts import Subject, VerdictHistory

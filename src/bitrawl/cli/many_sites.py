@@ -24,7 +24,7 @@ from bitrawl.cluster.planning import Asked, planned, read_share
 from bitrawl.cluster.run import Run, Tally
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
-from bitrawl.report.wording import counted
+from bitrawl.show.wording import counted
 
 if TYPE_CHECKING:
     from bitrawl.cluster.dask import DaskExecutor

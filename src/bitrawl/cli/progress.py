@@ -19,7 +19,7 @@ from bitrawl.facts import Doing
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.status import CorpusCount, counts_of
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
-from bitrawl.report.wording import counted
+from bitrawl.show.wording import counted
 
 LINE_EVERY = 10.0  # seconds, where there is no terminal
 REDRAW_EVERY = 0.25

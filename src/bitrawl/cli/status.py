@@ -19,8 +19,9 @@ from bitrawl.cluster.run import Run
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.status import CorpusCount, JobStatus, State
 from bitrawl.jobs.status import status as status_of
-from bitrawl.report import brief, explained, gather
-from bitrawl.report.wording import ADVICE, counted, fetched
+from bitrawl.report.job.facts import gather
+from bitrawl.show.job_report import brief, explained
+from bitrawl.show.wording import ADVICE, counted, fetched
 from bitrawl.store.summary import HostSummary, Summary
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)

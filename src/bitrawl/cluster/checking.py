@@ -12,7 +12,7 @@ from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.errors import StoreError
 from bitrawl.jobs.checking import Checked, Condition, check, check_corpus
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.report.wording import counted
+from bitrawl.show.wording import counted
 
 _AGAIN = "Run the same command again: its sites are mined again, and the others are left as they are."
 

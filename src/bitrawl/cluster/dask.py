@@ -15,7 +15,7 @@ from bitrawl.cluster.executor import Ended, Task
 from bitrawl.cluster.mining import Order, Wanted
 from bitrawl.cluster.parts import Fault, Outcome
 from bitrawl.errors import ClusterError, ConfigError, UnwantedError
-from bitrawl.report.wording import counted
+from bitrawl.show.wording import counted
 from bitrawl.version import __version__
 
 # Seconds, all by judgement. A scheduler that is gone is noticed after LOOK_EVERY and twice ANSWER_SECONDS at most, so that

@@ -17,7 +17,7 @@ from bitrawl.corpus.checksums import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.shards import SHARD, check_shards
-from bitrawl.report.wording import counted
+from bitrawl.show.wording import counted
 from bitrawl.store.archive import archive_files
 from bitrawl.store.database import locked, recovered, verify
 from bitrawl.store.findings import Findings

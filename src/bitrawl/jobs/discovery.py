@@ -22,7 +22,7 @@ from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.graphs import Asking, open_backlinks
 from bitrawl.model import Capture, Link, Skip, Visit
 from bitrawl.protocols import Clock, Fetcher
-from bitrawl.report.discovery.render import write as write_report
+from bitrawl.show.discovery_report import write as write_report
 
 SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", "sites.txt", "discovery.json"
 MINED = "mined"  # the folder of the job that mines what was found

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl import config, files, report
+from bitrawl import config, files
 from bitrawl.config import Format, Job
 from bitrawl.corpus.card import card
 from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin
@@ -21,6 +21,7 @@ from bitrawl.corpus.judging import PageUrls, ThresholdFilter
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, Reason, SegmentPair, TranslationUnit, Verdict, Verdicts
+from bitrawl.show.job_report import write as write_report
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.statistics import FetchTimes, fetch_times
@@ -52,7 +53,7 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     finally:
         ledger.close()
     if to is None:
-        report.write(folder)
+        write_report(folder)
 
 
 def corpus_units(

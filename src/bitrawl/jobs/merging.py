@@ -27,7 +27,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.jobs.shards import Sharded, sharded, turned_pages, turned_segments
 from bitrawl.languages import parse_language
 from bitrawl.model import Language, PagePair, TranslationUnit, UnitSource
-from bitrawl.report.merge import render
+from bitrawl.show.merge_report import render
 from bitrawl.store.shard import different
 from bitrawl.store.shard_merger import Groups, grouped
 from bitrawl.url import Url

@@ -23,8 +23,8 @@ from bitrawl.discover.graph.host_languages import HostLanguages
 from bitrawl.discover.walk.walk import Found, NewCheck
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.protocols import Analyser, BacklinkSource
-from bitrawl.report.plots import Series
-from bitrawl.report.simulation import harvest
+from bitrawl.show import harvest
+from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay, ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
 from bitrawl.topic.judge import TopicJudge

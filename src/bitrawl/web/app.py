@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, ConfigError, FieldError, UrlError
-from bitrawl.report.style import STYLE
+from bitrawl.show.templating import style_sheet
 from bitrawl.web.api import routes as api
 from bitrawl.web.api.routes import json_answer
 from bitrawl.web.api.shapes import ApiError
@@ -93,9 +93,10 @@ async def _static(request: Request) -> Response:
     if name not in _TYPES:
         raise HTTPException(404)
     files = resources.files("bitrawl.web") / "static"
-    content = (
-        STYLE + (files / "app.css").read_text("utf-8") if name == "style.css" else (files / name).read_text("utf-8")
-    )
+    if name == "style.css":
+        content = style_sheet() + (files / "app.css").read_text("utf-8")
+    else:
+        content = (files / name).read_text("utf-8")
     return Response(content, headers={"Cache-Control": "max-age=3600"}, media_type=_TYPES[name])
 
 

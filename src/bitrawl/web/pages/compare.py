@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.config import UNFOCUSED, Strategy
-from bitrawl.report.markup import Html
-from bitrawl.report.plots import Series, lines
+from bitrawl.show.plots import Series, lines
 from bitrawl.web.intent import Command, Verb
 from bitrawl.web.names import STRATEGIES
 from bitrawl.web.pages.shown import ShownJob, answer_part, found_mining, load_again, looked_at, written
@@ -74,7 +74,7 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
     }
 
 
-def drawn(words: Words, folder: Path) -> tuple[list[Html], tuple[str, ...], list[tuple[str, ...]]]:
+def drawn(words: Words, folder: Path) -> tuple[list[Markup], tuple[str, ...], list[tuple[str, ...]]]:
     """The curves of each site, and a table."""
     curves: dict[str, dict[str, list[tuple[int, int]]]] = {}
     for row in _table(folder / "curves.csv"):

@@ -6,21 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl import report
 from bitrawl.errors import BitrawlError, RefusedError
 from bitrawl.facts import Doing, Step
 from bitrawl.files import NO_JSON
 from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
 from bitrawl.jobs.reading import Reading
-from bitrawl.report.job.diagnosis import Diagnosis, diagnose
-from bitrawl.report.job.topic_diagnosis import Point
-from bitrawl.report.markup import Html
-from bitrawl.report.plots import COLOURS, Bar, Series, bars, lines
+from bitrawl.report.job.facts import gather
+from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
+from bitrawl.show.plots import COLOURS, Series, bars, lines
 from bitrawl.web import allowed
 from bitrawl.web.live import Live
 from bitrawl.web.names import REASONS
@@ -233,12 +232,11 @@ def _tiles(words: Words, job: ShownJob, figures: Live) -> list[tuple[str, str]]:
     return shown
 
 
-def _bars(words: Words, counts: Mapping[str, int], total: int) -> Html | None:
-    rows = [Bar(name, count) for name, count in counts.items()]
-    return bars(rows, total=total, most=MOST_BARS, written=written(words)) if rows else None
+def _bars(words: Words, counts: Mapping[str, int], total: int) -> Markup | None:
+    return bars(counts, total=total, most=MOST_BARS, written=written(words)) if counts else None
 
 
-def _charts(words: Words, job: ShownJob, figures: Live) -> list[Html]:
+def _charts(words: Words, job: ShownJob, figures: Live) -> list[Markup]:
     charts = []
     if job.kind == "mine" and (points := Reading(job.folder).harvest(None)):
         series = [Series(words.say("page pairs"), ((0, 0), *((one.fetches, one.pairs) for one in points)))]
@@ -298,7 +296,7 @@ async def _why(job: ShownJob, state: JobState, figures: Live) -> Diagnosis | Non
     if known is not None and (known[0] == seen or (state.is_active and now - known[1] < EXPLAIN_AGAIN)):
         return known[2]
     try:
-        why = await asyncio.to_thread(lambda: diagnose(report.gather(job.folder.path)))
+        why = await asyncio.to_thread(lambda: diagnose(gather(job.folder.path)))
         why = _without_place(why, job) if why else None
     except BitrawlError:  # the ledger is being made
         why = None

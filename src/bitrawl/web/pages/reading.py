@@ -5,7 +5,6 @@ import time
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -15,7 +14,6 @@ from bitrawl.errors import BitrawlError
 from bitrawl.jobs.reading import Hit, ListedPair, Mark, PairFilter, Reading, ReadPair, ReadSegment, VerdictState
 from bitrawl.languages import parse_language
 from bitrawl.model import Verdict
-from bitrawl.report.markup import escaped
 from bitrawl.store.reading_index import Languages, Order, Side
 from bitrawl.store.verdicts import Kind
 from bitrawl.web.names import METHODS
@@ -90,8 +88,8 @@ class ShownHit(NamedTuple):
     score: float
     lang_a: str
     lang_b: str
-    marked_a: Markup
-    marked_b: Markup
+    parts_a: list[tuple[str, bool]]  # and whether each is a part of what was searched
+    parts_b: list[tuple[str, bool]]
     before_a: str
     before_b: str
     after_a: str
@@ -106,8 +104,8 @@ class ShownHit(NamedTuple):
             segment.score,
             row.lang_a,
             row.lang_b,
-            _marked(segment.text_a, hit.marks_a),
-            _marked(segment.text_b, hit.marks_b),
+            _parts(segment.text_a, hit.marks_a),
+            _parts(segment.text_b, hit.marks_b),
             before.text_a if before else "",
             before.text_b if before else "",
             after.text_a if after else "",
@@ -115,14 +113,14 @@ class ShownHit(NamedTuple):
         )
 
 
-def _marked(text: str, marks: tuple[Mark, ...]) -> Markup:
+def _parts(text: str, marks: tuple[Mark, ...]) -> list[tuple[str, bool]]:
     parts, at = [], 0
     for mark in marks:
         if mark.start < at:
             continue
-        parts += [escaped(text[at : mark.start]), "<mark>", escaped(text[mark.start : mark.end]), "</mark>"]
+        parts += [(text[at : mark.start], False), (text[mark.start : mark.end], True)]
         at = mark.end
-    return Markup("".join([*parts, escaped(text[at:])]))  # noqa: S704 - each part is escaped
+    return [*parts, (text[at:], False)]
 
 
 async def pairs(request: Request) -> Response:
@@ -239,8 +237,7 @@ async def judge(request: Request) -> Response:
     found = await _pair(job, within)
     values: dict[str, Any] = {"job": job, "pair": ShownPair.of(found.pair)}
     if kind == Kind.PAIR:
-        html = fragment(request, "pair_verdict.html", **values)
-        return HTMLResponse(f'<div class="sticky judged" data-whole>{html}</div>')
+        return HTMLResponse(fragment(request, "pair_verdict.html", **values))
     segment = next(one for one in found.segments if one.key == key)
     return HTMLResponse(fragment(request, "segment.html", segment=ShownSegment.of(segment), **values))
 

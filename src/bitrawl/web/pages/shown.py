@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.report.plots import Written
+from bitrawl.show.plots import Written
 from bitrawl.web.intent import Verb
 from bitrawl.web.live import Live
 from bitrawl.web.rendering import words_of

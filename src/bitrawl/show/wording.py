@@ -141,6 +141,11 @@ def method_name(letter: str) -> str:
     return METHODS.get(letter, (letter, ""))[0]
 
 
+def with_code(language: str) -> str:
+    """French (fr)."""
+    return f"{language_name(language)} ({language})"
+
+
 def language_pair(a: str, b: str) -> str:
     """English–French."""
     return f"{language_name(a)}–{language_name(b)}"
@@ -202,3 +207,8 @@ def enumerated(parts: Iterable[str]) -> str:
     """A, b and c."""
     *most, last = list(parts) or ["none"]
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def shortened(text: str, width: int) -> str:
+    """The beginning of the text, with a mark if there is more."""
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
