@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bitrawl.align.documents import Document, Text
-from bitrawl.align.lexical import LexicalAligner
+from bitrawl.mine.align_evidence import Document, Text
+from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Language
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "alignment"

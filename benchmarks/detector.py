@@ -25,9 +25,8 @@ from bitrawl.assemble.discovery import site_judges
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.discover.paper_check import PaperSiteCheck
-from bitrawl.discover.predictor import LinkPredictor
 from bitrawl.discover.site_check import DeclaredSiteCheck
-from bitrawl.discover.suggestions import SiteJudges, links_inside
+from bitrawl.discover.suggestions import LinkPredictor, SiteJudges, links_inside
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
 from bitrawl.jobs.site_checks import SiteChecks
 from bitrawl.model import Language, Link, LinkKind, Page, Skip, Stage
@@ -36,7 +35,7 @@ from bitrawl.text.language_names import spaced
 from bitrawl.training.folds import fold_of
 from bitrawl.training.link_predictor import FOLDS, fitted, gathered
 from bitrawl.url import Url
-from bitrawl.urls.marks import language_spellings
+from bitrawl.urls.tokens import language_spellings
 
 WEB = Path(__file__).parents[2] / "shared" / "discovery"
 CACHE = Path(os.environ.get("BITRAWL_BENCH_CACHE", Path(tempfile.gettempdir()) / "sitejobs")) / "detector"

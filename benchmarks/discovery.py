@@ -35,8 +35,8 @@ import msgspec
 from bitrawl.assemble.topics import Examples, topic_judge
 from bitrawl.config import Job, TopicSection
 from bitrawl.config import Walk as Strategy
-from bitrawl.discover.graph.host_languages import HostLanguages
-from bitrawl.discover.graph.names import without_www
+from bitrawl.discover.graph_files import without_www
+from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.errors import UrlError
 from bitrawl.jobs.graphs import open_backlinks

@@ -41,9 +41,8 @@ from benchmarks.homes import HOMES, HomesWeb, homes_web
 from bitrawl.assemble.strategies import Topic, strategy
 from bitrawl.assemble.topics import Examples, learned_terms, topic_judge
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
-from bitrawl.crawl.frontier import Budget, Frontier, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance
 from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay

@@ -35,9 +35,8 @@ from bitrawl.assemble.fetching import codec
 from bitrawl.assemble.strategies import Topic, strategy
 from bitrawl.assemble.topics import Examples, topic_judge
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
-from bitrawl.crawl.frontier import Budget, Frontier, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Visit
 from bitrawl.page.analyser import page_reader
@@ -47,8 +46,8 @@ from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay, ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
 from bitrawl.store.replay import open_archives
-from bitrawl.text.ngrams.kneser_ney import train
-from bitrawl.text.ngrams.sequences import sequences
+from bitrawl.text.ngram_estimation import train
+from bitrawl.text.ngram_models import sequences
 from bitrawl.url import Url
 
 SHARED = DOMAIN.parent

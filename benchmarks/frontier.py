@@ -6,8 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bitrawl.crawl.frontier import Frontier, Politeness
-from bitrawl.crawl.memory_queue import MemoryQueue
+from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
 from bitrawl.crawl.scope import Sites
 from bitrawl.model import Link, LinkKind
 from bitrawl.protocols import Queue

@@ -30,10 +30,9 @@ from bitrawl import config
 from bitrawl.assemble.crawling import check
 from bitrawl.assemble.fetching import codec
 from bitrawl.demo import bundled
-from bitrawl.discover.graph.build import build_graph
-from bitrawl.discover.graph.index import GraphIndex
-from bitrawl.discover.graph.table import read_table
-from bitrawl.discover.graph.wat import is_wat, read_wat
+from bitrawl.discover.backlinks import is_wat, read_table, read_wat
+from bitrawl.discover.graph_build import build_graph
+from bitrawl.discover.graph_index import GraphIndex
 from bitrawl.errors import BitrawlError
 from bitrawl.jobs.topics import segment_texts
 from bitrawl.model import Capture, Language

@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 from isal import igzip
 
-from bitrawl.discover.graph.around import Caps
-from bitrawl.discover.graph.build import build_graph
-from bitrawl.discover.graph.index import GraphIndex
-from bitrawl.discover.graph.names import reversed_host
+from bitrawl.discover.graph_build import build_graph
+from bitrawl.discover.graph_files import reversed_host
+from bitrawl.discover.graph_index import Caps, GraphIndex
 
 EDGES = 10_000_000
 HOSTS = 500_000

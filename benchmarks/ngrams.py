@@ -17,11 +17,9 @@ import numpy as np
 from benchmarks.analysis import REAL, bench_pages, real_pages
 from bitrawl.model import Capture, Page
 from bitrawl.page.analyser import page_reader
-from bitrawl.text.ngrams.arpa import read_arpa, write_arpa
-from bitrawl.text.ngrams.kneser_ney import train
-from bitrawl.text.ngrams.model import NgramModel
-from bitrawl.text.ngrams.sequences import sequences
-from bitrawl.topic.perplexity import PerplexityRelevance
+from bitrawl.text.ngram_estimation import train
+from bitrawl.text.ngram_models import NgramModel, read_arpa, sequences, write_arpa
+from bitrawl.topic.judge import PerplexityRelevance
 from bitrawl.url import Url
 
 T = TypeVar("T")

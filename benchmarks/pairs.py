@@ -31,12 +31,12 @@ from msgspec import structs
 from benchmarks.changed_urls import ChangedUrls, with_changed_urls
 from benchmarks.strategies import CACHE, SITES
 from bitrawl import demo
+from bitrawl.mine.evidence import ALL, METHODS_OF
+from bitrawl.mine.page_score import MODEL, ScoreModel
+from bitrawl.mine.pairing import Pairing, PairingResult, PairingSettings
+from bitrawl.mine.site import language_of
 from bitrawl.model import Language, Method, Page
-from bitrawl.pair.condensing import language_of
-from bitrawl.pair.evidence import ALL, METHODS_OF
-from bitrawl.pair.pairing import Pairing, PairingResult, PairingSettings
-from bitrawl.pair.scoring import MODEL, ScoreModel
-from bitrawl.simulation.truth import UrlPair, in_order
+from bitrawl.simulation.trial import UrlPair, in_order
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.schema import VERSION
 from bitrawl.text.template import without_template
@@ -215,7 +215,7 @@ def main() -> None:
     if asked.urls and not asked.sites:
         parser.error("name the sites that are to have other URLs")
     if not SITES.exists():
-        print(f"pairs: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)")
+        print(f"pairs: {SITES} is not here (frozen copies of the sites that src/bitrawl/mine/models/pairs.md names)")
         demo_web()
         return
     packs = [pack for folder in (SITES, *asked.packs) for pack in open_packs(folder)]

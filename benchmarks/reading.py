@@ -16,8 +16,9 @@ from pathlib import Path
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.reading import PairFilter, Reading, VerdictState
 from bitrawl.jobs.reading_index import is_due
+from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
-from bitrawl.store.findings import Findings, SiteFindings
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import Languages, Order, Side
 from bitrawl.url import Url

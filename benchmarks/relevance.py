@@ -43,14 +43,12 @@ from bitrawl.page.analyser import page_reader
 from bitrawl.protocols import RelevanceModel
 from bitrawl.store.analyses import Analyses
 from bitrawl.store.replay import open_archives
-from bitrawl.text.ngrams.kneser_ney import train
-from bitrawl.text.ngrams.model import NgramModel
-from bitrawl.text.ngrams.sequences import sequences
-from bitrawl.topic.hashed import Document
+from bitrawl.text.ngram_estimation import train
+from bitrawl.text.ngram_models import NgramModel, sequences
+from bitrawl.topic.judge import PerplexityRelevance, perplexities
 from bitrawl.topic.learned import read_page
-from bitrawl.topic.perplexity import PerplexityRelevance, perplexities
-from bitrawl.topic.subject import Subject
-from bitrawl.topic.terms import TermRelevance
+from bitrawl.topic.subject import Document, Subject
+from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url
 
 DOMAIN = Path(__file__).parents[2] / "shared" / "domain"

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.strategies import CACHE, SITES
+from bitrawl.mine.pairing import Pairing
 from bitrawl.model import (
     Alternate,
     AlternateSource,
@@ -46,7 +47,6 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.pair.pairing import Pairing
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.template import relabelled
@@ -319,7 +319,7 @@ def main() -> None:
     if asked.folder:
         print(json.dumps(measured(asked.folder, mine if asked.mine else pair)))
     elif not SITES.exists():
-        print(f"scale: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)")
+        print(f"scale: {SITES} is not here (frozen copies of the sites that src/bitrawl/mine/models/pairs.md names)")
     else:
         table(asked.pages, asked.kilobytes, "mine" if asked.mine else "pair")
 

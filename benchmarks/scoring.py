@@ -55,8 +55,8 @@ from bitrawl.simulation.trial import run_trial
 from bitrawl.store.replay import Archives, open_archives
 from bitrawl.training.site_packs import SitePack
 from bitrawl.url import Url
-from bitrawl.urls.language.model import LinearUrlLanguageModel
-from bitrawl.urls.parallel.model import TreeUrlPairModel, load_trees
+from bitrawl.urls.language_model import LinearUrlLanguageModel
+from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees
 
 STRATEGIES = (Strategy.ADAPTIVE, Strategy.URL_MODELS)
 DEMO = "bundled web"

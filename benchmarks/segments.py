@@ -21,8 +21,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from bitrawl.corpus.judging import Judge
-from bitrawl.corpus.segment_score import bundled
+from bitrawl.mine.judging import Judge
+from bitrawl.mine.segment_score import bundled
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
@@ -137,7 +137,7 @@ def main() -> None:
     parser.add_argument("--read", type=int)
     asked, _ = parser.parse_known_args()
     if not SHARED.exists():
-        print(f"segments: {SHARED} is not here (src/bitrawl/corpus/models/segments.md names its parts)")
+        print(f"segments: {SHARED} is not here (src/bitrawl/mine/models/segments.md names its parts)")
         return
     if asked.read:
         print_pairs(asked.read)

@@ -19,9 +19,8 @@ from bitrawl.languages import same_language
 from bitrawl.model import Capture, Language, Page, Reason, Sitemap, Skip, Stage
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
-from bitrawl.simulation.cache import RememberedAnalyses
-from bitrawl.simulation.replay import Replay
-from bitrawl.simulation.truth import Truth, UrlPair
+from bitrawl.simulation.replay import RememberedAnalyses, Replay
+from bitrawl.simulation.trial import Truth, UrlPair
 from bitrawl.store.analyses import Analyses
 from bitrawl.store.replay import Archives, open_archives
 from bitrawl.training.site_packs import SitePack

@@ -48,8 +48,7 @@ from bitrawl.errors import UrlError
 from bitrawl.model import Capture, Directive, Language, Link, LinkKind, Page, Sitemap
 from bitrawl.simulation.measure import Figures
 from bitrawl.simulation.replay import Replay, ReplayClock, Settings, opened_replay
-from bitrawl.simulation.trial import run_trial
-from bitrawl.simulation.truth import Truth
+from bitrawl.simulation.trial import Truth, run_trial
 from bitrawl.training.adaptive import LEAST_PAIRS, fit, named, traces
 from bitrawl.training.folds import without as others
 from bitrawl.training.site_packs import SitePack
@@ -318,7 +317,7 @@ def main() -> None:
     given = parser.parse_args()
     if not SITES.exists():
         print(
-            f"strategies: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)"
+            f"strategies: {SITES} is not here (frozen copies of the sites that src/bitrawl/mine/models/pairs.md names)"
         )
         print("on an archive of your own: bitrawl simulate site.warc.gz --langs en,fr")
         return

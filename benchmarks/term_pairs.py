@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from bitrawl.corpus.term_pairs import FoundPair, find_pairs
+from bitrawl.corpus.terms import FoundPair, find_pairs
 from bitrawl.demo.content import sites
 from bitrawl.jobs.terms import MIN_SCORE, bilingual_terms
 from bitrawl.model import Language
-from bitrawl.text.keyness import Keyness, general_rates
-from bitrawl.text.phrases import Phrases, Texts
+from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 from bitrawl.text.sentences import sentences
 from bitrawl.text.words import words
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from benchmarks.analysis import REAL, bench_pages, ours, real_pages
 from bitrawl.model import Language, Page
 from bitrawl.topic.term_list import Term, TermList
-from bitrawl.topic.terms import TermRelevance
+from bitrawl.topic.term_relevance import TermRelevance
 
 SIZES = (50, 500, 5000)
 

@@ -36,22 +36,22 @@ from msgspec.structs import replace
 
 from benchmarks.strategies import CACHE, SITES
 from benchmarks.translator import tokens, trained
-from bitrawl.align.pages import translated_part
 from bitrawl.config import Thresholds
-from bitrawl.corpus.judging import ThresholdFilter
 from bitrawl.jobs.site_mining import BATCH, SAMPLE
-from bitrawl.mining import Miner
+from bitrawl.mine.aligned_pages import translated_part
+from bitrawl.mine.judging import ThresholdFilter
+from bitrawl.mine.pairing import Pairing, PairingSettings
+from bitrawl.mine.stages import Miner
 from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
-from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.simulation.replay import opened_replay
-from bitrawl.simulation.truth import UrlPair
+from bitrawl.simulation.trial import UrlPair
 from bitrawl.store.unit_merger import merged
-from bitrawl.text.bare import bare
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.template import without_template
+from bitrawl.text.words import bare
 from bitrawl.training.site_packs import SitePack, known_pairs
 from bitrawl.url import Url
-from bitrawl.urls.parallel.rules import rule_pairs
+from bitrawl.urls.pair_model import rule_pairs
 
 ENGLISH = Language("en")
 # Six ways to write a language into a URL, and three target languages: a mixture of suffixes and directories; a directory
@@ -322,7 +322,7 @@ def main() -> None:
     asked, _ = parser.parse_known_args()
     if not SITES.exists():
         print(
-            f"translation: {SITES} is not here (frozen copies of the sites that src/bitrawl/pair/models/pairs.md names)"
+            f"translation: {SITES} is not here (frozen copies of the sites that src/bitrawl/mine/models/pairs.md names)"
         )
         return
     if missing := [name for name in ("thot", "sacrebleu") if importlib.util.find_spec(name) is None]:

@@ -19,8 +19,7 @@ from bitrawl.model import UNDETERMINED, Language
 from bitrawl.training.url_language import Labelled, fit, read_urls, training_urls
 from bitrawl.training.url_language_words import base_language
 from bitrawl.url import Url
-from bitrawl.urls.language.model import LinearUrlLanguageModel, UrlLanguageData
-from bitrawl.urls.language.rules import language_by_rules
+from bitrawl.urls.language_model import LinearUrlLanguageModel, UrlLanguageData, language_by_rules
 
 SHARED = Path(__file__).parents[2] / "shared"
 FOLDS = 3

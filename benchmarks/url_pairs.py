@@ -34,11 +34,16 @@ from bitrawl.training.url_pairs import (
     training_cases,
 )
 from bitrawl.url import Url
-from bitrawl.urls.marked_tokens import PAGE_WORDS, marked_tokens
-from bitrawl.urls.parallel.comparison import FEATURES
-from bitrawl.urls.parallel.model import TreeUrlPairModel, bundled_trees, feature_rows
-from bitrawl.urls.parallel.rules import RuleUrlPairModel, rule_pairs
-from bitrawl.urls.sitewide.matching import THRESHOLD, MatchingModels, match_urls, one_to_one
+from bitrawl.urls.pair_model import (
+    FEATURES,
+    RuleUrlPairModel,
+    TreeUrlPairModel,
+    bundled_trees,
+    feature_rows,
+    rule_pairs,
+)
+from bitrawl.urls.site_pairs import THRESHOLD, MatchingModels, match_urls, one_to_one
+from bitrawl.urls.tokens import PAGE_WORDS, marked_tokens
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 LOSS, SEEDS = 0.15, (1, 2, 3)
@@ -50,7 +55,7 @@ Counts = defaultdict[tuple[str, str], list[int]]  # right, found, wanted
 def main() -> None:
     if not DATA.exists():
         print(f"url_pairs: {DATA} is not here; public sources: github.com/L3viathan/wmt16 (WMT16's training pairs),")
-        print("github.com/mdn/translated-content, and the sites that src/bitrawl/pair/models/pairs.md names")
+        print("github.com/mdn/translated-content, and the sites that src/bitrawl/mine/models/pairs.md names")
         return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parts", nargs="+", default=["collective", "kinds", "time", "wmt16", "negatives"])

@@ -3,15 +3,19 @@
 import pytest
 from small_site import EN, FR, alternate, articles, images, links, page
 
+from bitrawl.mine.content import KeptSpace
+from bitrawl.mine.detectors import (
+    DeclaredDetector,
+    DigitDetector,
+    ImageDetector,
+    MutualDetector,
+    StructureDetector,
+    UrlDetector,
+)
+from bitrawl.mine.evidence import Evidence, Known
+from bitrawl.mine.parents import BridgeDetector, ParentDetector
+from bitrawl.mine.site import condense
 from bitrawl.model import Language
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.content import KeptSpace
-from bitrawl.pair.declared import DeclaredDetector, MutualDetector
-from bitrawl.pair.evidence import Evidence, Known
-from bitrawl.pair.images import DigitDetector, ImageDetector
-from bitrawl.pair.parents import BridgeDetector, ParentDetector
-from bitrawl.pair.structure import StructureDetector
-from bitrawl.pair.url_pairs import UrlDetector
 
 
 class Kept:

@@ -16,7 +16,7 @@ from bitrawl.cli import main
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.bootstrap import Asked, Manners, bootstrap, endpoint, read
 from bitrawl.jobs.bootstrap_outcome import Progress, Step, read_found, read_progress
-from bitrawl.topic.wiki.titles import Exclusion
+from bitrawl.topic.wiki_topic import Exclusion
 
 SUBJECT = "Health and safety at work"
 OUTPUT = ("topic.txt", "terms.tsv", "seeds.txt", "sites.txt")

@@ -26,9 +26,10 @@ from bitrawl.jobs import mining
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.site_mining import MinedSite, SiteMiner
 from bitrawl.jobs.worker import MiningWorkers
-from bitrawl.mining import PairedSite
+from bitrawl.mine.findings import SiteFindings
+from bitrawl.mine.stages import PairedSite
 from bitrawl.store.database import locked
-from bitrawl.store.findings import Findings, SiteFindings
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.schema import VERSION
 from bitrawl.store.summary import summarise

@@ -22,7 +22,7 @@ from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
 from bitrawl.show import harvest
 from bitrawl.simulation.replay import Settings, opened_replay
-from bitrawl.simulation.truth import Truth, in_order, read_pairs, write_pairs
+from bitrawl.simulation.trial import Truth, in_order, read_pairs, write_pairs
 from bitrawl.store.analyses import Analyses
 from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.url import Url

@@ -9,9 +9,7 @@ from neural.tiny_xlm import save_base
 from typer.testing import CliRunner
 
 from bitrawl.cli import app
-from bitrawl.urls.classifier import url_text
-from bitrawl.urls.language.transformer import load_language_transformer
-from bitrawl.urls.parallel.transformer import load_pair_transformer
+from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer, url_text
 
 run = CliRunner().invoke
 

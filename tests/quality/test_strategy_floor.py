@@ -9,8 +9,7 @@ from table_site import Walk, page, site, url
 from bitrawl.model import Alternate, AlternateSource, Language, Link, LinkKind, Page
 from bitrawl.protocols import LinkScorer
 from bitrawl.simulation.measure import Figures, measure
-from bitrawl.simulation.trial import Run, Stop
-from bitrawl.simulation.truth import Truth, UrlPair, in_order
+from bitrawl.simulation.trial import Run, Stop, Truth, UrlPair, in_order
 from bitrawl.strategies.adaptive.scorer import Adaptive
 from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.url import Url

@@ -12,8 +12,8 @@ from bitrawl.model import Capture, Language, Reason, Skip, Stage
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.testing import FakeClock, FakeWeb
-from bitrawl.topic.wiki.answers import KeptAnswers
-from bitrawl.topic.wiki.citations import CitedSite
+from bitrawl.topic.wiki_api import KeptAnswers
+from bitrawl.topic.wiki_topic import CitedSite
 from bitrawl.url import Url
 
 EN, DE, IT = map(Language, ("en", "de", "it"))

@@ -1,9 +1,9 @@
 import numpy as np
 from small_site import EN, FR, WORDS, articles, page
 
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.content import KeptSpace, Lexicons, LexiconSpace, WordIndex
-from bitrawl.pair.evidence import Evidence, Known, pair_key
+from bitrawl.mine.content import KeptSpace, Lexicons, LexiconSpace, WordIndex
+from bitrawl.mine.evidence import Evidence, Known, pair_key
+from bitrawl.mine.site import condense
 
 
 def test_names_and_numbers_find_the_translation():

@@ -1,9 +1,9 @@
 import pytest
 from small_site import EN, FR, alternate, links, page
 
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.declared import DeclaredDetector, MutualDetector, claims
-from bitrawl.pair.evidence import Known
+from bitrawl.mine.detectors import DeclaredDetector, MutualDetector, claims
+from bitrawl.mine.evidence import Known
+from bitrawl.mine.site import condense
 
 A, B, C = (f"http://site.test/{name}" for name in ("a", "b", "c"))
 

@@ -22,7 +22,7 @@ from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.summary import summarise
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.topic.term_list import Term, TermList
-from bitrawl.topic.terms import TermRelevance
+from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url
 
 LANGUAGES = (Language("en"), Language("fr"))

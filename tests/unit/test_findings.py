@@ -8,7 +8,9 @@ import msgspec
 import pytest
 from small_site import EN, FR, articles
 
-from bitrawl.mining import Miner
+from bitrawl.mine.findings import RefusedPair, SiteFindings
+from bitrawl.mine.pairing import PairingResult
+from bitrawl.mine.stages import Miner
 from bitrawl.model import (
     Language,
     Lease,
@@ -23,11 +25,10 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.pair.pairing import PairingResult
 from bitrawl.report.job.facts import gather
 from bitrawl.show.job_report import render
 from bitrawl.store import statistics
-from bitrawl.store.findings import Findings, RefusedPair, SiteFindings
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url

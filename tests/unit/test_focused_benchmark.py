@@ -7,7 +7,7 @@ import pytest
 from benchmarks.focused import Accepted, Fetched, accepted, perplexity_curve, share, within
 from benchmarks.servers import PagedWeb, Without, moved, redirects
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Relevance, Skip
-from bitrawl.text.ngrams.sequences import sequences
+from bitrawl.text.ngram_models import sequences
 from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")

@@ -1,8 +1,7 @@
 import pytest
 
 from bitrawl.url import Url
-from bitrawl.urls.habits import Habits
-from bitrawl.urls.patterns import Part, difference
+from bitrawl.urls.patterns import Habits, Part, difference
 from bitrawl.urls.tokens import raw_tokens
 
 

@@ -3,10 +3,9 @@ import math
 import pytest
 from small_site import EN, FR, images, page
 
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.evidence import Known
-from bitrawl.pair.images import DigitDetector, ImageDetector, RareImages, density_threshold, digits
-from bitrawl.pair.site import hashed
+from bitrawl.mine.detectors import DigitDetector, ImageDetector, RareImages, density_threshold, digits
+from bitrawl.mine.evidence import Known
+from bitrawl.mine.site import condense, hashed
 
 
 def test_the_threshold_is_the_minimum_after_the_main_lobe():

@@ -8,16 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitrawl.corpus.judging import (
-    MEASURES,
-    Flag,
-    Judge,
-    Rejection,
-    ThresholdFilter,
-    Thresholds,
-    length_ratio,
-    rejection,
-)
+from bitrawl.mine.judging import MEASURES, Flag, Judge, Rejection, ThresholdFilter, Thresholds, length_ratio, rejection
 from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
 from bitrawl.store.unit_merger import DUPLICATE, NEAR_DUPLICATE, merged
 from bitrawl.text.language import NgramLanguageIdentifier

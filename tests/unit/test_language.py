@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from bitrawl.languages import parse_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.language import LONG, WINDOW, NgramLanguageIdentifier, NgramModel, sample
-from bitrawl.text.variants import chinese_script
+from bitrawl.text.language import LONG, WINDOW, NgramLanguageIdentifier, NgramModel, chinese_script, sample
 
 ENGLISH = "The committee will publish its report on the state of the rivers before the end of the year."
 FRENCH = "Le comité publiera son rapport sur l'état des rivières avant la fin de l'année."

@@ -8,9 +8,8 @@ import pytest
 
 from bitrawl.errors import ConfigError
 from bitrawl.model import Alternate, AlternateSource, Language, Link, LinkKind, Page, Paragraph, Relevance
-from bitrawl.topic.hashed import document
 from bitrawl.topic.learned import LearnedRelevance
-from bitrawl.topic.subject import LEAST_INHERITED, Subject
+from bitrawl.topic.subject import LEAST_INHERITED, Subject, document
 from bitrawl.url import Url
 
 EN, FR, ZH, EU = (Language(code) for code in ("en", "fr", "zh", "eu"))

@@ -13,8 +13,7 @@ import pytest
 from bitrawl.assemble.fetching import most_waiting
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.new_links import MAX_SITEMAPS
-from bitrawl.crawl.scope import Scope, Sites
+from bitrawl.crawl.scope import MAX_SITEMAPS, Scope, Sites
 from bitrawl.errors import DiskFullError, OutOfMemoryError, UrlError
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage, Visit
 from bitrawl.store.ledger import Ledger

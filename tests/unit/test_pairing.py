@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from small_site import EN, FR, WORDS, articles, page
 
+from bitrawl.mine.evidence import ALL, pair_key
+from bitrawl.mine.page_score import COLUMN, NAMES, Candidates, ScoreModel, best_rivals
+from bitrawl.mine.pairing import Pairing, PairingSettings, by_itself
+from bitrawl.mine.site import condense
 from bitrawl.model import Method
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.evidence import ALL, pair_key
-from bitrawl.pair.features import COLUMN, NAMES, Candidates, best_rivals
-from bitrawl.pair.pairing import Pairing, PairingSettings, by_itself
-from bitrawl.pair.scoring import ScoreModel
 from bitrawl.urls.patterns import learn
 
 CONVENTIONS = {
@@ -156,7 +155,7 @@ SCRIPT = """
 import sys
 from small_site import EN, FR, articles, images
 import msgspec
-from bitrawl.pair.pairing import Pairing
+from bitrawl.mine.pairing import Pairing
 
 pages, _ = articles(14, "http://s.test/en/a{}.html", "http://s.test/fr/b{}.html", seed=5)
 pages = [

@@ -8,14 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_site import EN, FR, alternate, articles, images, links, page
 
+from bitrawl.mine.detectors import UrlDetector
+from bitrawl.mine.evidence import Known
+from bitrawl.mine.pairing import Pairing, PairingSettings
+from bitrawl.mine.site import MAX_TEXT, condense
 from bitrawl.model import Language, Page, Sitemap
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.evidence import Known
-from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.pair.site import MAX_TEXT
-from bitrawl.pair.url_pairs import UrlDetector
 from bitrawl.url import Url
-from bitrawl.urls.sitewide.by_language import LIKELY
+from bitrawl.urls.site_pairs import LIKELY
 
 DE = Language("de")
 ODD = {

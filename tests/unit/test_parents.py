@@ -1,10 +1,10 @@
 import numpy as np
 from small_site import EN, FR, links, page
 
+from bitrawl.mine.evidence import Known, pair_key
+from bitrawl.mine.parents import BridgeDetector, ParentDetector, Relatives, aligned_links
+from bitrawl.mine.site import condense
 from bitrawl.model import Language
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.evidence import Known, pair_key
-from bitrawl.pair.parents import BridgeDetector, ParentDetector, Relatives, aligned_links
 
 ENGLISH = [f"http://s.test/e{n}" for n in range(5)]
 FRENCH = [f"http://s.test/f{n}" for n in range(5)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bitrawl.discover.predictor import Asked, LinkPredictor, features, places
+from bitrawl.discover.suggestions import Asked, LinkPredictor, features, places
 from bitrawl.model import Language, Link, LinkKind, Page
 from bitrawl.training.folds import splits
 from bitrawl.training.link_predictor import Example, fitted, held_out

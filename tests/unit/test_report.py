@@ -11,6 +11,8 @@ from kept_findings import Aligned, keep_findings
 
 from bitrawl.errors import StoreError
 from bitrawl.languages import language_name
+from bitrawl.mine.findings import RefusalReason as WhyNot
+from bitrawl.mine.findings import RefusedPair
 from bitrawl.model import (
     Language,
     Lease,
@@ -26,7 +28,6 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.pair.verification import RefusalReason as WhyNot
 from bitrawl.report.job.counting import SpreadSample
 from bitrawl.report.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES, gather
 from bitrawl.show.diagnosis import diagnose
@@ -34,7 +35,7 @@ from bitrawl.show.job_report import brief, render, write
 from bitrawl.show.plots import COLOURS, Series, histogram, lines
 from bitrawl.show.templating import new_environment
 from bitrawl.show.wording import METHODS, REFUSALS, SKIPS, duration, share
-from bitrawl.store.findings import Findings, RefusedPair
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 

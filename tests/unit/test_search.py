@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from bitrawl.align.documents import Document, Text
-from bitrawl.align.dynamic import Lattices, Posteriors
-from bitrawl.align.evidence import Cut
-from bitrawl.align.lexical import Knowledge, LexicalAligner, _frozen
-from bitrawl.align.pieces import CELLS, LARGE, Parts, Passed, Pieces, batches
+from bitrawl.mine.align_evidence import Cut, Document, Text
+from bitrawl.mine.align_search import CELLS, LARGE, Parts, Passed, Pieces, batches
+from bitrawl.mine.beads import Lattices, Posteriors
+from bitrawl.mine.lexical_aligner import Knowledge, LexicalAligner, _frozen
 from bitrawl.model import Language
 
 EN, FR = Language("en"), Language("fr")

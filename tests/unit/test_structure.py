@@ -1,10 +1,10 @@
 import pytest
 from small_site import EN, FR, articles, page
 
+from bitrawl.mine.detectors import StructureDetector, comparable, letter_of, measures, selected, similarity
+from bitrawl.mine.evidence import Known
+from bitrawl.mine.site import condense
 from bitrawl.model import Method
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.evidence import Known
-from bitrawl.pair.structure import StructureDetector, comparable, letter_of, measures, selected, similarity
 
 
 def test_translations_are_built_alike_and_other_pages_less():

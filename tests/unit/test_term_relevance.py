@@ -4,7 +4,7 @@ import pytest
 
 from bitrawl.model import Language, Metadata, Page, Paragraph
 from bitrawl.topic.term_list import Term, TermList
-from bitrawl.topic.terms import Place, TermRelevance, TermThresholds
+from bitrawl.topic.term_relevance import Place, TermRelevance, TermThresholds
 from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")

@@ -7,6 +7,7 @@ import pytest
 import tomli_w
 from kept_findings import keep_findings
 
+from bitrawl.mine.findings import RefusedPair
 from bitrawl.model import (
     Language,
     Lease,
@@ -25,7 +26,7 @@ from bitrawl.report.job.facts import gather
 from bitrawl.show.diagnosis import diagnose
 from bitrawl.show.job_report import brief, explained, render
 from bitrawl.show.plots import histogram
-from bitrawl.store.findings import Findings, RefusedPair
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.statistics import Border, Share
 from bitrawl.url import Url

@@ -22,9 +22,9 @@ from bitrawl.model import (
 )
 from bitrawl.strategies.perplexity import LEAST, Perplexity, score_of
 from bitrawl.strategies.terms import HIGHEST, TRANSLATION, Terms
-from bitrawl.topic.perplexity import ENDLESS
+from bitrawl.topic.judge import ENDLESS
 from bitrawl.topic.term_list import Term, TermList
-from bitrawl.topic.terms import TermRelevance
+from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url
 
 SITE = SiteKnowledge("site.test")

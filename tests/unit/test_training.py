@@ -11,21 +11,21 @@ from made_up_pack import NOTICES, write_pack
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.errors import ConfigError
+from bitrawl.mine.page_score import ScoreModel
+from bitrawl.mine.pairing import Pairing
 from bitrawl.model import Language
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.page.outline import outline
-from bitrawl.pair.pairing import Pairing
-from bitrawl.pair.scoring import ScoreModel
-from bitrawl.simulation.truth import in_order
+from bitrawl.simulation.trial import in_order
 from bitrawl.strategies.adaptive.link_table import Column
 from bitrawl.strategies.adaptive.scorer import column_weights
 from bitrawl.text.language import NgramLanguageIdentifier, NgramModel
 from bitrawl.training import adaptive, boilerplate, pairs, perceptron
 from bitrawl.training.site_packs import SitePack
 from bitrawl.url import Url
-from bitrawl.urls.language.model import LinearUrlLanguageModel, UrlLanguageData
-from bitrawl.urls.parallel.model import TreeUrlPairModel, load_trees
-from bitrawl.urls.sitewide.matching import MatchingModels, match_urls
+from bitrawl.urls.language_model import LinearUrlLanguageModel, UrlLanguageData
+from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees
+from bitrawl.urls.site_pairs import MatchingModels, match_urls
 
 EN, FR = map(Language, ("en", "fr"))
 WORDS = [

@@ -20,7 +20,7 @@ from benchmarks.translation import (
 from benchmarks.translator import LanguageModel, Translator, phrase_pairs, tokens
 from bitrawl.model import Language, Link, LinkKind, Page
 from bitrawl.url import Url
-from bitrawl.urls.parallel.rules import rule_pairs
+from bitrawl.urls.pair_model import rule_pairs
 
 EN, FR = Language("en"), Language("fr")
 PAIRS = [(Url.parse(f"https://a.org/en/{n}"), Url.parse(f"https://a.org/fr/{n}")) for n in range(1000)]

@@ -5,8 +5,8 @@ from bitrawl.training.made_up_urls import MADE_UP_KINDS, made_up, made_up_kind
 from bitrawl.training.url_examples import Example
 from bitrawl.training.url_kinds import Kind, kind_of, kinds_of, shows
 from bitrawl.url import Url
-from bitrawl.urls.marks import abbreviates
-from bitrawl.urls.sitewide.ordering import aligned
+from bitrawl.urls.site_candidates import aligned
+from bitrawl.urls.tokens import abbreviates
 
 EN, FR, DE = map(Language, ("en", "fr", "de"))
 

@@ -8,9 +8,8 @@ from typer.testing import CliRunner
 from bitrawl.cli.urls import app as urls_app
 from bitrawl.languages import same_language
 from bitrawl.url import Url
-from bitrawl.urls.language.evidence import UrlReader
-from bitrawl.urls.language.model import REMEMBERED, LinearUrlLanguageModel, UrlLanguageData
-from bitrawl.urls.language.rules import language_by_rules
+from bitrawl.urls.language_evidence import UrlReader
+from bitrawl.urls.language_model import REMEMBERED, LinearUrlLanguageModel, UrlLanguageData, language_by_rules
 
 # Written for this test, not taken from any data; hosts are invented.
 MARKED = """

@@ -3,10 +3,10 @@ import random
 import pytest
 from small_site import EN, FR, page
 
+from bitrawl.mine.detectors import UrlDetector, by_replacements
+from bitrawl.mine.evidence import Known, page_numbers
+from bitrawl.mine.site import condense
 from bitrawl.model import Language
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.evidence import Known, page_numbers
-from bitrawl.pair.url_pairs import UrlDetector, by_replacements
 from bitrawl.url import Url
 from bitrawl.urls.patterns import difference, learn
 from bitrawl.urls.tokens import raw_tokens

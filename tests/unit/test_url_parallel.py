@@ -8,7 +8,7 @@ from bitrawl.model import Language
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.training.url_negatives import Generator, negatives
 from bitrawl.url import Url
-from bitrawl.urls.parallel.model import TreeUrlPairModel, load_trees
+from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees
 
 MODEL = TreeUrlPairModel()
 

@@ -12,9 +12,14 @@ from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.training.url_transformers import Settings, inverse_root, macro_f1, train_languages, train_pairs
 from bitrawl.url import Url
-from bitrawl.urls.classifier import batches, url_text
-from bitrawl.urls.language.transformer import TransformerUrlLanguageModel, load_language_transformer
-from bitrawl.urls.parallel.transformer import TransformerUrlPairModel, load_pair_transformer
+from bitrawl.urls.transformers import (
+    TransformerUrlLanguageModel,
+    TransformerUrlPairModel,
+    batches,
+    load_language_transformer,
+    load_pair_transformer,
+    url_text,
+)
 
 
 class FakeClassifier:

@@ -8,20 +8,15 @@ import pytest
 
 from bitrawl.assemble.discovery import walk as new_walk
 from bitrawl.config import Walk as Strategy
-from bitrawl.crawl.frontier import Budget, Frontier, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.discover.graph.host_languages import HostLanguages
+from bitrawl.discover.barbosa import BackAndForth
+from bitrawl.discover.cocitation import PRIOR, CandidateValue
+from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.verdict import Answer, SiteVerdict
-from bitrawl.discover.walk.back_and_forth import BackAndForth
-from bitrawl.discover.walk.bayes import NaiveBayes
-from bitrawl.discover.walk.citations import Citations
-from bitrawl.discover.walk.facts import gather
-from bitrawl.discover.walk.neighbourhood import Candidate, Neighbourhood
-from bitrawl.discover.walk.value import PRIOR, CandidateValue
-from bitrawl.discover.walk.walk import MOST_PAGES, Walk
-from bitrawl.discover.walk.words import LinkWords
+from bitrawl.discover.walk import MOST_PAGES, Walk, gather
+from bitrawl.discover.walk_plan import Candidate, Citations, LinkWords, NaiveBayes, Neighbourhood
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Skip, Stage, Visit
 from bitrawl.simulation.replay import ReplayClock
 from bitrawl.simulation.trial import ReplayLedger

@@ -10,16 +10,16 @@ from babel.messages.pofile import read_po
 from starlette.testclient import TestClient
 
 from bitrawl.config import Strategy
-from bitrawl.corpus.judging import Flag
 from bitrawl.crawl.ending import RunRest, crawl_end
 from bitrawl.discover import site_check
 from bitrawl.discover.suggestions import Method as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
 from bitrawl.facts import Doing, Step
+from bitrawl.mine.judging import Flag
 from bitrawl.model import Method, Reason
 from bitrawl.show.plots import Bar, bars
-from bitrawl.topic.wiki.titles import Exclusion
+from bitrawl.topic.wiki_topic import Exclusion
 from bitrawl.web import names
 from bitrawl.web.app import application
 from bitrawl.web.language_input import typed_languages

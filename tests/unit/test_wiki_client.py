@@ -8,9 +8,7 @@ import pytest
 
 from bitrawl.errors import WikiError
 from bitrawl.model import Capture, Link, Reason, Skip, Stage
-from bitrawl.topic.wiki.answers import KeptAnswers
-from bitrawl.topic.wiki.api import ApiWiki
-from bitrawl.topic.wiki.client import ATTEMPTS, RefusedError, WikiClient
+from bitrawl.topic.wiki_api import ATTEMPTS, ApiWiki, KeptAnswers, RefusedError, WikiClient
 from bitrawl.url import Url
 
 API = Url.parse("https://wiki.test/w/api.php")

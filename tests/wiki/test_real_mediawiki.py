@@ -18,8 +18,7 @@ from bitrawl.assemble import fetching
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.bootstrap import Asked, Manners, bootstrap, read
 from bitrawl.jobs.bootstrap_outcome import Summary
-from bitrawl.topic.wiki.answers import KeptAnswers
-from bitrawl.topic.wiki.client import WikiClient
+from bitrawl.topic.wiki_api import KeptAnswers, WikiClient
 from bitrawl.url import Url
 
 AT_ONCE = Manners(allow_private=True, delay=0.0, contact="test@example.org")

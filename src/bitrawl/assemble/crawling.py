@@ -18,7 +18,7 @@ from bitrawl.crawl.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawl.preview import Previewer
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.discover.walk.walk import Walk as SiteWalk
+from bitrawl.discover.walk import Walk as SiteWalk
 from bitrawl.errors import ConfigError
 from bitrawl.model import Link, LinkKind, Reason, Visit
 from bitrawl.page.analyser import page_reader

@@ -12,12 +12,10 @@ from pathlib import Path
 from yarl import URL
 
 from bitrawl.config import Job
-from bitrawl.crawl.addresses import Endpoint
-from bitrawl.crawl.decompress import Expansion, content_codings, expand
+from bitrawl.crawl.bodies import JSON, Expansion, content_codings, expand, media_type
+from bitrawl.crawl.connections import Endpoint, Proxies
 from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher
-from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.sniff import JSON, media_type
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language, Reason
 from bitrawl.page.analyser import page_reader

@@ -22,12 +22,9 @@ from bitrawl.strategies.perplexity import Perplexity
 from bitrawl.strategies.terms import Terms
 from bitrawl.strategies.url_models import UrlModels
 from bitrawl.strategies.url_patterns.scorer import UrlPatterns
-from bitrawl.urls.language.model import LinearUrlLanguageModel
-from bitrawl.urls.language.rules import RuleUrlLanguageModel
-from bitrawl.urls.language.transformer import load_language_transformer
-from bitrawl.urls.parallel.model import TreeUrlPairModel
-from bitrawl.urls.parallel.rules import RuleUrlPairModel
-from bitrawl.urls.parallel.transformer import load_pair_transformer
+from bitrawl.urls.language_model import LinearUrlLanguageModel, RuleUrlLanguageModel
+from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel
+from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer
 
 
 class UrlModelNames(NamedTuple):

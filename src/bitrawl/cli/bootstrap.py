@@ -13,7 +13,7 @@ from bitrawl.jobs.bootstrap import bootstrap as run_bootstrap
 from bitrawl.jobs.bootstrap_outcome import Summary
 from bitrawl.jobs.settings import Group, listed
 from bitrawl.languages import language_name
-from bitrawl.topic.wiki.titles import Exclusion
+from bitrawl.topic.wiki_topic import Exclusion
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

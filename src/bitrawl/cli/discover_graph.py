@@ -9,8 +9,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColum
 
 from bitrawl.cli.console import complain, err, out
 from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
-from bitrawl.discover.graph.around import Caps
-from bitrawl.discover.graph.index import GraphMeta
+from bitrawl.discover.graph_index import Caps, GraphMeta
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.graphs import Asking, open_backlinks
 from bitrawl.jobs.graphs import build as build_index

@@ -24,7 +24,7 @@ from bitrawl.simulation.discovery import write as write_walks
 from bitrawl.simulation.measure import SiteTrials
 from bitrawl.simulation.replay import Replay, Settings, opened_replay
 from bitrawl.simulation.results import MEASURES, cells, headline, missing_languages, remarks, write
-from bitrawl.simulation.truth import Truth, UrlPair, in_order, read_pairs, write_pairs
+from bitrawl.simulation.trial import Truth, UrlPair, in_order, read_pairs, write_pairs
 from bitrawl.url import Url
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)

@@ -19,14 +19,13 @@ from bitrawl.jobs.topics import main_text, segment_texts, topic_pages
 from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
 from bitrawl.protocols import RelevanceModel
-from bitrawl.text.keyness import general_rates
-from bitrawl.text.ngrams.kneser_ney import train
-from bitrawl.text.ngrams.sequences import sequences
-from bitrawl.topic.keyness import MOST_TERMS, learn_terms
+from bitrawl.text.frequencies import general_rates
+from bitrawl.text.ngram_estimation import train
+from bitrawl.text.ngram_models import sequences
+from bitrawl.topic.judge import PerplexityRelevance
 from bitrawl.topic.learned import LearnedRelevance
-from bitrawl.topic.perplexity import PerplexityRelevance
-from bitrawl.topic.term_list import TermList, line, read_terms
-from bitrawl.topic.terms import PLACE_WEIGHTS, TermRelevance, TermsOfPage, TermThresholds
+from bitrawl.topic.term_list import MOST_TERMS, TermList, learn_terms, line, read_terms
+from bitrawl.topic.term_relevance import PLACE_WEIGHTS, TermRelevance, TermsOfPage, TermThresholds
 from bitrawl.topic.translate import propose, proposed_list
 
 app = typer.Typer(

@@ -1,7 +1,7 @@
 """The process that mines one bundle: an ordinary job in a folder on this machine's disk. It dies with its parent.
 
 It reads the job from standard input, and writes how far it is into `progress.json` beside the job folder, and how it ended
-into `outcome.json`. Its parent (`mining.py`) takes both from there. Why it failed, it says on standard error: that is a pipe,
+into `outcome.json`. Its parent (`mine/stages.py`) takes both from there. Why it failed, it says on standard error: that is a pipe,
 since a full disk must not turn one failure into another.
 """
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from bitrawl.corpus.card_facts import CorpusFacts, Side
 from bitrawl.corpus.checksums import FileFacts
 from bitrawl.corpus.export import Item
-from bitrawl.corpus.judging import Rejection
 from bitrawl.corpus.naming import CorpusHeader
+from bitrawl.mine.judging import Rejection
 from bitrawl.model import Page, PagePair, TranslationUnit
 from bitrawl.text.words import words
 from bitrawl.url import Url

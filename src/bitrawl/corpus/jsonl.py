@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.naming import CorpusHeader, paragraph_id
 from bitrawl.files import replacing
 from bitrawl.model import Page, PagePair, TranslationUnit, UnitSource
+from bitrawl.text.words import one_line
 
 Item = TypeVar("Item")
 _DIGITS = 6  # of a score (judgement): more than its precision, and the same in every run

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bitrawl.corpus.characters import escaped, one_line, xml
 from bitrawl.corpus.naming import CorpusHeader, paragraph_id
 from bitrawl.files import replacing
 from bitrawl.model import TranslationUnit
+from bitrawl.text.words import escaped, one_line, xml
 from bitrawl.version import __version__
 
 

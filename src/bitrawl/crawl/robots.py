@@ -10,8 +10,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from protego import Protego
 
-from bitrawl.crawl.failures import MAX_DETAIL
-from bitrawl.crawl.fetch import MAX_RULES, redirect_target
+from bitrawl.crawl.fetch import MAX_DETAIL, MAX_RULES, redirect_target
 from bitrawl.errors import UrlError
 from bitrawl.files import NO_JSON
 from bitrawl.model import (

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.demo.content import Article, Declared, Site, SitemapKind, sites, words
+from bitrawl.demo.content import Article, Declared, Site, SitemapKind, render, sites, words
 from bitrawl.demo.layouts import LAYOUTS, Anchor, View, printed
-from bitrawl.demo.markup import render
 from bitrawl.model import Language
 from bitrawl.url import Url
 

@@ -11,13 +11,13 @@ from math import exp, prod
 
 import msgspec
 
-from bitrawl.discover.guesses import counterparts
 from bitrawl.discover.suggestions import (
     GUESSES,
     Method,
     SiteJudges,
     Suggester,
     Suggestion,
+    counterparts,
     links_inside,
     refreshed,
     text_size,

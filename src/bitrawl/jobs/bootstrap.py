@@ -22,16 +22,20 @@ from bitrawl.jobs.site_checks import SiteChecks
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Capture, Language, Link, Skip
 from bitrawl.protocols import Fetcher
-from bitrawl.topic.wiki.answers import KeptAnswers
-from bitrawl.topic.wiki.api import ApiWiki
-from bitrawl.topic.wiki.articles import Extent, Wiki
-from bitrawl.topic.wiki.citations import CitedSite
-from bitrawl.topic.wiki.client import WikiClient
-from bitrawl.topic.wiki.codes import edition_code, edition_language
-from bitrawl.topic.wiki.dump import DumpWiki
-from bitrawl.topic.wiki.gathering import Material, TermRow, Wanted, gather
-from bitrawl.topic.wiki.table import read_table, table, topic_lines
-from bitrawl.topic.wiki.titles import Exclusion
+from bitrawl.topic.wiki_api import ApiWiki, KeptAnswers, WikiClient
+from bitrawl.topic.wiki_articles import Extent, Wiki, edition_code, edition_language
+from bitrawl.topic.wiki_dump import DumpWiki
+from bitrawl.topic.wiki_topic import (
+    CitedSite,
+    Exclusion,
+    Material,
+    TermRow,
+    Wanted,
+    gather,
+    read_table,
+    table,
+    topic_lines,
+)
 from bitrawl.url import Url
 
 TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE = (

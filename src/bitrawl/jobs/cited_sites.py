@@ -9,8 +9,8 @@ from bitrawl.files import NO_JSON
 from bitrawl.jobs.site_checks import PARALLEL, SiteChecks
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import TRANSIENT, UNDETERMINED, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
-from bitrawl.topic.wiki.answers import KeptAnswers
-from bitrawl.topic.wiki.citations import CitedSite
+from bitrawl.topic.wiki_api import KeptAnswers
+from bitrawl.topic.wiki_topic import CitedSite
 from bitrawl.url import Url
 
 

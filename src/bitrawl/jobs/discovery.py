@@ -9,13 +9,12 @@ import msgspec
 from bitrawl import files
 from bitrawl.config import BudgetSection, DiscoverySection, Job
 from bitrawl.crawl.ending import Ending
-from bitrawl.discover.graph.names import without_www
-from bitrawl.discover.graph.several import Backlinks
-from bitrawl.discover.site_list import from_json_lines, json_lines, ranked, seed_list, seeds_of, table
+from bitrawl.discover.backlinks import Backlinks
+from bitrawl.discover.graph_files import without_www
+from bitrawl.discover.site_lists import from_json_lines, json_lines, ranked, seed_list, seeds_of, table
 from bitrawl.discover.verdict import Answer, SiteVerdict
-from bitrawl.discover.walk.facts import WalkFacts, gather
-from bitrawl.discover.walk.neighbourhood import BACKLINKS
-from bitrawl.discover.walk.walk import Walk
+from bitrawl.discover.walk import Walk, WalkFacts, gather
+from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.errors import GraphError
 from bitrawl.jobs.crawling import Started, finished, opened
 from bitrawl.jobs.folder import JobFolder

@@ -17,9 +17,9 @@ from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin
 from bitrawl.corpus.checksums import file_facts
 from bitrawl.corpus.counting import CorpusCounter, summary
 from bitrawl.corpus.export import Item, exporting, file_names, remove_files
-from bitrawl.corpus.judging import PageUrls, ThresholdFilter
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.languages import same_language
+from bitrawl.mine.judging import PageUrls, ThresholdFilter
 from bitrawl.model import Language, Page, Reason, SegmentPair, TranslationUnit, Verdict, Verdicts
 from bitrawl.show.job_report import write as write_report
 from bitrawl.store.findings import Findings
@@ -28,7 +28,7 @@ from bitrawl.store.statistics import FetchTimes, fetch_times
 from bitrawl.store.summary import summarise
 from bitrawl.store.unit_merger import merged
 from bitrawl.store.verdicts import VERDICTS, VerdictHistory
-from bitrawl.text.clauses import bounded
+from bitrawl.text.sentences import bounded
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.version import __version__

@@ -10,16 +10,20 @@ from typing import NamedTuple
 
 from bitrawl import config
 from bitrawl.assemble import fetching
-from bitrawl.discover.graph.around import Caps
-from bitrawl.discover.graph.build import DEFAULT_CAPS, Progress, build_graph
-from bitrawl.discover.graph.index import GraphIndex, GraphMeta, is_index, no_seed_in
-from bitrawl.discover.graph.names import host_of
-from bitrawl.discover.graph.rows import LinkRows, page_links
-from bitrawl.discover.graph.service import MEDIA_TYPES, BacklinkService
-from bitrawl.discover.graph.several import Backlinks
-from bitrawl.discover.graph.shards import graph_files, is_graph
-from bitrawl.discover.graph.table import is_table, read_table
-from bitrawl.discover.graph.wat import is_wat, read_wat
+from bitrawl.discover.backlinks import (
+    MEDIA_TYPES,
+    Backlinks,
+    BacklinkService,
+    LinkRows,
+    is_table,
+    is_wat,
+    page_links,
+    read_table,
+    read_wat,
+)
+from bitrawl.discover.graph_build import DEFAULT_CAPS, Progress, build_graph
+from bitrawl.discover.graph_files import graph_files, host_of, is_graph
+from bitrawl.discover.graph_index import Caps, GraphIndex, GraphMeta, is_index, no_seed_in
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Capture, Page

@@ -6,8 +6,8 @@ from typing import BinaryIO
 from urllib.parse import quote
 
 from bitrawl.assemble.fetching import loose_analyser, loose_web
-from bitrawl.crawl.sniff import HTML, JSON, TEXT, XML, media_type
-from bitrawl.crawl.visit import visit
+from bitrawl.crawl.bodies import HTML, JSON, TEXT, XML, media_type
+from bitrawl.crawl.fetch import visit
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage

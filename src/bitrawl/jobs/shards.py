@@ -15,11 +15,11 @@ import msgspec
 from bitrawl import files
 from bitrawl.config import Job
 from bitrawl.corpus.card_facts import Origin
-from bitrawl.corpus.judging import PageUrls, ThresholdFilter
 from bitrawl.corpus.merge_facts import CorpusPart, JobPart, SitePart, SiteRows
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.jobs.folder import JobFolder, not_mined
+from bitrawl.mine.judging import PageUrls, ThresholdFilter
 from bitrawl.model import PagePair, Reason, SegmentPair, SiteKnowledge, Verdict, Verdicts, pack
 from bitrawl.store.database import locked
 from bitrawl.store.findings import Findings

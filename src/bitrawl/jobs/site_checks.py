@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from bitrawl.assemble import fetching
 from bitrawl.assemble.discovery import site_check, site_judges
+from bitrawl.crawl.fetch import understand
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.loop import objection
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.visit import understand
 from bitrawl.discover.site_check import CheckSettings
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
 from bitrawl.model import OPT_OUTS, Language, Lease, Link, LinkKind, Page, Skip, Visit

@@ -17,14 +17,15 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.child import Failure, FailureKind
-from bitrawl.corpus.judging import from_partial_pages
 from bitrawl.errors import StoreError
 from bitrawl.facts import Doing, Step
 from bitrawl.jobs.worker import Languages, MiningWorkers
-from bitrawl.mining import AlignedPair, PairedSite
+from bitrawl.mine.findings import SiteFindings
+from bitrawl.mine.judging import from_partial_pages
+from bitrawl.mine.stages import AlignedPair, PairedSite
 from bitrawl.model import PagePair, Reason, Skip, Stage, pack
 from bitrawl.protocols import Clock
-from bitrawl.store.findings import AlignmentKey, Findings, SiteFindings, made_from
+from bitrawl.store.findings import AlignmentKey, Findings, made_from
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.template import Template
 from bitrawl.url import Url

@@ -11,32 +11,30 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from bitrawl.page.hiding import (
+from bitrawl.page.styles import (
     DECIDING,
     INHERITED,
     MOVING,
-    Hint,
-    Way,
-    colours,
-    hiding,
-    hint_of_style,
-    is_no_size,
-    sheet,
-)
-from bitrawl.page.styles import (
     WHITE,
     Attributes,
     Block,
     Colour,
     Declarations,
+    Hint,
     Rule,
     Sheet,
+    Way,
     colour,
+    colours,
     declared,
+    hiding,
+    hint_of_style,
+    is_no_size,
     look_alike,
     names_of,
     on_screen,
     rules,
+    sheet,
 )
 
 # What one page may cost, in looks at one element or one rule (judgement). What is left then counts as seen.

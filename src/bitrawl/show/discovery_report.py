@@ -9,7 +9,7 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.discover.verdict import Answer, SiteVerdict
-from bitrawl.discover.walk.facts import HubFacts, WalkFacts
+from bitrawl.discover.walk import HubFacts, WalkFacts
 from bitrawl.languages import language_name
 from bitrawl.show.plots import CHARTS, Bar, Series
 from bitrawl.show.templating import document

@@ -13,8 +13,7 @@ from math import ceil
 
 import msgspec
 
-from bitrawl.simulation.trial import Run
-from bitrawl.simulation.truth import Truth, UrlPair
+from bitrawl.simulation.trial import Run, Truth, UrlPair
 from bitrawl.url import Url
 
 MARKS = (5, 10, 25, 50, 75, 100)

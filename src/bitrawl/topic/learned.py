@@ -21,12 +21,10 @@ from bitrawl.errors import ConfigError
 from bitrawl.languages import asked_language, language_name
 from bitrawl.model import UNDETERMINED, Language, Page, Relevance
 from bitrawl.protocols import RelevanceModel
-from bitrawl.text.frequencies import keys_of
-from bitrawl.text.word_keys import meaningful
+from bitrawl.text.frequencies import keys_of, meaningful
 from bitrawl.text.words import words
-from bitrawl.topic.hashed import Document, document
-from bitrawl.topic.running_text import has_running_text
-from bitrawl.topic.subject import COMMON, FEW_TEXTS, Subject
+from bitrawl.topic.judge import has_running_text
+from bitrawl.topic.subject import COMMON, FEW_TEXTS, Document, Subject, document
 from bitrawl.url import Url
 
 THRESHOLD = 0.5

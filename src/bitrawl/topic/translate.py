@@ -11,8 +11,8 @@ from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import is_unspaced, stems_of, word_places, words
-from bitrawl.topic.matching import TermMatcher
 from bitrawl.topic.term_list import Term, TermList, line
+from bitrawl.topic.term_relevance import TermMatcher
 
 MOST_EXAMPLES = 200  # segments that one term is looked for in; judgement
 MOST_PAIRS = 20_000  # segments that the lexicon learns from: 300 MB and some seconds; judgement

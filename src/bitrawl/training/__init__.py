@@ -7,7 +7,7 @@
 | frequencies | `frequencies` | word lists of the package wordfreq | text/models/frequencies.npz |
 | url-language | `url_language`, with `url_language_tables` (n-grams, countries) and `url_language_words` (their words) | labelled URLs; words of public packages | urls/models/url-language.npz |
 | url-pairs | `url_pairs`, with `trees` (LightGBM to numpy) | sites with known pairs of URLs (`url_examples`) | urls/models/url-pairs.npz |
-| pairs | `pairs` | site packs: frozen sites with known pairs (`site_packs`) | pair/models/pairs.npz |
+| pairs | `pairs` | site packs: frozen sites with known pairs (`site_packs`) | mine/models/pairs.npz |
 | adaptive | `adaptive` | replays of the same site packs | strategies/models/adaptive.json |
 | link-predictor | `link_predictor` | links of an archived web with known pairs, and of site packs | discover/models/link-predictor.npz |
 | url-language-transformer, url-pairs-transformer | `url_transformers` | your labelled URLs | a folder; none ships |

@@ -23,8 +23,18 @@ from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.errors import ConfigError
 from bitrawl.files import replacing
-from bitrawl.page.boilerplate import BoilerplateClassifier, Network, judge, names, probability, second_rows
-from bitrawl.page.boilerplate_features import Features, Floats, NameScores, features
+from bitrawl.page.boilerplate import (
+    BoilerplateClassifier,
+    Features,
+    Floats,
+    NameScores,
+    Network,
+    features,
+    judge,
+    names,
+    probability,
+    second_rows,
+)
 from bitrawl.page.decode import decode
 from bitrawl.page.outline import Outline, outline
 from bitrawl.training import Tell, silent
@@ -349,7 +359,7 @@ def _write_card(data: Path, out: Path, examples: Sequence[Example], scores: Scor
 Tells the main text of a web page from navigation, teasers, notices and forms, paragraph by paragraph.
 
 - **Input:** numbers about each paragraph, its neighbours and the elements around it
-  (`bitrawl.page.boilerplate_features`); no words of any language but those in class, id and role attributes.
+  (`bitrawl.page.boilerplate`); no words of any language but those in class, id and role attributes.
 - **Model:** a linear score of those names; two stages of perceptrons {HIDDEN}, {FIRST_MEMBERS} and {SECOND_MEMBERS}
   members, the second stage sees the first one's verdicts around each paragraph. numpy only.
 - **Data:** trafilatura's evaluation set (github.com/adbar/trafilatura, Apache-2.0; the pages are their

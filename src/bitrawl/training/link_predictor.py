@@ -1,4 +1,4 @@
-"""Trains the link predictor on archived webs whose translated pages are known (`discover/predictor.py`)."""
+"""Trains the link predictor on archived webs whose translated pages are known (`discover/suggestions.py`)."""
 
 import asyncio
 import csv
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.discover.predictor import PLACES, Asked, LinkPredictor, places
+from bitrawl.discover.suggestions import PLACES, Asked, LinkPredictor, places
 from bitrawl.files import replacing
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, Page

@@ -16,8 +16,7 @@ from bitrawl.training.url_examples import Example
 from bitrawl.training.url_kinds import Kind
 from bitrawl.training.url_negatives import UrlPair
 from bitrawl.url import Url
-from bitrawl.urls.marked_tokens import marked_tokens
-from bitrawl.urls.marks import mark_language
+from bitrawl.urls.tokens import mark_language, marked_tokens
 
 MADE_UP = "made up"  # the source of such an example
 

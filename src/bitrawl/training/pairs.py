@@ -1,4 +1,4 @@
-"""Makes pair/models/pairs.npz: how strongly each kind of evidence indicates that two pages are translations.
+"""Makes mine/models/pairs.npz: how strongly each kind of evidence indicates that two pages are translations.
 
 It is learned from site packs (`site_packs`): `bitrawl train pairs --data SITES --out pairs.npz`. The same packs give
 the same model.
@@ -14,15 +14,13 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.mine.evidence import ALL, METHODS_OF, PageNumbers, both_ends, page_numbers
+from bitrawl.mine.page_score import COLUMN, NAMES, Candidates, ScoreModel, probabilities
+from bitrawl.mine.pairing import PairingSettings, Rounds
+from bitrawl.mine.site import Site, condense
 from bitrawl.model import Language, Method, Page, Sitemap
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.evidence import ALL, METHODS_OF, PageNumbers, both_ends, page_numbers
-from bitrawl.pair.features import COLUMN, NAMES, Candidates
-from bitrawl.pair.pairing import PairingSettings, Rounds
-from bitrawl.pair.scoring import ScoreModel, probabilities
-from bitrawl.pair.site import Site
 from bitrawl.simulation.replay import opened_replay
-from bitrawl.simulation.truth import UrlPair
+from bitrawl.simulation.trial import UrlPair
 from bitrawl.text.template import without_template
 from bitrawl.training import Tell, silent
 from bitrawl.training.folds import without

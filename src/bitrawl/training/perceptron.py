@@ -6,8 +6,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.page.boilerplate import CLIP, Network
-from bitrawl.page.boilerplate_features import Floats
+from bitrawl.page.boilerplate import CLIP, Floats, Network
 
 # The perceptrons. All are judgements: usual values. Other tried values were not recorded.
 HIDDEN = (48, 24)

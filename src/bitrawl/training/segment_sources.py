@@ -12,10 +12,10 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.align.documents import Document, Text
-from bitrawl.align.lexical import LexicalAligner
-from bitrawl.align.pages import SiteAligner, page_sentences
 from bitrawl.assemble.fetching import codec
+from bitrawl.mine.align_evidence import Document, Text
+from bitrawl.mine.aligned_pages import SiteAligner, page_sentences
+from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
 from bitrawl.store.replay import Archives, open_archives

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.corpus.judging import SHORT, Judge
-from bitrawl.corpus.segment_features import DIRECTIONS, NEIGHBOURHOOD, neighbourhood, table
-from bitrawl.corpus.segment_score import SegmentScore
+from bitrawl.mine.judging import SHORT, Judge
+from bitrawl.mine.segment_score import DIRECTIONS, NEIGHBOURHOOD, SegmentScore, neighbourhood, table
 from bitrawl.model import Language
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon

@@ -12,7 +12,7 @@ from bitrawl.model import Language
 from bitrawl.training.site_packs import known_pairs
 from bitrawl.training.url_negatives import UrlPair
 from bitrawl.url import Url
-from bitrawl.urls.sitewide.site_urls import SiteUrls
+from bitrawl.urls.site_urls import SiteUrls
 
 # Judgement, all of these: no source may speak for the web.
 _MDN_PAIRS = 160  # of one locale that make a site

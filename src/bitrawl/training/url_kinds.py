@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bitrawl.training.url_examples import Example
 from bitrawl.training.url_negatives import UrlPair
-from bitrawl.urls.marked_tokens import MarkedTokens, changes, is_content, marked_tokens, number_value
+from bitrawl.urls.tokens import MarkedTokens, changes, is_content, marked_tokens, number_value
 
 
 class Kind(StrEnum):

@@ -24,14 +24,8 @@ from bitrawl.training import Tell, silent
 from bitrawl.training.url_language_tables import tables
 from bitrawl.training.url_language_words import base_language
 from bitrawl.url import Url
-from bitrawl.urls.language.evidence import KINDS, Form, Place, UrlReader
-from bitrawl.urls.language.model import (
-    ENGLISH,
-    Dense,
-    UrlLanguageData,
-    host_evidence,
-    poverty,
-)
+from bitrawl.urls.language_evidence import KINDS, Form, Place, UrlReader
+from bitrawl.urls.language_model import ENGLISH, Dense, UrlLanguageData, host_evidence, poverty
 
 WORDS = Path.home() / ".cache" / "bitrawl" / "words"
 # Judgement, all of these.

@@ -14,16 +14,8 @@ from numpy.typing import NDArray
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.text.language import LONGEST_NGRAM, NgramModel, ngram_keys
 from bitrawl.training.url_language_words import base_language, supplemental, words_of_languages
-from bitrawl.urls.language.evidence import KINDS
-from bitrawl.urls.language.model import (
-    ENGLISH,
-    LEAST_SHARE,
-    LEVELS,
-    STEP,
-    Dense,
-    UrlLanguageData,
-    UrlNgrams,
-)
+from bitrawl.urls.language_evidence import KINDS
+from bitrawl.urls.language_model import ENGLISH, LEAST_SHARE, LEVELS, STEP, Dense, UrlLanguageData, UrlNgrams
 
 NGRAMS = 32000  # that are kept; judgement: they make 3.4 MB
 CONSIDERED = 45000  # n-grams of each length, by how usual they are in some language; judgement

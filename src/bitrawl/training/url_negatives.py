@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 
 from bitrawl.url import Url
-from bitrawl.urls.marked_tokens import marked_tokens
+from bitrawl.urls.tokens import marked_tokens
 
 UrlPair = tuple[Url, Url]
 Make = Callable[[Sequence[UrlPair], random.Random], list[UrlPair]]

@@ -18,11 +18,9 @@ from bitrawl.training.made_up_urls import is_made_up, made_up
 from bitrawl.training.trees import grow
 from bitrawl.training.url_examples import Case, Example, all_examples, case_of, sampled
 from bitrawl.training.url_negatives import Generator, UrlPair, negatives
-from bitrawl.urls.parallel.comparison import FEATURES
-from bitrawl.urls.parallel.model import feature_rows
-from bitrawl.urls.sitewide.difference_counts import Floats
-from bitrawl.urls.sitewide.evidence import SITE_FEATURES
-from bitrawl.urls.sitewide.matching import MatchingModels, first_round, second_round, settled
+from bitrawl.urls.pair_model import FEATURES, feature_rows
+from bitrawl.urls.site_evidence import SITE_FEATURES, Floats
+from bitrawl.urls.site_pairs import MatchingModels, first_round, second_round, settled
 from bitrawl.urls.trees import Trees
 
 # Of the 63 combinations the best by macro F1, .903 (benchmarks/url_pairs, 2026-11); the paper's best, 1+2+3+4+5, has .889.

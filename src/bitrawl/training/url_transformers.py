@@ -22,8 +22,15 @@ from bitrawl.training import Tell, silent
 from bitrawl.training.folds import fold_of
 from bitrawl.training.url_negatives import Generator, UrlPair, negatives
 from bitrawl.url import Url
-from bitrawl.urls.classifier import Classifier, Texts, batches, first_line, need_transformers, url_text
-from bitrawl.urls.language.transformer import label_language
+from bitrawl.urls.transformers import (
+    Classifier,
+    Texts,
+    batches,
+    first_line,
+    label_language,
+    need_transformers,
+    url_text,
+)
 
 logger = logging.getLogger(__name__)
 

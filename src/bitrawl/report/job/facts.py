@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from bitrawl.config import ExportSection, Thresholds, TopicSection
-from bitrawl.corpus.judging import ThresholdFilter
 from bitrawl.errors import StoreError
 from bitrawl.languages import asked_language
+from bitrawl.mine.judging import ThresholdFilter
 from bitrawl.model import Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.report.job.counting import BINS, Bins, Histogram, Points, Reservoir, SpreadSample, Steps
 from bitrawl.report.job.topic_facts import TopicFacts, TopicOfJob, gather_topic

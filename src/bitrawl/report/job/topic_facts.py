@@ -16,8 +16,8 @@ from bitrawl.store import statistics
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.statistics import Border, JudgedPage, Share
 from bitrawl.text.language import NgramLanguageIdentifier
-from bitrawl.topic.matching import TermMatcher
 from bitrawl.topic.term_list import TermList, read_terms
+from bitrawl.topic.term_relevance import TermMatcher
 from bitrawl.url import Url
 
 PAGES_READ = 3000  # for the terms on them: 0.7 s of CPU where a page has 40 paragraphs and 150 links (2026-11)

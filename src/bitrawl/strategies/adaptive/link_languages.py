@@ -10,7 +10,7 @@ from bitrawl.model import UNDETERMINED, Language, Link, Page
 from bitrawl.strategies.adaptive.link_words import LinkWords, WordWeights
 from bitrawl.strategies.adaptive.rates import Rates
 from bitrawl.url import Url
-from bitrawl.urls.marks import address_languages
+from bitrawl.urls.tokens import address_languages
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language
-from bitrawl.text.word_keys import word_keys
+from bitrawl.text.frequencies import word_keys
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]

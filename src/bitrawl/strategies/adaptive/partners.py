@@ -18,7 +18,7 @@ from bitrawl.strategies.adaptive.placed_links import PlacedLinks, TagLetters
 from bitrawl.strategies.adaptive.same_key import SameKey
 from bitrawl.strategies.visited_page import VisitedPage, aligned_targets, comparable
 from bitrawl.url import Url
-from bitrawl.urls.marks import named_languages, skeleton
+from bitrawl.urls.tokens import named_languages, skeleton
 
 MIN_LIKENESS = 0.35  # of the fingerprints of two pages: anything below was chance on the site packs
 # Of the longer of two texts, in characters. Of the pairs that were believed without it (2026-11), 13 wrong ones on apisix

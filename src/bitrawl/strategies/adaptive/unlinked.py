@@ -6,7 +6,7 @@ from bitrawl.model import UNDETERMINED, Link, LinkKind
 from bitrawl.strategies.adaptive.partners import Partners
 from bitrawl.strategies.adaptive.rates import Rates
 from bitrawl.url import Url
-from bitrawl.urls.habits import Habits
+from bitrawl.urls.patterns import Habits
 
 # All four are a judgement. What the whole brings on openbsd-2009 is in docs/decisions/adaptive.md.
 MIN_PAIRS = 5  # of a site, before its habits are followed

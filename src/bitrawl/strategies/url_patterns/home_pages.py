@@ -6,7 +6,7 @@ from itertools import combinations
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Link, LinkKind, Page
 from bitrawl.url import Url
-from bitrawl.urls.marks import named_languages, skeleton
+from bitrawl.urls.tokens import named_languages, skeleton
 
 MAX_HOMES = 20  # judgement: versions of the seeds that are requested
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bitrawl.corpus.naming import corpus_headers
-from bitrawl.corpus.term_files import TermPair
+from bitrawl.corpus.terms import TermPair
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.bootstrap_outcome import Summary, read_found
 from bitrawl.jobs.reading import Reading, ReadPair

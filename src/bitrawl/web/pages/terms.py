@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
-from bitrawl.corpus.term_files import TermFormat, TermPair
+from bitrawl.corpus.terms import TermFormat, TermPair
 from bitrawl.errors import BitrawlError
 from bitrawl.url import Url
 from bitrawl.web.pages.downloads import language_choices

@@ -8,9 +8,7 @@ from bitrawl.jobs.bootstrap import TERMS
 from bitrawl.jobs.bootstrap_outcome import Progress, Step, Summary, read_found, read_progress
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Language
-from bitrawl.topic.wiki.gathering import TermRow
-from bitrawl.topic.wiki.table import read_table
-from bitrawl.topic.wiki.titles import Exclusion
+from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
 from bitrawl.web.said import said
 from bitrawl.web.state import State, without_place
 from bitrawl.web.words import Words, marked
