@@ -29,10 +29,10 @@ from bitrawl.jobs.worker import MiningWorkers
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.stages import PairedSite
 from bitrawl.store.database import locked
+from bitrawl.store.facts import summarise
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.schema import VERSION
-from bitrawl.store.summary import summarise
 from bitrawl.testing import FakeClock
 from bitrawl.text.template import Template
 

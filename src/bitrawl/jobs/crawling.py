@@ -18,9 +18,9 @@ from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.topics import read_examples
 from bitrawl.model import TRANSIENT, Skip, Visit
 from bitrawl.protocols import BacklinkSource
+from bitrawl.store.facts import relevant_pages
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
-from bitrawl.store.statistics import relevant_pages
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 

@@ -18,14 +18,13 @@ from bitrawl.corpus.checksums import file_facts
 from bitrawl.corpus.counting import CorpusCounter, summary
 from bitrawl.corpus.export import Item, exporting, file_names, remove_files
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
+from bitrawl.jobs.facts import write_report
 from bitrawl.languages import same_language
 from bitrawl.mine.judging import PageUrls, ThresholdFilter
 from bitrawl.model import Language, Page, Reason, SegmentPair, TranslationUnit, Verdict, Verdicts
-from bitrawl.show.job_report import write as write_report
+from bitrawl.store.facts import summarise
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.statistics import FetchTimes, fetch_times
-from bitrawl.store.summary import summarise
 from bitrawl.store.unit_merger import merged
 from bitrawl.store.verdicts import VERDICTS, VerdictHistory
 from bitrawl.text.sentences import bounded
@@ -163,24 +162,23 @@ def _in_language(page: Page, language: Language) -> Page:
 
 def _facts(mined: _Mined, written: Sequence[_Written], now: float) -> CardFacts:
     job, ledger, findings, _ = mined
-    skips, times = summarise(ledger), fetch_times(ledger)
+    crawl = summarise(ledger)
     sources = set[Url]().union(*(one.sources for one in written))
     origin = Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL
-    if origin is not Origin.CRAWL:
-        times = FetchTimes(0.0, 0.0)  # when the archives were read; when they were made the ledger does not know
+    crawled = origin is Origin.CRAWL  # otherwise the ledger knows when the archives were read, not when they were made
     return CardFacts(
         at=now,
         versions={"bitrawl": __version__, "python": platform.python_version()},
         corpora=tuple(one.facts for one in written),
         origin=origin,
-        first_fetch=times.first,
-        last_fetch=times.last,
+        first_fetch=crawl.began if crawled else 0.0,
+        last_fetch=crawl.finished if crawled else 0.0,
         sites=Counter(url.site for url in set().union(*(one.urls for one in written))),
         thresholds=msgspec.to_builtins(job.judge) | ({"accepted_only": True} if job.export.accepted_only else {}),
         source_pages=len(sources),
         licences=ledger.licences(sources),
-        opt_outs=skips.skipped_for(Reason.OPT_OUT),
-        robots=skips.skipped_for(Reason.ROBOTS),
+        opt_outs=crawl.skipped_for(Reason.OPT_OUT),
+        robots=crawl.skipped_for(Reason.ROBOTS),
         duplicate_pages=len(findings.duplicates()),
         machine_translated=findings.refusals().get("machine-translated", 0),
         job=config.public_text_of(job),

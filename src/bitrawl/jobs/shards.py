@@ -18,15 +18,15 @@ from bitrawl.corpus.card_facts import Origin
 from bitrawl.corpus.merge_facts import CorpusPart, JobPart, SitePart, SiteRows
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.errors import ConfigError, DamagedError
+from bitrawl.facts import SiteTroubles
 from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.mine.judging import PageUrls, ThresholdFilter
 from bitrawl.model import PagePair, Reason, SegmentPair, SiteKnowledge, Verdict, Verdicts, pack
 from bitrawl.store.database import locked
+from bitrawl.store.facts import site_troubles, summarise
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.shard import Counts, data_file, keys_file, shard_counts, shard_writer
-from bitrawl.store.statistics import SiteTroubles, fetch_times, site_troubles
-from bitrawl.store.summary import summarise
 from bitrawl.store.unit_keys import keyed, page_pair_keys
 from bitrawl.store.verdicts import VERDICTS, VerdictHistory
 from bitrawl.url import Url
@@ -229,7 +229,7 @@ def turned_segments(pair: SegmentPair) -> SegmentPair:
 
 
 def _part(job: Job, ledger: Ledger, corpora: tuple[CorpusPart, ...], fingerprint: str, *, running: bool) -> JobPart:
-    findings, summary, times = Findings(ledger), summarise(ledger), fetch_times(ledger)
+    findings, summary = Findings(ledger), summarise(ledger)
     return JobPart(
         fingerprint=fingerprint,
         languages=tuple(job.languages()),
@@ -237,8 +237,8 @@ def _part(job: Job, ledger: Ledger, corpora: tuple[CorpusPart, ...], fingerprint
         thresholds=msgspec.to_builtins(job.judge),
         origin=Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL,
         state="running" if running else summary.ended or "interrupted",
-        first_fetch=times.first,
-        last_fetch=times.last,
+        first_fetch=summary.began,
+        last_fetch=summary.finished,
         opt_outs=summary.skipped_for(Reason.OPT_OUT),
         robots=summary.skipped_for(Reason.ROBOTS),
         machine_translated=findings.refusals().get("machine-translated", 0),

@@ -12,11 +12,12 @@ from collections.abc import Callable
 import msgspec
 
 from bitrawl.errors import StoreError
+from bitrawl.facts import LogLine
+from bitrawl.jobs.facts import written_units
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.status import written_units
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.progress import (
+from bitrawl.store.facts import (
     FetchCount,
+    fault_counts,
     fetch_counts,
     fetches_about,
     last_fetch,
@@ -26,8 +27,7 @@ from bitrawl.store.progress import (
     segment_count,
     site_count,
 )
-from bitrawl.store.statistics import fault_counts
-from bitrawl.store.summary import LogLine
+from bitrawl.store.ledger import Ledger
 
 EVERY = 1.0  # seconds between two looks at a job
 POINTS = 200  # of the harvest curve

@@ -14,7 +14,7 @@ from bitrawl import config
 from bitrawl.config import Format, fitting
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.status import counts_of
+from bitrawl.jobs.facts import found_so_far
 from bitrawl.model import Language
 from bitrawl.web.pages.shown import ShownJob, found_mining
 from bitrawl.web.rendering import rendered, words_of
@@ -54,7 +54,7 @@ def language_choices(words: Words, headers: Iterable[CorpusHeader]) -> list[tupl
 
 def _filled(job: ShownJob, langs: Sequence[Language]) -> list[CorpusHeader]:
     """The corpora for which something was found; all of them if nothing was."""
-    headers, counts = corpus_headers(langs, 0.0), counts_of(job.folder)
+    headers, counts = corpus_headers(langs, 0.0), found_so_far(job.folder)
     return [one for one in headers if one.name in counts] or headers
 
 

@@ -16,8 +16,8 @@ from bitrawl.errors import BitrawlError, RefusedError
 from bitrawl.facts import Doing, Step
 from bitrawl.files import NO_JSON
 from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
+from bitrawl.jobs.facts import gather
 from bitrawl.jobs.reading import Reading
-from bitrawl.report.job.facts import gather
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines
 from bitrawl.web import allowed
