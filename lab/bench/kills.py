@@ -91,7 +91,7 @@ async def _victim(parent: int, ended: "asyncio.Future[tuple[bytes, bytes]]", dic
 def _doing(out: Path, child: int) -> str:
     try:
         ledger = Ledger(out / "job.sqlite", read_only=True)
-        step = str(ledger.recall("mining") or "crawling").partition(" (")[0]
+        step = str(ledger.last_run().doing or "crawling").partition(" (")[0]
         ledger.close()
     except StoreError:
         step = "crawling"

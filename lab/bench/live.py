@@ -7,8 +7,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from bitrawl.jobs.facts import status
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.status import status
 from bitrawl.model import SiteKnowledge, pack
 from bitrawl.store.ledger import Ledger
 from bitrawl.web.live import Sampler

@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 
 from bitrawl.mine.judging import Judge
-from bitrawl.mine.segment_score import bundled
+from bitrawl.mine.segment_score import segment_score
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words
@@ -102,7 +102,7 @@ def print_speed(some: Sequence[Group]) -> None:
     judge = Judge(group.languages, NgramLanguageIdentifier(), Lexicon.learn(tokens))
     found = judge.measured(pairs)
     began = time.process_time()
-    bundled().scores(found)
+    segment_score().scores(found)
     scoring = time.process_time() - began
     began = time.process_time()
     judge.judge(pairs)

@@ -14,7 +14,7 @@ from bitrawl import demo
 from bitrawl.aio import JobProgress
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.jobs.status import State
+from bitrawl.facts import State
 
 HUB = "http://www.town-library.test/"  # one bilingual site of the bundled web
 

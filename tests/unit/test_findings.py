@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from small_site import EN, FR, articles
 
+from bitrawl.jobs.facts import gather
 from bitrawl.mine.findings import RefusedPair, SiteFindings
 from bitrawl.mine.pairing import PairingResult
 from bitrawl.mine.stages import Miner
@@ -25,9 +26,8 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.report.job.facts import gather
 from bitrawl.show.job_report import render
-from bitrawl.store import statistics
+from bitrawl.store import facts as tables
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.language import NgramLanguageIdentifier
@@ -77,7 +77,7 @@ def test_partial_pairs_give_segments_and_are_not_counted_as_pairs_of_pages(ledge
     assert list(findings.pairs(EN, FR)) == [PAIR]
     assert list(findings.segments(EN, FR)) == segments
     assert findings.counts() == {"en-fr": (1, 2)}
-    assert [(one.site, one.pairs) for one in statistics.site_counts(ledger, 9)] == [("s.test", 1)]
+    assert [(one.site, one.pairs) for one in tables.site_counts(ledger, 9)] == [("s.test", 1)]
     assert findings.recorded("s.test")[0] == [PAIR, half]
 
 

@@ -12,6 +12,7 @@ from kept_findings import Aligned, keep_findings
 
 import bitrawl
 from bitrawl.errors import StoreError
+from bitrawl.jobs.facts import PAIR_SAMPLES, SEGMENT_SAMPLES, gather, write_report
 from bitrawl.languages import language_name
 from bitrawl.mine.findings import RefusalReason as WhyNot
 from bitrawl.mine.findings import RefusedPair
@@ -30,13 +31,12 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.report.job.counting import SpreadSample
-from bitrawl.report.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES, gather
 from bitrawl.show.diagnosis import diagnose
-from bitrawl.show.job_report import brief, render, write
+from bitrawl.show.job_report import brief, render
 from bitrawl.show.plots import COLOURS, Series, histogram, lines
 from bitrawl.show.templating import new_environment
 from bitrawl.show.wording import METHODS, REFUSALS, SKIPS, duration, share
+from bitrawl.store.facts import SpreadSample
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
@@ -187,7 +187,7 @@ def test_samples_are_few_and_always_the_same(job: Job):
 
 
 def test_the_report_is_one_well_formed_file_that_loads_nothing(good: Path):
-    path = write(good)
+    path = write_report(good)
     assert path == good / "report.html"
     assert [entry.name for entry in good.iterdir() if entry.suffix == ".new"] == []
     text = path.read_text("utf-8")
@@ -205,7 +205,7 @@ def test_hostile_text_stays_text(job: Job):
     job.pages("fr", 3, HOSTILE)
     job.skips(Reason.ROBOTS, Stage.ROBOTS, 1)
     job.mined([pair(n, ((HOSTILE, HOSTILE),), evidence={HOSTILE: 0.5}) for n in range(3)], 1)
-    text = write(job.end()).read_text("utf-8")
+    text = write_report(job.end()).read_text("utf-8")
     read = Reader(text)
     assert not read.tags & {"script", "img"}
     assert not [name for name, _ in read.attributes if name.startswith("on")]
@@ -219,7 +219,7 @@ def test_a_hostile_seed_and_the_name_of_a_hostile_language_stay_text(job: Job):
     job.visit(url, Page(url, Language(HOSTILE)))
     seeds = ["https://www.example.org/?<script>alert(3)</script>", f"javascript:{HOSTILE}"]
     (job.folder / "job.toml").write_text(tomli_w.dumps({"langs": ["en", HOSTILE], "seeds": seeds}), "utf-8")
-    read = Reader(write(job.end()).read_text("utf-8"))
+    read = Reader(write_report(job.end()).read_text("utf-8"))
     assert not read.tags & {"script", "img"}
     assert not [value for name, value in read.attributes if name == "href" and value.startswith("javascript")]
     assert "".join(read.text).count("<script>alert(1)</script>") >= 3, (
@@ -427,14 +427,14 @@ def test_the_size_of_the_corpus_is_shown(good: Path, counts: dict[str, object], 
 
 def test_a_report_can_be_written_while_the_job_is_open(job: Job):
     job.pages("en", 2)
-    assert "<td>running</td>" in write(job.folder).read_text("utf-8")
+    assert "<td>running</td>" in write_report(job.folder).read_text("utf-8")
     job.end(why="")
-    assert "<td>interrupted (resume" in write(job.folder).read_text("utf-8")
+    assert "<td>interrupted (resume" in write_report(job.folder).read_text("utf-8")
 
 
 def test_a_folder_without_a_job_is_refused_with_advice(tmp_path: Path):
     with pytest.raises(StoreError, match="holds no job"):
-        write(tmp_path)
+        write_report(tmp_path)
 
 
 def test_every_reason_and_method_has_its_words():

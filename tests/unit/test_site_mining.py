@@ -11,12 +11,13 @@ from prose_site import keep
 from small_site import articles, page
 
 from bitrawl import config
+from bitrawl.facts import Doing
 from bitrawl.jobs import site_mining
 from bitrawl.jobs.site_mining import MinedSite, SiteMiner
 from bitrawl.jobs.worker import MiningWorkers
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.judging import Flag
-from bitrawl.mine.stages import AlignedPair, Doing, PairedSite
+from bitrawl.mine.stages import AlignedPair, PairedSite
 from bitrawl.model import Language, Page, PagePair, Reason, Segment, SegmentPair, Stage, Unpacker
 from bitrawl.process import Failure, FailureKind
 from bitrawl.store.findings import Findings

@@ -10,13 +10,13 @@ from babel.messages.pofile import read_po
 from starlette.testclient import TestClient
 
 from bitrawl.config import Strategy
-from bitrawl.crawl.ending import Facts, ending
+from bitrawl.crawl.ending import RunRest, crawl_end
 from bitrawl.discover import site_check
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
+from bitrawl.facts import Doing, Step
 from bitrawl.mine.judging import Flag
-from bitrawl.mine.stages import Doing, Step
 from bitrawl.model import Method, Reason
 from bitrawl.show.plots import Bar, bars
 from bitrawl.topic.wiki_topic import Exclusion
@@ -294,22 +294,27 @@ def test_a_language_has_its_own_plural(n: int, shown: str):
     ],
 )
 def test_what_is_being_mined_is_told_in_the_language_of_the_page(doing: Doing, shown: str):
-    assert _step(OURS["es"], str(doing)) == shown
-    assert _step(OURS["es"], "something new") == ""
+    assert _step(OURS["es"], doing) == shown
+
+
+def test_what_an_earlier_version_wrote_down_is_shown_as_it_is():
+    told = _told(OURS["es"], JobState(State.RUNNING, doing=Doing(None, sentence="aligning a.org")), Live())
+    assert (told.detail, told.note) == ("", "aligning a.org")
 
 
 @pytest.mark.parametrize(
-    "facts",
+    "rest",
     [
-        Facts(pages=3, left={"a.org": "why"}, queued=2),
-        Facts(pages=3, parked={"a.org": "why"}),
-        Facts(stopped=True),
-        Facts(queued=1),
-        Facts(pages=3),
+        RunRest(pages=3, left={"a.org": "why"}, queued=2),
+        RunRest(pages=3, parked={"a.org": "why"}),
+        RunRest(stopped=True),
+        RunRest(queued=1),
+        RunRest(pages=3),
     ],
 )
-def test_how_a_job_ended_is_called_english_and_advises_no_command(facts: Facts):
-    told = _told(OURS["fr"], JobState(State.ENDED, quoted(ending(facts)[1])), Live())
+def test_how_a_job_ended_is_called_english_and_advises_no_command(rest: RunRest):
+    end = crawl_end(rest)
+    told = _told(OURS["fr"], JobState(State.ENDED, quoted(str(end)), ended=end), Live())
     assert told.detail
     assert told.quoted
     assert "command" not in told.detail

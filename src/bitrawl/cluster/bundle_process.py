@@ -19,14 +19,14 @@ from bitrawl.cluster.parts import Done, Figures, SiteOutcome, State
 from bitrawl.config import Job
 from bitrawl.crawl.ending import seed_skips
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError
+from bitrawl.facts import JobFacts
+from bitrawl.jobs.facts import status
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine
 from bitrawl.jobs.shards import SHARD, write_shards
-from bitrawl.jobs.status import JobStatus, status
 from bitrawl.model import Skip
+from bitrawl.store.facts import log, site_counts
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.statistics import site_counts
-from bitrawl.store.summary import log
 from bitrawl.url import Url
 
 JOB, PROGRESS, OUTCOME = "job", "progress.json", "outcome.json"
@@ -91,7 +91,7 @@ async def _tell_now_and_then(work: Work, folder: JobFolder, parts: Parts) -> Non
         files.write(Path(work.folder) / PROGRESS, msgspec.json.encode(figures))
 
 
-def _figures(now: JobStatus, sites: int) -> Figures:
+def _figures(now: JobFacts, sites: int) -> Figures:
     corpora = now.corpora.values()
     return Figures(
         sites=sites,

@@ -15,7 +15,7 @@ from bitrawl import config, files
 from bitrawl.assemble import fetching
 from bitrawl.crawl.fetch import user_agent
 from bitrawl.crawl.frontier import Politeness
-from bitrawl.errors import ConfigError, StoreError
+from bitrawl.errors import BitrawlError, ConfigError, StoreError
 from bitrawl.jobs.bootstrap_outcome import FOUND, PROGRESS, BilingualSite, Notes, Step, Summary, write_found
 from bitrawl.jobs.cited_sites import CheckedSite, CitedSites
 from bitrawl.jobs.site_checks import SiteChecks
@@ -133,7 +133,11 @@ async def bootstrap(
     if fresh:
         _start_over(folder)
     notes = Notes(folder, "" if asked.dump else endpoint(asked.wiki).host)
-    material = await _gathered(asked, folder, manners, notes, tell)
+    try:
+        material = await _gathered(asked, folder, manners, notes, tell)
+    except BitrawlError as error:
+        notes.fail(error)
+        raise
     sites = material.citations.sites
     checked: list[CheckedSite] = []
     if asked.check_sites and sites:

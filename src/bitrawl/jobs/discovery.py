@@ -67,7 +67,7 @@ async def discover(  # noqa: PLR0913 - listeners
         started(parts)
         ending = await finished(parts)
         facts = sites.write()
-        why = str(parts.ledger.recall("ended") or "")
+        why = str(parts.ledger.last_run().ended or "")
         return Discovered(ending, why, tuple(parts.walk.found), facts)
 
 

@@ -22,10 +22,10 @@ from bitrawl.corpus.export import Item, exporting, file_names, remove_files
 from bitrawl.corpus.merge_facts import JobPart, MergedCounts
 from bitrawl.corpus.merger import Groups, grouped
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
+from bitrawl.jobs.facts import write_report
 from bitrawl.jobs.shards import Sharded, shard_corpora, turned_pages, turned_unit
 from bitrawl.languages import same_language
 from bitrawl.model import Language, Page, TranslationUnit
-from bitrawl.show.job_report import write as write_report
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.sentences import bounded

@@ -18,12 +18,12 @@ from bitrawl.corpus.export import with_present
 from bitrawl.corpus.naming import corpus_headers
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
+from bitrawl.facts import Doing, Step
 from bitrawl.jobs.crawling import Started, finished, opened
 from bitrawl.jobs.export import write_corpus
 from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.jobs.site_mining import SiteMiner, Watch
 from bitrawl.jobs.worker import MiningWorkers
-from bitrawl.mine.stages import Doing, Step
 from bitrawl.model import Page, Reason, SiteKnowledge, Visit
 from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
@@ -211,7 +211,7 @@ class _Mining:
         """What has not been mined as it is now and with these settings, several sites at a time; then the corpus."""
         sites = [known.site for known in self._ledger.sites() if again or self._is_stale(known)]
         # Until the corpus is written: whatever ends this before leaves a job that is interrupted, and not done.
-        self._ledger.remember("mining", str(Doing(Step.PAIRING, what="sites", total=len(sites))))
+        self._ledger.remember("mining", Doing(Step.PAIRING, what="sites", total=len(sites)))
         tasks = [asyncio.ensure_future(self._mine(site)) for site in sites]
         try:
             await asyncio.gather(*tasks)
@@ -252,7 +252,7 @@ class _Mining:
         self._tell(None)
 
     def _tell(self, doing: Doing | None) -> None:
-        self._ledger.remember("mining", str(doing or ""))
+        self._ledger.remember("mining", doing)
         self._watch(doing)
 
 

@@ -19,6 +19,7 @@ from bitrawl.corpus.merge_facts import CorpusPart, JobPart, SitePart, SiteRows
 from bitrawl.corpus.merger import data_file, keyed, keys_file, page_pair_keys, shard_counts, shard_writer
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.errors import ConfigError, DamagedError
+from bitrawl.facts import SiteTroubles
 from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.mine.judging import PageUrls, ThresholdFilter
 from bitrawl.model import (
@@ -34,10 +35,9 @@ from bitrawl.model import (
     pack,
 )
 from bitrawl.store.database import locked
+from bitrawl.store.facts import site_troubles, summarise
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.statistics import SiteTroubles, fetch_times, site_troubles
-from bitrawl.store.summary import summarise
 from bitrawl.store.verdicts import VERDICTS, VerdictHistory
 from bitrawl.url import Url
 
@@ -268,14 +268,14 @@ def turned_unit(unit: TranslationUnit) -> TranslationUnit:
 
 def _figures(job: Job, ledger: Ledger) -> JobPart:
     """What a card says of a job, but for its corpora."""
-    findings, summary, times = Findings(ledger), summarise(ledger), fetch_times(ledger)
+    findings, summary = Findings(ledger), summarise(ledger)
     return JobPart(
         languages=tuple(job.languages()),
         formats=tuple(job.export.formats),
         thresholds=msgspec.to_builtins(job.judge),
         origin=Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL,
-        first_fetch=times.first,
-        last_fetch=times.last,
+        first_fetch=summary.began,
+        last_fetch=summary.finished,
         opt_outs=summary.skipped_for(Reason.OPT_OUT),
         robots=summary.skipped_for(Reason.ROBOTS),
         machine_translated=findings.refusals().get("machine-translated", 0),

@@ -17,10 +17,11 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.errors import StoreError
+from bitrawl.facts import Doing, Step
 from bitrawl.jobs.worker import Languages, MiningWorkers
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.judging import from_partial_pages
-from bitrawl.mine.stages import AlignedPair, Doing, PairedSite, Step
+from bitrawl.mine.stages import AlignedPair, PairedSite
 from bitrawl.model import PagePair, Reason, Skip, Stage, pack
 from bitrawl.process import Failure, FailureKind
 from bitrawl.protocols import Clock

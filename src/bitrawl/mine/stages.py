@@ -7,7 +7,6 @@ not grow with the site: the pairs are aligned in batches, with what was learned 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
@@ -33,31 +32,6 @@ MOST_PATTERNS = 5  # per site and language pair, for the report; judgement
 Languages = tuple[Language, Language]
 PagesOf = Callable[[], Iterable[Page]]
 PageOf = Callable[[Url], Page | None]
-
-
-class Step(StrEnum):
-    """What mining is doing."""
-
-    PAIRING = "pairing"
-    LEARNING = "learning words from"
-    ALIGNING = "aligning"
-    WRITING = "writing the corpus"
-
-
-class Doing(msgspec.Struct, frozen=True):
-    """What mining is doing now, and how far it has come."""
-
-    step: Step
-    site: str = ""
-    what: str = ""  # what `done` and `total` count: "pages", "en-fr pairs"
-    done: int = 0
-    total: int = 0
-    seconds: float = 0.0  # that the rest will take, as far as can be told
-
-    def __str__(self) -> str:
-        counted = f" ({self.done} of {self.total} {self.what}" if self.done else f" ({self.total} {self.what}"
-        left = f", about {self.seconds:.0f} s left)" if self.seconds >= 1 else ")"
-        return f"{self.step} {self.site}".strip() + (counted + left if self.total else "")
 
 
 class PairedSite(msgspec.Struct, frozen=True):

@@ -7,11 +7,9 @@ from pathlib import Path
 import msgspec
 
 from bitrawl.config import TopicModel
+from bitrawl.facts import LITTLE_RELEVANT, JobFacts, ListFacts, TopicFacts
 from bitrawl.languages import language_name, same_language
 from bitrawl.model import UNDETERMINED, Language, Reason
-from bitrawl.report.job.facts import Facts
-from bitrawl.report.job.topic_facts import LITTLE as LITTLE_RELEVANT
-from bitrawl.report.job.topic_facts import ListFacts, TopicFacts
 from bitrawl.show.wording import ADVICE, HARMLESS, REFUSALS, SKIPS, answered, counted, enumerated, number, share, size
 from bitrawl.url import Url
 
@@ -46,13 +44,13 @@ class Diagnosis(msgspec.Struct, frozen=True):
     points: tuple[Point, ...]
 
 
-def diagnose(facts: Facts) -> Diagnosis | None:
+def diagnose(facts: JobFacts) -> Diagnosis | None:
     """None if the job found as much as can be expected, or has not been paired yet."""
     headline = _headline(facts)
     return Diagnosis(headline, tuple(_points(facts))) if headline else None
 
 
-def _headline(facts: Facts) -> str:
+def _headline(facts: JobFacts) -> str:
     """Empty if nothing is missing."""
     mined, most = facts.mined, _possible(facts)
     missing = [language_name(code) for code, count in facts.languages.items() if not count]
@@ -70,7 +68,7 @@ def _headline(facts: Facts) -> str:
     return f"{headline}{so_far}." if headline else ""
 
 
-def _possible(facts: Facts) -> int:
+def _possible(facts: JobFacts) -> int:
     """At most as many pairs as the second largest language has pages, on the topic if there is one.
 
     0 for a job with one language.
@@ -78,7 +76,7 @@ def _possible(facts: Facts) -> int:
     return sorted([0, 0, *facts.relevant_languages.values()])[-2]
 
 
-def _about_relevance(facts: Facts) -> dict[str, bool]:
+def _about_relevance(facts: JobFacts) -> dict[str, bool]:
     """What may be missing in a job with a topic, and whether it is."""
     topic = facts.topic
     if topic is None or not topic.judged:
@@ -92,7 +90,7 @@ def _about_relevance(facts: Facts) -> dict[str, bool]:
     }
 
 
-def _points(facts: Facts) -> Iterator[Point]:
+def _points(facts: JobFacts) -> Iterator[Point]:
     if facts.crawled.summary.fetches and not facts.crawled.summary.answers:
         yield from _about_silence(facts)
         return
@@ -111,7 +109,7 @@ def _points(facts: Facts) -> Iterator[Point]:
         )
 
 
-def _about_silence(facts: Facts) -> Iterator[Point]:
+def _about_silence(facts: JobFacts) -> Iterator[Point]:
     """If no server has answered, nothing else is worth saying."""
     for reason, count in facts.crawled.summary.unanswered.items():
         known = Reason(reason)
@@ -119,7 +117,7 @@ def _about_silence(facts: Facts) -> Iterator[Point]:
         yield Point(noticed.rstrip(), ADVICE.get(known, ""))
 
 
-def _about_languages(facts: Facts) -> Iterator[Point]:
+def _about_languages(facts: JobFacts) -> Iterator[Point]:
     summary, asked = facts.crawled.summary, facts.languages
     if not summary.pages:
         return
@@ -141,14 +139,14 @@ def _about_languages(facts: Facts) -> Iterator[Point]:
         yield Point(f"{counted(unknown, 'page has', 'pages have')} too little text to identify the language.")
 
 
-def _asking_for(facts: Facts, more: Sequence[str]) -> str:
+def _asking_for(facts: JobFacts, more: Sequence[str]) -> str:
     """A command to paste. The languages of a job cannot change, so it starts over."""
     folder, codes = Path(facts.folder), ",".join([*facts.asked.langs, *more])
     command = shlex.join(["bitrawl", "mine", "--job", str(folder / "job.toml"), "--langs", codes, "--out", str(folder)])
     return f"To include them, start over (this fetches everything again): {command} --fresh"
 
 
-def _about_other_sites(facts: Facts) -> Iterator[Point]:
+def _about_other_sites(facts: JobFacts) -> Iterator[Point]:
     declared, off_site = facts.crawled.declared_off_site, facts.crawled.off_site
     if declared:
         home = next((Url.known(seed).host for seed in facts.asked.seeds), "example.org")
@@ -161,7 +159,7 @@ def _about_other_sites(facts: Facts) -> Iterator[Point]:
         yield Point(f"Many links lead to other sites, most often {_ranked(off_site)}.", ADVICE[Reason.OFF_SITE])
 
 
-def _about_skips(facts: Facts) -> Iterator[Point]:
+def _about_skips(facts: JobFacts) -> Iterator[Point]:
     enough = _MANY * facts.crawled.summary.links
     for skip in (*facts.crawled.skips, *facts.crawled.faults):
         if skip.count > enough and skip.reason != Reason.OFF_SITE and skip.reason not in HARMLESS:
@@ -171,7 +169,7 @@ def _about_skips(facts: Facts) -> Iterator[Point]:
             yield Point(noticed.rstrip(), ADVICE.get(skip.reason, ""))
 
 
-def _about_pairing(facts: Facts) -> Iterator[Point]:
+def _about_pairing(facts: JobFacts) -> Iterator[Point]:
     mined, summary = facts.mined, facts.crawled.summary
     refused = sum(refusal.count for refusal in mined.refusals)
     if refused:
@@ -199,7 +197,7 @@ def _ranked(counts: dict[str, int]) -> str:
     return enumerated(f"{name} ({number(count)})" for name, count in list(counts.items())[:4])
 
 
-def _about_topic(facts: Facts) -> Iterator[Point]:
+def _about_topic(facts: JobFacts) -> Iterator[Point]:
     """For a job in which no page is about the topic, hardly any, or none of one language."""
     topic = facts.topic
     if topic is None:
@@ -242,7 +240,7 @@ def _about_texts(topic: TopicFacts) -> Iterator[Point]:
         )
 
 
-def _about_thresholds(facts: Facts, topic: TopicFacts) -> Iterator[Point]:
+def _about_thresholds(facts: JobFacts, topic: TopicFacts) -> Iterator[Point]:
     read = topic.read
     if not read.refused:
         return
@@ -272,13 +270,13 @@ def _loosen(topic: TopicFacts) -> str:
     return "raise max_perplexity" if name == "max_perplexity" else f"lower {name}"
 
 
-def _again(facts: Facts) -> str:
+def _again(facts: JobFacts) -> str:
     folder = Path(facts.folder)
     replay = [] if facts.asked.replay or facts.asked.warc else ["--replay", str(folder / "warc")]
     return shlex.join(["bitrawl", "mine", "--job", "COPY", *replay, "--out", f"{folder}-2"])
 
 
-def _about_list(facts: Facts, topic: TopicFacts, listed: ListFacts) -> Iterator[Point]:
+def _about_list(facts: JobFacts, topic: TopicFacts, listed: ListFacts) -> Iterator[Point]:
     name = Path(topic.asked.terms).name
     found = {code: count for code, count in facts.languages.items() if count}
     foreign = [code for code in found if not any(_fits(code, known) for known in listed.languages)]
@@ -299,7 +297,7 @@ def _about_list(facts: Facts, topic: TopicFacts, listed: ListFacts) -> Iterator[
         yield _about_unmatched(facts, topic, listed)
 
 
-def _about_unmatched(facts: Facts, topic: TopicFacts, listed: ListFacts) -> Point:
+def _about_unmatched(facts: JobFacts, topic: TopicFacts, listed: ListFacts) -> Point:
     name, total = Path(topic.asked.terms).name, sum(listed.languages.values())
     show = f"bitrawl topic show URL --topic {shlex.quote(topic.asked.terms)}"
     if listed.in_boilerplate:
@@ -315,7 +313,7 @@ def _about_unmatched(facts: Facts, topic: TopicFacts, listed: ListFacts) -> Poin
     )
 
 
-def _searched(facts: Facts, topic: TopicFacts) -> str:
+def _searched(facts: JobFacts, topic: TopicFacts) -> str:
     """Only pages in the languages of the job are searched for terms."""
     pages = sum(facts.languages.values())
     searched = counted(pages, "page") if topic.read.whole else f"{number(topic.read.pages)} of {number(pages)} pages"

@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from bitrawl import files
 from bitrawl.config import TopicModel
 from bitrawl.corpus.naming import without_files
+from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
 from bitrawl.languages import language_name
-from bitrawl.report.job.facts import CorpusCount, Curve, Facts, gather
-from bitrawl.report.job.topic_facts import TopicFacts
 from bitrawl.show.diagnosis import diagnose
 from bitrawl.show.plots import CHARTS, COLOURS, Bar, Series
 from bitrawl.show.templating import document
@@ -28,7 +25,6 @@ from bitrawl.show.wording import (
     size,
     with_code,
 )
-from bitrawl.store.statistics import Border, Share
 
 _MODELS = {
     TopicModel.LEARNED: "learned: a classifier that learns from your texts, terms and examples, and while it crawls",
@@ -39,14 +35,7 @@ _MOST = 6  # items named in a line; judgement
 _WIDTH = 30  # characters of a flag; judgement
 
 
-def write(folder: Path) -> Path:
-    """Write the job's report completely or not at all."""
-    path = folder / "report.html"
-    files.write(path, render(gather(folder)))
-    return path
-
-
-def render(facts: Facts) -> str:
+def render(facts: JobFacts) -> str:
     """The same facts give the same page."""
     return document(
         "job_report.html",
@@ -57,7 +46,7 @@ def render(facts: Facts) -> str:
         diagnosis=diagnose(facts),
         budget=", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in facts.asked.budget.items()),
         period=_period(facts.crawled.began, facts.crawled.finished),
-        written={name: count for name, count in facts.corpora.items() if count.units or count.refused},
+        written={name: count for name, count in facts.written.items() if count.units or count.refused},
         **_curves(facts),
         **_bars(facts),
         **(_topic(facts, facts.topic) if facts.topic else {}),
@@ -65,7 +54,7 @@ def render(facts: Facts) -> str:
     )
 
 
-def _title(facts: Facts) -> str:
+def _title(facts: JobFacts) -> str:
     names = [language_name(code) for code in facts.asked.langs]
     languages = "–".join(names) if len(names) <= 2 else enumerated(names)
     if len(names) > 4:
@@ -76,7 +65,7 @@ def _title(facts: Facts) -> str:
     return f"{languages or 'Pages'} from {where}" if hosts else languages or "An empty job"
 
 
-def _lead(facts: Facts) -> str:
+def _lead(facts: JobFacts) -> str:
     summary, mined = facts.crawled.summary, facts.mined
     if not summary.pages:
         if not summary.answers:
@@ -96,7 +85,7 @@ def _lead(facts: Facts) -> str:
     return f"{read}. It found {counted(mined.pairs, 'page pair')}{aligned}."
 
 
-def _tiles(facts: Facts) -> list[tuple[str, str]]:
+def _tiles(facts: JobFacts) -> list[tuple[str, str]]:
     summary, mined = facts.crawled.summary, facts.mined
     counts = {"pages": summary.pages}
     if facts.topic is not None:
@@ -105,11 +94,11 @@ def _tiles(facts: Facts) -> list[tuple[str, str]]:
     if not mined.begun:
         counts["languages"] = len(summary.languages)
     elif len(facts.asked.langs) == 1:
-        counts["documents in the corpus"] = sum(one.documents for one in facts.corpora.values())
+        counts["documents in the corpus"] = sum(one.documents for one in facts.written.values())
     else:
         counts |= {"page pairs": mined.pairs, "segment pairs": mined.segments}
-        if facts.corpora and facts.asked.langs:
-            counts["units in the corpus"] = sum(one.units for one in facts.corpora.values())
+        if facts.written and facts.asked.langs:
+            counts["units in the corpus"] = sum(one.units for one in facts.written.values())
     if mined.begun:
         counts["duplicate pages"] = mined.duplicates
     counts["links skipped"] = summary.skipped
@@ -121,7 +110,7 @@ def _period(began: float, finished: float) -> str:
     return f"from {first} to {last}" if first != last else first
 
 
-def _curves(facts: Facts) -> dict[str, Any]:
+def _curves(facts: JobFacts) -> dict[str, Any]:
     """Pages and complete pairs over the crawl, and after how many fetches half of the pairs were found."""
     codes = {f"{one.lang_a}-{one.lang_b}": (one.lang_a, one.lang_b) for one in facts.mined.language_pairs}
     columns = zip(*(curve.points for curve in facts.mined.harvest), strict=True)
@@ -143,7 +132,7 @@ def _named(curves: Sequence[Curve], name: Callable[[str], str], rest: str) -> li
     return series
 
 
-def _bars(facts: Facts) -> dict[str, list[Bar]]:
+def _bars(facts: JobFacts) -> dict[str, list[Bar]]:
     mined = facts.mined
     return {
         "pages_by_language": [
@@ -162,7 +151,7 @@ def _bars(facts: Facts) -> dict[str, list[Bar]]:
     }
 
 
-def _topic(facts: Facts, topic: TopicFacts) -> dict[str, Any]:
+def _topic(facts: JobFacts, topic: TopicFacts) -> dict[str, Any]:
     pages, relevant = topic.growth
     return {
         "border": Border,
@@ -181,18 +170,18 @@ def _topic(facts: Facts, topic: TopicFacts) -> dict[str, Any]:
     }
 
 
-def _judged_note(facts: Facts, code: str, pages: Share) -> str:
+def _judged_note(facts: JobFacts, code: str, pages: TopicShare) -> str:
     if facts.asked.langs and not facts.asked_as(code):
         return "you did not ask for it, so no page is relevant"
     return f"{number(pages.relevant)} relevant ({share(pages.relevant, pages.pages)})"
 
 
-def brief(facts: Facts) -> list[str]:
+def brief(facts: JobFacts) -> list[str]:
     """What was found, what was left out and, if little was found, why: lines of plain text."""
     return [*_found(facts), *_left_out(facts), *explained(facts)]
 
 
-def explained(facts: Facts) -> list[str]:
+def explained(facts: JobFacts) -> list[str]:
     """Why little was found, and what to try; nothing if the job found enough."""
     diagnosis = diagnose(facts)
     if diagnosis is None:
@@ -200,7 +189,7 @@ def explained(facts: Facts) -> list[str]:
     return [diagnosis.headline, *(f"→ {point.noticed} {point.advice}".rstrip() for point in diagnosis.points)]
 
 
-def _found(facts: Facts) -> Iterator[str]:
+def _found(facts: JobFacts) -> Iterator[str]:
     summary, mined = facts.crawled.summary, facts.mined
     listed = _listed({language_name(code): count for code, count in summary.languages.items()})
     of = f"{fetched(summary)} ({size(summary.bytes)}, {duration(summary.seconds)})"
@@ -222,14 +211,14 @@ def _found(facts: Facts) -> Iterator[str]:
         flags = {shortened(flag.partition(",")[0], _WIDTH): count for flag, count in mined.flags.items()}
         flagged = f", {share(mined.flagged, mined.segments)} of them flagged" if mined.flagged else ""
         yield f"{counted(mined.segments, 'segment pair')}{flagged}{_listed(flags)}"
-    for name, written in facts.corpora.items():
-        if len(facts.corpora) == 1 or written.units:
+    for name, written in facts.written.items():
+        if len(facts.written) == 1 or written.units:
             yield f"{name}: {_written(written, monolingual=len(facts.asked.langs) == 1)}"
     if facts.without_files:
         yield without_files(facts.without_files)
 
 
-def _written(corpus: CorpusCount, *, monolingual: bool) -> str:
+def _written(corpus: WrittenCorpus, *, monolingual: bool) -> str:
     if corpus.documents or monolingual:
         inside = f"{counted(corpus.paragraphs, 'paragraph')}, {counted(corpus.words, 'word')}"
         return f"{counted(corpus.documents, 'document')} written, with {inside}"
@@ -238,7 +227,7 @@ def _written(corpus: CorpusCount, *, monolingual: bool) -> str:
     return f"{counted(corpus.units, 'unit')} written{merged}{refused}"
 
 
-def _left_out(facts: Facts) -> Iterator[str]:
+def _left_out(facts: JobFacts) -> Iterator[str]:
     mined = facts.mined
     if mined.duplicates:
         yield counted(mined.duplicates, "duplicate page")

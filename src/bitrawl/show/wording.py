@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
+from bitrawl.facts import CrawlSummary
 from bitrawl.languages import language_name
 from bitrawl.model import Method, Reason
-from bitrawl.store.summary import Summary
 
 METHODS: dict[str, tuple[str, str]] = {
     Method.DECLARED: ("declared", "the pages or a sitemap declare it: hreflang, language switchers"),
@@ -151,7 +151,7 @@ def language_pair(a: str, b: str) -> str:
     return f"{language_name(a)}–{language_name(b)}"
 
 
-def fetched(summary: Summary) -> str:
+def fetched(summary: CrawlSummary) -> str:
     """How many requests were answered, and how many were not, if any."""
     answers, silent = counted(summary.answers, "answer"), sum(summary.unanswered.values())
     return f"{answers} to {counted(summary.answers + silent, 'request')}" if silent else answers

@@ -16,7 +16,7 @@ from bitrawl.config import Format, fitting
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.corpus.terms import TermFormat, TermPair
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.status import counts_of
+from bitrawl.jobs.facts import found_so_far
 from bitrawl.model import Language
 from bitrawl.url import Url
 from bitrawl.web.actions import ShownJob, found_mining
@@ -34,7 +34,7 @@ SHOWN = ("card.md",)
 
 def filled_corpora(job: ShownJob, langs: Sequence[Language]) -> list[CorpusHeader]:
     """The corpora for which something was found; all of them if nothing was."""
-    headers, counts = corpus_headers(langs, 0.0), counts_of(job.folder)
+    headers, counts = corpus_headers(langs, 0.0), found_so_far(job.folder)
     return [one for one in headers if one.name in counts] or headers
 
 

@@ -68,7 +68,7 @@ def _job(server: Server, one: ShownJob) -> shapes.ApiJob:
         state=state.state,
         said=str(state.said),
         created=created,
-        doing=state.doing,
+        doing=str(state.doing or ""),
     )
 
 

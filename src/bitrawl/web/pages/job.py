@@ -1,7 +1,6 @@
 """The page of one job: what it is doing, what it has found, and what can be asked of it."""
 
 import asyncio
-import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,10 +12,10 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
+from bitrawl.facts import Doing, Step
 from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
+from bitrawl.jobs.facts import gather
 from bitrawl.jobs.reading import Reading
-from bitrawl.mine.stages import Step
-from bitrawl.report.job.facts import gather
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines
 from bitrawl.web.actions import ShownJob, carry_out, find, found_sites, looked_at
@@ -41,9 +40,6 @@ FOUND = {"discover": ("sites.txt", "sites.tsv", "sites.jsonl"), "topic": (TERMS,
 """Files of a search, and of a topic, that can be taken away; the first is there when something was found."""
 
 
-# Advice for the command line; here there is a button.
-_ADVICE = re.compile(r"; (?:--[a-z-]+ visits? \w+|resume with the same command|the same command tries again)$")
-_DOING = re.compile(rf"({'|'.join(Step)})(?: ([^ (]+))?(?: \((?:(\d+) of )?(\d+) .*)?")  # as `mining.Doing` writes it
 STEPS = {
     Step.PAIRING: marked("pairing pages"),
     Step.LEARNING: marked("learning words"),
@@ -144,8 +140,8 @@ def _told(words: Words, state: JobState, figures: Live) -> Told:
         return Told(state.state, name, words.say("visiting pages, {rate} a minute", rate=rate))
     if state.doing and (step := _step(words, state.doing)):
         return Told(state.state, name, step)
-    detail = _ADVICE.sub("", words.tell(state.said)).removeprefix("done: ")  # the state says so already
-    return Told(state.state, name, detail, state.said.is_quoted, state.doing)
+    detail = state.ended.without_advice if state.ended else words.tell(state.said)
+    return Told(state.state, name, detail, state.said.is_quoted, str(state.doing or ""))
 
 
 def _wiki(request: Request) -> str:
@@ -157,20 +153,17 @@ def _told_topic(words: Words, state: JobState, topic: ShownTopic, wiki: str) -> 
     name = words.say(STATES[state.state])
     if state.is_active:
         return Told(state.state, name, topic.doing(words, wiki))
-    detail = words.tell(state.said)
-    if state.said.is_quoted:  # without the advice for the command line; the page has its own
-        detail = " ".join(one for one in re.split(r"(?<=[.?]) ", detail) if "--" not in one)
-    return Told(state.state, name, detail, state.said.is_quoted)
+    failed = topic.failed if state.state is State.FAILED else ""
+    return Told(state.state, name, failed or words.tell(state.said), state.said.is_quoted)
 
 
-def _step(words: Words, doing: str) -> str:
-    """What is being mined, and how far it is; empty if that is not understood."""
-    if (found := _DOING.fullmatch(doing)) is None:
+def _step(words: Words, doing: Doing) -> str:
+    """What is being mined, and how far it is; empty if an earlier version wrote that down in English."""
+    if doing.step is None:
         return ""
-    step, site, done, total = found.groups()
-    parts = [words.say(STEPS[Step(step)]), *([site] if site else [])]
-    if done:
-        numbers = {"done": words.number(int(done)), "total": words.number(int(total))}
+    parts = [words.say(STEPS[doing.step]), *([doing.site] if doing.site else [])]
+    if doing.done:
+        numbers = {"done": words.number(doing.done), "total": words.number(doing.total)}
         parts.append(words.say("{done} of {total}", **numbers))
     return " · ".join(parts)
 

@@ -9,12 +9,25 @@ import msgspec
 
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
 from bitrawl.errors import ConfigError
+from bitrawl.facts import (
+    LITTLE_RELEVANT,
+    Border,
+    Histogram,
+    ListFacts,
+    Points,
+    SiteShare,
+    TermPages,
+    TermsRead,
+    TopicExample,
+    TopicFacts,
+    TopicShare,
+    TopicSource,
+)
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Reason, Relevance
-from bitrawl.report.job.counting import BINS, Bins, Histogram, Points, Steps
-from bitrawl.store import statistics
+from bitrawl.store import facts as tables
+from bitrawl.store.facts import Bins, JudgedPage, Steps
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.statistics import Border, JudgedPage, Share
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.topic.term_list import TermList, read_terms
 from bitrawl.topic.term_relevance import TermMatcher
@@ -25,97 +38,12 @@ TERMS = 20
 EXAMPLES = 5  # of each kind; judgement
 SITES = 10  # judgement
 TERMS_OF_EXAMPLE = 8  # judgement
-LITTLE = 0.05  # of the pages: a site or a job with a smaller relevant share needs an explanation; judgement
 HALF = 0.5  # the score of a page that just reaches the weight of terms, or the highest perplexity
 _BOILERPLATE_PAGES = 200  # in which terms are looked for again; judgement
 _EXAMPLES_CHECKED = 50  # of the pages that the user named; judgement
 _SURE = 0.8  # of the language of a term list; judgement
 _LIST_CHARACTERS = 3000  # from which that language is told; judgement
 _MOST_FILES = 10_000  # of texts that are counted; judgement
-
-
-class TermPages(msgspec.Struct, frozen=True):
-    """On how many of the pages that were read a term stands."""
-
-    term: str
-    pages: int
-    relevant: int
-
-
-class TopicExample(msgspec.Struct, frozen=True):
-    """A page, and what says that it is about the topic or not."""
-
-    url: str
-    title: str
-    language: str
-    relevance: Relevance
-    terms: tuple[str, ...]  # the first ones
-    why: str = ""  # why it was refused
-    other: str = ""  # the other page of the refused pair, or the one that it repeats
-
-
-class SiteShare(msgspec.Struct, frozen=True):
-    site: str
-    share: Share
-    left: str  # why the strategy left it; empty if it did not
-
-
-class TermsRead(msgspec.Struct, frozen=True):
-    """What the pages say that were read for their terms."""
-
-    pages: int = 0
-    whole: bool = True  # all pages were read, not only a sample
-    with_terms: int = 0
-    terms: tuple[TermPages, ...] = ()  # those on the most pages
-    different: int = 0  # terms found on any page
-    classes: dict[str, int] = {}  # pages
-    refused: int = 0  # pages in the languages of the job that have terms and are not relevant
-    missed: dict[str, int] = {}  # of these, by the name of the threshold that they do not reach
-
-
-class ListFacts(msgspec.Struct, frozen=True):
-    """What may be wrong with a term list."""
-
-    languages: dict[str, int]  # terms
-    looks_like: dict[str, str] = {}  # by the language of the terms, that which they seem to be in, where it differs
-    searched: int = 0  # pages; only if no page has a term in its text
-    in_boilerplate: int = 0  # pages with terms in their boilerplate
-
-
-class Given(msgspec.Struct, frozen=True):
-    """What the topic was learned from."""
-
-    files: int = 0
-    bytes: int = 0
-    examples: int = 0  # pages that the user named, seeds among them
-    unread: dict[str, str] = {}  # those that taught nothing, and why
-
-
-class TopicFacts(msgspec.Struct, frozen=True):
-    """What the ledger says about the topic."""
-
-    asked: TopicSection
-    model: TopicModel
-    threshold: float  # of the score
-    languages: dict[str, Share] = {}  # by language as found
-    growth: tuple[Points, Points] = ((), ())  # all pages, and the relevant ones
-    scores: Histogram = (0,) * BINS
-    lowest_perplexity: float | None = None
-    read: TermsRead = TermsRead()
-    examples: dict[Border, tuple[TopicExample, ...]] = {}
-    refused: tuple[TopicExample, ...] = ()
-    paid: tuple[SiteShare, ...] = ()
-    unpaid: tuple[SiteShare, ...] = ()
-    given: Given = Given()
-    listed: ListFacts | None = None  # only if a language of the job has no relevant page
-
-    @property
-    def judged(self) -> int:
-        return sum(share.pages for share in self.languages.values())
-
-    @property
-    def relevant(self) -> int:
-        return sum(share.relevant for share in self.languages.values())
 
 
 class TopicOfJob(msgspec.Struct, frozen=True):
@@ -138,7 +66,7 @@ class TopicOfJob(msgspec.Struct, frozen=True):
 
 def gather_topic(ledger: Ledger, job: TopicOfJob, fetches: int) -> TopicFacts | None:
     """None in a job without a topic."""
-    languages = statistics.relevant_by_language(ledger)
+    languages = tables.relevant_by_language(ledger)
     if not languages and not job.section.is_set:
         return None
     threshold = job.section.threshold if job.model is TopicModel.LEARNED else HALF
@@ -151,25 +79,25 @@ def gather_topic(ledger: Ledger, job: TopicOfJob, fetches: int) -> TopicFacts | 
         languages=languages,
         growth=growth,
         scores=scores,
-        lowest_perplexity=statistics.lowest_perplexity(ledger),
+        lowest_perplexity=min(tables.perplexities(ledger), default=None),
         read=read,
         examples=_examples(ledger, threshold),
         refused=_refused(ledger),
-        paid=_sites(ledger, LITTLE, 2.0),
-        unpaid=_sites(ledger, 0.0, LITTLE),
+        paid=_sites(ledger, LITTLE_RELEVANT, 2.0),
+        unpaid=_sites(ledger, 0.0, LITTLE_RELEVANT),
         given=_given(ledger, job),
         listed=_listed(ledger, job, read) if read.pages and not _is_complete(job, languages) else None,
     )
 
 
 def _over_fetches(ledger: Ledger, fetches: int) -> tuple[tuple[Points, Points], Histogram]:
-    pages, found, scores = Steps(fetches), Steps(fetches), Bins()
-    for seq, score, relevant in statistics.judged_in_order(ledger):
+    pages, relevant_pages, scores = Steps(fetches), Steps(fetches), Bins()
+    for seq, score, relevant in tables.judged_in_order(ledger):
         pages.add("", seq)
         scores.add(score)
         if relevant:
-            found.add("", seq)
-    return (pages.curves().get("", ()), found.curves().get("", ())), scores.histogram()
+            relevant_pages.add("", seq)
+    return (pages.points(""), relevant_pages.points("")), scores.histogram()
 
 
 def _read_terms(ledger: Ledger, job: TopicOfJob, judged: int) -> TermsRead:
@@ -225,13 +153,14 @@ def _examples(ledger: Ledger, threshold: float) -> dict[Border, tuple[TopicExamp
     found = {}
     for border in (Border.BEST, Border.JUST_RELEVANT, Border.JUST_NOT, Border.DESPITE_SCORE):
         least = 0.0 if border in (Border.BEST, Border.JUST_RELEVANT) else threshold
-        pages = [one for one in statistics.judged_pages(ledger, border, least, 2 * EXAMPLES) if one.url not in shown]
+        pages = [one for one in tables.judged_pages(ledger, border, least, 2 * EXAMPLES) if one.url not in shown]
         found[border] = tuple(_example(ledger, one) for one in pages[:EXAMPLES])
         shown.update(one.url for one in found[border])
     return found
 
 
-def _example(ledger: Ledger, judged: JudgedPage, why: str = "", other: str = "") -> TopicExample:
+def _example(ledger: Ledger, judged: JudgedPage) -> TopicExample:
+    why, other = judged.reason, judged.other
     page = ledger.page(Url.known(judged.url))
     relevance = (page.relevance if page else None) or Relevance(judged.score, relevant=False)
     if page is None:
@@ -241,22 +170,22 @@ def _example(ledger: Ledger, judged: JudgedPage, why: str = "", other: str = "")
 
 
 def _refused(ledger: Ledger) -> tuple[TopicExample, ...]:
-    refused = statistics.refused_relevant_pages(ledger, EXAMPLES)
-    return tuple(_example(ledger, one.page, one.reason, one.other) for one in refused)
+    refused = tables.refused_relevant_pages(ledger, EXAMPLES)
+    return tuple(_example(ledger, page) for page in refused)
 
 
 def _sites(ledger: Ledger, at_least: float, below: float) -> tuple[SiteShare, ...]:
-    shares = statistics.relevant_by_site(ledger, SITES, from_share=at_least, below_share=below)
+    shares = tables.relevant_by_site(ledger, SITES, from_share=at_least, below_share=below)
     return tuple(SiteShare(site, share, ledger.knowledge(site).left) for site, share in shares.items())
 
 
-def _given(ledger: Ledger, job: TopicOfJob) -> Given:
+def _given(ledger: Ledger, job: TopicOfJob) -> TopicSource:
     sizes = [path.stat().st_size for path in islice(_files(job.section.texts), _MOST_FILES)]
     named = tuple(dict.fromkeys([*job.section.like, *(() if job.section.hub else job.seeds)]))
     if job.model is not TopicModel.LEARNED:
         named = ()  # the other models do not learn from pages
     unread = {url: why for url in named[:_EXAMPLES_CHECKED] if (why := _why_unread(ledger, job, Url.known(url)))}
-    return Given(len(sizes), sum(sizes), len(named), unread)
+    return TopicSource(len(sizes), sum(sizes), len(named), unread)
 
 
 def _files(names: Sequence[str]) -> Iterator[Path]:
@@ -273,7 +202,7 @@ def _why_unread(ledger: Ledger, job: TopicOfJob, url: Url) -> str:
     return "" if skip is None or skip.reason is Reason.REDIRECT else str(skip.reason)
 
 
-def _is_complete(job: TopicOfJob, found: Mapping[str, Share]) -> bool:
+def _is_complete(job: TopicOfJob, found: Mapping[str, TopicShare]) -> bool:
     """Whether each language of the job has relevant pages."""
     relevant = [Language(code) for code, share in found.items() if share.relevant]
     return all(any(same_language(code, Language(wanted)) for code in relevant) for wanted in job.langs)

@@ -1,1 +1,0 @@
-"""The figures of a job, for its report."""
