@@ -13,8 +13,7 @@ import pytest
 
 from bitrawl import config
 from bitrawl.cluster.bundles import Bundle, BundledSite
-from bitrawl.cluster.dask import SETTINGS, DaskExecutor
-from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor, Task
+from bitrawl.cluster.executor import SETTINGS, DaskExecutor, Executor, InlineExecutor, ProcessExecutor, Task
 from bitrawl.cluster.mining import Order, Wanted
 from bitrawl.cluster.parts import Died, Done, Fault, Outcome, State
 from bitrawl.errors import ConfigError, UnwantedError

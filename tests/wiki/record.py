@@ -53,7 +53,7 @@ class Recording:
 
 
 async def record(apis: dict[str, str]) -> dict[str, dict[str, str]]:
-    async with fetching.api_web(allow_private=True) as web:
+    async with fetching.api_web(fetching.FetchPolicy(allow_private=True)) as web:
         recording = Recording(web, {Url.parse(api).host: language for language, api in apis.items()})
         for name, depth, languages in QUESTIONS:
             with tempfile.TemporaryDirectory() as folder:

@@ -17,11 +17,6 @@ from bitrawl.show.wording import counted
 _AGAIN = "Run the same command again: its sites are mined again, and the others are left as they are."
 
 
-def holds_run(address: str) -> bool:
-    """Whether there is a run over many sites, damaged or not."""
-    return (place(address) / BUNDLES).read() is not None
-
-
 def check_run(address: str, *, repair: bool = False) -> Iterator[Checked]:
     """What is wrong, and what is sound as one line. Parts that are not on this machine's disks are not read."""
     out = place(address)

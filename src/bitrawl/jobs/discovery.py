@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
+from bitrawl.assemble.fetching import FetchPolicy
 from bitrawl.config import BudgetSection, DiscoverySection, Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.discover.backlinks import Backlinks
@@ -18,7 +19,7 @@ from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.errors import GraphError
 from bitrawl.jobs.crawling import Started, finished, opened
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.graphs import Asking, open_backlinks
+from bitrawl.jobs.graphs import open_backlinks
 from bitrawl.model import Capture, Link, Skip, Visit
 from bitrawl.protocols import Clock, Fetcher
 from bitrawl.show.discovery_report import write as write_report
@@ -92,9 +93,8 @@ async def _source(
     """The job's link graphs, None without any. A service is asked again for what an earlier run knew."""
     if not job.discovery.backlinks:
         return None
-    asking = Asking(job.fetch.contact, job.fetch.allow_private)
     seeds = [url.host for url in job.seed_urls()]
-    opening = open_backlinks(job.discovery.backlinks, seeds=seeds, asking=asking, tell=tell)
+    opening = open_backlinks(job.discovery.backlinks, seeds=seeds, policy=FetchPolicy.of(job), tell=tell)
     source = await stack.enter_async_context(opening)
     found = [] if fresh else _found_before(folder.path / SITES_JSON)
     await source.prefetch(dict.fromkeys(map(without_www, (*seeds, *found))), BACKLINKS)

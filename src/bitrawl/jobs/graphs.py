@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from bitrawl import config
 from bitrawl.assemble import fetching
+from bitrawl.assemble.fetching import POLITE, FetchPolicy
 from bitrawl.discover.backlinks import (
     MEDIA_TYPES,
     Backlinks,
@@ -53,22 +54,12 @@ class Place(NamedTuple):
     where: str
 
 
-class Asking(NamedTuple):
-    """How services are asked."""
-
-    contact: str = ""
-    allow_private: bool = False
-
-
-POLITE = Asking()
-
-
 @asynccontextmanager
 async def open_backlinks(
     places: Iterable[str],
     *,
     seeds: Sequence[str] = (),
-    asking: Asking = POLITE,
+    policy: FetchPolicy = POLITE,
     tell: Tell = lambda _line: None,
 ) -> AsyncIterator[Backlinks]:
     """All of them as one source: indexes, downloaded graphs, tables, job folders, WAT and WARC files, URLs of services.
@@ -83,9 +74,7 @@ async def open_backlinks(
         for kind, where in found:
             match kind:
                 case Kind.SERVICE:
-                    web = fetching.api_web(
-                        allow_private=asking.allow_private, contact=asking.contact, media_types=MEDIA_TYPES
-                    )
+                    web = fetching.api_web(policy, MEDIA_TYPES)
                     services.append(BacklinkService(where, await stack.enter_async_context(web)))
                 case Kind.INDEX:
                     graphs.append(GraphIndex(Path(where)))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
+from bitrawl.assemble.fetching import POLITE, FetchPolicy
 from bitrawl.assemble.topics import Examples
 from bitrawl.config import Job
 from bitrawl.corpus.jsonl import Languages, TextPair, read_sentences
@@ -47,7 +48,7 @@ async def _texts(job: Job, sources: Sequence[str], flag: str) -> dict[Language, 
 
 
 async def topic_pages(
-    sources: Sequence[str], stdin: BinaryIO, *, allow_private: bool = False, asked: Sequence[Language] = ()
+    sources: Sequence[str], stdin: BinaryIO, *, policy: FetchPolicy = POLITE, asked: Sequence[Language] = ()
 ) -> AsyncIterator[tuple[str, Page | Skip]]:
     """Pages of HTML files, folders, jobs and URLs as `loose_pages` gives them; a plain text file is a page too."""
     identifier: NgramLanguageIdentifier | None = None
@@ -61,7 +62,7 @@ async def topic_pages(
         if path.is_dir() and not (plain or html or JobFolder(path).ledger.exists()):
             raise ConfigError(f"{path} holds no texts; put .txt or .html files about the topic there")
         if not plain or html:
-            async for named in loose_pages([source], stdin, allow_private=allow_private, asked=asked):
+            async for named in loose_pages([source], stdin, policy=policy, asked=asked):
                 yield named
 
 
