@@ -26,7 +26,7 @@ def cluster(workers: int, port: int = 0) -> LocalCluster:
         protocol="tcp",
         processes=False,
         memory_limit=0,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
         scheduler_port=port,
     )
 

@@ -37,7 +37,7 @@ def dask_cluster(workers: int = 2) -> Any:
     dask_config = pytest.importorskip("dask").config
     with dask_config.set(SETTINGS):
         return distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address=None
+            n_workers=workers, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address="127.0.0.1:0"
         )
 
 
