@@ -82,8 +82,8 @@ def _typed(kind: schema.Type) -> str:
     if isinstance(kind, schema.ListType | schema.VarTupleType | schema.SetType | schema.FrozenSetType):
         return f"list of {_many(kind.item_type)}"
     if isinstance(kind, schema.IntType | schema.FloatType):
-        return ("whole number" if isinstance(kind, schema.IntType) else "number") + _bounds(kind)
-    plain = {schema.BoolType: "true or false", schema.DictType: "table of strings"}
+        return ("integer" if isinstance(kind, schema.IntType) else "number") + _bounds(kind)
+    plain = {schema.BoolType: "boolean", schema.DictType: "table of strings"}
     return plain.get(type(kind), "string")
 
 
@@ -99,8 +99,8 @@ def _bounds(kind: schema.IntType | schema.FloatType) -> str:
     if kind.ge is not None and kind.le is not None:
         return f", {kind.ge} to {kind.le}"
     if kind.ge is not None:
-        return f", {kind.ge} or more"
-    return f", more than {kind.gt}" if kind.gt is not None else ""
+        return f" ≥ {kind.ge}"
+    return f" > {kind.gt}" if kind.gt is not None else ""
 
 
 if __name__ == "__main__":
