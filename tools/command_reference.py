@@ -36,12 +36,12 @@ def rendered() -> str:
 def _described(name: str, command: Command, homes: dict[str, str]) -> Iterator[str]:
     """A verb and those below it. `homes` says which verb has described an option already."""
     below = {one: command.get_command(None, one) for one in getattr(command, "commands", {})}
-    yield f"## `{name}`\n"
-    yield f"```text\n{_usage(name, command)}\n```\n"
+    yield f"## `{name}`\n\n`{_usage(name, command)}`\n"
     yield _prose(command.help or command.callback.__doc__ or "") + "\n"
     shown = [one for one in command.params if not one.hidden]
-    if arguments := [_item(one) for one in shown if one.param_type_name == "argument" and one.help]:
-        yield "\n".join([*arguments, ""])
+    arguments = [one for one in shown if one.param_type_name == "argument" and one.help]
+    if new := [_item(one) for one in arguments if homes.setdefault(_item(one), name) == name]:
+        yield "\n".join([*new, ""])
     options = [one for one in shown if one.param_type_name == "option"]
     yield from _panels([one for one in options if homes.setdefault(_item(one), name) == name])
     yield from _shared([one for one in options if homes[_item(one)] != name], homes)
@@ -57,7 +57,8 @@ def _panels(options: list[Any]) -> Iterator[str]:
     for one in options:
         panels.setdefault(getattr(one, "rich_help_panel", None) or "Options", []).append(_item(one))
     for title, items in panels.items():
-        yield "\n".join([f"**{title}**\n", *items, ""])
+        heading = [f"**{title}**\n"] if len(panels) > 1 else []
+        yield "\n".join([*heading, *items, ""])
 
 
 def _shared(options: list[Any], homes: dict[str, str]) -> Iterator[str]:
@@ -72,7 +73,7 @@ def _shared(options: list[Any], homes: dict[str, str]) -> Iterator[str]:
 
 
 def _usage(name: str, command: Command) -> str:
-    parts = [name, "[OPTIONS]"]
+    parts = [name]
     for one in command.params:
         if one.param_type_name == "argument":
             value = _value(one)
@@ -100,7 +101,7 @@ def _code(text: str) -> str:
 
 def _meaning(one: Any) -> str:
     notes = []
-    if one.required:
+    if one.required and one.param_type_name == "option":
         notes.append("Required.")
     told = _marked(" ".join((one.help or "").split()))
     choices = _choices(one)
@@ -109,7 +110,7 @@ def _meaning(one: Any) -> str:
     if (default := _default(one)) is not None:
         notes.append(f"Default: {default}.")
     if getattr(one, "multiple", False) and "several times" not in told:
-        notes.append("May be given several times.")
+        notes.append("Repeatable.")
     return " ".join(filter(None, [told + "." if notes and told and told[-1] not in ".!?" else told, *notes]))
 
 

@@ -1,8 +1,8 @@
 # ruff: noqa: INP001
-"""Bring the tables of docs/reference/job-file.md up to date: keys, types and defaults as the program has them.
+"""Bring the lists of docs/reference/job-file.md up to date: keys, types and defaults as the program has them.
 
-What a key means is written by hand in the last column and kept. A key that is new there gets the comment beside it in
-config/schema.py, to be edited. A key that is gone loses its row.
+What a key means is written by hand after the colon and kept. A key that is new there gets the comment beside it in
+config/schema.py, to be edited. A key that is gone loses its line.
 
 python tools/job_file_reference.py
 """
@@ -20,7 +20,7 @@ from bitrawl.config import Job
 
 PAGE = Path(__file__).parents[1] / "docs/reference/job-file.md"
 _TABLE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end of keys -->)", re.DOTALL)
-_ROW = re.compile(r"^\| `([\w.]+)` \| .*? \| .*? \| (.*) \|$", re.MULTILINE)
+_ROW = re.compile(r"^- `([\w.]+)` \(.*?\): (.*)$", re.MULTILINE)
 
 
 def rendered(page: str) -> str:
@@ -48,7 +48,7 @@ def _is_section(kind: Any) -> bool:
 
 
 def _table(name: str, section: type, meanings: dict[str, str]) -> str:
-    rows = ["| Key | Type | Default | What it does |", "|---|---|---|---|"]
+    rows = []
     types = {field.name: field.type for field in schema.type_info(section).fields}  # type: ignore[attr-defined]
     comments = _comments(section)
     for field in msgspec.structs.fields(section):
@@ -56,7 +56,7 @@ def _table(name: str, section: type, meanings: dict[str, str]) -> str:
             continue
         key = field.name if name == "job" else f"{name}.{field.name}"
         meaning = meanings.get(key) or comments.get(field.name, "")
-        rows.append(f"| `{key}` | {_typed(types[field.name])} | {_default(field)} | {meaning} |")
+        rows.append(f"- `{key}` ({_typed(types[field.name])}{_default(field)}): {meaning}")
     return "\n".join(rows) + "\n"
 
 
@@ -70,8 +70,8 @@ def _default(field: Any) -> str:
         value = field.default_factory()
     value = getattr(value, "value", value)
     if isinstance(value, bool | int | float):
-        return f"`{str(value).lower()}`"
-    return f"`{msgspec.json.encode(value).decode()}`" if value else "none"
+        return f", default `{str(value).lower()}`"
+    return f", default `{msgspec.json.encode(value).decode()}`" if value else ""
 
 
 def _typed(kind: schema.Type) -> str:

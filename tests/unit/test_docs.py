@@ -106,8 +106,8 @@ def test_the_tables_of_the_job_file_are_what_the_program_has():
     page = (ROOT / "docs/reference/job-file.md").read_text()
     rendered = runpy.run_path(str(ROOT / "tools/job_file_reference.py"))["rendered"](page)
     assert page == rendered, "run: make reference"
-    unexplained = re.findall(r"^\| `([\w.]+)` \|.*\|\s*\|$", page, re.MULTILINE)
-    assert not unexplained, "say what these do, in the last column"
+    unexplained = re.findall(r"^- `([\w.]+)` \(.*\):\s*$", page, re.MULTILINE)
+    assert not unexplained, "say what these do, after the colon"
 
 
 def test_a_page_that_loads_something_from_elsewhere_is_found(tmp_path: Path):
@@ -127,7 +127,7 @@ def test_a_page_that_loads_something_from_elsewhere_is_found(tmp_path: Path):
 
 def test_every_key_of_status_and_log_is_explained():
     text = (ROOT / "docs/reference/job-folder.md").read_text()
-    explained = set(re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\| (`.*?) \|", text, re.MULTILINE))))
+    explained = set(re.findall(r"`(\w+)`", "\n".join(re.findall(r"^- (`.*?): ", text, re.MULTILINE))))
     keys = {field.name for kind in (Summary, LogLine) for field in msgspec.structs.fields(kind)}
     assert keys <= explained
 
