@@ -90,6 +90,14 @@ def test_a_decision_has_at_most_400_words(path: Path):
     assert len(path.read_text().split()) <= 400, "move what was tried to lab/notes"
 
 
+def test_the_pages_that_people_write_have_at_most_30_400_words():
+    """So the site has at most 35,000, with the page of the command line, which the program writes."""
+    pages = set((ROOT / "docs").rglob("*.md")) - {ROOT / "docs/reference/commands.md"}
+    assert sum(len(page.read_text().split()) for page in pages) <= 30_400, (
+        "move what only maintainers need to lab/notes"
+    )
+
+
 def test_every_decision_is_in_the_index_of_the_decisions():
     folder = ROOT / "docs/decisions"
     told = set(re.findall(r"\]\(([\w-]+\.md)\)", (folder / "index.md").read_text()))
