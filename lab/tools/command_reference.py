@@ -19,9 +19,9 @@ HEAD = """\
 
 # Command line
 
-This page repeats what `bitrawl --help` and `bitrawl VERB --help` print. The [how-to guides](../how-to/index.md) show the
-commands at work, [exit codes](exit-codes.md) lists what a command returns to the shell, and most flags of `mine` and
-`crawl` are also keys of the [job file](job-file.md).
+What `bitrawl --help` and `bitrawl VERB --help` print. An option that several verbs share stands with the first of them, and
+the others name it. Options of `mine` are also keys of the [job file](job-file.md). See also the
+[how-to guides](../how-to/index.md) and [exit codes](exit-codes.md).
 """
 Command = Any  # typer carries its own copy of click, whose types are not public
 
@@ -29,32 +29,50 @@ Command = Any  # typer carries its own copy of click, whose types are not public
 def rendered() -> str:
     """The whole page. It does not depend on the terminal, its width or its colours."""
     root = typer.main.get_command(app)
-    return "\n".join([HEAD, *_described("bitrawl", root)]).rstrip() + "\n"
+    return "\n".join([HEAD, *_described("bitrawl", root, {})]).rstrip() + "\n"
 
 
-def _described(name: str, command: Command) -> Iterator[str]:
+def _described(name: str, command: Command, homes: dict[str, str]) -> Iterator[str]:
+    """A verb and those below it. `homes` says which verb has described an option already."""
     below = {one: command.get_command(None, one) for one in getattr(command, "commands", {})}
-    yield f"## `{name}`\n"
-    yield f"```text\n{_usage(name, command)}\n```\n"
+    yield f"## `{name}`\n\n`{_usage(name, command)}`\n"
     yield _prose(command.help or command.callback.__doc__ or "") + "\n"
-    arguments = [one for one in command.params if one.param_type_name == "argument" and not one.hidden]
-    if arguments:
-        yield _table("Arguments", "Argument", arguments)
-    panels: dict[str, list[Any]] = {}
-    for one in command.params:
-        if one.param_type_name == "option" and not one.hidden:
-            panels.setdefault(getattr(one, "rich_help_panel", None) or "Options", []).append(one)
-    for title, options in panels.items():
-        yield _table(title, "Option", options)
+    shown = [one for one in command.params if not one.hidden]
+    arguments = [one for one in shown if one.param_type_name == "argument" and one.help]
+    if new := [_item(one) for one in arguments if homes.setdefault(_item(one), name) == name]:
+        yield "\n".join([*new, ""])
+    options = [one for one in shown if one.param_type_name == "option"]
+    yield from _panels([one for one in options if homes.setdefault(_item(one), name) == name])
+    yield from _shared([one for one in options if homes[_item(one)] != name], homes)
     if below:
-        rows = [f"| [`{one}`](#{_anchor(f'{name} {one}')}) | {_cell(_first(sub))} |" for one, sub in below.items()]
-        yield "\n".join(["**Commands**\n", "| Command | What it does |", "|---|---|", *rows, ""])
+        verbs = [f"[`{one}`](#{_anchor(f'{name} {one}')})" for one in below]
+        yield f"**Commands**: {', '.join(verbs)}.\n"
     for one, sub in below.items():
-        yield from _described(f"{name} {one}", sub)
+        yield from _described(f"{name} {one}", sub, homes)
+
+
+def _panels(options: list[Any]) -> Iterator[str]:
+    panels: dict[str, list[str]] = {}
+    for one in options:
+        panels.setdefault(getattr(one, "rich_help_panel", None) or "Options", []).append(_item(one))
+    for title, items in panels.items():
+        heading = [f"**{title}**\n"] if len(panels) > 1 else []
+        yield "\n".join([*heading, *items, ""])
+
+
+def _shared(options: list[Any], homes: dict[str, str]) -> Iterator[str]:
+    """The names of options that another verb has described."""
+    by_home: dict[str, list[str]] = {}
+    for one in options:
+        by_home.setdefault(homes[_item(one)], []).append(
+            ", ".join(_code(name) for name in (*one.opts, *one.secondary_opts))
+        )
+    for home, names in by_home.items():
+        yield f"As for [`{home}`](#{_anchor(home)}): {', '.join(names)}.\n"
 
 
 def _usage(name: str, command: Command) -> str:
-    parts = [name, "[OPTIONS]"]
+    parts = [name]
     for one in command.params:
         if one.param_type_name == "argument":
             value = _value(one)
@@ -65,9 +83,8 @@ def _usage(name: str, command: Command) -> str:
     return " ".join(parts)
 
 
-def _table(title: str, column: str, parameters: list[Any]) -> str:
-    rows = [f"| {_named(one)} | {_meaning(one)} |" for one in parameters]
-    return "\n".join([f"**{title}**\n", f"| {column} | What it does |", "|---|---|", *rows, ""])
+def _item(one: Any) -> str:
+    return f"- {_named(one)}: {_meaning(one)}"
 
 
 def _named(one: Any) -> str:
@@ -78,21 +95,21 @@ def _named(one: Any) -> str:
 
 
 def _code(text: str) -> str:
-    """In a cell of a table; a pipe in backticks is read differently by different Markdown readers."""
-    return f"<code>{text.replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
+    return f"`{text}`"
 
 
 def _meaning(one: Any) -> str:
     notes = []
-    if one.required:
+    if one.required and one.param_type_name == "option":
         notes.append("Required.")
-    if choices := _choices(one):
+    told = _marked(" ".join((one.help or "").split()))
+    choices = _choices(one)
+    if not all(choice in told for choice in choices):
         notes.append(f"One of {', '.join(f'`{choice}`' for choice in choices)}.")
     if (default := _default(one)) is not None:
         notes.append(f"Default: {default}.")
-    told = _cell(one.help or "")
     if getattr(one, "multiple", False) and "several times" not in told:
-        notes.append("May be given several times.")
+        notes.append("Repeatable.")
     return " ".join(filter(None, [told + "." if notes and told and told[-1] not in ".!?" else told, *notes]))
 
 
@@ -100,7 +117,7 @@ def _default(one: Any) -> str | None:
     if one.show_default is False:
         return None
     if isinstance(one.show_default, str):
-        return f"`{one.show_default}`" if re.fullmatch(r"[\w.,-]+", one.show_default) else _cell(one.show_default)
+        return f"`{one.show_default}`" if re.fullmatch(r"[\w.,-]+", one.show_default) else _marked(one.show_default)
     value = getattr(one.default, "value", one.default)
     if value is None or value is False or value == "" or callable(value):
         return None
@@ -137,17 +154,9 @@ def _types(annotation: Any) -> list[Any]:
     return [kind for part in inner for kind in _types(part)] if inner else [annotation]
 
 
-def _first(command: Command) -> str:
-    return (command.help or "").strip().split("\n\n")[0]
-
-
 def _prose(text: str) -> str:
     """Help text as Markdown: paragraphs on one line each, commands in bold as code."""
     return "\n\n".join(_marked(" ".join(part.split())) for part in text.strip().split("\n\n"))
-
-
-def _cell(text: str) -> str:
-    return _marked(" ".join(text.split())).replace("|", r"\|")
 
 
 def _marked(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Bring the tables of docs/reference/job-file.md up to date: keys, types and defaults as the program has them.
+"""Bring the lists of docs/reference/job-file.md up to date: keys, types and defaults as the program has them.
 
-What a key means is written by hand in the last column and kept. A key that is new there gets the comment beside it in
-config/schema.py, to be edited. A key that is gone loses its row.
+What a key means is written by hand after the colon and kept. A key that is new there gets the comment beside it in
+config/schema.py, to be edited. A key that is gone loses its line.
 
 python -m lab.tools.job_file_reference
 """
@@ -19,7 +19,7 @@ from bitrawl.config import Job
 
 PAGE = Path(__file__).parents[2] / "docs/reference/job-file.md"
 _TABLE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end of keys -->)", re.DOTALL)
-_ROW = re.compile(r"^\| `([\w.]+)` \| .*? \| .*? \| (.*) \|$", re.MULTILINE)
+_ROW = re.compile(r"^- `([\w.]+)` \(.*?\): (.*)$", re.MULTILINE)
 
 
 def rendered(page: str) -> str:
@@ -47,7 +47,7 @@ def _is_section(kind: Any) -> bool:
 
 
 def _table(name: str, section: type, meanings: dict[str, str]) -> str:
-    rows = ["| Key | Type | Default | What it does |", "|---|---|---|---|"]
+    rows = []
     types = {field.name: field.type for field in schema.type_info(section).fields}  # type: ignore[attr-defined]
     comments = _comments(section)
     for field in msgspec.structs.fields(section):
@@ -55,7 +55,7 @@ def _table(name: str, section: type, meanings: dict[str, str]) -> str:
             continue
         key = field.name if name == "job" else f"{name}.{field.name}"
         meaning = meanings.get(key) or comments.get(field.name, "")
-        rows.append(f"| `{key}` | {_typed(types[field.name])} | {_default(field)} | {meaning} |")
+        rows.append(f"- `{key}` ({_typed(types[field.name])}{_default(field)}): {meaning}")
     return "\n".join(rows) + "\n"
 
 
@@ -69,8 +69,8 @@ def _default(field: Any) -> str:
         value = field.default_factory()
     value = getattr(value, "value", value)
     if isinstance(value, bool | int | float):
-        return f"`{str(value).lower()}`"
-    return f"`{msgspec.json.encode(value).decode()}`" if value else "none"
+        return f", default `{str(value).lower()}`"
+    return f", default `{msgspec.json.encode(value).decode()}`" if value else ""
 
 
 def _typed(kind: schema.Type) -> str:
@@ -81,8 +81,8 @@ def _typed(kind: schema.Type) -> str:
     if isinstance(kind, schema.ListType | schema.VarTupleType | schema.SetType | schema.FrozenSetType):
         return f"list of {_many(kind.item_type)}"
     if isinstance(kind, schema.IntType | schema.FloatType):
-        return ("whole number" if isinstance(kind, schema.IntType) else "number") + _bounds(kind)
-    plain = {schema.BoolType: "true or false", schema.DictType: "table of strings"}
+        return ("integer" if isinstance(kind, schema.IntType) else "number") + _bounds(kind)
+    plain = {schema.BoolType: "boolean", schema.DictType: "table of strings"}
     return plain.get(type(kind), "string")
 
 
@@ -98,8 +98,8 @@ def _bounds(kind: schema.IntType | schema.FloatType) -> str:
     if kind.ge is not None and kind.le is not None:
         return f", {kind.ge} to {kind.le}"
     if kind.ge is not None:
-        return f", {kind.ge} or more"
-    return f", more than {kind.gt}" if kind.gt is not None else ""
+        return f" ≥ {kind.ge}"
+    return f" > {kind.gt}" if kind.gt is not None else ""
 
 
 if __name__ == "__main__":
