@@ -18,13 +18,12 @@ from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.jobs.crawling import COUNT_EVERY, finished
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, Visit
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.store.facts import log
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.robots import LedgerRobots
 from bitrawl.strategies.papers.url_models import BreadthFirst
-from bitrawl.testing import FakeClock, FakeWeb
+from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
 HOUR, DAY, NOW = 3600.0, 86400.0, 1.8e9
