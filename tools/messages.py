@@ -14,6 +14,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
+from bitrawl.model import Method, Reason
+
 SOURCE = Path(__file__).parents[1] / "src" / "bitrawl" / "web"
 CATALOGUES = SOURCE / "catalogues"
 METHODS = [("**.py", "python"), ("templates/**.html", "jinja2")]
@@ -39,7 +41,15 @@ def gathered() -> Catalog:
     template = Catalog(project="bitrawl", charset="utf-8", header_comment="# Messages of bitrawl's web app.")
     for name, _line, message, comments, context in extract_from_dir(SOURCE, METHODS, OPTIONS, KEYWORDS):
         template.add(message, locations=[(name, None)], auto_comments=comments, context=context)
+    for place, labels in _tables().items():
+        for label in labels:
+            template.add(label, locations=[(place, None)])
     return template
+
+
+def _tables() -> dict[str, list[str]]:
+    """The labels of the closed sets, by the file that has the table."""
+    return {"model.py": [*(method.key for method in Method), *(reason.label for reason in Reason)]}
 
 
 def written(catalogue: Catalog) -> bytes:

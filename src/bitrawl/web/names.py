@@ -13,20 +13,7 @@ from bitrawl.discover.verdict import Answer
 from bitrawl.model import Method, Reason
 from bitrawl.web.words import marked
 
-METHODS: Mapping[str, str] = {
-    Method.DECLARED: marked("declared"),
-    Method.URL: marked("addresses"),
-    Method.IMAGES_AND_DIGITS: marked("images and digits"),
-    Method.IMAGES: marked("images"),
-    Method.DIGITS: marked("digits"),
-    Method.HIGH: marked("structure (high)"),
-    Method.MEDIUM: marked("structure (medium)"),
-    Method.LOW: marked("structure (low)"),
-    Method.CONTENT: marked("content"),
-    Method.PARENTS: marked("paired parents"),
-    Method.MUTUAL: marked("mutual links"),
-    Method.BRIDGE: marked("third language"),
-}
+METHODS: Mapping[str, str] = {method: method.key for method in Method}
 """Evidence that two pages are a pair, by letter."""
 
 SITE_EVIDENCE: Mapping[str, str] = {
@@ -43,52 +30,7 @@ SITE_EVIDENCE: Mapping[str, str] = {
 }
 """Evidence that a site is bilingual."""
 
-REASONS: Mapping[str, str] = {
-    Reason.OFF_SITE: marked("on another site"),
-    Reason.OFF_HOST: marked("on another host"),
-    Reason.NOT_UNDER: marked("not below the given paths"),
-    Reason.EXCLUDED: marked("excluded"),
-    Reason.NOT_INCLUDED: marked("not among the given addresses"),
-    Reason.DEPTH: marked("too many links away"),
-    Reason.NOFOLLOW: marked("link marked nofollow"),
-    Reason.STRATEGY: marked("left out by the strategy"),
-    Reason.TRAP: marked("endless series of addresses"),
-    Reason.TOO_MANY_HOSTS: marked("too many hosts"),
-    Reason.ROBOTS: marked("forbidden by robots.txt"),
-    Reason.ROBOTS_UNREACHABLE: marked("robots.txt not available"),
-    Reason.NOINDEX: marked("page marked noindex"),
-    Reason.OPT_OUT: marked("mining not allowed"),
-    Reason.REDIRECT: marked("moved"),
-    Reason.TOO_MANY_REDIRECTS: marked("moved too often"),
-    Reason.NOT_ARCHIVED: marked("not in the archive"),
-    Reason.PRIVATE_ADDRESS: marked("private network"),
-    Reason.DNS: marked("unknown host name"),
-    Reason.CONNECTION: marked("no connection"),
-    Reason.TLS: marked("no secure connection"),
-    Reason.PROXY: marked("proxy not available"),
-    Reason.TIMEOUT: marked("answer too slow"),
-    Reason.HTTP_ERROR: marked("answer not valid"),
-    Reason.HTTP_STATUS: marked("answered with an error"),
-    Reason.SERVER_ERROR: marked("temporary error of the server"),
-    Reason.RATE_LIMITED: marked("server asks for fewer visits"),
-    Reason.TOO_LARGE: marked("too large"),
-    Reason.BOMB: marked("too large when unpacked"),
-    Reason.CONTENT_ENCODING: marked("cannot be unpacked"),
-    Reason.CONTENT_TYPE: marked("not a web page"),
-    Reason.SITEMAP: marked("sitemap"),
-    Reason.PROBE: marked("test for missing pages"),
-    Reason.SOFT_404: marked("text of a missing page"),
-    Reason.EMPTY: marked("empty page"),
-    Reason.ANALYSIS_TIMEOUT: marked("analysis took too long"),
-    Reason.ANALYSIS_CRASH: marked("analysis crashed"),
-    Reason.ANALYSIS_ERROR: marked("analysis failed"),
-    Reason.MINING_TIMEOUT: marked("mining took too long"),
-    Reason.MINING_CRASH: marked("mining crashed"),
-    Reason.MINING_ERROR: marked("mining failed"),
-    Reason.SEGMENT_TOO_LONG: marked("text too long for a segment"),
-    Reason.KILLED: marked("process killed"),
-    Reason.INTERNAL: marked("bug in bitrawl"),
-}
+REASONS: Mapping[str, str] = {reason: reason.label for reason in Reason}
 """Why an address brought no page."""
 
 FLAGS: Mapping[str, str] = {
