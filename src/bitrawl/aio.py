@@ -11,11 +11,11 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from bitrawl.assemble.crawling import Parts
+from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.crawl.ending import Ending
 from bitrawl.jobs import crawling, mining
 from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.opened import OpenedJob
-from bitrawl.jobs.settings import CRAWL, MINE, Group, described
 from bitrawl.jobs.status import JobStatus, status
 from bitrawl.mining import Doing
 from bitrawl.model import Page, Visit

@@ -9,10 +9,10 @@ import pytest
 from bitrawl import child, config, model, url
 from bitrawl.assemble import fetching
 from bitrawl.assemble.crawling import MAX_WORKERS
+from bitrawl.config.settings import SETTINGS
 from bitrawl.crawl import decompress, frontier, hosts, new_links, robots, scope, traps
 from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
 from bitrawl.jobs import site_mining
-from bitrawl.jobs.settings import SETTINGS
 from bitrawl.model import Reason
 from bitrawl.page import alternates, analyser, depth, links, outline, sandbox, sitemap, unseen
 from bitrawl.pair import condensing, site

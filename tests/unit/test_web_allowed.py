@@ -5,9 +5,9 @@ import pytest
 
 from bitrawl import config
 from bitrawl.config import FetchSection, Job
+from bitrawl.config.settings import SETTINGS
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.settings import SETTINGS
 from bitrawl.web import allowed
 from bitrawl.web.allowed import Upload, Uploads
 from bitrawl.web.intent import Command, Verb
@@ -102,7 +102,7 @@ def test_what_only_the_operator_may_set_is_refused_by_name(name: str, value: obj
 def test_no_setting_of_the_command_line_is_allowed_unless_it_is_listed():
     listed = {**allowed._JOB, **allowed._MINING}
     keys = {field.key for field in listed.values()}
-    assert keys & {setting.key for setting in SETTINGS.values()} == {
+    assert keys & {setting.key for setting in SETTINGS.values() if setting.help} == {
         *("langs", "strategy", "exhaustive", "topic.like", "topic.hub", "scope.reach", "scope.include"),
         *("scope.exclude", "scope.same_host", "scope.under", "scope.depth", "politeness.delay", "fetch.contact"),
         *("budget.pages", "budget.minutes", "budget.megabytes", "export.formats", "judge.score", "align.characters"),

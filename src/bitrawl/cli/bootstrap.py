@@ -8,10 +8,10 @@ import typer
 
 from bitrawl.cli.console import complain, err, out
 from bitrawl.cli.help import HelpfulCommand
+from bitrawl.config.settings import Group, listed
 from bitrawl.jobs.bootstrap import SITES, TERMS, TOPIC, Asked, Manners, endpoint
 from bitrawl.jobs.bootstrap import bootstrap as run_bootstrap
 from bitrawl.jobs.bootstrap_outcome import Summary
-from bitrawl.jobs.settings import Group, listed
 from bitrawl.languages import language_name
 from bitrawl.topic.wiki.titles import Exclusion
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import config, files, report
-from bitrawl.config import Format, Job
+from bitrawl.config import Job
+from bitrawl.config.choices import corpus_format
 from bitrawl.corpus.card import card
 from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin
 from bitrawl.corpus.checksums import file_facts
@@ -131,7 +132,7 @@ def _items(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdF
     for pair in good_enough.accepted_pairs(findings.pairs(lang_a, lang_b), _needed(mined, languages)):
         spoken |= {pair.url_a: lang_a, pair.url_b: lang_b}
         yield pair
-    if Format.XCES in mined.job.export.formats:
+    if any(corpus_format(name).has_pages for name in mined.job.export.formats):
         yield from (_in_language(page, spoken[page.url]) for page in _pages(ledger) if page.url in spoken)
     yield from _units(mined, languages, good_enough)
 

@@ -14,10 +14,10 @@ import msgspec
 from bitrawl import config, files
 from bitrawl.assemble.crawling import check
 from bitrawl.config import Job, Reach, Strategy, Walk, fitting
+from bitrawl.config.settings import SETTINGS
 from bitrawl.errors import ConfigError, FieldError, UrlError
 from bitrawl.jobs import bootstrap
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.settings import SETTINGS
 from bitrawl.web import fields
 from bitrawl.web.fields import Field, Fields
 from bitrawl.web.intent import Command, Prepared, Verb

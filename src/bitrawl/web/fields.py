@@ -10,10 +10,10 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from bitrawl.config import Format, Job, PolitenessSection
+from bitrawl.config.settings import listed
 from bitrawl.crawl.fetch import user_agent
 from bitrawl.crawl.scope import folder_path
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.jobs.settings import listed
 from bitrawl.languages import parse_language
 from bitrawl.url import Url
 from bitrawl.web.language_input import typed_languages
