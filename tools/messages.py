@@ -14,6 +14,9 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
+from bitrawl.config import Strategy
+from bitrawl.config.resolving import RULES
+from bitrawl.config.settings import SETTINGS
 from bitrawl.model import Method, Reason
 
 SOURCE = Path(__file__).parents[1] / "src" / "bitrawl" / "web"
@@ -49,7 +52,12 @@ def gathered() -> Catalog:
 
 def _tables() -> dict[str, list[str]]:
     """The labels of the closed sets, by the file that has the table."""
-    return {"model.py": [*(method.key for method in Method), *(reason.label for reason in Reason)]}
+    return {
+        "model.py": [*(method.key for method in Method), *(reason.label for reason in Reason)],
+        "config/choices.py": [str(name) for name in Strategy],
+        "config/resolving.py": [rule.said for rule in RULES if rule.said],
+        "config/settings.py": [row.label for row in SETTINGS.values() if row.label],
+    }
 
 
 def written(catalogue: Catalog) -> bytes:

@@ -23,8 +23,9 @@ _PLURALS = {STRATEGIES: "strategies", EXPORTERS: "formats"}
 
 
 class Strategy(StrEnum):
-    """What orders the frontier. A row has its name, which is its label, what makes it, and whether it needs a topic."""
+    """What orders the frontier."""
 
+    # A row has its name, which is its label and a key of the catalogues, what makes it, and whether it needs a topic.
     maker: str  # called with the languages; empty where it needs more, which `assemble` knows
     needs_topic: bool
 

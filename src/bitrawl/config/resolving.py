@@ -4,7 +4,6 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from enum import StrEnum
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin
@@ -240,7 +239,7 @@ def _explain(error: str, kind: type[msgspec.Struct]) -> str:
     path = at[1] if at else ""
     if "Invalid enum value" in error and path in _CHOICES:
         wrong, what = error.split("'")[1] if "'" in error else error, _CHOICES[path]
-        return f"there is no {what} {wrong!r}; the {what}s are {', '.join(_named(kind, path))}"
+        return f"there is no {what} {wrong!r}; the {what}s are {', '.join(_at(kind, path))}"
     parts = error.split("`")
     if "unknown field" not in error or len(parts) < 2:
         return error.replace(" - at `$.", " at `")
@@ -250,18 +249,13 @@ def _explain(error: str, kind: type[msgspec.Struct]) -> str:
     return f"unknown key {parts[1]!r}{f' in [{path}]' if path else ''}; {hint}"
 
 
-def _named(kind: type[msgspec.Struct], path: str) -> list[str]:
-    """The choices of an enumeration in the schema."""
-    names = _at(kind, path)
-    enumeration: type[StrEnum] = next((one for one in get_args(names) if isinstance(one, type)), names)
-    return [choice.value for choice in enumeration]
-
-
 def _at(kind: Any, path: str) -> Any:
-    """The type at a place of the schema; `[...]` is any value of a table."""
-    for step in filter(None, path.replace("[...]", ".[...]").split(".")):
-        field = (
-            next((one for one in msgspec.structs.fields(kind) if one.name == step), None) if step[0] != "[" else None
-        )
-        kind = get_args(kind)[-1] if step[0] == "[" else field.type if field else kind
+    """The type at a place of the schema, without None; `[...]` is any value of a table."""
+    for step in filter(None, path.replace("[...]", ".*").split(".")):
+        if step == "*":
+            kind = get_args(kind)[-1]
+            continue
+        inner = next((field.type for field in msgspec.structs.fields(kind) if field.name == step), kind)
+        is_optional = type(None) in get_args(inner)
+        kind = next(one for one in get_args(inner) if one is not type(None)) if is_optional else inner
     return kind

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from bitrawl.errors import BitrawlError
-from bitrawl.web.said import Said, quoted, said
+from bitrawl.web.words import Said, quoted, said
 
 SECONDS = 60.0  # for one errand; judgement
 AT_ONCE = 2

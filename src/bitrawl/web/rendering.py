@@ -11,9 +11,8 @@ from starlette.responses import HTMLResponse, Response
 from bitrawl.report.markup import Html, escaped
 from bitrawl.version import __version__
 from bitrawl.web import words
-from bitrawl.web.names import ANSWERS, FLAGS, METHODS, REASONS, SITE_EVIDENCE
 from bitrawl.web.security import csrf_of
-from bitrawl.web.words import Words
+from bitrawl.web.words import ANSWERS, FLAGS, METHODS, REASONS, SITE_EVIDENCE, Words
 
 LANGUAGE_COOKIE = "interface"
 

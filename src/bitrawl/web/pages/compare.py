@@ -10,19 +10,18 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import UNFOCUSED, Strategy
+from bitrawl.config import FOCUSED
+from bitrawl.config.choices import strategy_names
 from bitrawl.report.markup import Html
 from bitrawl.report.plots import Series, lines
 from bitrawl.web.intent import Command, Verb
-from bitrawl.web.names import STRATEGIES
 from bitrawl.web.pages.shown import ShownJob, answer_part, found_mining, load_again, looked_at, written
 from bitrawl.web.processes import last_lines
 from bitrawl.web.rendering import fragment, rendered, words_of
-from bitrawl.web.said import RequestError, said
 from bitrawl.web.security import posted
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.state import SIMULATED, State
-from bitrawl.web.words import Words
+from bitrawl.web.words import RequestError, Words, said
 
 USUAL = ("breadth-first", "adaptive")
 MOST_SITES = 10  # that are drawn; judgement
@@ -48,11 +47,15 @@ async def start(request: Request) -> Response:
 
 async def compare(server: Server, job: ShownJob, strategies: Iterable[str]) -> None:
     """Begin to compare them. Raises `RefusedError` while the job runs."""
-    chosen = [name for name in UNFOCUSED if name in set(strategies)] or [Strategy(name) for name in USUAL]
+    chosen = [name for name in _comparable() if name in set(strategies)] or USUAL
     command = Command(Verb.SIMULATE, (f"--strategies={','.join(chosen)}",))
     if len(await asyncio.to_thread(lambda: job.folder.job().langs)) < 2:
         raise RequestError(422, said("Strategies are compared by the pairs that they find; this job has one language."))
     await server.supervised(server.supervisor.run_again, job.shelved, command)
+
+
+def _comparable() -> list[str]:
+    return [name for name in strategy_names() if name not in FOCUSED]
 
 
 async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
@@ -65,8 +68,7 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
     return {
         "running": running,
         "messages": "\n".join(last_lines(job.folder.path, 5)),
-        "strategies": UNFOCUSED,
-        "strategy_names": STRATEGIES,
+        "strategies": _comparable(),
         "chosen": USUAL,
         "charts": charts,
         "heads": heads,
@@ -111,7 +113,7 @@ def drawn(words: Words, folder: Path) -> tuple[list[Html], tuple[str, ...], list
 
 
 def _strategy(words: Words, name: str) -> str:
-    return words.say(STRATEGIES.get(name, name))
+    return words.say(name)
 
 
 def _thinned(points: list[tuple[int, int]]) -> list[tuple[int, int]]:

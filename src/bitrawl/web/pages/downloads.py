@@ -18,10 +18,9 @@ from bitrawl.jobs.status import counts_of
 from bitrawl.model import Language
 from bitrawl.web.pages.shown import ShownJob, found_mining
 from bitrawl.web.rendering import rendered, words_of
-from bitrawl.web.said import RequestError, quoted, said
 from bitrawl.web.security import REPORT_POLICY
 from bitrawl.web.server import Server, server_of
-from bitrawl.web.words import Words
+from bitrawl.web.words import RequestError, Words, quoted, said
 
 SECONDS = 900.0  # for writing an export; judgement
 TYPES = {".tmx": "application/x-tmx+xml", ".jsonl": "application/jsonl", ".tsv": "text/tab-separated-values"}

@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import UNFOCUSED, Strategy
+from bitrawl.config import FOCUSED, Strategy
+from bitrawl.config.choices import strategy_names
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.web import allowed
 from bitrawl.web.allowed import Upload, Uploads
-from bitrawl.web.names import STRATEGIES
 from bitrawl.web.pages.shown import ShownJob, answer_part, find, shown_jobs
 from bitrawl.web.rendering import fragment, rendered, words_of
 from bitrawl.web.security import MEGABYTE, posted
@@ -146,11 +146,10 @@ def _split(fields: Mapping[str, str]) -> dict[str, str]:
 
 async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str, Any], status: int = 200) -> Response:
     limits = server_of(request).settings.limits
-    names = [Strategy.ADAPTIVE, *(one for one in Strategy if one is not Strategy.ADAPTIVE)]
     say = words_of(request).say
     strategies = [
-        (str(one), name if one in UNFOCUSED else say("{name} (needs a topic)", name=name))
-        for one, name in ((one, say(STRATEGIES[one])) for one in names)
+        (name, say("{name} (needs a topic)", name=say(name)) if name in FOCUSED else say(name))
+        for name in dict.fromkeys([str(Strategy.ADAPTIVE), *strategy_names()])
     ]
     return rendered(
         request,

@@ -24,17 +24,15 @@ from bitrawl.report.markup import Html
 from bitrawl.report.plots import COLOURS, Bar, Series, bars, lines
 from bitrawl.web import allowed
 from bitrawl.web.live import Live
-from bitrawl.web.names import REASONS
 from bitrawl.web.pages.shown import STATES, ShownJob, answer_part, find, looked_at, written
 from bitrawl.web.pages.topic import ShownTopic, shown_topic
 from bitrawl.web.processes import last_lines
 from bitrawl.web.rendering import fragment, rendered, words_of
 from bitrawl.web.runs import merged_files
-from bitrawl.web.said import quoted
 from bitrawl.web.security import posted
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.state import JobState, State
-from bitrawl.web.words import Words, marked
+from bitrawl.web.words import REASONS, Words, marked, quoted
 
 MOST_BARS = 8  # judgement
 MOST_SITES = 100  # of a search that are listed

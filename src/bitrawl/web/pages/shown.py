@@ -14,11 +14,10 @@ from bitrawl.web.intent import Verb
 from bitrawl.web.live import Live
 from bitrawl.web.rendering import words_of
 from bitrawl.web.runs import figures_of_run, is_run, state_of_run
-from bitrawl.web.said import RequestError, said
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.shelf import ShelvedJob
 from bitrawl.web.state import JobState, State, is_topic
-from bitrawl.web.words import Words, marked
+from bitrawl.web.words import RequestError, Words, marked, said
 
 STATES = {
     State.WAITING: marked("waiting"),

@@ -18,8 +18,8 @@ from bitrawl.url import Url
 from bitrawl.web.pages.downloads import language_choices
 from bitrawl.web.pages.shown import ShownJob, found_mining, load_again
 from bitrawl.web.rendering import rendered, words_of
-from bitrawl.web.said import Said, error_said
 from bitrawl.web.server import Server, server_of
+from bitrawl.web.words import Said, error_said
 
 MOST_SHOWN = 200  # judgement
 SECONDS = 600.0

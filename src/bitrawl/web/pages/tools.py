@@ -14,10 +14,9 @@ from starlette.routing import BaseRoute, Route
 from bitrawl.errors import BitrawlError
 from bitrawl.url import Url
 from bitrawl.web.errands import Errands
-from bitrawl.web.language_input import typed_languages
 from bitrawl.web.rendering import rendered, words_of
-from bitrawl.web.said import Said, error_said, said
 from bitrawl.web.security import posted
+from bitrawl.web.words import Said, error_said, said, typed_languages
 
 TOOLS = ("align", "clean", "urls")
 MOST_CHARACTERS = 1_000_000  # of a text; judgement

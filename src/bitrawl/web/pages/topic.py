@@ -11,9 +11,8 @@ from bitrawl.model import Language
 from bitrawl.topic.wiki.gathering import TermRow
 from bitrawl.topic.wiki.table import read_table
 from bitrawl.topic.wiki.titles import Exclusion
-from bitrawl.web.said import said
 from bitrawl.web.state import State
-from bitrawl.web.words import Words, marked
+from bitrawl.web.words import Words, marked, said
 
 MOST_TERMS = 100  # that are listed; judgement
 
