@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 from bitrawl.config import FOCUSED, Job, Strategy, TopicSection
-from bitrawl.config.choices import STRATEGIES, package_of, strategy_maker
+from bitrawl.config.choices import STRATEGIES, blamed, package_of, strategy_maker
 from bitrawl.crawl.scope import Sites
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
@@ -87,9 +88,15 @@ def strategy(
         raise ConfigError(f"the strategy {name} needs a topic")
     make = strategy_maker(name)
     scorer: LinkScorer = make(languages) if make else _MAKERS[name](_Asked(languages, models, named, weights, topic))
-    if not all(callable(getattr(scorer, method, None)) for method in ("score", "learn", "advise")):
-        raise ConfigError(f"the strategy {name} of the package {package_of(STRATEGIES, name)} makes no LinkScorer")
-    return scorer
+    return _of_package(name, package, scorer) if (package := package_of(STRATEGIES, name)) else scorer
+
+
+def _of_package(name: str, package: str, scorer: Any) -> Any:
+    """The strategy of another package; what it raises is told as an error that names the package."""
+    methods: dict[str, Any] = {method: getattr(scorer, method, None) for method in ("score", "learn", "advise")}
+    if not all(callable(call) for call in methods.values()):
+        raise ConfigError(f"the strategy {name!r} of the package {package} is no bitrawl.protocols.LinkScorer")
+    return SimpleNamespace(**{method: blamed(STRATEGIES, name, call) for method, call in methods.items()})
 
 
 def _adaptive(asked: _Asked) -> LinkScorer:

@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Self
 
-from bitrawl.errors import ConfigError
+from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.model import Page, PagePair, TranslationUnit
 
 STRATEGIES, EXPORTERS = "bitrawl.strategies", "bitrawl.exporters"
@@ -199,6 +199,8 @@ def blamed(group: str, name: str, call: Callable[..., Any]) -> Callable[..., Any
     def called(*given: Any, **named: Any) -> Any:
         try:
             return call(*given, **named)
+        except (BitrawlError, MemoryError):  # a full disk is no fault of the package
+            raise
         except Exception as error:
             raise _fault(group, name, f"fails: {type(error).__name__}: {error}") from error
 
