@@ -133,7 +133,7 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
     Setting("seeds", "seeds", _G.JOB, web="seeds"),
     Setting("langs", "langs", _G.JOB, "Languages, as ISO 639 or BCP 47 codes: en,fr", listed, metavar="CODES", web="languages"),
     Setting("strategy", "strategy", _G.JOB, "Visit links in the order of this strategy: {strategies}.", str, metavar="NAME",
-        web="strategy", label="Strategy"),
+        web="strategy"),
     Setting("exhaustive", "exhaustive", _G.JOB, "Visit all of a site, even where nothing more is expected.",
         web="exhaustive", label="Visit all of the site, even where nothing more is expected"),
     Setting("topic", "topic.terms", _G.TOPIC, "Look for pages with these terms: ILSP-FC's format, CSV, TSV or TBX.", metavar="FILE"),

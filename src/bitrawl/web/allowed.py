@@ -506,6 +506,22 @@ def _field(row: Setting) -> Field:
     return Field(row.key, between(value.least or 0, most or 0, whole=value.kind is int))
 
 
+class FormField(NamedTuple):
+    """What the form asks for because the row of a setting has a label: a box to tick, or a number."""
+
+    name: str
+    label: str
+    key: str
+    is_switch: bool
+
+
+def form_fields() -> dict[str, list[FormField]]:
+    """By the heading of their settings."""
+    rows = [row for row in SETTINGS.values() if row.web and row.label]
+    fields = [(row.group, FormField(row.web, row.label, row.key, value_of(row).kind is bool)) for row in rows]
+    return {group: [field for of, field in fields if of is group] for group in Group}
+
+
 def _allowed(groups: Iterable[Group]) -> dict[str, Field]:
     return {row.web: _field(row) for row in SETTINGS.values() if row.web and row.group in groups}
 

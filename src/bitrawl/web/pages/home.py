@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import FOCUSED, Strategy
+from bitrawl.config import FOCUSED, Job, Strategy
 from bitrawl.config.choices import strategy_names
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.web import allowed
@@ -110,13 +111,19 @@ async def _repeated(request: Request, job_id: str) -> Mapping[str, Any]:
             "strategy": described.strategy,
             "scope": described.scope.reach,
             "under": " ".join(described.scope.under),
-            "exhaustive": "true" if described.exhaustive else "",
-            "same_host": "true" if described.scope.same_host else "",
+            **_settings(described),
             "like": "\n".join(described.topic.like),
             "terms": await asyncio.to_thread(_terms, job, described.topic.terms),
             "name": job.name,
         }
     )
+
+
+def _settings(job: Job) -> dict[str, str]:
+    """Of the fields that the form has from the table of settings."""
+    fields = [field for fields in allowed.form_fields().values() for field in fields]
+    values = {field.name: attrgetter(field.key)(job) for field in fields}
+    return {name: "true" if value is True else str(value or "") for name, value in values.items()}
 
 
 def _asked_with(job: ShownJob) -> dict[str, str]:
@@ -151,6 +158,7 @@ async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str
         (name, say("{name} (needs a topic)", name=say(name)) if name in FOCUSED else say(name))
         for name in dict.fromkeys([str(Strategy.ADAPTIVE), *strategy_names()])
     ]
+    fields = allowed.form_fields()
     return rendered(
         request,
         "home.html",
@@ -163,6 +171,8 @@ async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str
         or bool(values.get("terms")),
         limits=limits,
         strategies=strategies,
+        settings=fields,
+        numbers=tuple(field.name for group in fields.values() for field in group if not field.is_switch),
         jobs=await shown_jobs(request),
     )
 
