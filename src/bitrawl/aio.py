@@ -11,13 +11,13 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from bitrawl.assemble.crawling import Parts
+from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.crawl.ending import Ending
 from bitrawl.facts import Doing, JobFacts
 from bitrawl.jobs import crawling, mining
 from bitrawl.jobs.facts import status
 from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.opened import OpenedJob
-from bitrawl.jobs.settings import CRAWL, MINE, Group, described
 from bitrawl.model import Page, Visit
 
 Result = TypeVar("Result")

@@ -35,7 +35,7 @@ def models_from(folder: str) -> Iterator[None]:
 
     Raises `ConfigError` if the folder is not on this machine, or has a file that is no model.
     """
-    check_names(folder)
+    check_model_names(folder)
     before = _folder.set(folder)
     try:
         yield
@@ -53,7 +53,7 @@ def replacements(folder: str) -> list[Path]:
     return sorted(path for path in Path(folder).iterdir() if path.suffix != CARD) if folder else []
 
 
-def check_names(folder: str) -> None:
+def check_model_names(folder: str) -> None:
     """Raise `ConfigError` unless each file of the folder is named like a model; `assemble.models` loads them."""
     names = model_names()
     try:

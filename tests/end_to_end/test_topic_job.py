@@ -14,11 +14,11 @@ from topic_web import HOMES, HONEY, HUB, MIXED, STADIUM, Served, closed_web, htm
 
 import bitrawl
 from bitrawl.cli import main
+from bitrawl.config.settings import described
 from bitrawl.crawl.ending import Ending
 from bitrawl.jobs.crawling import crawl
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.folder import asked as resolved
-from bitrawl.jobs.settings import described
 from bitrawl.store.facts import log
 from bitrawl.store.ledger import Ledger
 

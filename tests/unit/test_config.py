@@ -6,8 +6,8 @@ import pytest
 
 from bitrawl import config
 from bitrawl.assemble.crawling import check
+from bitrawl.config.settings import listed
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.settings import listed
 
 GOOD = {"langs": ["en", "fr"], "seeds": ["https://example.org"]}
 

@@ -9,10 +9,10 @@ import pytest
 from bitrawl import config, model, process, url
 from bitrawl.assemble import fetching
 from bitrawl.assemble.crawling import MAX_WORKERS
+from bitrawl.config.settings import SETTINGS
 from bitrawl.crawl import bodies, frontier, robots, scope, traps
 from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
 from bitrawl.jobs import site_mining
-from bitrawl.jobs.settings import SETTINGS
 from bitrawl.mine import site
 from bitrawl.model import Reason
 from bitrawl.page import alternates, analyser, decode, links, outline, sandbox, sitemap, unseen

@@ -216,7 +216,7 @@ def _frontier(  # noqa: PLR0913 - collaborators
 
 def bucket_scores(job: Job) -> tuple[float, ...]:
     """Scores that are worth waiting for: the boundaries of the strategy perplexity, Remus, section 3.3."""
-    return tuple(map(perplexity_score, job.topic.buckets)) if job.strategy is Strategy.PERPLEXITY else ()
+    return tuple(map(perplexity_score, job.topic.buckets)) if job.strategy == Strategy.PERPLEXITY else ()
 
 
 def _bytes(megabytes: float | None) -> int | None:

@@ -7,7 +7,7 @@ from bitrawl.discover.suggestions import LinkPredictor
 from bitrawl.errors import ConfigError
 from bitrawl.mine.page_score import ScoreModel
 from bitrawl.mine.segment_score import SegmentScore
-from bitrawl.model_files import check_names, replacements
+from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.strategies.adaptive.site_scorer import read_weights
 from bitrawl.text.frequencies import read_tables
@@ -31,7 +31,7 @@ LOADERS: dict[str, tuple[Callable[[Path], object], ...]] = {
 
 def check_models(folder: str) -> None:
     """Raise `ConfigError` if a model in the folder cannot be loaded."""
-    check_names(folder)
+    check_model_names(folder)
     for path in replacements(folder):
         for load in LOADERS[path.name]:
             try:

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
-from bitrawl.config import Job, Strategy, TopicSection
+from bitrawl.config import FOCUSED, Job, Strategy, TopicSection
+from bitrawl.config.choices import STRATEGIES, blamed, package_of, strategy_maker
 from bitrawl.crawl.scope import Sites
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
@@ -19,7 +21,6 @@ from bitrawl.strategies.adaptive.topical import TopicalAdaptive
 from bitrawl.strategies.papers.perplexity import Perplexity
 from bitrawl.strategies.papers.terms import Terms
 from bitrawl.strategies.papers.url_models import BreadthFirst, LanguageFilter, UrlModels
-from bitrawl.strategies.papers.url_patterns import UrlPatterns
 from bitrawl.urls.language_model import LinearUrlLanguageModel, RuleUrlLanguageModel
 from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel
 from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer
@@ -53,8 +54,18 @@ def scorer(job: Job, topic: Topic | None = None) -> LinkScorer:
     return strategy(job.strategy, job.languages(), named=named, topic=topic)
 
 
+class _Asked(NamedTuple):
+    """What a strategy may be made of, besides the languages."""
+
+    languages: Sequence[Language]
+    models: bool
+    named: UrlModelNames
+    weights: Mapping[str, float] | None
+    topic: Topic | None
+
+
 def strategy(
-    name: Strategy,
+    name: str,
     languages: Sequence[Language],
     *,
     models: bool = True,
@@ -68,34 +79,44 @@ def strategy(
     if a named model cannot be loaded or if the strategy would not use it.
     """
     _check_asked(name, named)
-    if topic is not None and name in (Strategy.TERMS, Strategy.PERPLEXITY, Strategy.ADAPTIVE):
-        return _focused(name, languages, topic, models=models, named=named)
-    match name:
-        case Strategy.BREADTH_FIRST:
-            return BreadthFirst()
-        case Strategy.LANGUAGE_FILTER:
-            return LanguageFilter(languages)
-        case Strategy.URL_MODELS:
-            return _url_models(languages, named, models=models)
-        case Strategy.URL_PATTERNS:
-            return UrlPatterns(languages)
-        case Strategy.ADAPTIVE:
-            read = column_weights(weights) if weights else None
-            pairs = Adaptive(languages, _language_model(named.language) if models else None, read)
-            return pairs if len(languages) > 1 else LanguageFilter(languages)  # one language has no pairs to look for
-        case Strategy.TERMS | Strategy.PERPLEXITY:
-            raise ConfigError(f"the strategy {name} needs a topic")
+    if name in FOCUSED and topic is None:
+        raise ConfigError(f"the strategy {name} needs a topic")
+    make = strategy_maker(name)
+    scorer: LinkScorer = make(languages) if make else _MAKERS[name](_Asked(languages, models, named, weights, topic))
+    return _of_package(name, package, scorer) if (package := package_of(STRATEGIES, name)) else scorer
 
 
-def _focused(
-    name: Strategy, languages: Sequence[Language], topic: Topic, *, models: bool, named: UrlModelNames
-) -> LinkScorer:
-    if name is Strategy.TERMS:
-        return Terms(languages, topic.model)
-    if name is Strategy.PERPLEXITY:
-        return Perplexity(languages)
-    pairs = Adaptive(languages, _language_model(named.language) if models else None) if len(languages) > 1 else None
-    return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
+def _of_package(name: str, package: str, scorer: Any) -> Any:
+    """The strategy of another package; what it raises is told as an error that names the package."""
+    methods: dict[str, Any] = {method: getattr(scorer, method, None) for method in ("score", "learn", "advise")}
+    if not all(callable(call) for call in methods.values()):
+        raise ConfigError(f"the strategy {name!r} of the package {package} is no bitrawl.protocols.LinkScorer")
+    return SimpleNamespace(**{method: blamed(STRATEGIES, name, call) for method, call in methods.items()})
+
+
+def _adaptive(asked: _Asked) -> LinkScorer:
+    languages, topic = asked.languages, asked.topic
+    weights = column_weights(asked.weights) if asked.weights and topic is None else None
+    model = _language_model(asked.named.language) if asked.models and len(languages) > 1 else None
+    pairs = Adaptive(languages, model, weights) if len(languages) > 1 else None  # one language has no pairs to look for
+    if topic is not None:
+        return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
+    return pairs or LanguageFilter(languages)
+
+
+def _terms(asked: _Asked) -> LinkScorer:
+    assert asked.topic is not None, "checked for all strategies that need one"
+    return Terms(asked.languages, asked.topic.model)
+
+
+_MAKERS: Mapping[str, Callable[[_Asked], LinkScorer]] = {
+    Strategy.BREADTH_FIRST: lambda _: BreadthFirst(),
+    Strategy.URL_MODELS: lambda asked: _url_models(asked.languages, asked.named, models=asked.models),
+    Strategy.TERMS: _terms,
+    Strategy.PERPLEXITY: lambda asked: Perplexity(asked.languages),
+    Strategy.ADAPTIVE: _adaptive,
+}
+"""Those that need models or a topic. The others are made of the languages, by their row in `config.Strategy`."""
 
 
 def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:
@@ -107,10 +128,10 @@ def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: 
     return UrlModels(languages, _language_model(named.language), pairs)
 
 
-def _check_asked(name: Strategy, named: UrlModelNames) -> None:
+def _check_asked(name: str, named: UrlModelNames) -> None:
     if named.language and name not in (Strategy.URL_MODELS, Strategy.ADAPTIVE):
         raise ConfigError(f"the strategy {name} does not use url_language_model; only url-models and adaptive do")
-    if named.pair and name is not Strategy.URL_MODELS:
+    if named.pair and name != Strategy.URL_MODELS:
         raise ConfigError(f"the strategy {name} does not use url_pair_model; only url-models does")
 
 

@@ -11,11 +11,11 @@ from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell_of_kills
+from bitrawl.config.settings import CRAWL, Group, described
 from bitrawl.jobs.bootstrap import from_bootstrap
 from bitrawl.jobs.crawling import crawl as run_crawl
 from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.preview import preview
-from bitrawl.jobs.settings import CRAWL, Group, described
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

@@ -14,13 +14,13 @@ from bitrawl.cli.foreground import Foreground, leave
 from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.cli.progress import Progress
 from bitrawl.config import Job, Walk
+from bitrawl.config.settings import DISCOVER, Group, described, listed
 from bitrawl.discover.verdict import SiteVerdict
 from bitrawl.jobs.bootstrap import from_bootstrap
 from bitrawl.jobs.discovery import MINED, SEEDS, SITES_TABLE, Discovered, mining_job
 from bitrawl.jobs.discovery import discover as run_discover
 from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.mining import mine as run_mine
-from bitrawl.jobs.settings import DISCOVER, Group, described, listed
 
 SEARCH = "sites"  # the command that a first word stands for that is no command
 SHOWN = 20  # sites that are printed; judgement

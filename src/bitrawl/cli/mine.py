@@ -16,13 +16,13 @@ from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell, tell_of_kills
 from bitrawl.cluster.planning import asked_job, check_undivided
 from bitrawl.config import Job
+from bitrawl.config.settings import MINE, Group, described
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.bootstrap import from_bootstrap
 from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.mining import mine as run_mine
 from bitrawl.jobs.preview import preview
-from bitrawl.jobs.settings import MINE, Group, described
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

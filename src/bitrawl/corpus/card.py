@@ -17,22 +17,6 @@ from bitrawl.text.words import one_line
 _MOST_ROWS = 50  # of a table (judgement); the rest is summed up
 _LONGEST_CELL = 200  # characters (judgement): a page's licence statement may be a whole text
 
-METHODS: dict[str, str] = {
-    Method.DECLARED: "declared translations: hreflang, sitemaps, language switchers",
-    Method.URL: "URLs that differ only in a language mark or by a pattern of the site",
-    Method.IMAGES_AND_DIGITS: "shared images and digits",
-    Method.DIGITS: "shared digits",
-    Method.IMAGES: "shared images",
-    Method.HIGH: "similar structure, high similarity",
-    Method.MEDIUM: "similar structure, medium similarity",
-    Method.LOW: "similar structure, low similarity",
-    Method.CONTENT: "content: a lexicon learned from the job's own certain pairs, cognates and numbers",
-    Method.PARENTS: "linked at the same place of pages that are translations of each other",
-    Method.MUTUAL: "links to each other",
-    Method.BRIDGE: "both translations of the same page in a third language",
-}
-
-
 _ORIGINS = {
     Origin.CRAWL: "Crawled with respect for robots.txt",
     Origin.REPLAY: "Crawled in web archives (WARC), with respect for the robots.txt files in them",
@@ -128,7 +112,7 @@ def _files(files: Sequence[FileFacts]) -> str:
 
 def _evidence(corpus: CorpusFacts) -> str:
     rows = [
-        (f"{method}: {METHODS[method]}" if method in METHODS else method, f"{count:,}")
+        (f"{method}: {Method(method).statement}" if method in set(Method) else method, f"{count:,}")
         for method, count in sorted(corpus.methods.items(), key=lambda item: -item[1])
     ]
     return _table(("evidence", "page pairs"), rows) if rows else ""

@@ -74,7 +74,7 @@ async def opened(
         parts = await new_crawl(job, folder.path, archives, stack, observe, judge, backlinks)
         folder.discard_drafts()
         config.write(job, folder.description)
-        if job.strategy is Strategy.PERPLEXITY:
+        if job.strategy == Strategy.PERPLEXITY:
             follow_tuning(parts, folder)
         if judge is not None and job.topic.is_only_like:
             _expect_examples(parts.crawl, judge, job.topic.like)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import config, files
-from bitrawl.config import Format, Job
+from bitrawl.config import Job
+from bitrawl.config.choices import corpus_format
 from bitrawl.corpus.card import card
 from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin
 from bitrawl.corpus.checksums import FileFacts, file_facts
@@ -42,7 +43,7 @@ class CorpusPlan(NamedTuple):
     """What is written."""
 
     headers: Sequence[CorpusHeader]
-    formats: Sequence[Format]
+    formats: Sequence[str]
     compress: bool
     sites: dict[str, int]  # the number of each site, given when it is met
     keep_duplicates: bool = False
@@ -66,7 +67,7 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     """
     ledger, corpus, asked = Ledger(folder / "job.sqlite", read_only=True), to or folder / "corpus", job.export
     headers = corpus_headers(job.languages(), time.time())
-    pages = partial(_pages_in, ledger) if Format.XCES in asked.formats else None
+    pages = partial(_pages_in, ledger) if any(corpus_format(name).has_pages for name in asked.formats) else None
     plan = CorpusPlan(headers, asked.formats, asked.compress, {}, job.judge.duplicates, pages)
     scratch = corpus / SCRATCH
     files.discard(scratch)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,8 @@ import msgspec
 
 from bitrawl import files
 from bitrawl.config import Format
-from bitrawl.corpus.export import exporters, remove_files
+from bitrawl.config.choices import check_formats, corpus_format, corpus_formats, format_names
+from bitrawl.corpus.export import remove_files
 from bitrawl.corpus.merge_facts import MergedSite, MergeFacts
 from bitrawl.corpus.naming import CorpusHeader, without_files
 from bitrawl.corpus.site_table import site_table
@@ -123,24 +123,23 @@ def _left_out(parts: Sequence[Sharded], chosen: Mapping[Pair, Pair]) -> Iterator
             yield f"{', '.join(others)} of {one.name} {are} left out: {they_are} not in the languages asked for."
 
 
-def _formats(parts: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list[Format], list[Format]]:
+def _formats(parts: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """What to write, and what jobs have that cannot be merged. Raises `ConfigError` if the user asks for such a format."""
     asked = settings.get("export", {}).get("formats")
-    known = [name for name in exporters(2) if name is not Format.XCES]
-    try:
-        wanted = [Format(name) for name in asked or ()]
-    except ValueError as error:
-        raise ConfigError(f"{error}; choose from {', '.join(known)}") from error
-    if Format.XCES in wanted:
-        raise ConfigError(
-            "xces has one file for each page, so there is nothing to merge; bitrawl export writes it for a job"
-        )
+    wanted = asked or []
+    known = [name for name in corpus_formats(2) if not corpus_format(name).has_pages]
+    for name in wanted:
+        if name not in format_names():
+            raise ConfigError(f"{name!r} is not a valid Format; choose from {', '.join(known)}")
+        if corpus_format(name).has_pages:
+            raise ConfigError(
+                f"{name} has one file for each page, so there is nothing to merge; bitrawl export writes it for a job"
+            )
     if unknown := [name for name in wanted if name not in known]:
         raise ConfigError(f"{', '.join(unknown)} is not a format for two languages; choose from {', '.join(known)}")
-    theirs = [Format(name) for one in parts if one.part.corpora for name in one.part.formats]
+    theirs = [name for one in parts if one.part.corpora for name in one.part.formats]
     formats = list(dict.fromkeys(wanted or [name for name in theirs if name in known])) or [Format.JSONL]
-    if Format.PARQUET in formats and find_spec("pyarrow") is None:
-        raise ConfigError("Parquet needs pyarrow: pip install 'bitrawl[parquet]', or choose other --formats")
+    check_formats(formats, 2, "choose other --formats")
     return formats, [] if wanted else [name for name in dict.fromkeys(theirs) if name not in known]
 
 

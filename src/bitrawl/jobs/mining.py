@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import os
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -13,11 +12,11 @@ from bitrawl import config
 from bitrawl.assemble.crawling import Parts
 from bitrawl.assemble.fetching import SystemClock
 from bitrawl.assemble.mining import pairing
-from bitrawl.config import Format, Job
+from bitrawl.config import Job
+from bitrawl.config.choices import check_formats
 from bitrawl.corpus.export import with_present
 from bitrawl.corpus.naming import corpus_headers
 from bitrawl.crawl.ending import Ending
-from bitrawl.errors import ConfigError
 from bitrawl.facts import Doing, Step
 from bitrawl.jobs.crawling import Started, finished, opened
 from bitrawl.jobs.export import write_corpus
@@ -122,10 +121,7 @@ def _workers(job: Job) -> int:
 def check(job: Job) -> None:
     """Raise `ConfigError` for what would only show when a site is paired or the corpus written."""
     pairing(job)
-    if Format.PARQUET in job.export.formats and find_spec("pyarrow") is None:
-        raise ConfigError(
-            "Parquet needs pyarrow: pip install 'bitrawl[parquet]', or leave the format out (bitrawl export --only)"
-        )
+    check_formats(job.export.formats, len(job.languages()), "leave the format out (bitrawl export --only)")
 
 
 def _check_mined(folder: JobFolder, ledger: Ledger) -> None:

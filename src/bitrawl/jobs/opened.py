@@ -5,12 +5,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bitrawl.config.settings import Group, described
 from bitrawl.errors import ConfigError
 from bitrawl.facts import JobFacts
 from bitrawl.jobs import facts, mining
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.pages import job_pages
-from bitrawl.jobs.settings import Group, described
 from bitrawl.model import Page, PagePair, SegmentPair
 from bitrawl.store.findings import Findings
 

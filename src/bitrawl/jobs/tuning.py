@@ -38,6 +38,6 @@ def buckets_of(folder: JobFolder) -> Buckets:
     return Buckets((high, medium), (*counts, len(found) - sum(counts)), (proposed[0], proposed[1]))
 
 
-def _check(strategy: Strategy) -> None:
-    if strategy is not Strategy.PERPLEXITY:
+def _check(strategy: str) -> None:
+    if strategy != Strategy.PERPLEXITY:
         raise ConfigError(f"this job has the strategy {strategy}; only the strategy perplexity has buckets")

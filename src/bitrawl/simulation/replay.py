@@ -135,7 +135,7 @@ class ReplaySettings(msgspec.Struct, frozen=True, kw_only=True):
     """How to replay an archive."""
 
     languages: tuple[Language, ...]
-    strategies: tuple[Strategy, ...] = UNFOCUSED
+    strategies: tuple[str, ...] = UNFOCUSED
     alternates: bool = True  # False hides the translations that pages and sitemaps declare
     models: bool = True  # False uses no trained models
     weights: dict[str, float] = {}  # of `adaptive`; they replace the package's weights
@@ -282,7 +282,7 @@ class Replay:
         for name in settings.strategies:
             tell(site, name)
             run = reference
-            if name is not Strategy.BREADTH_FIRST:
+            if name != Strategy.BREADTH_FIRST:
                 scorer = self.strategy(name, settings)
                 run = await run_trial(name, scorer, self.prepared(seeds, settings))
             figures.append(measure(run, truth, reference))
@@ -292,7 +292,7 @@ class Replay:
         best = best_harvest(truth.pairs, length)
         return SiteTrials(site, truth, length, pages, reachable, best, tuple(figures), reference.languages)
 
-    def strategy(self, name: Strategy, settings: ReplaySettings) -> LinkScorer:
+    def strategy(self, name: str, settings: ReplaySettings) -> LinkScorer:
         """A new strategy, built as the settings ask."""
         return strategy(name, settings.languages, models=settings.models, weights=settings.weights)
 

@@ -11,7 +11,7 @@ from bitrawl.jobs.bootstrap import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.web.intent import Intent, Verb, Wish
 from bitrawl.web.processes import last_lines
-from bitrawl.web.said import Said, quoted, said
+from bitrawl.web.words import Said, quoted, said
 
 
 class State(StrEnum):

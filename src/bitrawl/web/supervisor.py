@@ -19,10 +19,10 @@ from bitrawl.assemble.fetching import SystemClock
 from bitrawl.errors import BitrawlError, ConfigError, RefusedError, StoreError
 from bitrawl.web.intent import AGAIN, Command, Intent, Prepared, Verb, Wish
 from bitrawl.web.processes import Processes
-from bitrawl.web.said import Said, quoted, said
 from bitrawl.web.settings import Settings, User
 from bitrawl.web.shelf import Shelf, ShelvedJob
 from bitrawl.web.state import SIMULATED, IdleRuns, JobState, State, is_done, last_run, state_of
+from bitrawl.web.words import Said, quoted, said
 
 _log = logging.getLogger(__name__)
 

@@ -27,9 +27,8 @@ from bitrawl.web.corpus_files import (
 )
 from bitrawl.web.pages.shown import load_again
 from bitrawl.web.rendering import rendered
-from bitrawl.web.said import Said, error_said
 from bitrawl.web.server import Server, server_of, words_of
-from bitrawl.web.words import Words
+from bitrawl.web.words import Said, Words, error_said
 
 MOST_SHOWN = 200  # terms; judgement
 

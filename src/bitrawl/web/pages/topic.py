@@ -9,9 +9,8 @@ from bitrawl.jobs.bootstrap_outcome import Progress, Step, Summary, read_found, 
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Language
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
-from bitrawl.web.said import said
 from bitrawl.web.state import State, without_place
-from bitrawl.web.words import Words, marked
+from bitrawl.web.words import Words, marked, said
 
 MOST_TERMS = 100  # that are listed; judgement
 
