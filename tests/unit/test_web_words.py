@@ -15,7 +15,7 @@ from bitrawl.discover import site_check
 from bitrawl.discover.suggestions import Method as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
-from bitrawl.facts import Doing, Step
+from bitrawl.facts import Doing, State, Step
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Method, Reason
 from bitrawl.show.plots import Bar, bars
@@ -29,7 +29,7 @@ from bitrawl.web.pages.shown import written
 from bitrawl.web.pages.topic import EXCLUSIONS
 from bitrawl.web.said import error_said, quoted, said
 from bitrawl.web.serving import Serving, server_of
-from bitrawl.web.state import JobState, State
+from bitrawl.web.state import JobState
 from bitrawl.web.words import SOURCE, Words, catalogues, names_in, preferred
 
 ROOT = Path(__file__).parents[2]

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from bitrawl.corpus.naming import corpus_headers
 from bitrawl.corpus.terms import TermPair
 from bitrawl.errors import ConfigError
+from bitrawl.facts import State
 from bitrawl.jobs.bootstrap_outcome import Summary, read_found
 from bitrawl.jobs.reading import Reading, ReadPair
 from bitrawl.store.reading_index import Side
@@ -22,7 +23,7 @@ from bitrawl.web.api import shapes
 from bitrawl.web.pages import compare, downloads, job, reading, terms, tools
 from bitrawl.web.pages.shown import ShownJob, find, found_mining, glance, looked_at, shown
 from bitrawl.web.server import Server, server_of
-from bitrawl.web.state import SIMULATED, State
+from bitrawl.web.state import SIMULATED
 
 ROOT = "/api/v1"
 MOST_ROWS = 500  # of one answer; judgement

@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.config import UNFOCUSED, Strategy
+from bitrawl.facts import State
 from bitrawl.show.plots import Series, lines
 from bitrawl.web.intent import Command, Verb
 from bitrawl.web.names import STRATEGIES
@@ -21,7 +22,7 @@ from bitrawl.web.rendering import fragment, rendered, words_of
 from bitrawl.web.said import RequestError, said
 from bitrawl.web.security import posted
 from bitrawl.web.server import Server, server_of
-from bitrawl.web.state import SIMULATED, State
+from bitrawl.web.state import SIMULATED
 from bitrawl.web.words import Words
 
 USUAL = ("breadth-first", "adaptive")

@@ -13,7 +13,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, RefusedError
-from bitrawl.facts import Doing, Step
+from bitrawl.facts import Doing, State, Step
 from bitrawl.files import NO_JSON
 from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
 from bitrawl.jobs.facts import gather
@@ -31,7 +31,7 @@ from bitrawl.web.runs import merged_files
 from bitrawl.web.said import quoted
 from bitrawl.web.security import posted
 from bitrawl.web.server import Server, server_of
-from bitrawl.web.state import JobState, State
+from bitrawl.web.state import JobState
 from bitrawl.web.words import Words, marked
 
 MOST_BARS = 8  # judgement

@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from bitrawl.facts import State
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.show.plots import Written
 from bitrawl.web.intent import Verb
@@ -17,7 +18,7 @@ from bitrawl.web.runs import figures_of_run, is_run, state_of_run
 from bitrawl.web.said import RequestError, said
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.shelf import ShelvedJob
-from bitrawl.web.state import JobState, State, is_topic
+from bitrawl.web.state import JobState, is_topic
 from bitrawl.web.words import Words, marked
 
 STATES = {
