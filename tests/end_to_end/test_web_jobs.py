@@ -11,13 +11,13 @@ from msgspec import json
 
 from bitrawl import demo
 from bitrawl.demo import Served
+from bitrawl.facts import State
 from bitrawl.store.facts import log
 from bitrawl.web import allowed
 from bitrawl.web.live import Sampler
 from bitrawl.web.processes import SystemProcesses
 from bitrawl.web.settings import LimitsSection, Settings
 from bitrawl.web.shelf import Shelf, ShelvedJob
-from bitrawl.web.state import State
 from bitrawl.web.supervisor import Supervisor
 
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from bitrawl.errors import WikiError
+from bitrawl.facts import State
 from bitrawl.jobs.bootstrap_outcome import BilingualSite, Notes, Progress, Step, Summary
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.show.diagnosis import Diagnosis, Point
@@ -11,7 +12,7 @@ from bitrawl.web.actions import ShownJob, shown
 from bitrawl.web.pages.job import _told_topic, _without_place
 from bitrawl.web.pages.topic import ShownTopic, shown_topic
 from bitrawl.web.shelf import ShelvedJob
-from bitrawl.web.state import JobState, State
+from bitrawl.web.state import JobState
 from bitrawl.web.words import catalogues, quoted
 
 WORDS = catalogues()

@@ -14,7 +14,7 @@ from bitrawl.discover import site_check
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
-from bitrawl.facts import Doing, Step
+from bitrawl.facts import Doing, State, Step
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Method, Reason
 from bitrawl.show.plots import Bar, bars
@@ -26,7 +26,7 @@ from bitrawl.web.pages.job import STEPS, _step, _told
 from bitrawl.web.pages.shown import written
 from bitrawl.web.pages.topic import EXCLUSIONS
 from bitrawl.web.serving import Serving, server_of
-from bitrawl.web.state import JobState, State
+from bitrawl.web.state import JobState
 from bitrawl.web.words import SOURCE, Words, catalogues, error_said, names_in, preferred, quoted, said, typed_languages
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ import msgspec
 from bitrawl import files
 from bitrawl.assemble.crawling import Parts
 from bitrawl.cluster.bundles import Bundle, BundledSite
-from bitrawl.cluster.parts import Done, Figures, SiteOutcome, State
+from bitrawl.cluster.parts import Done, Figures, PartState, SiteOutcome
 from bitrawl.config import Job
 from bitrawl.crawl.ending import seed_skips
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError
@@ -116,7 +116,7 @@ def _outcome(bundle: Bundle, folder: JobFolder) -> Done:
             SiteOutcome(site, pages.get(site, 0), pairs.get(site, 0), why.get(site, ""))
             for site in ([one.site for one in asked] if asked else pages)
         ]
-    return Done(bundle.name, State.MINED, sites, _figures(now, len(bundle.sites)), now.ended)
+    return Done(bundle.name, PartState.MINED, sites, _figures(now, len(bundle.sites)), now.ended)
 
 
 def _why_nothing(sites: list[BundledSite], ledger: Ledger) -> dict[str, str]:

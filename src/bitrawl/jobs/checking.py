@@ -21,6 +21,7 @@ from bitrawl.jobs.shards import SHARD, check_shards
 from bitrawl.show.wording import counted
 from bitrawl.store.archive import archive_files
 from bitrawl.store.database import locked, recovered, verify
+from bitrawl.store.facts import language_pairs
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
@@ -156,7 +157,7 @@ def _verified(folder: JobFolder) -> str:
         if not is_sealed(folder.ledger):
             _read_all(ledger)
         pages = sum(known.pages for known in ledger.sites())
-        pairs = sum(count for count, _ in Findings(ledger).counts().values())
+        pairs = sum(pair.pairs for pair in language_pairs(ledger))
         return f"{counted(pages, 'page')}, {counted(pairs, 'page pair')}"
     finally:
         ledger.close()

@@ -24,6 +24,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.jobs.export import corpus_units
 from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.model import Language, TranslationUnit, Unpacker, pack
+from bitrawl.store.facts import language_pairs
 from bitrawl.store.findings import Findings
 from bitrawl.text.frequencies import Ints, Keyness, Phrases, Texts, general_rates
 
@@ -89,7 +90,7 @@ def _counts(where: JobFolder) -> dict[str, int]:
         findings = Findings(ledger)
         if not findings.begun():
             raise not_mined(where.path, ledger)
-        return {name: segments for name, (_, segments) in findings.counts().items()}
+        return {pair.name: pair.segments for pair in language_pairs(ledger)}
     finally:
         ledger.close()
 

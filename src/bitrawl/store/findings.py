@@ -169,14 +169,6 @@ class Findings:
             digest.update(repr(row).encode())
         return digest.digest()
 
-    def counts(self) -> dict[str, tuple[int, int]]:
-        """The number of page pairs, without partial ones, and of all segment pairs, by languages ("en-fr")."""
-        rows = self._query(
-            "SELECT lang_a || '-' || lang_b, sum(NOT partial), coalesce(sum(count), 0) FROM pairs"
-            " LEFT JOIN alignments ON alignments.key = pairs.alignment GROUP BY 1 ORDER BY 1"
-        )
-        return {languages: (pairs, segments) for languages, pairs, segments in rows}
-
     def refusals(self) -> dict[str, int]:
         """How many pairs were refused, by reason."""
         return dict(self._query("SELECT reason, count(*) FROM refusals GROUP BY 1 ORDER BY 2 DESC").fetchall())

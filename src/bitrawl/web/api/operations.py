@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from bitrawl.corpus.terms import TermPair
 from bitrawl.errors import ConfigError
+from bitrawl.facts import State
 from bitrawl.jobs.bootstrap_outcome import Summary, read_found
 from bitrawl.jobs.reading import Reading, ReadPair
 from bitrawl.store.reading_index import Side
@@ -20,7 +21,7 @@ from bitrawl.web.actions import FoundSite, ShownJob, find, found_mining, glance,
 from bitrawl.web.api import shapes
 from bitrawl.web.corpus_files import bilingual_corpora, export, file, job_file, report, terms_file, terms_of
 from bitrawl.web.server import Server, server_of
-from bitrawl.web.state import SIMULATED, State
+from bitrawl.web.state import SIMULATED
 from bitrawl.web.text_tools import USES, MissingError
 
 ROOT = "/api/v1"

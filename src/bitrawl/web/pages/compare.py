@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from bitrawl.facts import State
 from bitrawl.show.plots import Series, lines
 from bitrawl.web.actions import USUAL, ShownJob, comparable, compare, found_mining, looked_at
 from bitrawl.web.intent import Verb
@@ -18,7 +19,7 @@ from bitrawl.web.processes import last_lines
 from bitrawl.web.rendering import fragment, rendered
 from bitrawl.web.security import posted
 from bitrawl.web.server import server_of, words_of
-from bitrawl.web.state import SIMULATED, State
+from bitrawl.web.state import SIMULATED
 from bitrawl.web.words import Words
 
 MOST_SITES = 10  # that are drawn; judgement

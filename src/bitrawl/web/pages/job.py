@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
-from bitrawl.facts import Doing, Step
+from bitrawl.facts import Doing, State, Step
 from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
 from bitrawl.jobs.facts import gather
 from bitrawl.jobs.reading import Reading
@@ -27,7 +27,7 @@ from bitrawl.web.rendering import fragment, rendered
 from bitrawl.web.runs import merged_files
 from bitrawl.web.security import posted
 from bitrawl.web.server import server_of, words_of
-from bitrawl.web.state import JobState, State
+from bitrawl.web.state import JobState
 from bitrawl.web.words import REASONS, Words, marked
 
 MOST_BARS = 8  # judgement
