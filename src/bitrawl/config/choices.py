@@ -4,6 +4,7 @@ What makes a strategy or a file is named as "module:name", as an entry point nam
 package that adds something is looked up only where its name may be meant, and what is wrong with it is told there.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from enum import StrEnum
@@ -19,6 +20,7 @@ STRATEGIES, EXPORTERS = "bitrawl.strategies", "bitrawl.exporters"
 """The groups of entry points. An entry of the first is called with the job's languages, and returns a `LinkScorer`.
 An entry of the second is a `CorpusFormat`."""
 _NOUNS = {STRATEGIES: "strategy", EXPORTERS: "format"}
+_FILE = re.compile(r"(?:[\w-]+/)?{name}[\w.-]*(?:{[ab]}[\w.-]*)*(?:{gz})?")
 _PLURALS = {STRATEGIES: "strategies", EXPORTERS: "formats"}
 
 
@@ -68,6 +70,10 @@ class CorpusFormat(NamedTuple):
 
     def parts(self, languages: int) -> tuple[Part, ...]:
         return self.pages if languages == 1 else self.pairs
+
+    @property
+    def files(self) -> list[str]:
+        return [file for part in (*self.pairs, *self.pages) for file in part.files]
 
     @property
     def has_pages(self) -> bool:
@@ -133,7 +139,7 @@ def fitting(languages: int) -> tuple[str, ...]:
 def corpus_formats(languages: int) -> dict[str, tuple[Part, ...]]:
     """The parts of all of these formats, without those of other packages that cannot be used."""
     formats = {str(name): name.made_of for name in Format}
-    for name in _added(EXPORTERS).keys() - formats:
+    for name in sorted(_added(EXPORTERS).keys() - formats.keys()):
         with suppress(ConfigError):
             formats[name] = corpus_format(name)
     return {name: made_of.parts(languages) for name, made_of in formats.items() if made_of.parts(languages)}
@@ -156,7 +162,8 @@ def check_formats(formats: Iterable[str], languages: int, otherwise: str) -> Non
     for name in formats:
         made_of = corpus_format(name)
         if made_of.needs and find_spec(made_of.needs) is None:
-            raise ConfigError(f"{name.title()} needs {made_of.needs}: pip install 'bitrawl[{name}]', or {otherwise}")
+            extra = f"'bitrawl[{name}]'" if name in set(Format) else made_of.needs
+            raise ConfigError(f"{name.title()} needs {made_of.needs}: pip install {extra}, or {otherwise}")
         if not made_of.parts(languages):
             raise ConfigError(_unfit([name], languages))
 
@@ -235,17 +242,16 @@ def _check_one(group: str, name: str) -> None:
 def _of_package(name: str) -> CorpusFormat:
     """Its files must be told from ours, because those of a format that is not asked for again are removed by name."""
     made_of = _loaded(EXPORTERS, name)
+    kinds = {PagePair, TranslationUnit, Page}
     if not isinstance(made_of, CorpusFormat) or not all(
-        isinstance(part, Part) for side in made_of[:2] for part in side
+        isinstance(part, Part) and kinds.issuperset(part.takes) for part in (*made_of.pairs, *made_of.pages)
     ):
         raise _fault(EXPORTERS, name, "is no bitrawl.config.CorpusFormat")
-    ours = {file for one in Format for part in (*one.made_of.pairs, *one.made_of.pages) for file in part.files}
-    for part in (*made_of.pairs, *made_of.pages):
-        for file in part.files:
-            if file in ours or "{name}" not in file or file.startswith(("/", ".")) or ".." in file.split("/"):
-                raise _fault(
-                    EXPORTERS, name, f"may not write {file}: its files have {{name}} and an ending of their own"
-                )
+    ours = {file.removesuffix("{gz}") for one in Format for file in one.made_of.files}
+    for file in made_of.files:
+        if not _FILE.fullmatch(file) or file.removesuffix("{gz}") in ours:
+            told = f"may not write {file}: its files begin with {{name}} and have endings of their own"
+            raise _fault(EXPORTERS, name, told)
     return made_of
 
 

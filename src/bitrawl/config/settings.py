@@ -292,7 +292,7 @@ def value_of(setting: Setting) -> Value:
     if get_origin(kind) in (list, dict, tuple):
         return Value(str, several=setting.read not in (listed, _lower, _numbers))
     if meta is not None and meta.extra and "names" in meta.extra:
-        names = {name: name for name in meta.extra["names"]()}
+        names = {f"choice_{number}": name for number, name in enumerate(meta.extra["names"]())}
         return Value(StrEnum("Names", names), default=field.default)  # type: ignore[arg-type]
     return Value(kind, least=meta.ge if meta else None, most=meta.le if meta else None, default=field.default)
 

@@ -126,11 +126,6 @@ def mining(given: Mapping[str, object], settings: Settings, uploads: Uploads | N
     return _asked(Verb.MINE, given, settings, uploads or Uploads(), MINING)
 
 
-def crawling(given: Mapping[str, object], settings: Settings, uploads: Uploads | None = None) -> AskedJob:
-    """The same without mining."""
-    return _asked(Verb.CRAWL, given, settings, uploads or Uploads(), MINING)
-
-
 def discovery(given: Mapping[str, object], settings: Settings, uploads: Uploads | None = None) -> AskedJob:
     """A search for bilingual sites; raises `FieldError`."""
     return _asked(Verb.DISCOVER, given, settings, uploads or Uploads(), DISCOVERY)
@@ -172,15 +167,6 @@ def _wiki(edition: str | None, own: WikiSection | None) -> str:
     if own is None:
         return edition or "en"
     return own.editions[edition] if edition else next(iter(own.editions.values()))
-
-
-def export_again(given: Mapping[str, object], settings: Settings) -> Command:
-    """The corpus with other formats or another threshold; raises `FieldError`."""
-    read = _Reading(given, {name: MINING[name] for name in ("formats", "min_score")}, settings)
-    read.check()
-    arguments = [f"--formats={','.join(read.values['export.formats'])}"] if "export.formats" in read.values else []
-    arguments += [f"--min-score={read.values['judge.score']}"] if "judge.score" in read.values else []
-    return Command(Verb.EXPORT, tuple(arguments))
 
 
 def going_on(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:

@@ -70,10 +70,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     wiki: WikiSection | None = None  # None is Wikipedia
     job: dict[str, Any] = {}  # tables of a job file; users cannot change what is set here
 
-    def single_user(self) -> User | None:
-        """The one user of an app without users, who sees everything; None where users are named."""
-        return None if self.users else User(SINGLE_USER, admin=True)
-
 
 def read(path: Path) -> Settings:
     """Raises `ConfigError`, which names the key."""

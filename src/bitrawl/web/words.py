@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -296,15 +297,6 @@ def _wanted(accepted: str) -> list[str]:
 
 _BETWEEN = re.compile(r"[,;/+&|\n]+|\s+(?:and|et|y|und)\s+")
 _SHORTEST_NAME, _LONGEST_NAME = 3, 40  # characters that a name has more than, and at most; judgement
-SUGGESTED = 8  # fits below a field; judgement
-
-
-class SuggestedLanguage(NamedTuple):
-    """A language that a person may be about to type."""
-
-    code: Language
-    name: str  # in English
-    endonym: str  # in lower case, without accents
 
 
 def typed_languages(text: str) -> list[Language]:
@@ -323,21 +315,6 @@ def typed_languages(text: str) -> list[Language]:
     return list(dict.fromkeys(found))
 
 
-def suggested_languages(text: str, most: int = SUGGESTED) -> list[SuggestedLanguage]:
-    """Those with a name or an endonym that begins so, or with this code; nothing for an empty text."""
-    begun = spaced(text)
-    if not begun:
-        return []
-    ranked = []
-    for one in _suggestions():
-        names = (spaced(one.name), one.endonym)
-        if begun in (one.code.lower(), *names):
-            ranked.append((0, one.name, one))
-        elif any(name.startswith(begun) for name in names):
-            ranked.append((1, one.name, one))
-    return [one for _, _, one in sorted(ranked)[:most]]
-
-
 def _typed_language(text: str) -> Language:
     try:
         return parse_language(text)
@@ -350,11 +327,10 @@ def _typed_language(text: str) -> Language:
 
 def _unknown_language(text: str) -> Said:
     """Names that most people use come first: with those of all languages, almost any word is near one."""
-    usual = {name: one for one in _suggestions() for name in (spaced(one.name), one.endonym) if name}
+    usual = _usual_names()
     near = difflib.get_close_matches(spaced(text), usual, 1) if len(text) > _SHORTEST_NAME else []
     if near:
-        name = f"{usual[near[0]].name} ({usual[near[0]].code})"
-        return said("{typed} is no known language; did you mean {near}?", typed=text, near=name)
+        return said("{typed} is no known language; did you mean {near}?", typed=text, near=usual[near[0]])
     return said("{typed} is no known language; type its name, or its code", typed=text)
 
 
@@ -368,12 +344,12 @@ def _codes() -> dict[str, str]:
 
 
 @lru_cache(maxsize=1)
-def _suggestions() -> tuple[SuggestedLanguage, ...]:
-    found = []
+def _usual_names() -> dict[str, str]:
+    """English names and endonyms, as `spaced` writes them, and how each language is named to people."""
+    names: dict[str, str] = {}
     for one in language_table():
-        try:
+        with suppress(ConfigError):
             code = parse_language(one.code)
-        except ConfigError:
-            continue
-        found.append(SuggestedLanguage(code, language_name(code), one.endonyms[0] if one.endonyms else ""))
-    return tuple(found)
+            called = (spaced(language_name(code)), *one.endonyms[:1])
+            names |= {name: f"{language_name(code)} ({code})" for name in called if name}
+    return names

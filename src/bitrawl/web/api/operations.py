@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bitrawl.config import fitting
 from bitrawl.corpus.terms import TermPair
 from bitrawl.errors import ConfigError
 from bitrawl.facts import State
@@ -233,7 +234,7 @@ def _fields(body: Any) -> dict[str, Any]:
 
 _EXPORT = {
     **_LANGUAGES,
-    "format": "tmx, jsonl, tsv, moses, parquet, xces; for one language text, jsonl, xces.",
+    "format": f"{', '.join(fitting(2))}; for one language {', '.join(fitting(1))}.",
     "min_score": "Only segments that score at least this, from 0 to 1.",
     "accepted_only": "true: only what people have accepted.",
 }
