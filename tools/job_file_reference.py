@@ -1,5 +1,5 @@
 # ruff: noqa: INP001
-"""Bring the lists of docs/reference/job-file.md up to date: keys, types and defaults as the program has them.
+"""Bring the tables of docs/reference/job-file.md up to date: keys, types and defaults as the program has them.
 
 What a key means is written by hand after the colon and kept. A key that is new there gets the comment beside it in
 config/schema.py, to be edited. A key that is gone loses its line.

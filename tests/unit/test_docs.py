@@ -150,5 +150,5 @@ def test_the_glossary_names_types_that_exist():
 @pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_source_files_that_a_page_names_exist(path: Path):
     named = set(re.findall(r"`((?:[\w-]+/)*[\w-]+\.py)`", path.read_text()))
-    sources = [f"/{file.relative_to(ROOT)}" for file in ROOT.glob("[blst]*/**/*.py")]
+    sources = [f"/{file.relative_to(ROOT)}" for file in ROOT.glob("[bst]*/**/*.py")]
     assert [name for name in sorted(named) if not any(source.endswith(f"/{name}") for source in sources)] == []
