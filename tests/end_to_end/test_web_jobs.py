@@ -11,7 +11,7 @@ from msgspec import json
 
 from bitrawl import demo
 from bitrawl.demo import Served
-from bitrawl.store.summary import log
+from bitrawl.store.facts import log
 from bitrawl.web import allowed
 from bitrawl.web.live import Sampler
 from bitrawl.web.processes import SystemProcesses

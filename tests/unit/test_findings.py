@@ -8,7 +8,10 @@ import msgspec
 import pytest
 from small_site import EN, FR, articles
 
-from bitrawl.mining import Miner
+from bitrawl.jobs.facts import gather
+from bitrawl.mine.findings import RefusedPair, SiteFindings
+from bitrawl.mine.pairing import PairingResult
+from bitrawl.mine.stages import Miner
 from bitrawl.model import (
     Language,
     Lease,
@@ -23,10 +26,9 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.pair.pairing import PairingResult
-from bitrawl.report import gather, render
-from bitrawl.store import statistics
-from bitrawl.store.findings import Findings, RefusedPair, SiteFindings
+from bitrawl.show.job_report import render
+from bitrawl.store import facts as tables
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url
@@ -75,7 +77,7 @@ def test_partial_pairs_give_segments_and_are_not_counted_as_pairs_of_pages(ledge
     assert list(findings.pairs(EN, FR)) == [PAIR]
     assert list(findings.segments(EN, FR)) == segments
     assert findings.counts() == {"en-fr": (1, 2)}
-    assert [(one.site, one.pairs) for one in statistics.site_counts(ledger, 9)] == [("s.test", 1)]
+    assert [(one.site, one.pairs) for one in tables.site_counts(ledger, 9)] == [("s.test", 1)]
     assert findings.recorded("s.test")[0] == [PAIR, half]
 
 

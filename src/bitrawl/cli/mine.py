@@ -16,7 +16,7 @@ from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell, tell_of_kills
 from bitrawl.cluster.planning import asked_job, check_undivided
 from bitrawl.config import Job
-from bitrawl.discover.sites_file import read_sites
+from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.bootstrap import from_bootstrap
 from bitrawl.jobs.folder import JobFolder, asked

@@ -15,11 +15,11 @@ from rich.text import Text
 from bitrawl.assemble.crawling import Parts
 from bitrawl.cli.console import duration, err, size
 from bitrawl.cli.status import found
+from bitrawl.facts import Doing, LanguagePair
+from bitrawl.jobs.facts import found_so_far
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.status import CorpusCount, counts_of
-from bitrawl.mining import Doing
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
-from bitrawl.report.wording import counted
+from bitrawl.show.wording import counted
 
 LINE_EVERY = 10.0  # seconds, where there is no terminal
 REDRAW_EVERY = 0.25
@@ -31,7 +31,7 @@ class Counts(NamedTuple):
     """What takes a moment to count."""
 
     queued: int = 0  # links
-    corpora: Mapping[str, CorpusCount] = {}  # by languages
+    corpora: Mapping[str, LanguagePair] = {}  # by languages
 
 
 class Progress:
@@ -99,7 +99,7 @@ class Progress:
         """Counted now and then, since counting a million takes a while."""
         if time.monotonic() - self._counted > COUNT_EVERY:
             queued = len(self._crawl.queue) if self._crawl else 0
-            self._counts = Counts(queued, counts_of(self._folder) if self._folder else {})
+            self._counts = Counts(queued, found_so_far(self._folder) if self._folder else {})
             self._counted = time.monotonic()
         return self._counts
 

@@ -52,6 +52,7 @@ def public_text_of(job: Job) -> str:
             encoder=_public_model(job.encoder),
             url_language_model=_public_model(job.url_language_model),
             url_pair_model=_public_model(job.url_pair_model),
+            models=Path(job.models).name,
             fetch=replace(job.fetch, contact="", proxy="", connect_to={}),
             pair=replace(job.pair, dictionary=Path(job.pair.dictionary).name),
             topic=_public_topic(job.topic),

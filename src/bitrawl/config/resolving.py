@@ -26,6 +26,7 @@ from bitrawl.config.schema import (
 )
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language, same_language, two_languages
+from bitrawl.model_files import check_names
 
 
 def resolve(described: Mapping[str, Any], *, where: str = "") -> Job:
@@ -103,6 +104,7 @@ def _resolved(described: Mapping[str, Any]) -> Job:
         encoder=_model(job.encoder),
         url_language_model=_model(job.url_language_model),
         url_pair_model=_model(job.url_pair_model),
+        models=_models(job.models),
         topic=_resolved_topic(job),
         discovery=msgspec.structs.replace(
             job.discovery,
@@ -215,6 +217,12 @@ def _place(raw: str) -> str:
 def _model(name: str) -> str:
     """The whole path of a folder that is here; what is none is the name of a public model."""
     return str(Path(name).resolve()) if name and os.path.isdir(name) else name  # noqa: PTH112 - any text may be given
+
+
+def _models(folder: str) -> str:
+    """The whole path of the folder; each file in it has the name of a model."""
+    check_names(folder)
+    return str(Path(folder).resolve()) if folder else ""
 
 
 def _listed(value: object) -> str:

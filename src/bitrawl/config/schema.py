@@ -256,6 +256,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     encoder: str = ""  # a sentence-transformers model, by name or path, for pairs and sentences; needs the extra neural
     url_language_model: str = ""  # a transformer, by name or path, instead of the bundled model; needs the extra neural
     url_pair_model: str = ""  # the same for two URLs, where the strategy asks about two
+    models: str = ""  # a folder of models that replace the bundled ones of their names; python -m lab.train makes them
     topic: TopicSection = TopicSection()
     discovery: DiscoverySection = DiscoverySection()
     scope: ScopeSection = ScopeSection()

@@ -6,10 +6,10 @@ The names here are messages of the catalogues. A code without a name is shown as
 from collections.abc import Mapping
 
 from bitrawl.config import Strategy
-from bitrawl.corpus.judging import Flag
 from bitrawl.discover.site_check import TRANSLATIONS
-from bitrawl.discover.suggestions import Method as Suggestion
+from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
+from bitrawl.mine.judging import Flag
 from bitrawl.model import Method, Reason
 from bitrawl.web.words import marked
 

@@ -101,7 +101,7 @@ def _names(code: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=1)
 def endonyms() -> dict[str, str]:
-    """Languages by their own names, from CLDR (tools/endonyms.py)."""
+    """Languages by their own names, from CLDR (lab/tools/endonyms.py)."""
     table = (resources.files("bitrawl.web") / "endonyms.tsv").read_text("utf-8")
     return dict(line.split("\t", 1) for line in table.splitlines())
 
