@@ -281,7 +281,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="list the sites that were judged wrongly")
     asked = parser.parse_args()
     if not (asked.web / "verdicts.tsv").is_file():
-        raise SystemExit(f"{asked.web} is not there: this benchmark needs the frozen web (docs/reference/lab.bench.md)")
+        raise SystemExit(f"{asked.web} is not there: this benchmark needs the frozen web (docs/reference/benchmarks.md)")
     asyncio.run(run(asked))
 
 

@@ -358,7 +358,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=TEXTS, help="with --first: how many are shown")
     asked = parser.parse_args()
     if not DOMAIN.is_dir():
-        raise SystemExit(f"{DOMAIN} is not there: this benchmark needs the frozen webs (docs/reference/lab.bench.md)")
+        raise SystemExit(f"{DOMAIN} is not there: this benchmark needs the frozen webs (docs/reference/benchmarks.md)")
     if asked.first:
         names = dict.fromkeys([Strategy.BREADTH_FIRST, *asked.strategies])
         print(f"{'web/subject, homes, draw':34}{'share':>8}" + "".join(f"{name:>15}" for name in names))

@@ -446,7 +446,7 @@ def main() -> None:
     parser.add_argument("--draw", type=Path, help="write the perplexity as the crawl grows into this folder, as SVG")
     asked = parser.parse_args()
     if not DOMAIN.is_dir():
-        raise SystemExit(f"{DOMAIN} is not there: this benchmark needs the frozen webs (docs/reference/lab.bench.md)")
+        raise SystemExit(f"{DOMAIN} is not there: this benchmark needs the frozen webs (docs/reference/benchmarks.md)")
     asyncio.run(run(asked))
 
 
