@@ -37,12 +37,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.assemble.strategies import Topic, strategy
-from bitrawl.assemble.topics import Examples, learned_terms, topic_judge
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.job.crawl_wiring import Topic, strategy
+from bitrawl.job.topics import Examples, learned_terms, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance
 from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
 from bitrawl.simulation.trial import ReplayLedger

@@ -20,14 +20,10 @@ from bitrawl import files
 from bitrawl.config import Format
 from bitrawl.config.choices import corpus_formats, loaded
 from bitrawl.corpus import jsonl
-from bitrawl.corpus.columns import DOCUMENTS
-from bitrawl.corpus.export import Exporter, export, exporting, file_names, with_present
-from bitrawl.corpus.moses import moses
-from bitrawl.corpus.naming import CorpusHeader
-from bitrawl.corpus.parquet import parquet
-from bitrawl.corpus.text import text
+from bitrawl.corpus.export import CorpusHeader, Exporter, export, exporting, file_names, with_present
+from bitrawl.corpus.jsonl import DOCUMENTS, parquet
+from bitrawl.corpus.plain_text import moses, text, tsv
 from bitrawl.corpus.tmx import tmx
-from bitrawl.corpus.tsv import tsv
 from bitrawl.corpus.xces import xces
 from bitrawl.errors import ConfigError, DiskFullError, StoreError
 from bitrawl.mine.judging import MEASURES
@@ -341,7 +337,7 @@ def test_a_full_disk_is_named_and_leaves_no_draft(tmp_path, case, monkeypatch):
 
 
 def test_nothing_written_is_kept_in_memory(tmp_path, case, monkeypatch):
-    monkeypatch.setattr("bitrawl.corpus.parquet.GROUP", 50)  # which is kept, and larger than this corpus
+    monkeypatch.setattr("bitrawl.corpus.jsonl.GROUP", 50)  # which is kept, and larger than this corpus
     exporter, header, item, *_ = case
     long = "Atextwithoutspaces" * 500 + " of words"
     with exporter(tmp_path, header) as write:

@@ -11,8 +11,7 @@ import pytest
 
 from bitrawl import aio, config, demo
 from bitrawl.config import choices
-from bitrawl.corpus.export import export
-from bitrawl.corpus.naming import CorpusHeader
+from bitrawl.corpus.export import CorpusHeader, export
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
 

@@ -12,7 +12,7 @@ from msgspec import json
 from bitrawl import demo
 from bitrawl.demo import Served
 from bitrawl.facts import State
-from bitrawl.store.facts import log
+from bitrawl.job.ledger_facts import log
 from bitrawl.web import allowed
 from bitrawl.web.intent import Command, Verb
 from bitrawl.web.live import Sampler

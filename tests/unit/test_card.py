@@ -5,11 +5,9 @@ import re
 import msgspec
 import pytest
 
-from bitrawl.corpus.card import card
-from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin, Side
-from bitrawl.corpus.checksums import FileFacts, file_facts
-from bitrawl.corpus.columns import DOCUMENTS, SENTENCES
-from bitrawl.corpus.dataset_header import licence, size_category
+from bitrawl.corpus.card import card, licence, size_category
+from bitrawl.corpus.facts import CardFacts, CorpusFacts, FileFacts, Origin, Side, file_facts
+from bitrawl.corpus.jsonl import DOCUMENTS, SENTENCES
 from bitrawl.model import Method
 
 EN_FR = CorpusFacts(

@@ -16,10 +16,10 @@ import sys
 
 import bitrawl
 from bitrawl import config
-from bitrawl.assemble.strategies import strategy
+from bitrawl.job.crawl_wiring import strategy
 from bitrawl.config import choices, settings
 from bitrawl.corpus.export import export
-from bitrawl.corpus.naming import CorpusHeader
+from bitrawl.corpus.export import CorpusHeader
 from bitrawl.model import Method
 from bitrawl.mine.evidence import METHODS_OF
 from bitrawl.show.wording import method_name

@@ -7,7 +7,7 @@ from bitrawl import config
 from bitrawl.config import FetchSection, Job
 from bitrawl.config.settings import SETTINGS
 from bitrawl.errors import ConfigError, FieldError
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.folder import JobFolder
 from bitrawl.web import allowed
 from bitrawl.web.allowed import Upload, Uploads
 from bitrawl.web.intent import Command, Verb

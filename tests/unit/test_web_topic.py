@@ -5,8 +5,8 @@ import pytest
 
 from bitrawl.errors import WikiError
 from bitrawl.facts import State
-from bitrawl.jobs.bootstrap_outcome import BilingualSite, Notes, Progress, Step, Summary
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.bootstrap import BilingualSite, Notes, Progress, Step, Summary
+from bitrawl.job.folder import JobFolder
 from bitrawl.show.diagnosis import Diagnosis, Point
 from bitrawl.web.actions import ShownJob, shown
 from bitrawl.web.pages.job import _told_topic, _without_place

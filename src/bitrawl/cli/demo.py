@@ -17,11 +17,11 @@ from bitrawl.config import Job
 from bitrawl.config.settings import listed
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.mining import mine
+from bitrawl.job.findings import Findings
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.mining import mine
 from bitrawl.model import Language
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]  # one publisher with two domains
 

@@ -17,7 +17,7 @@ from bitrawl.cli.help import HelpfulCommand
 from bitrawl.config import FOCUSED, UNFOCUSED, Walk, seeds_from
 from bitrawl.config.choices import strategy_names
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.graphs import open_backlinks
+from bitrawl.job.site_search import open_backlinks
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
 from bitrawl.simulation.discovery import MOST_DOWNLOADS, WALKS, Search, table, walk_trials

@@ -96,16 +96,16 @@ class Format(StrEnum):
         return row
 
     # fmt: off
-    TEXT = ("text", CorpusFormat(pages=(Part("bitrawl.corpus.text:text", _PAGE, ("{name}.txt{gz}", "{name}.ids{gz}")),)))
+    TEXT = ("text", CorpusFormat(pages=(Part("bitrawl.corpus.plain_text:text", _PAGE, ("{name}.txt{gz}", "{name}.ids{gz}")),)))
     TMX = ("tmx", CorpusFormat((Part("bitrawl.corpus.tmx:tmx", _UNIT, ("{name}.tmx{gz}",)),)))
     JSONL = ("jsonl", CorpusFormat(
         (Part("bitrawl.corpus.jsonl:documents", _PAIR, ("{name}.documents.jsonl{gz}",)),
          Part("bitrawl.corpus.jsonl:sentences", _UNIT, ("{name}.sentences.jsonl{gz}",))),
         pages=(Part("bitrawl.corpus.jsonl:pages", _PAGE, ("{name}.documents.jsonl{gz}",)),)))
-    TSV = ("tsv", CorpusFormat((Part("bitrawl.corpus.tsv:tsv", _UNIT, ("{name}.tsv{gz}",)),)))
+    TSV = ("tsv", CorpusFormat((Part("bitrawl.corpus.plain_text:tsv", _UNIT, ("{name}.tsv{gz}",)),)))
     MOSES = ("moses", CorpusFormat(
-        (Part("bitrawl.corpus.moses:moses", _UNIT, ("{name}.{a}{gz}", "{name}.{b}{gz}", "{name}.ids{gz}")),)))
-    PARQUET = ("parquet", CorpusFormat((Part("bitrawl.corpus.parquet:parquet", _UNIT, ("{name}.parquet",)),), needs="pyarrow"))
+        (Part("bitrawl.corpus.plain_text:moses", _UNIT, ("{name}.{a}{gz}", "{name}.{b}{gz}", "{name}.ids{gz}")),)))
+    PARQUET = ("parquet", CorpusFormat((Part("bitrawl.corpus.jsonl:parquet", _UNIT, ("{name}.parquet",)),), needs="pyarrow"))
     XCES = ("xces", CorpusFormat(
         (Part("bitrawl.corpus.xces:xces", (PagePair, Page), ("xces/{name}",)),),
         pages=(Part("bitrawl.corpus.xces:xces", _PAGE, ("xces/{name}",)),)))

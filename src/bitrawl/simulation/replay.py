@@ -14,9 +14,6 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.assemble.fetching import codec
-from bitrawl.assemble.mining import pairing
-from bitrawl.assemble.strategies import strategy
 from bitrawl.config import UNFOCUSED, Job, Strategy
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
@@ -24,6 +21,11 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import ConfigError, UrlError
+from bitrawl.job.analyses import Analyses
+from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, open_archives, warc_files
+from bitrawl.job.crawl_wiring import strategy
+from bitrawl.job.fetching import codec
+from bitrawl.job.site_mining import pairing
 from bitrawl.model import (
     MAX_REDIRECTS,
     OPT_OUTS,
@@ -53,8 +55,6 @@ from bitrawl.simulation.trial import (
     in_order,
     run_trial,
 )
-from bitrawl.store.analyses import Analyses
-from bitrawl.store.replay import Archives, ReplayFetcher, home_pages, open_archives, warc_files
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 

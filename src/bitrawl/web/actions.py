@@ -13,12 +13,12 @@ from bitrawl.config import FOCUSED
 from bitrawl.config.choices import strategy_names
 from bitrawl.errors import BitrawlError, RefusedError
 from bitrawl.files import NO_JSON
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.reading import PairFilter, Reading, VerdictState
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.reading import PairFilter, Reading, VerdictState
+from bitrawl.job.reading_index import Languages, Order
+from bitrawl.job.verdicts import Kind
 from bitrawl.languages import parse_language
 from bitrawl.model import Verdict
-from bitrawl.store.reading_index import Languages, Order
-from bitrawl.store.verdicts import Kind
 from bitrawl.web import allowed
 from bitrawl.web.intent import Command, Verb
 from bitrawl.web.live import Live

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from bitrawl import config, files
-from bitrawl.assemble.crawling import check
 from bitrawl.config import Job, PolitenessSection, Walk, fitting
 from bitrawl.config.choices import format_names
 from bitrawl.config.resolving import broken
@@ -22,8 +21,9 @@ from bitrawl.config.settings import keys as schema_keys
 from bitrawl.crawl.fetch import user_agent
 from bitrawl.crawl.scope import folder_path
 from bitrawl.errors import ConfigError, FieldError, UrlError
-from bitrawl.jobs import bootstrap
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job import bootstrap
+from bitrawl.job.crawl_wiring import check
+from bitrawl.job.folder import JobFolder
 from bitrawl.languages import parse_language
 from bitrawl.url import Url
 from bitrawl.web.intent import Command, Prepared, Verb

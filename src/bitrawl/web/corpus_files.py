@@ -13,10 +13,10 @@ from starlette.responses import FileResponse, Response
 
 from bitrawl import config
 from bitrawl.config.choices import corpus_formats, format_names
-from bitrawl.corpus.naming import CorpusHeader, corpus_headers
+from bitrawl.corpus.export import CorpusHeader, corpus_headers
 from bitrawl.corpus.terms import TermFormat, TermPair
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.facts import found_so_far
+from bitrawl.job.facts import found_so_far
 from bitrawl.model import Language
 from bitrawl.url import Url
 from bitrawl.web.actions import ShownJob, found_mining

@@ -9,7 +9,7 @@ from bitrawl.cluster.parts import PROGRESS
 from bitrawl.cluster.planning import seen
 from bitrawl.errors import BitrawlError
 from bitrawl.facts import State
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.folder import JobFolder
 from bitrawl.web.live import Live
 from bitrawl.web.state import JobState
 from bitrawl.web.words import quoted, said

@@ -15,9 +15,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bitrawl import config
-from bitrawl.assemble.fetching import SystemClock
 from bitrawl.errors import BitrawlError, ConfigError, RefusedError, StoreError
 from bitrawl.facts import State
+from bitrawl.job.fetching import SystemClock
 from bitrawl.web.intent import AGAIN, Command, Intent, Prepared, Verb, Wish
 from bitrawl.web.processes import Processes
 from bitrawl.web.settings import Settings, User

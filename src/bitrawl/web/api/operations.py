@@ -14,9 +14,9 @@ from bitrawl.config import fitting
 from bitrawl.corpus.terms import TermPair
 from bitrawl.errors import ConfigError
 from bitrawl.facts import State
-from bitrawl.jobs.bootstrap_outcome import Summary, read_found
-from bitrawl.jobs.reading import Reading, ReadPair
-from bitrawl.store.reading_index import Side
+from bitrawl.job.bootstrap import Summary, read_found
+from bitrawl.job.reading import Reading, ReadPair
+from bitrawl.job.reading_index import Side
 from bitrawl.web import actions, allowed
 from bitrawl.web.actions import FoundSite, ShownJob, find, found_mining, glance, looked_at, number_in, shown
 from bitrawl.web.api import shapes

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.config.choices import corpus_formats
-from bitrawl.corpus.naming import CorpusHeader
+from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
 from bitrawl.web.actions import ShownJob, found_mining
 from bitrawl.web.corpus_files import (

@@ -13,9 +13,9 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
 from bitrawl.facts import Doing, State, Step
-from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
-from bitrawl.jobs.facts import gather
-from bitrawl.jobs.reading import Reading
+from bitrawl.job.bootstrap import SEEDS, SITES, TERMS, TOPIC
+from bitrawl.job.facts import gather
+from bitrawl.job.reading import Reading
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines
 from bitrawl.web.actions import ShownJob, carry_out, find, found_sites, looked_at

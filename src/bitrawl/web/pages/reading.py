@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.jobs.reading import Hit, ListedPair, Mark, Reading, ReadPair, ReadSegment
+from bitrawl.job.reading import Hit, ListedPair, Mark, Reading, ReadPair, ReadSegment
+from bitrawl.job.reading_index import Side
+from bitrawl.job.verdicts import Kind
 from bitrawl.model import Verdict
-from bitrawl.store.reading_index import Side
-from bitrawl.store.verdicts import Kind
 from bitrawl.web.actions import SORTS, ShownJob, found_mining, give_verdict, number_in, two_languages, wanted_pairs
 from bitrawl.web.pages.shown import load_again
 from bitrawl.web.rendering import fragment, rendered

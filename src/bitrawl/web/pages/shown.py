@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from bitrawl.facts import State
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.folder import JobFolder
 from bitrawl.show.plots import Written
 from bitrawl.web.actions import glance, shown
 from bitrawl.web.server import Server, server_of, words_of
