@@ -12,9 +12,9 @@ from hostile_readers import die_once_more
 from bitrawl.model import Capture, Language, Page, Sitemap, Skip
 
 if TYPE_CHECKING:
-    from bitrawl.child import Report, Service
     from bitrawl.config import Job
     from bitrawl.page.sandbox import Reader
+    from bitrawl.process import Report, Service
 
 POISON = "poison"
 """The mark that names the end of a URL: each reader of that page is killed."""

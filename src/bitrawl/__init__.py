@@ -20,14 +20,14 @@ from bitrawl.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bitrawl.aio import JobProgress, JobResult
-    from bitrawl.align.texts import TextPair
     from bitrawl.jobs.opened import OpenedJob
+    from bitrawl.mine.aligned_pages import TextPair
     from bitrawl.model import Page
 
 __all__ = ["BitrawlError", "ConfigError", "align", "crawl", "extract", "mine", "open"]
 
 # Load the subpackages that share a name with a public function first, so that the names end up as the functions.
-for _room in ("align", "crawl"):
+for _room in ("crawl", "mine"):
     import_module(f"bitrawl.{_room}")
 
 
@@ -88,8 +88,8 @@ def extract(html: str | bytes, url: str | None = None) -> "Page":
 
 def align(text_a: str, text_b: str, langs: Sequence[str]) -> "list[TextPair]":
     """Split two texts into sentences and align them, without a dictionary or a model."""
-    from bitrawl.align.texts import align_texts  # noqa: PLC0415
     from bitrawl.languages import parse_language  # noqa: PLC0415
+    from bitrawl.mine.aligned_pages import align_texts  # noqa: PLC0415
 
     if len(langs) != 2:
         raise ConfigError(f"align needs two languages, for example ('en', 'fr'); {langs!r} has {len(langs)}")

@@ -13,11 +13,11 @@ import msgspec
 from bitrawl.assemble.crawling import Parts
 from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.crawl.ending import Ending
+from bitrawl.facts import Doing, JobFacts
 from bitrawl.jobs import crawling, mining
+from bitrawl.jobs.facts import status
 from bitrawl.jobs.folder import JobFolder, asked
 from bitrawl.jobs.opened import OpenedJob
-from bitrawl.jobs.status import JobStatus, status
-from bitrawl.mining import Doing
 from bitrawl.model import Page, Visit
 
 Result = TypeVar("Result")
@@ -37,7 +37,7 @@ class JobResult(msgspec.Struct, frozen=True):
 
     folder: Path
     ending: Ending
-    status: JobStatus
+    status: JobFacts
 
     def open(self) -> OpenedJob:
         """What the job has found."""

@@ -1,6 +1,8 @@
 """Writes files so that they are complete under their name, or absent.
 
 Each file is written under another name and renamed at the end.
+
+Texts of the web in the cells of a table, which a spreadsheet may open: no text becomes a formula there.
 """
 
 import errno
@@ -146,3 +148,18 @@ def _gzipped(raw: IO[bytes]) -> Iterator[IO[bytes]]:
     packed = igzip.IGzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=raw, mtime=0)  # type: ignore[no-untyped-call]
     with packed, io.BufferedWriter(packed, _BUFFER) as buffered:
         yield buffered
+
+
+# What a spreadsheet takes for the beginning of a formula. Apostrophes before it count, so that what was written is read.
+_FORMULA = re.compile("'*[=+@-]")
+_QUOTED = re.compile("'+[=+@-]")
+
+
+def cell(text: str) -> str:
+    """The text as it is written into a table: with an apostrophe in front, if it would begin a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def from_cell(written: str) -> str:
+    """The text of a cell that `cell` wrote."""
+    return written[1:] if _QUOTED.match(written) else written

@@ -5,8 +5,8 @@ import hashlib
 import numpy as np
 import pytest
 
-from bitrawl.align.embeddings import EmbeddingAligner
-from bitrawl.align.lexical import LexicalAligner
+from bitrawl.mine.embedding_aligner import EmbeddingAligner
+from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Language
 
 LANGUAGES = (Language("en"), Language("fr"))

@@ -10,10 +10,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from bitrawl.discover.graph.build import build_graph
-from bitrawl.discover.graph.names import reversed_host
-from bitrawl.discover.graph.service import BacklinkService
-from bitrawl.discover.graph.several import Backlinks
+from bitrawl.discover.backlinks import Backlinks, BacklinkService
+from bitrawl.discover.graph_build import build_graph
+from bitrawl.discover.graph_files import reversed_host
 from bitrawl.jobs.graphs import open_backlinks
 from bitrawl.model import Capture, Lease, Link, LinkKind, Page, Visit
 from bitrawl.protocols import BacklinkSource

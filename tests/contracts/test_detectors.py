@@ -3,15 +3,19 @@
 import pytest
 from small_site import EN, FR, alternate, articles, images, links, page
 
+from bitrawl.mine.content import KeptSpace
+from bitrawl.mine.detectors import (
+    DeclaredDetector,
+    DigitDetector,
+    ImageDetector,
+    MutualDetector,
+    StructureDetector,
+    UrlDetector,
+)
+from bitrawl.mine.evidence import Evidence, KnownPairs
+from bitrawl.mine.parents import BridgeDetector, ParentDetector
+from bitrawl.mine.site import condense
 from bitrawl.model import Language
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.content import KeptSpace
-from bitrawl.pair.declared import DeclaredDetector, MutualDetector
-from bitrawl.pair.evidence import Evidence, Known
-from bitrawl.pair.images import DigitDetector, ImageDetector
-from bitrawl.pair.parents import BridgeDetector, ParentDetector
-from bitrawl.pair.structure import StructureDetector
-from bitrawl.pair.url_pairs import UrlDetector
 
 
 class Kept:
@@ -60,7 +64,7 @@ def pages(order=1):
 def evidence(detector, made):
     site = condense(made, [EN, FR, DE])
     numbers = {summary.url: summary.number for summary in site.summaries}
-    known = Known(
+    known = KnownPairs(
         {tuple(sorted((numbers[f"http://s.test/en/{n}"], numbers[f"http://s.test/fr/{n}"]))): 1.0 for n in range(4)}
         | {tuple(sorted((numbers["http://s.test/fr/0"], numbers["http://s.test/de/0"]))): 1.0},
         site,
@@ -93,4 +97,4 @@ def test_the_order_of_the_pages_changes_nothing(detector):
 
 @pytest.mark.parametrize("detector", DETECTORS)
 def test_an_empty_site_has_no_evidence(detector):
-    assert detector().propose(condense([], [EN, FR]), Known()) == {}
+    assert detector().propose(condense([], [EN, FR]), KnownPairs()) == {}

@@ -22,7 +22,6 @@ from bitrawl.config.choices import corpus_formats, loaded
 from bitrawl.corpus import jsonl
 from bitrawl.corpus.columns import DOCUMENTS
 from bitrawl.corpus.export import Exporter, export, exporting, file_names, with_present
-from bitrawl.corpus.judging import MEASURES
 from bitrawl.corpus.moses import moses
 from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.corpus.parquet import parquet
@@ -31,6 +30,7 @@ from bitrawl.corpus.tmx import tmx
 from bitrawl.corpus.tsv import tsv
 from bitrawl.corpus.xces import xces
 from bitrawl.errors import ConfigError, DiskFullError, StoreError
+from bitrawl.mine.judging import MEASURES
 from bitrawl.model import Language, Page, PagePair, Paragraph, Segment, SegmentPair, TranslationUnit, UnitSource
 from bitrawl.url import Url
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bitrawl.crawl.frontier import Budget, Frontier, InFlight, Politeness
-from bitrawl.crawl.memory_queue import MemoryQueue
+from bitrawl.crawl.frontier import Budget, Frontier, InFlight, MemoryQueue, Politeness
 from bitrawl.crawl.scope import Sites
 from bitrawl.model import Lease, Link, LinkKind
 from bitrawl.protocols import Queue

@@ -24,7 +24,7 @@ from bitrawl.model import (
 )
 from bitrawl.protocols import LinkScorer
 from bitrawl.topic.term_list import Term, TermList
-from bitrawl.topic.terms import TermRelevance
+from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url
 
 SITE = SiteKnowledge("site.test")

@@ -1,4 +1,4 @@
-"""A damaged job folder: a sentence or the right corpus, and `bitrawl check` knows what to do. benchmarks/damage.py is more of it."""
+"""A damaged job folder: a sentence or the right corpus, and `bitrawl check` knows what to do. lab/bench/damage.py is more of it."""
 
 import os
 import random

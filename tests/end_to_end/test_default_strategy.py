@@ -15,9 +15,9 @@ from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
 from bitrawl.jobs.crawling import crawl
 from bitrawl.jobs.folder import JobFolder
+from bitrawl.store.facts import log, summarise
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.summary import log, summarise
 
 BILINGUAL = ("http://www.town-library.test/", "http://www.beekeepers.test/")
 ENGLISH = "http://www.allotment-diary.test/"

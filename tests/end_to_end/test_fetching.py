@@ -18,11 +18,9 @@ from aiohttp.client_reqrep import ConnectionKey
 from web.pathologies import ROUTES, SMUGGLED, pathology_server
 
 from bitrawl import __version__
-from bitrawl.crawl.addresses import GuardedResolver, Routes
-from bitrawl.crawl.decompress import MIB
-from bitrawl.crawl.failures import failure
-from bitrawl.crawl.fetch import FetchSettings, HttpFetcher, redirect_target
-from bitrawl.crawl.proxies import Proxies
+from bitrawl.crawl.bodies import MIB
+from bitrawl.crawl.connections import GuardedResolver, Proxies, Routes
+from bitrawl.crawl.fetch import FetchSettings, HttpFetcher, failure, redirect_target
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage

@@ -17,9 +17,9 @@ from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.jobs import worker
 from bitrawl.jobs.crawling import crawl
+from bitrawl.jobs.facts import status
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine
-from bitrawl.jobs.status import status
 from bitrawl.model import Reason
 
 HOST = "http://harbour.test"

@@ -17,20 +17,22 @@ from small_site import EN, FR, articles, page
 from typer.testing import CliRunner
 
 from bitrawl import config
-from bitrawl.child import Failure, FailureKind
 from bitrawl.cli import app
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import BitrawlError
+from bitrawl.facts import Doing
 from bitrawl.jobs import mining
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.site_mining import MinedSite, SiteMiner
 from bitrawl.jobs.worker import MiningWorkers
-from bitrawl.mining import Doing, PairedSite
+from bitrawl.mine.findings import SiteFindings
+from bitrawl.mine.stages import PairedSite
+from bitrawl.process import Failure, FailureKind
 from bitrawl.store.database import locked
-from bitrawl.store.findings import Findings, SiteFindings
+from bitrawl.store.facts import summarise
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.schema import VERSION
-from bitrawl.store.summary import summarise
 from bitrawl.testing import FakeClock
 from bitrawl.text.template import Template
 

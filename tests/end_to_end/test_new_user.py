@@ -14,9 +14,10 @@ import pytest
 
 from bitrawl import demo
 from bitrawl.cli import status as status_verb
+from bitrawl.facts import State
+from bitrawl.jobs.facts import gather
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.status import State
-from bitrawl.report import brief, gather
+from bitrawl.show.job_report import brief
 from bitrawl.store.ledger import Ledger
 
 Bitrawl = Callable[..., tuple[int, str, str]]

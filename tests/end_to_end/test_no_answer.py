@@ -27,7 +27,7 @@ async def crawl(folder: Path, seed: str, **fetch: object) -> tuple[Ending, str]:
     asked = {"langs": ["en"], "seeds": [seed], "politeness": POLITE, "fetch": {"allow_private": True} | fetch}
     ending = await crawling.crawl(config.resolve(asked), JobFolder(folder))
     ledger = Ledger(folder / "job.sqlite", read_only=True)
-    said = str(ledger.recall("ended"))
+    said = str(ledger.last_run().ended)
     ledger.close()
     return ending, said
 

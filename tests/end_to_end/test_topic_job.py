@@ -19,8 +19,8 @@ from bitrawl.crawl.ending import Ending
 from bitrawl.jobs.crawling import crawl
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.folder import asked as resolved
+from bitrawl.store.facts import log
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.summary import log
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,14 @@ from msgspec import json
 
 from bitrawl import demo
 from bitrawl.demo import Served
-from bitrawl.store.summary import log
+from bitrawl.facts import State
+from bitrawl.store.facts import log
 from bitrawl.web import allowed
 from bitrawl.web.intent import Command, Verb
 from bitrawl.web.live import Sampler
 from bitrawl.web.processes import SystemProcesses
 from bitrawl.web.settings import SINGLE_USER, LimitsSection, Settings, User
 from bitrawl.web.shelf import Shelf, ShelvedJob
-from bitrawl.web.state import State
 from bitrawl.web.supervisor import Supervisor
 
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")

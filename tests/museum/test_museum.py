@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from bitrawl import config
-from bitrawl.align.pages import SiteAligner
-from bitrawl.corpus.judging import Judge
-from bitrawl.discover.graph.wat import read_wat
+from bitrawl.discover.backlinks import read_wat
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.topics import segment_texts
+from bitrawl.mine.aligned_pages import SiteAligner
+from bitrawl.mine.judging import Judge
 from bitrawl.model import UNDETERMINED, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
 from bitrawl.text.words import words

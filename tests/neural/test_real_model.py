@@ -11,12 +11,12 @@ from small_site import EN, FR, WORDS
 from typer.testing import CliRunner
 
 from bitrawl import config
-from bitrawl.align.embeddings import EmbeddingAligner
 from bitrawl.cli import app
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine_again
-from bitrawl.pair.pairing import Pairing
+from bitrawl.mine.embedding_aligner import EmbeddingAligner
+from bitrawl.mine.pairing import Pairing
 from bitrawl.text.encoder import load_encoder
 
 run = CliRunner().invoke

@@ -15,11 +15,9 @@ from bitrawl.assemble.strategies import UrlModelNames, strategy
 from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language, SiteKnowledge
-from bitrawl.training.url_transformers import Epoch, Settings, _classifier, _layers, train_languages, train_pairs
 from bitrawl.url import Url
-from bitrawl.urls.classifier import load_classifier, url_text
-from bitrawl.urls.language.transformer import load_language_transformer
-from bitrawl.urls.parallel.transformer import load_pair_transformer
+from bitrawl.urls.transformers import load_classifier, load_language_transformer, load_pair_transformer, url_text
+from lab.train.url_transformers import Epoch, Settings, _classifier, _layers, train_languages, train_pairs
 
 WORDS = {
     "en": ["about", "news", "contact", "history", "school", "garden", "winter", "house"],

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl.align.documents import Document, Text
-from bitrawl.align.lexical import LexicalAligner
 from bitrawl.demo.content import sites
+from bitrawl.mine.align_evidence import Document, Text
+from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Language
 from bitrawl.text.sentences import sentences
 

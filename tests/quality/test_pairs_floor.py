@@ -7,10 +7,10 @@ import pytest
 
 from bitrawl import demo
 from bitrawl.crawl.scope import Sites
+from bitrawl.mine.evidence import ALL
+from bitrawl.mine.pairing import Pairing, PairingSettings
 from bitrawl.model import Capture, Language, Method, Page, Sitemap
 from bitrawl.page.analyser import page_reader
-from bitrawl.pair.evidence import ALL
-from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 

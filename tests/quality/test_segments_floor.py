@@ -2,10 +2,10 @@
 
 import pytest
 
-from bitrawl.align.documents import Document, Text
-from bitrawl.align.lexical import LexicalAligner
-from bitrawl.corpus.judging import Judge
 from bitrawl.demo.content import sites
+from bitrawl.mine.align_evidence import Document, Text
+from bitrawl.mine.judging import Judge
+from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Language, Segment, SegmentPair
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.sentences import sentences

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from bitrawl.crawl.addresses import GuardedResolver, PrivateAddressError, Routes, is_private_host, is_public
+from bitrawl.crawl.connections import GuardedResolver, PrivateAddressError, Routes, is_private_host, is_public
 
 PRIVATE = [
     "0.0.0.0",

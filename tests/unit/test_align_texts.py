@@ -2,7 +2,7 @@
 
 import pytest
 
-from bitrawl.align.texts import align_texts
+from bitrawl.mine.aligned_pages import align_texts
 from bitrawl.model import Language
 
 ENGLISH = """\

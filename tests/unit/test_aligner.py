@@ -3,13 +3,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from bitrawl.align.embeddings import EmbeddingAligner
-from bitrawl.align.lexical import LexicalAligner
-from bitrawl.align.pages import SiteAligner, translated_part
-from bitrawl.align.search import WIDE
 from bitrawl.cli.align import align
 from bitrawl.demo.content import sites
 from bitrawl.errors import ConfigError
+from bitrawl.mine.align_search import WIDE
+from bitrawl.mine.aligned_pages import SiteAligner, translated_part
+from bitrawl.mine.embedding_aligner import EmbeddingAligner
+from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Language, Page, Paragraph, ParagraphKind
 from bitrawl.text.sentences import sentences
 from bitrawl.url import Url

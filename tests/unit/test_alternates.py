@@ -2,9 +2,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.model import AlternateSource, Capture
-from bitrawl.page.alternates import read_alternates
+from bitrawl.page.alternates import LanguageNames, Naming, read_alternates
 from bitrawl.page.head import read_head
-from bitrawl.page.language_names import LanguageNames, Naming
 from bitrawl.page.links import read_anchors
 from bitrawl.page.outline import outline
 from bitrawl.text.language_names import language_code

@@ -17,8 +17,8 @@ from bitrawl.model import (
     Unpacker,
     pack,
 )
+from bitrawl.page.alternates import LanguageNames
 from bitrawl.page.analyser import NOWHERE, PageAnalyser, read_html
-from bitrawl.page.language_names import LanguageNames
 from bitrawl.page.outline import Outline
 from bitrawl.url import Url
 

@@ -1,7 +1,7 @@
 import numpy as np
 
-from bitrawl.align import anchors
-from bitrawl.align.documents import Document, Text
+from bitrawl.mine import align_evidence
+from bitrawl.mine.align_evidence import Document, Text
 from bitrawl.model import Language
 
 EN, FR = Language("en"), Language("fr")
@@ -16,12 +16,12 @@ def test_a_path_follows_rare_words_that_both_texts_have():
     a = [f"We saw {name} today." for name in names]
     # Sixty sentences that only b has come first, so that lengths alone would lead astray.
     b = ["Il ne se passait rien du tout ce jour-là."] * 60 + [f"Nous avons vu {name}." for name in names]
-    path = anchors.path(plain(a, b))
+    path = align_evidence.path(plain(a, b))
     assert np.abs(path[20:] - (np.arange(20, 201) + 60)).max() < 3
 
 
 def test_a_path_without_anchors_goes_by_length():
-    path = anchors.path(plain(["one"] * 10, ["un"] * 20))
+    path = align_evidence.path(plain(["one"] * 10, ["un"] * 20))
     assert path[0] == 0
     assert path[-1] == 20
     assert abs(path[5] - 10) < 0.5
@@ -32,7 +32,7 @@ def test_one_word_that_leads_astray_is_not_followed():
     b = ["rien de remarquable"] * 100
     a[10] += " Zanzibar"
     b[90] += " Zanzibar"
-    path = anchors.path(plain(a, b))
+    path = align_evidence.path(plain(a, b))
     assert abs(path[50] - 50) < 2
 
 
@@ -41,5 +41,5 @@ def test_known_translations_anchor_too():
     b = ["x"] * 50 + [f"beta{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(100)]
     document = plain(a, b)
     known = {one[0]: [other[0]] for one, other in zip(document.a.tokens, document.b.tokens[50:], strict=True)}
-    path = anchors.path(document, known)
+    path = align_evidence.path(document, known)
     assert abs(path[60] - 110) < 3

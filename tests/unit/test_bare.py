@@ -4,7 +4,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitrawl.text.bare import bare, bare_texts
+from bitrawl.text.words import bare, bare_texts
 
 
 def one_by_one(text: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitrawl.text.cells import cell, from_cell
+from bitrawl.files import cell, from_cell
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+49 30 1234", "-5 °C", "@name", "'=x", "''-x"])

@@ -1,9 +1,9 @@
 import pytest
 
-from bitrawl.align.pages import SiteAligner, page_sentences
 from bitrawl.demo.content import sites
+from bitrawl.mine.aligned_pages import SiteAligner, page_sentences
 from bitrawl.model import Language, Page, Paragraph
-from bitrawl.text.clauses import LEVELS, bounded, clauses, is_long, shortened
+from bitrawl.text.sentences import LEVELS, bounded, clauses, is_long, shortened
 from bitrawl.url import Url
 
 EN, FR, ZH = Language("en"), Language("fr"), Language("zh")

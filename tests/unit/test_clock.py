@@ -19,11 +19,11 @@ from bitrawl.jobs.crawling import COUNT_EVERY, finished
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import InlineAnalyser
+from bitrawl.store.facts import log
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.robots import LedgerRobots
-from bitrawl.store.summary import log
-from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 
@@ -88,7 +88,7 @@ async def crawled(
     made = parts(folder, clock, web, budget, delay)
     await finished(made)
     lines = [(line.url, line.outcome) for line in log(made.ledger)]
-    ended = str(made.ledger.recall("ended"))
+    ended = str(made.ledger.last_run().ended)
     made.ledger.close()
     return web.times, lines, ended
 

@@ -8,8 +8,8 @@ from bitrawl.cli.urls import app as urls
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.parallel.rules import RuleUrlPairModel, rule_pairs
-from bitrawl.urls.sitewide.matching import MatchingModels, match_urls
+from bitrawl.urls.pair_model import RuleUrlPairModel, rule_pairs
+from bitrawl.urls.site_pairs import MatchingModels, match_urls
 
 EN, FR, DE, ZH = map(Language, ("en", "fr", "de", "zh"))
 WORDS = [

@@ -21,8 +21,8 @@ from bitrawl.config import choices, settings
 from bitrawl.corpus.export import export
 from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.model import Method
-from bitrawl.pair.evidence import METHODS_OF
-from bitrawl.report.wording import method_name
+from bitrawl.mine.evidence import METHODS_OF
+from bitrawl.show.wording import method_name
 from bitrawl.web import allowed, words
 from bitrawl.web.api import shapes
 

@@ -9,7 +9,7 @@ import brotli
 import pytest
 import zstandard
 
-from bitrawl.crawl.decompress import MIB, SLICE, Expansion, content_codings, expand, expand_in_slices, prefix, slices
+from bitrawl.crawl.bodies import MIB, SLICE, Expansion, content_codings, expand, expand_in_slices, prefix, slices
 from bitrawl.model import Reason
 
 PAGE = "<!doctype html><p>Æther, ünïcode, 漢字 and the rest of an ordinary page.</p>".encode() * 200

@@ -1,6 +1,6 @@
 import pytest
 
-from bitrawl.page.depth import FEW_TAGS, MAX_DEPTH, shallow
+from bitrawl.page.decode import FEW_TAGS, MAX_DEPTH, shallow
 
 
 def test_an_ordinary_page_is_not_touched():

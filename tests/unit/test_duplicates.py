@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from bitrawl.corpus.duplicates import SHARED, duplicates
+from bitrawl.mine.duplicates import SHARED, duplicates
 from bitrawl.model import Language, Page, Paragraph
 from bitrawl.url import Url
 

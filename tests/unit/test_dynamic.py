@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from bitrawl.align.dynamic import DELETION, INSERTION, LEAP, Band, Lattices, best_chains, posteriors
+from bitrawl.mine.beads import DELETION, INSERTION, LEAP, Band, Lattices, best_chains, posteriors
 
 SHAPES = ((1, 1), DELETION, INSERTION, (1, 2), (2, 1))
 

@@ -6,12 +6,12 @@ from prose_site import WordEncoder, prose
 from small_site import EN, FR, page
 
 from bitrawl.errors import ConfigError
+from bitrawl.mine import page_embeddings
+from bitrawl.mine.evidence import ALL, pair_key
+from bitrawl.mine.page_embeddings import EmbeddingSpace, page_vectors
+from bitrawl.mine.pairing import Pairing, PairingSettings
+from bitrawl.mine.site import condense
 from bitrawl.model import Method
-from bitrawl.pair import embeddings
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.embeddings import EmbeddingSpace, page_vectors
-from bitrawl.pair.evidence import ALL, pair_key
-from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.text.encoder import Remembering, Transformer, load_encoder
 
 
@@ -69,13 +69,13 @@ def test_each_sentence_of_a_site_is_encoded_once():
 
 @pytest.mark.parametrize("batch", [1, 7, 1024])
 def test_the_translation_is_among_the_nearest_however_many_are_compared_at_a_time(batch, monkeypatch):
-    monkeypatch.setattr(embeddings, "BATCH", batch)
-    monkeypatch.setattr(embeddings, "COMPARED", batch)
+    monkeypatch.setattr(page_embeddings, "BATCH", batch)
+    monkeypatch.setattr(page_embeddings, "COMPARED", batch)
     pages, _ = prose(20)
     space = EmbeddingSpace(condense(pages, [EN, FR]), WordEncoder())
     found = space.candidates()
     assert {pair_key((n, n + 1)) for n in range(0, 40, 2)} <= set(found.tolist())
-    assert len(found) <= 2 * embeddings.NEAREST * 20
+    assert len(found) <= 2 * page_embeddings.NEAREST * 20
 
 
 @pytest.mark.parametrize("bias", [0.0, 1.0, 3.0])

@@ -17,12 +17,12 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Relevance, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
+from bitrawl.store.facts import summarise
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
-from bitrawl.store.summary import summarise
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.topic.term_list import Term, TermList
-from bitrawl.topic.terms import TermRelevance
+from bitrawl.topic.term_relevance import TermRelevance
 from bitrawl.url import Url
 
 LANGUAGES = (Language("en"), Language("fr"))

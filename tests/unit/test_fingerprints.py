@@ -3,7 +3,7 @@ import random
 import pytest
 
 from bitrawl.model import Paragraph, ParagraphKind
-from bitrawl.page.fingerprints import digest, signature, structure
+from bitrawl.page.analyser import digest, signature, structure
 
 ENGLISH = "The old harbour wakes before the sun. Boats come in with the tide, and the market opens on the quay. " * 3
 CHINESE = "港口在日出之前就醒来了。船随着潮水回来，集市在码头上开张，人们一边喝茶一边谈论天气。" * 3

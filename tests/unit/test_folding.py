@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitrawl.text.folding import folded, places
+from bitrawl.text.words import folded, places
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitrawl.discover.graph import around, build, columns, shards
-from bitrawl.discover.graph.around import Caps
-from bitrawl.discover.graph.build import build_graph
-from bitrawl.discover.graph.index import META, GraphIndex, GraphMeta
-from bitrawl.discover.graph.names import reversed_host
+from bitrawl.discover import graph_build, graph_files, graph_index
+from bitrawl.discover.graph_build import build_graph
+from bitrawl.discover.graph_files import reversed_host
+from bitrawl.discover.graph_index import META, Caps, GraphIndex, GraphMeta
 from bitrawl.errors import GraphError
 from bitrawl.url import Url
 
@@ -68,10 +67,10 @@ def test_a_whole_graph_is_what_a_dictionary_says(tmp_path_factory, edges, parts,
     folder = tmp_path_factory.mktemp("graph")
     cites = write_graph(folder, edges, parts=parts, gap=gap, in_order=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shards, "_BLOCK", block)
-        patch.setattr(columns, "_CHUNK", 5)
-        patch.setattr(build, "_PART_EDGES", max(len(edges) // pieces, 1))
-        patch.setattr(build, "_BYTES_PER_EDGE", 1)
+        patch.setattr(graph_files, "_BLOCK", block)
+        patch.setattr(graph_files, "_CHUNK", 5)
+        patch.setattr(graph_build, "_PART_EDGES", max(len(edges) // pieces, 1))
+        patch.setattr(graph_build, "_BYTES_PER_EDGE", 1)
         meta = build_graph(folder, folder / "out")
     index = GraphIndex(folder / "out")
     assert meta.edges == sum(map(len, cites.values()))
@@ -94,8 +93,8 @@ def test_what_lies_around_hosts_is_their_hubs_and_what_these_cite(
     edges = list(dict.fromkeys(edges))
     cites = write_graph(folder, edges, parts=parts, gap=3, in_order=in_order)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shards, "_BLOCK", block)
-        patch.setattr(around, "_CHUNK", 5)
+        patch.setattr(graph_files, "_BLOCK", block)
+        patch.setattr(graph_index, "_CHUNK", 5)
         build_graph(folder, folder / "out", around=[host(number) for number in given])
     index = GraphIndex(folder / "out")
     seeds = {host(number) for number in given}
@@ -110,7 +109,7 @@ def test_what_lies_around_hosts_is_their_hubs_and_what_these_cite(
 
 @pytest.mark.parametrize("block", [40, 1 << 20], ids=["over many blocks", "in one block"])
 def test_a_hub_keeps_the_given_hosts_and_some_others_from_all_over_its_list(tmp_path: Path, monkeypatch, block: int):
-    monkeypatch.setattr(shards, "_BLOCK", block)
+    monkeypatch.setattr(graph_files, "_BLOCK", block)
     names = [f"h{number:04}.org" for number in range(2000)]
     write_graph(tmp_path, [(0, number) for number in range(1, 2000)] + [(5, 6)], names)
     build_graph(tmp_path, tmp_path / "out", around=[names[7], names[1999]], caps=Caps(links=10))
@@ -123,7 +122,7 @@ def test_a_hub_keeps_the_given_hosts_and_some_others_from_all_over_its_list(tmp_
 
 
 def test_a_popular_host_keeps_a_sample_of_its_hubs_from_the_whole_graph(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(shards, "_BLOCK", 500)
+    monkeypatch.setattr(graph_files, "_BLOCK", 500)
     names = [f"h{number:04}.org" for number in range(4000)]
     edges = [(number, 0) for number in range(1, 4000)] + [(number, 1) for number in range(100, 110)]
     write_graph(tmp_path, edges, names)
@@ -184,9 +183,9 @@ def test_names_in_another_order_are_found_too(tmp_path: Path):
 def test_ids_of_up_to_ten_digits_are_read(tmp_path: Path):
     ids = [7, 12, 345, 99_999_999, 100_000_000, 123_456_789, 999_999_999, 1_000_000_000, 4_294_967_295]
     for one in ids:
-        assert list(build.edges_in(f"{one}\t7\n".encode(), tmp_path).sources) == [one]
+        assert list(graph_build.edges_in(f"{one}\t7\n".encode(), tmp_path).sources) == [one]
     block = "".join(f"{a}\t{b}\n" for a in ids for b in ids).encode()
-    edges = build.edges_in(block, tmp_path)
+    edges = graph_build.edges_in(block, tmp_path)
     assert edges.sources.tolist() == [a for a in ids for _ in ids]
     assert edges.targets.tolist() == ids * len(ids)
 

@@ -9,11 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from bitrawl.cli.discover_graph import app
-from bitrawl.discover.graph.host_languages import HostLanguages
-from bitrawl.discover.graph.names import look_reversed, reversed_host, spellings, without_www
-from bitrawl.discover.graph.rows import LinkRows
-from bitrawl.discover.graph.service import BacklinkService
-from bitrawl.discover.graph.table import read_table
+from bitrawl.discover.backlinks import BacklinkService, LinkRows, read_table
+from bitrawl.discover.graph_files import look_reversed, reversed_host, spellings, without_www
+from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.errors import BitrawlError, ConfigError, GraphError
 from bitrawl.jobs import graphs
 from bitrawl.jobs.graphs import build, open_backlinks, recognised
@@ -237,7 +235,7 @@ def test_languages_are_counted_by_host_and_by_the_main_language_of_each_page(tmp
 
 
 def test_an_index_larger_than_what_is_held_counts_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("bitrawl.discover.graph.host_languages._COUNTED", 1)
+    monkeypatch.setattr("bitrawl.discover.graph_index._COUNTED", 1)
     for number in range(3):
         write_parquet(tmp_path / f"{number}.parquet", [("a.com", "eng"), ("a.com", "fra")])
     assert HostLanguages.read(tmp_path, [Language("en"), Language("fr")]).counts("a.com") == (3, 3, 6)

@@ -7,8 +7,9 @@ import pytest
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.jobs import terms
 from bitrawl.jobs.terms import bilingual_terms
+from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
-from bitrawl.store.findings import Findings, SiteFindings
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 

@@ -8,7 +8,7 @@ import pytest
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language
 from bitrawl.text.words import words
-from bitrawl.topic.keyness import learn_terms
+from bitrawl.topic.term_list import learn_terms
 
 EN = Language("en")
 SUBJECTS = ["lake", "forest", "soil", "city", "river", "mountain", "field", "coast", "garden", "valley"]

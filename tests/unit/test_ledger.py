@@ -10,12 +10,12 @@ import bitrawl
 from bitrawl.errors import StoreError
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Stage, Visit
 from bitrawl.store.database import is_locked
+from bitrawl.store.facts import summarise
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.recent_links import RecentLinks
 from bitrawl.store.schema import LAST_TABLE, SCHEMA, VERSION
 from bitrawl.store.seal import unseal
-from bitrawl.store.summary import summarise
 from bitrawl.url import Url
 
 URL = Url.parse("https://example.org/en/")

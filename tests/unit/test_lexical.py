@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitrawl.align import lexical
-from bitrawl.align.documents import Document, Text
-from bitrawl.align.lexical import LexicalAligner
 from bitrawl.demo.content import sites
+from bitrawl.mine import lexical_aligner
+from bitrawl.mine.align_evidence import Document, Text
+from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Language
 from bitrawl.text.sentences import sentences
 
@@ -152,7 +152,7 @@ def test_aligning_without_learning_learns_nothing():
 def test_a_sample_teaches_almost_as_much_as_everything(monkeypatch):
     documents = bundled("en", "fr")
     whole = LexicalAligner().align_documents(documents)
-    monkeypatch.setattr(lexical, "SAMPLE", sum(len(document.a.tokens) for document in documents) // 3)
+    monkeypatch.setattr(lexical_aligner, "SAMPLE", sum(len(document.a.tokens) for document in documents) // 3)
     sampled = LexicalAligner().align_documents(documents)
     beads = {(n, bead.a, bead.b) for n, some in enumerate(whole) for bead in some}
     again = {(n, bead.a, bead.b) for n, some in enumerate(sampled) for bead in some}
@@ -162,8 +162,8 @@ def test_a_sample_teaches_almost_as_much_as_everything(monkeypatch):
 @pytest.mark.parametrize("learning", [True, False])
 @pytest.mark.parametrize("sample", [100_000, 20])
 def test_progress_never_falls_and_ends_with_all_documents(monkeypatch, learning, sample):
-    monkeypatch.setattr(lexical, "SAMPLE", sample)
-    monkeypatch.setattr(lexical, "SLICE", 30)
+    monkeypatch.setattr(lexical_aligner, "SAMPLE", sample)
+    monkeypatch.setattr(lexical_aligner, "SLICE", 30)
     empty = Document(Text.plain([], LANGUAGES[0]), Text.plain(["Seul."], LANGUAGES[1]))
     documents = [empty, *bundled("en", "fr"), empty]
     told = []

@@ -1,9 +1,9 @@
 from small_site import EN, FR, page
 
+from bitrawl.mine.evidence import Evidence
+from bitrawl.mine.pairing import match
+from bitrawl.mine.site import condense
 from bitrawl.model import Language
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.evidence import Evidence
-from bitrawl.pair.matching import match
 
 DE = Language("de")
 

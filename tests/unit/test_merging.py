@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from bitrawl import config, files
 from bitrawl.cli import app
 from bitrawl.corpus.merge_facts import MergeFacts
+from bitrawl.corpus.merger import merged
 from bitrawl.errors import ConfigError, DiskFullError
 from bitrawl.jobs import shards
 from bitrawl.jobs.export import corpus_units, write_corpus
@@ -33,7 +34,6 @@ from bitrawl.model import (
 )
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.unit_merger import merged
 from bitrawl.url import Url
 
 ONE = [("Good morning", "Bonjour", 0.9), ("Tea", "Thé", 0.5), ("Tea", "Thé", 0.4)]
@@ -355,7 +355,7 @@ def test_a_full_disk_leaves_the_earlier_merge_as_it_was(jobs, two, monkeypatch):
     def full(path: Path, count: int):
         raise files.write_fault(path, OSError(28, "No space left on device"))
 
-    monkeypatch.setattr("bitrawl.store.shard_merger._numbers", full)
+    monkeypatch.setattr("bitrawl.corpus.merger._numbers", full)
     with pytest.raises(DiskFullError):
         jobs.merge(*two)
     assert jobs.bytes() == before

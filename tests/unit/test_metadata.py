@@ -2,10 +2,15 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.model import Capture
-from bitrawl.page.directives import directives
-from bitrawl.page.head import header_links, read_head
-from bitrawl.page.machine_translation import machine_translation
-from bitrawl.page.metadata import canonical, iso_date, read_metadata
+from bitrawl.page.head import (
+    canonical,
+    directives,
+    header_links,
+    iso_date,
+    machine_translation,
+    read_head,
+    read_metadata,
+)
 from bitrawl.url import Url
 
 HERE = Url.parse("https://example.org/fr/page")

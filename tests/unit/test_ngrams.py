@@ -11,11 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitrawl.errors import ConfigError
-from bitrawl.text.ngrams import counting
-from bitrawl.text.ngrams.arpa import read_arpa, write_arpa
-from bitrawl.text.ngrams.kneser_ney import MOST_BYTES_A_NGRAM, MOST_BYTES_BESIDE, train, train_on_counts
-from bitrawl.text.ngrams.model import END, START, UNKNOWN
-from bitrawl.text.ngrams.sequences import sequences
+from bitrawl.text import ngram_models
+from bitrawl.text.ngram_estimation import MOST_BYTES_A_NGRAM, MOST_BYTES_BESIDE, train, train_on_counts
+from bitrawl.text.ngram_models import END, START, UNKNOWN, read_arpa, sequences, write_arpa
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=7), min_size=1, max_size=12)
 SMALL = settings(max_examples=30, deadline=None)
@@ -159,7 +157,7 @@ def test_a_malformed_line_of_counts_is_named(tmp_path, line):
 def test_a_text_in_many_blocks_is_counted_as_in_one(monkeypatch):
     texts = made_up_texts(400)
     whole = train(texts)
-    monkeypatch.setattr(counting, "BLOCK", 100)
+    monkeypatch.setattr(ngram_models, "BLOCK", 100)
     parts = train(texts)
     for one, other in zip(whole.levels, parts.levels, strict=True):
         for a, b in zip(one, other, strict=True):
@@ -175,7 +173,7 @@ def peak_of_training(texts):
 
 
 def test_training_takes_no_more_memory_than_stated(monkeypatch):
-    monkeypatch.setattr(counting, "BLOCK", 1 << 14)
+    monkeypatch.setattr(ngram_models, "BLOCK", 1 << 14)
     texts = made_up_texts(4000, words=3000)
     peak, model = peak_of_training(texts)
     block = MOST_BYTES_BESIDE * (1 << 14) / (1 << 19)

@@ -7,7 +7,7 @@ from small_site import articles
 
 from bitrawl import config
 from bitrawl.assemble.mining import miner as new_miner
-from bitrawl.mining import Miner
+from bitrawl.mine.stages import Miner
 from bitrawl.model import Language, Page, PagePair, Paragraph, ParagraphKind
 from bitrawl.url import Url
 

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from small_site import EN, FR, WORDS, articles, page
 
+from bitrawl.mine.evidence import ALL, pair_key
+from bitrawl.mine.page_score import COLUMN, NAMES, Candidates, ScoreModel, best_rivals
+from bitrawl.mine.pairing import Pairing, PairingSettings, by_itself
+from bitrawl.mine.site import condense
 from bitrawl.model import Method
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.evidence import ALL, pair_key
-from bitrawl.pair.features import COLUMN, NAMES, Candidates, best_rivals
-from bitrawl.pair.pairing import Pairing, PairingSettings, by_itself
-from bitrawl.pair.scoring import ScoreModel
 from bitrawl.urls.patterns import learn
 
 CONVENTIONS = {
@@ -100,7 +99,7 @@ def test_a_model_reads_back_what_it_wrote(tmp_path):
 def test_a_model_of_other_features_is_refused_with_the_command_that_makes_it(tmp_path):
     arrays = ScoreModel.load().first.arrays("first")
     np.savez(tmp_path / "model.npz", names=np.array(["url"]), **arrays)
-    with pytest.raises(ValueError, match="bitrawl train pairs"):
+    with pytest.raises(ValueError, match="make it again"):
         ScoreModel.load(tmp_path / "model.npz")
 
 
@@ -156,7 +155,7 @@ SCRIPT = """
 import sys
 from small_site import EN, FR, articles, images
 import msgspec
-from bitrawl.pair.pairing import Pairing
+from bitrawl.mine.pairing import Pairing
 
 pages, _ = articles(14, "http://s.test/en/a{}.html", "http://s.test/fr/b{}.html", seed=5)
 pages = [

@@ -8,14 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_site import EN, FR, alternate, articles, images, links, page
 
+from bitrawl.mine.detectors import UrlDetector
+from bitrawl.mine.evidence import KnownPairs
+from bitrawl.mine.pairing import Pairing, PairingSettings
+from bitrawl.mine.site import MAX_TEXT, condense
 from bitrawl.model import Language, Page, Sitemap
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.evidence import Known
-from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.pair.site import MAX_TEXT
-from bitrawl.pair.url_pairs import UrlDetector
 from bitrawl.url import Url
-from bitrawl.urls.sitewide.by_language import LIKELY
+from bitrawl.urls.site_pairs import LIKELY
 
 DE = Language("de")
 ODD = {
@@ -78,7 +77,7 @@ def test_a_thousand_pages_whose_addresses_differ_in_case_are_no_versions_of_each
 
     pages = [page(f"http://s.test/{name(n)}", (EN, FR)[n % 2], [f"text {n} of its own " * 10]) for n in range(1_000)]
     site = condense(pages, [EN, FR])
-    said = UrlDetector().propose(site, Known())
+    said = UrlDetector().propose(site, KnownPairs())
     assert len(said) < 50
     assert all(value < LIKELY for value in said.values())
     assert len(Pairing().pairs(pages, [EN, FR]).refusals) < 1_000

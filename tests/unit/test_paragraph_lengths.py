@@ -2,8 +2,8 @@ import random
 
 from small_site import EN, FR, page
 
-from bitrawl.pair.condensing import condense
-from bitrawl.pair.lengths import ParagraphLengths
+from bitrawl.mine.detectors import ParagraphLengths
+from bitrawl.mine.site import condense
 
 RANDOM = random.Random(5)
 

@@ -3,9 +3,9 @@ import math
 import pytest
 
 from bitrawl.model import UNDETERMINED, Language, Page, Paragraph
-from bitrawl.text.ngrams.kneser_ney import train
-from bitrawl.text.ngrams.sequences import sequences
-from bitrawl.topic.perplexity import ENDLESS, PerplexityRelevance, boundaries, perplexities, usual_maximum
+from bitrawl.text.ngram_estimation import train
+from bitrawl.text.ngram_models import sequences
+from bitrawl.topic.judge import ENDLESS, PerplexityRelevance, boundaries, perplexities, usual_maximum
 from bitrawl.url import Url
 
 ENGLISH, FRENCH = Language("en"), Language("fr")

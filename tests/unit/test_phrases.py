@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bitrawl.model import Language
-from bitrawl.text.phrases import Phrases, Texts, dunning
+from bitrawl.text.frequencies import Phrases, Texts, dunning
 
 EN, ZH = Language("en"), Language("zh")
 

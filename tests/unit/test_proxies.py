@@ -3,7 +3,7 @@
 import pytest
 from yarl import URL
 
-from bitrawl.crawl.proxies import Proxies
+from bitrawl.crawl.connections import Proxies
 from bitrawl.errors import ConfigError
 
 ENVIRONMENT = {

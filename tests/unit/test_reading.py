@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kept_findings import Aligned, keep_findings
 
-from bitrawl.corpus.judging import Rejection
 from bitrawl.jobs import reading_index
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.reading import PairFilter, Reading, VerdictState
+from bitrawl.mine.judging import Rejection
 from bitrawl.model import (
     Language,
     Lease,

@@ -29,7 +29,7 @@ from bitrawl.model import (
 from bitrawl.protocols import LinkScorer
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
-from bitrawl.strategies.adaptive.scorer import Adaptive
+from bitrawl.strategies.adaptive.site_scorer import Adaptive
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

@@ -11,8 +11,7 @@ import msgspec
 import pytest
 import zstandard
 
-from bitrawl.crawl.decompress import Expansion, content_codings, expand
-from bitrawl.crawl.sniff import media_type
+from bitrawl.crawl.bodies import Expansion, content_codings, expand, media_type
 from bitrawl.errors import ArchiveError
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage
 from bitrawl.store.archive import WarcArchive

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from bitrawl.pair.evidence import Evidence, best_few
-from bitrawl.pair.rows import RowWriter, places_in, ranges
+from bitrawl.mine.evidence import Evidence, best_few
+from bitrawl.mine.site import RowWriter, places_in, ranges
 
 
 @pytest.mark.parametrize("order", [[0, 1, 3], [3, 0, 1], [1, 3, 0]])

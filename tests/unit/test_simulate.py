@@ -5,18 +5,26 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl.crawl.frontier import Frontier, Politeness
+from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import ConfigError
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.simulation.measure import best_harvest, harvest, measure
 from bitrawl.simulation.replay import landed
-from bitrawl.simulation.trial import CountingFetcher, Replayed, ReplayLedger, Run, Stop, run_trial
-from bitrawl.simulation.truth import Truth, in_order, read_pairs
-from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.simulation.trial import (
+    CountingFetcher,
+    Replayed,
+    ReplayLedger,
+    ReplayRun,
+    Stop,
+    Truth,
+    in_order,
+    read_pairs,
+    run_trial,
+)
+from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 
@@ -37,8 +45,8 @@ def kept(names: str) -> tuple[Url | None, ...]:
     return tuple(None if name == "." else url(name) for name in names)
 
 
-def run(names: str, **more: object) -> Run:
-    return Run("some", kept(names), {}, **more)
+def run(names: str, **more: object) -> ReplayRun:
+    return ReplayRun("some", kept(names), {}, **more)
 
 
 @pytest.mark.parametrize(

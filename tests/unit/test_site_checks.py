@@ -5,10 +5,9 @@ import pytest
 
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.discover.guesses import counterparts, folder_of
 from bitrawl.discover.paper_check import PaperSiteCheck
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, is_thin
-from bitrawl.discover.suggestions import SiteJudges
+from bitrawl.discover.suggestions import SiteJudges, counterparts, folder_of
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
 from bitrawl.jobs.site_checks import SiteChecks
 from bitrawl.model import (

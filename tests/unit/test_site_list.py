@@ -1,10 +1,10 @@
 """The sites that were judged, as files and in a report."""
 
-from bitrawl.discover.site_list import from_json_lines, json_lines, ranked, seed_list, table
+from bitrawl.discover.site_lists import from_json_lines, json_lines, ranked, seed_list, table
 from bitrawl.discover.verdict import Answer, SiteVerdict
-from bitrawl.discover.walk.facts import HubFacts, WalkFacts
+from bitrawl.discover.walk import HubFacts, WalkFacts
 from bitrawl.model import Language
-from bitrawl.report.discovery.render import render
+from bitrawl.show.discovery_report import render
 from bitrawl.url import Url
 
 SURE = SiteVerdict(

@@ -11,14 +11,16 @@ from prose_site import keep
 from small_site import articles, page
 
 from bitrawl import config
-from bitrawl.child import Failure, FailureKind
-from bitrawl.corpus.judging import Flag
+from bitrawl.facts import Doing
 from bitrawl.jobs import site_mining
 from bitrawl.jobs.site_mining import MinedSite, SiteMiner
 from bitrawl.jobs.worker import MiningWorkers
-from bitrawl.mining import AlignedPair, Doing, PairedSite
+from bitrawl.mine.findings import SiteFindings
+from bitrawl.mine.judging import Flag
+from bitrawl.mine.stages import AlignedPair, PairedSite
 from bitrawl.model import Language, Page, PagePair, Reason, Segment, SegmentPair, Stage, Unpacker
-from bitrawl.store.findings import Findings, SiteFindings
+from bitrawl.process import Failure, FailureKind
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.testing import FakeClock
 from bitrawl.text.template import Template

@@ -11,9 +11,9 @@ from small_site import EN, FR, articles
 from bitrawl import config
 from bitrawl.jobs import worker
 from bitrawl.jobs.worker import PairSite, mining_service
-from bitrawl.mining import Miner, PairedSite
+from bitrawl.mine.pairing import Pairing, PairingResult
+from bitrawl.mine.stages import Miner, PairedSite
 from bitrawl.model import Page, Sitemap, Unpacker
-from bitrawl.pair.pairing import Pairing, PairingResult
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url

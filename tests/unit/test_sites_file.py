@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl.discover.site_list import json_lines, seed_list, table
-from bitrawl.discover.sites_file import read_sites
+from bitrawl.discover.site_lists import json_lines, read_sites, seed_list, table
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.errors import ConfigError
 from bitrawl.url import Url

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from bitrawl.model import Language
-from bitrawl.topic.matching import TermMatcher
 from bitrawl.topic.term_list import Term
+from bitrawl.topic.term_relevance import TermMatcher
 
 
 def found(text: str, language: str, *terms: str, stop: frozenset[str] = frozenset()) -> list[str]:

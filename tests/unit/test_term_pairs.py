@@ -9,11 +9,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from bitrawl.corpus.term_files import COLUMNS, TermExample, TermFormat, TermPair, write
-from bitrawl.corpus.term_pairs import FoundPair, find_pairs, segments_with
+from bitrawl.corpus.terms import COLUMNS, FoundPair, TermExample, TermFormat, TermPair, find_pairs, segments_with, write
 from bitrawl.model import Language
-from bitrawl.text.keyness import Keyness, general_rates
-from bitrawl.text.phrases import Phrases, Texts
+from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 from bitrawl.topic.term_list import read_terms
 from bitrawl.url import Url
 

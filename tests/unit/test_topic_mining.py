@@ -8,9 +8,9 @@ from small_site import FR, articles, page
 
 from bitrawl.assemble.mining import miner
 from bitrawl.config import resolve
-from bitrawl.mining import PairedSite
+from bitrawl.mine.findings import RefusalReason
+from bitrawl.mine.stages import PairedSite
 from bitrawl.model import Page, Relevance
-from bitrawl.pair.verification import RefusalReason
 
 
 def judged(page: Page, *, relevant: bool) -> Page:

@@ -7,6 +7,10 @@ import pytest
 import tomli_w
 from kept_findings import keep_findings
 
+from bitrawl.facts import Border, TopicShare
+from bitrawl.jobs import topic_facts
+from bitrawl.jobs.facts import gather
+from bitrawl.mine.findings import RefusedPair
 from bitrawl.model import (
     Language,
     Lease,
@@ -20,13 +24,11 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.report import brief, explained, gather, render
-from bitrawl.report.job import topic_facts
-from bitrawl.report.job.diagnosis import diagnose
-from bitrawl.report.plots import histogram
-from bitrawl.store.findings import Findings, RefusedPair
+from bitrawl.show.diagnosis import diagnose
+from bitrawl.show.job_report import brief, explained, render
+from bitrawl.show.plots import histogram
+from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.statistics import Border, Share
 from bitrawl.url import Url
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>\x00\u202e {0} {name}"
@@ -111,7 +113,7 @@ def good(tmp_path: Path) -> Path:
 
 def test_the_figures_of_the_topic_are_those_of_the_ledger(good: Path):
     topic = gather(good).topic
-    assert topic.languages == {"en": Share(30, 10), "fr": Share(10, 5)}
+    assert topic.languages == {"en": TopicShare(30, 10), "fr": TopicShare(10, 5)}
     assert (topic.judged, topic.relevant) == (40, 15)
     assert sum(topic.scores) == 40
     pages, relevant = topic.growth
@@ -123,8 +125,8 @@ def test_the_figures_of_the_topic_are_those_of_the_ledger(good: Path):
     ]
     assert (topic.read.with_terms, topic.read.different, topic.read.classes) == (12, 2, {"air": 12})
     assert [(one.site, one.share) for one in topic.paid] == [
-        ("example.org", Share(30, 10)),
-        ("example.com", Share(10, 5)),
+        ("example.org", TopicShare(30, 10)),
+        ("example.com", TopicShare(10, 5)),
     ]
     assert topic.unpaid == ()
 
@@ -220,7 +222,9 @@ def test_sites_that_did_not_pay_say_why_they_were_left(tmp_path: Path):
     job.ledger.learn(job.ledger.knowledge("elsewhere.net").__class__("elsewhere.net", left=left))
     facts = gather(job.end())
     assert [one.site for one in facts.topic.paid] == ["example.org"]
-    assert [(one.site, one.share, one.left) for one in facts.topic.unpaid] == [("elsewhere.net", Share(25, 1), left)]
+    assert [(one.site, one.share, one.left) for one in facts.topic.unpaid] == [
+        ("elsewhere.net", TopicShare(25, 1), left)
+    ]
     assert left in shown(render(facts))
 
 

@@ -7,10 +7,10 @@ import pytest
 from table_site import Walk, moved, page, site, url
 
 from bitrawl.model import Language, Link, LinkKind, SiteKnowledge, Sitemap
-from bitrawl.strategies.url_models import UrlModels
+from bitrawl.strategies.papers.url_models import UrlModels
 from bitrawl.url import Url
-from bitrawl.urls.language.rules import RuleUrlLanguageModel
-from bitrawl.urls.parallel.rules import RuleUrlPairModel
+from bitrawl.urls.language_model import RuleUrlLanguageModel
+from bitrawl.urls.pair_model import RuleUrlPairModel
 
 EN, FR, DE = Language("en"), Language("fr"), Language("de")
 SITE = SiteKnowledge("site.test")

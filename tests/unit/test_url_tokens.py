@@ -4,7 +4,6 @@ from hypothesis import strategies as st
 
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.marks import skeleton
 from bitrawl.urls.tokens import (
     HostName,
     UrlParts,
@@ -15,6 +14,7 @@ from bitrawl.urls.tokens import (
     raw_tokens,
     readable_words,
     runs,
+    skeleton,
     without,
     words,
 )

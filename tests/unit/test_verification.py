@@ -1,13 +1,10 @@
 import pytest
 from small_site import EN, FR, alternate, articles, page
 
-from bitrawl.pair.condensing import condense, language_of
-from bitrawl.pair.copies import copies, misplaced
-from bitrawl.pair.evidence import Evidence
-from bitrawl.pair.matching import match
-from bitrawl.pair.pairing import Pairing, PairingSettings
-from bitrawl.pair.site import is_code, is_sentence
-from bitrawl.pair.verification import RefusalReason, UntranslatedText, same_text
+from bitrawl.mine.evidence import Evidence, UntranslatedText, same_text
+from bitrawl.mine.findings import RefusalReason
+from bitrawl.mine.pairing import Pairing, PairingSettings, copies, match, misplaced
+from bitrawl.mine.site import condense, is_code, is_sentence, language_of
 
 TEXT = ["The harbour opens before the winter and the boat sees the storm.", "A second paragraph of running text."]
 OTHER = ["Le port ouvre avant l'hiver et le bateau voit la tempête.", "Un deuxième paragraphe de texte courant."]

@@ -5,11 +5,11 @@ import itertools
 
 import pytest
 
+from bitrawl.crawl.fetch import visit
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.preview import Previewer
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.crawl.visit import visit
 from bitrawl.jobs.pages import Cleaner
 from bitrawl.jobs.site_checks import SiteChecks
 from bitrawl.model import MAX_REDIRECTS, Capture, Link, LinkKind, Page, Reason, Skip

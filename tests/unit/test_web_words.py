@@ -9,16 +9,16 @@ import pytest
 from babel.messages.pofile import read_po
 from starlette.testclient import TestClient
 
-from bitrawl.corpus.judging import Flag
-from bitrawl.crawl.ending import Facts, ending
+from bitrawl.crawl.ending import RunRest, crawl_end
 from bitrawl.discover import site_check
-from bitrawl.discover.suggestions import Method as Suggestion
+from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
-from bitrawl.mining import Doing, Step
+from bitrawl.facts import Doing, State, Step
+from bitrawl.mine.judging import Flag
 from bitrawl.model import Method, Reason
-from bitrawl.report.plots import Bar, bars
-from bitrawl.topic.wiki.titles import Exclusion
+from bitrawl.show.plots import Bar, bars
+from bitrawl.topic.wiki_topic import Exclusion
 from bitrawl.web import words
 from bitrawl.web.app import application
 from bitrawl.web.live import Live
@@ -26,12 +26,12 @@ from bitrawl.web.pages.job import STEPS, _step, _told
 from bitrawl.web.pages.shown import written
 from bitrawl.web.pages.topic import EXCLUSIONS
 from bitrawl.web.serving import Serving, server_of
-from bitrawl.web.state import JobState, State
+from bitrawl.web.state import JobState
 from bitrawl.web.words import SOURCE, Words, catalogues, error_said, names_in, preferred, quoted, said, typed_languages
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "src/bitrawl/web"
-TOOL = runpy.run_path(str(ROOT / "tools/messages.py"))
+TOOL = runpy.run_path(str(ROOT / "lab/tools/messages.py"))
 OURS = catalogues()
 TRANSLATIONS = sorted(set(OURS) - {SOURCE})
 BASQUE = """
@@ -59,14 +59,16 @@ def test_the_interface_speaks_french_spanish_and_chinese():
 
 
 def test_the_list_of_messages_is_what_templates_and_code_say(template):
-    assert (WEB / "catalogues/messages.pot").read_bytes() == TOOL["written"](template), "run: python tools/messages.py"
+    assert (WEB / "catalogues/messages.pot").read_bytes() == TOOL["written"](template), (
+        "run: python -m lab.tools.messages"
+    )
 
 
 @pytest.mark.parametrize("code", TRANSLATIONS)
 def test_a_catalogue_translates_every_message(code: str, template):
     path = WEB / "catalogues" / f"{code}.po"
     catalogue = TOOL["translated"](path, template)
-    assert path.read_bytes() == TOOL["written"](catalogue), "run: python tools/messages.py"
+    assert path.read_bytes() == TOOL["written"](catalogue), "run: python -m lab.tools.messages"
     assert not TOOL["missing"](catalogue)
 
 
@@ -288,22 +290,27 @@ def test_a_language_has_its_own_plural(n: int, shown: str):
     ],
 )
 def test_what_is_being_mined_is_told_in_the_language_of_the_page(doing: Doing, shown: str):
-    assert _step(OURS["es"], str(doing)) == shown
-    assert _step(OURS["es"], "something new") == ""
+    assert _step(OURS["es"], doing) == shown
+
+
+def test_what_an_earlier_version_wrote_down_is_shown_as_it_is():
+    told = _told(OURS["es"], JobState(State.RUNNING, doing=Doing(None, sentence="aligning a.org")), Live())
+    assert (told.detail, told.note) == ("", "aligning a.org")
 
 
 @pytest.mark.parametrize(
-    "facts",
+    "rest",
     [
-        Facts(pages=3, left={"a.org": "why"}, queued=2),
-        Facts(pages=3, parked={"a.org": "why"}),
-        Facts(stopped=True),
-        Facts(queued=1),
-        Facts(pages=3),
+        RunRest(pages=3, left={"a.org": "why"}, queued=2),
+        RunRest(pages=3, parked={"a.org": "why"}),
+        RunRest(stopped=True),
+        RunRest(queued=1),
+        RunRest(pages=3),
     ],
 )
-def test_how_a_job_ended_is_called_english_and_advises_no_command(facts: Facts):
-    told = _told(OURS["fr"], JobState(State.ENDED, quoted(ending(facts)[1])), Live())
+def test_how_a_job_ended_is_called_english_and_advises_no_command(rest: RunRest):
+    end = crawl_end(rest)
+    told = _told(OURS["fr"], JobState(State.ENDED, quoted(str(end)), ended=end), Live())
     assert told.detail
     assert told.quoted
     assert "command" not in told.detail

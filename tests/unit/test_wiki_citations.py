@@ -1,6 +1,6 @@
 """External links of articles as seeds."""
 
-from bitrawl.topic.wiki.citations import cited_sites
+from bitrawl.topic.wiki_topic import cited_sites
 from bitrawl.url import Url
 
 OWN = [Url.parse("https://wiki.example.org/w/api.php")]

@@ -8,9 +8,7 @@ import pytest
 
 from bitrawl.errors import WikiError
 from bitrawl.model import Capture, Link, Reason, Skip, Stage
-from bitrawl.topic.wiki.answers import KeptAnswers
-from bitrawl.topic.wiki.api import ApiWiki
-from bitrawl.topic.wiki.client import ATTEMPTS, RefusedError, WikiClient
+from bitrawl.topic.wiki_api import ATTEMPTS, ApiWiki, KeptAnswers, WikiClient, WikiRefusedError
 from bitrawl.url import Url
 
 API = Url.parse("https://wiki.test/w/api.php")
@@ -103,7 +101,7 @@ async def test_a_wait_of_hours_is_not_waited(tmp_path: Path):
 async def test_what_was_answered_is_not_asked_again_and_an_error_is_not_kept(tmp_path: Path):
     refused = {"error": {"code": "badvalue", "info": "Unrecognized value"}}
     asking, script, _ = client(tmp_path, refused, titles("A"))
-    with pytest.raises(RefusedError, match="Unrecognized value"):
+    with pytest.raises(WikiRefusedError, match="Unrecognized value"):
         await asking.ask({"list": "x"})
     for _ in range(3):
         assert (await asking.ask({"list": "x"})).pages[0].title == "A"
@@ -133,8 +131,10 @@ async def test_a_kept_answer_that_is_damaged_is_asked_again(tmp_path: Path):
 )  # fmt: skip
 async def test_what_is_no_wiki_is_said_with_what_to_do(tmp_path: Path, answer: object, message: str):
     asking, _, _ = client(tmp_path, answer)
-    with pytest.raises(WikiError, match=message.replace(".", r"\.").replace("(", r"\(")):
+    with pytest.raises(WikiError, match=message.replace(".", r"\.").replace("(", r"\(")) as caught:
         await asking.ask({"meta": "siteinfo"})
+    assert caught.value.without_advice
+    assert "--" not in caught.value.without_advice
 
 
 async def test_titles_are_asked_for_as_many_at_once_as_the_address_holds(tmp_path: Path):

@@ -9,9 +9,9 @@ import pytest
 from bitrawl.errors import ConfigError, WikiError
 from bitrawl.jobs.bootstrap import Asked, bootstrap, read
 from bitrawl.model import Language
-from bitrawl.topic.wiki import sql
-from bitrawl.topic.wiki.articles import Article, Extent
-from bitrawl.topic.wiki.dump import DumpWiki, address_of
+from bitrawl.topic import wiki_dump
+from bitrawl.topic.wiki_articles import Article, Extent
+from bitrawl.topic.wiki_dump import DumpWiki, address_of
 
 DE = Language("de")
 HEAD = """-- MySQL dump 10.19  Distrib 10.3.38-MariaDB, for debian-linux-gnu (x86_64)
@@ -155,18 +155,18 @@ async def test_a_category_is_found_in_another_spelling_or_its_neighbours_are_nam
 def test_rows_do_not_depend_on_where_the_file_is_cut(tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch):
     folder = dump(tmp_path / "d", OLD, packed=False)
     path = folder / "enwiki-20261101-categorylinks.sql"
-    whole = list(sql.rows(path, ("cl_from", "cl_to", "cl_type")))
+    whole = list(wiki_dump.rows(path, ("cl_from", "cl_to", "cl_type")))
     assert len(whole) == len(WITHIN)
-    monkeypatch.setattr(sql, "CHUNK", size)
-    assert list(sql.rows(path, ("cl_from", "cl_to", "cl_type"))) == whole
+    monkeypatch.setattr(wiki_dump, "CHUNK", size)
+    assert list(wiki_dump.rows(path, ("cl_from", "cl_to", "cl_type"))) == whole
 
 
 def test_escapes_are_read_as_mysql_writes_them(tmp_path: Path):
     values = [r"(1,'a\'b')", "(2,'a''b')", r"(3,'a\\b\n\"c\0')", "(4,NULL)", "(5,_binary 'x)')", "(6,'')", "(-7,'),(')"]
     write(tmp_path / "d", "page", ["page_id", "page_title"], values, packed=False, each=99)
-    found = list(sql.rows(tmp_path / "d" / "enwiki-20261101-page.sql", ("page_title", "page_id")))
-    assert [sql.text(title) for title, _ in found] == ["a'b", "a'b", 'a\\b\n"c\0', "", "x)", "", "),("]
-    assert [sql.number(number) for _, number in found] == [1, 2, 3, 4, 5, 6, -7]
+    found = list(wiki_dump.rows(tmp_path / "d" / "enwiki-20261101-page.sql", ("page_title", "page_id")))
+    assert [wiki_dump.text(title) for title, _ in found] == ["a'b", "a'b", 'a\\b\n"c\0', "", "x)", "", "),("]
+    assert [wiki_dump.number(number) for _, number in found] == [1, 2, 3, 4, 5, 6, -7]
 
 
 def test_rows_on_lines_of_their_own_are_read_too(tmp_path: Path):
@@ -175,12 +175,12 @@ def test_rows_on_lines_of_their_own_are_read_too(tmp_path: Path):
         HEAD.format(table="page", columns="  `a` int,\n  `b` int,", first="a")
         + "INSERT INTO `page` VALUES\n(1,2),\n(3,4);\n"
     )
-    assert list(sql.rows(path, ("a", "b"))) == [(b"1", b"2"), (b"3", b"4")]
+    assert list(wiki_dump.rows(path, ("a", "b"))) == [(b"1", b"2"), (b"3", b"4")]
 
 
 def test_an_empty_table_has_no_rows(tmp_path: Path):
     write(tmp_path / "d", "page", ["page_id", "page_title"], [])
-    assert list(sql.rows(tmp_path / "d" / "enwiki-20261101-page.sql.gz", ("page_id", "page_title"))) == []
+    assert list(wiki_dump.rows(tmp_path / "d" / "enwiki-20261101-page.sql.gz", ("page_id", "page_title"))) == []
 
 
 def test_a_table_of_any_size_takes_little_memory(tmp_path: Path):
@@ -188,11 +188,11 @@ def test_a_table_of_any_size_takes_little_memory(tmp_path: Path):
     columns = ["page_id", "page_namespace", "page_title", "page_is_redirect"]
     write(tmp_path / "d", "page", columns, rows, each=20_000)
     tracemalloc.start()
-    count = sum(1 for _ in sql.rows(tmp_path / "d" / "enwiki-20261101-page.sql.gz", ("page_id", "page_title")))
+    count = sum(1 for _ in wiki_dump.rows(tmp_path / "d" / "enwiki-20261101-page.sql.gz", ("page_id", "page_title")))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert count == 60_000
-    assert peak < 8 * sql.CHUNK
+    assert peak < 8 * wiki_dump.CHUNK
 
 
 @pytest.mark.parametrize("cut", ["gzip", "row"])
@@ -202,7 +202,7 @@ def test_a_download_that_broke_off_is_said(tmp_path: Path, cut: str):
     content = path.read_bytes()
     path.write_bytes(content[:-60] if cut == "gzip" else content[: content.rindex(b"Tornado")])
     with pytest.raises(WikiError, match="download the file again"):
-        list(sql.rows(path, ("page_id", "page_title")))
+        list(wiki_dump.rows(path, ("page_id", "page_title")))
 
 
 def test_what_is_no_dump_is_said(tmp_path: Path):

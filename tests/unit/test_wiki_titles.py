@@ -3,8 +3,8 @@
 import pytest
 
 from bitrawl.model import Language
-from bitrawl.topic.wiki.articles import Article
-from bitrawl.topic.wiki.titles import Exclusion, as_term, exclusion, needs_lead, without_qualifier
+from bitrawl.topic.wiki_articles import Article
+from bitrawl.topic.wiki_topic import Exclusion, as_term, exclusion, needs_lead, without_qualifier
 
 EN, DE, EL, ZH = map(Language, ("en", "de", "el", "zh"))
 

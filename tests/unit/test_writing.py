@@ -12,6 +12,7 @@ from kept_findings import Aligned, keep_findings
 from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.jobs.export import corpus_units, write_corpus
+from bitrawl.jobs.facts import gather
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import (
     Language,
@@ -31,7 +32,7 @@ from bitrawl.model import (
     Verdict,
     Visit,
 )
-from bitrawl.report import brief, gather
+from bitrawl.show.job_report import brief
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.verdicts import Subject, VerdictHistory

@@ -13,11 +13,9 @@ from bitrawl.assemble import fetching
 from bitrawl.errors import BitrawlError
 from bitrawl.model import Capture, Language, Link, Skip
 from bitrawl.protocols import Fetcher
-from bitrawl.topic.wiki.answers import KeptAnswers
-from bitrawl.topic.wiki.api import ApiWiki
-from bitrawl.topic.wiki.articles import Extent
-from bitrawl.topic.wiki.client import WikiClient
-from bitrawl.topic.wiki.gathering import Wanted, gather
+from bitrawl.topic.wiki_api import ApiWiki, KeptAnswers, WikiClient
+from bitrawl.topic.wiki_articles import Extent
+from bitrawl.topic.wiki_topic import Wanted, gather
 from bitrawl.url import Url
 
 RECORDED = Path(__file__).parents[1] / "unit" / "wiki_answers.json"
@@ -55,7 +53,7 @@ class Recording:
 
 
 async def record(apis: dict[str, str]) -> dict[str, dict[str, str]]:
-    async with fetching.api_web(allow_private=True) as web:
+    async with fetching.api_web(fetching.FetchPolicy(allow_private=True)) as web:
         recording = Recording(web, {Url.parse(api).host: language for language, api in apis.items()})
         for name, depth, languages in QUESTIONS:
             with tempfile.TemporaryDirectory() as folder:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from bitrawl.assemble.discovery import host_languages, new_site_check, walk
 from bitrawl.assemble.fetching import MEGABYTE, SystemClock, fetch_settings, loose_analyser, most_waiting, seeds_of
 from bitrawl.assemble.fetching import web as open_web
+from bitrawl.assemble.models import check_models
 from bitrawl.assemble.strategies import STATELESS, Topic, scorer
 from bitrawl.config import FOCUSED, Job, Reach, Strategy
 from bitrawl.crawl.fetch import HttpFetcher, user_agent
@@ -18,7 +19,7 @@ from bitrawl.crawl.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawl.preview import Previewer
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.discover.walk.walk import Walk as SiteWalk
+from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
 from bitrawl.errors import ConfigError
 from bitrawl.model import Link, LinkKind, Reason, Visit
 from bitrawl.page.analyser import page_reader
@@ -31,8 +32,8 @@ from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
 from bitrawl.store.replay import Archives, ReplayFetcher
 from bitrawl.store.robots import LedgerRobots
-from bitrawl.strategies.guarded import GuardedScorer
-from bitrawl.strategies.perplexity import score_of as perplexity_score
+from bitrawl.strategies.arrival import GuardedScorer
+from bitrawl.strategies.papers.perplexity import score_of as perplexity_score
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.topic.term_list import read_terms
 
@@ -141,6 +142,7 @@ def check(job: Job) -> None:
     """Raise `ConfigError` for mistakes that only show when the objects are built, before anything is written."""
     user_agent(fetch_settings(job).contact)
     Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
+    check_models(job.models)
     if job.url_language_model or job.url_pair_model:
         scorer(job)
     for name in job.topic.files():

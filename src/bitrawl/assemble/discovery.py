@@ -6,27 +6,23 @@ from pathlib import Path
 import msgspec
 
 from bitrawl.config import Job, Walk
-from bitrawl.discover.graph.host_languages import HostLanguages
-from bitrawl.discover.predictor import LinkPredictor
+from bitrawl.discover.barbosa import BackAndForth, Forward
+from bitrawl.discover.cocitation import Cocitation
+from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
-from bitrawl.discover.suggestions import SiteJudges
+from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
 from bitrawl.discover.verdict import SiteCheck
-from bitrawl.discover.walk.back_and_forth import BackAndForth
-from bitrawl.discover.walk.cocitation import Cocitation
-from bitrawl.discover.walk.forward import Forward
-from bitrawl.discover.walk.neighbourhood import Neighbourhood
-from bitrawl.discover.walk.plan import Plan
-from bitrawl.discover.walk.walk import NewCheck
-from bitrawl.discover.walk.walk import Walk as SiteWalk
-from bitrawl.discover.walk.words import LinkWords
+from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
+from bitrawl.discover.walk import NewCheck
+from bitrawl.discover.walk_plan import Neighbourhood, PlacedLinkWords, Plan
+from bitrawl.mine.evidence import MIN_WEIGHT
+from bitrawl.mine.pairing import THRESHOLD, Pairing
 from bitrawl.model import Language, Link, Page
-from bitrawl.pair.pairing import THRESHOLD, Pairing
-from bitrawl.pair.verification import MIN_WEIGHT
 from bitrawl.protocols import (
     BacklinkSource,
 )
 from bitrawl.url import Url
-from bitrawl.urls.language.model import LinearUrlLanguageModel
+from bitrawl.urls.language_model import LinearUrlLanguageModel
 
 
 def walk(
@@ -37,7 +33,7 @@ def walk(
     counted: HostLanguages | None = None,
 ) -> SiteWalk:
     """A new walk that knows nothing yet. The source is None without a link graph, `counted` without an index of languages."""
-    near = Neighbourhood(LinkWords(languages), source)
+    near = Neighbourhood(PlacedLinkWords(languages), source)
     plan: Plan
     match name:
         case Walk.COCITATION:

@@ -4,20 +4,19 @@ import asyncio
 import os
 import resource
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 
+import msgspec
 from yarl import URL
 
 from bitrawl.config import Job
-from bitrawl.crawl.addresses import Endpoint
-from bitrawl.crawl.decompress import Expansion, content_codings, expand
+from bitrawl.crawl.bodies import JSON, Expansion, content_codings, expand, media_type
+from bitrawl.crawl.connections import Endpoint, Proxies
 from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher
-from bitrawl.crawl.proxies import Proxies
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.sniff import JSON, media_type
 from bitrawl.errors import ConfigError
 from bitrawl.model import Language, Reason
 from bitrawl.page.analyser import page_reader
@@ -138,36 +137,40 @@ def _endpoint(raw: str) -> Endpoint:
     return address.strip("[]"), int(port)
 
 
-def loose_web(
-    *, allow_private: bool, contact: str = "", pause: float = 1.0
-) -> tuple[HttpFetcher, Callable[[HttpFetcher], RobotsFetcher]]:
+class FetchPolicy(msgspec.Struct, frozen=True):
+    """Who asks the web, how often, and whether private addresses may be asked, where no job says so."""
+
+    contact: str = ""  # for webmasters, in the User-Agent
+    delay: float = 1.0  # seconds between two requests to one site
+    allow_private: bool = False
+    private_apis: tuple[Url, ...] = ()  # whose addresses may be private all the same, at their ports only
+
+    @classmethod
+    def of(cls, job: Job) -> "FetchPolicy":
+        return cls(job.fetch.contact, job.politeness.delay, job.fetch.allow_private)
+
+    def settings(self) -> FetchSettings:
+        return FetchSettings(
+            contact=self.contact or PROJECT_PAGE,
+            allow_private=self.allow_private,
+            trusted=frozenset((api.host or "", api.port or 0) for api in map(URL, self.private_apis)),
+            proxies=Proxies.of_environment(os.environ),
+        )
+
+
+POLITE = FetchPolicy()
+
+
+def loose_web(policy: FetchPolicy) -> tuple[HttpFetcher, Callable[[HttpFetcher], RobotsFetcher]]:
     """A fetcher without a job, to be entered as a context, and a function that wraps it to respect robots.txt."""
     clock = SystemClock()
-    settings = FetchSettings(
-        contact=contact or PROJECT_PAGE, allow_private=allow_private, proxies=Proxies.of_environment(os.environ)
-    )
-    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, pause=pause)
+    settings = msgspec.structs.replace(policy.settings(), trusted=frozenset())  # its APIs are no sites
+    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, pause=policy.delay)
 
 
-def api_web(
-    *,
-    allow_private: bool,
-    contact: str = "",
-    private: Iterable[Url] = (),
-    media_types: frozenset[str] = frozenset({JSON}),
-) -> HttpFetcher:
-    """A fetcher of JSON, to be entered as a context. It asks without robots.txt: see `topic.wiki.client.WikiClient`.
-
-    The hosts of `private` may have private addresses, at their ports only.
-    """
-    settings = FetchSettings(
-        contact=contact or PROJECT_PAGE,
-        allow_private=allow_private,
-        trusted=frozenset((parsed.host or "", parsed.port or 0) for parsed in (URL(url) for url in private)),
-        proxies=Proxies.of_environment(os.environ),
-        media_types=media_types,
-    )
-    return HttpFetcher(settings, SystemClock())
+def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})) -> HttpFetcher:
+    """A fetcher of JSON, to be entered as a context. It asks without robots.txt: see `topic.wiki.client.WikiClient`."""
+    return HttpFetcher(msgspec.structs.replace(policy.settings(), media_types=media_types), SystemClock())
 
 
 def loose_analyser(asked: Sequence[Language] = ()) -> SandboxedAnalyser:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
-from bitrawl.mining import Miner
+from bitrawl.mine.content import Lexicons
+from bitrawl.mine.evidence import ALL
+from bitrawl.mine.pairing import Pairing, PairingSettings
+from bitrawl.mine.stages import Miner
 from bitrawl.model import Method
-from bitrawl.pair.content import Lexicons
-from bitrawl.pair.evidence import ALL
-from bitrawl.pair.pairing import Pairing, PairingSettings
 from bitrawl.protocols import (
     Encoder,
 )

@@ -16,19 +16,14 @@ from bitrawl.protocols import (
     UrlLanguageModel,
     UrlPairModel,
 )
-from bitrawl.strategies.adaptive.scorer import Adaptive, column_weights
+from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive
-from bitrawl.strategies.breadth_first import BreadthFirst
-from bitrawl.strategies.language_filter import LanguageFilter
-from bitrawl.strategies.perplexity import Perplexity
-from bitrawl.strategies.terms import Terms
-from bitrawl.strategies.url_models import UrlModels
-from bitrawl.urls.language.model import LinearUrlLanguageModel
-from bitrawl.urls.language.rules import RuleUrlLanguageModel
-from bitrawl.urls.language.transformer import load_language_transformer
-from bitrawl.urls.parallel.model import TreeUrlPairModel
-from bitrawl.urls.parallel.rules import RuleUrlPairModel
-from bitrawl.urls.parallel.transformer import load_pair_transformer
+from bitrawl.strategies.papers.perplexity import Perplexity
+from bitrawl.strategies.papers.terms import Terms
+from bitrawl.strategies.papers.url_models import BreadthFirst, LanguageFilter, UrlModels
+from bitrawl.urls.language_model import LinearUrlLanguageModel, RuleUrlLanguageModel
+from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel
+from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer
 
 
 class UrlModelNames(NamedTuple):

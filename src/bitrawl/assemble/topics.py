@@ -11,21 +11,17 @@ from bitrawl.config import Job, TopicModel
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name
 from bitrawl.model import Language, Page
-from bitrawl.page.fingerprints import structure
+from bitrawl.page.analyser import structure
 from bitrawl.protocols import (
     RelevanceModel,
 )
-from bitrawl.text.keyness import general_rates
-from bitrawl.text.ngrams.arpa import read_arpa
-from bitrawl.text.ngrams.kneser_ney import train
-from bitrawl.text.ngrams.model import NgramModel
-from bitrawl.text.ngrams.sequences import sequences
-from bitrawl.topic.judge import TopicJudge
-from bitrawl.topic.keyness import learn_terms
+from bitrawl.text.frequencies import general_rates
+from bitrawl.text.ngram_estimation import train
+from bitrawl.text.ngram_models import NgramModel, read_arpa, sequences
+from bitrawl.topic.judge import PerplexityRelevance, TopicJudge
 from bitrawl.topic.learned import LearnedRelevance
-from bitrawl.topic.perplexity import PerplexityRelevance
-from bitrawl.topic.term_list import Term, TermList, read_terms
-from bitrawl.topic.terms import TermRelevance, TermThresholds
+from bitrawl.topic.term_list import Term, TermList, learn_terms, read_terms
+from bitrawl.topic.term_relevance import TermRelevance, TermThresholds
 from bitrawl.url import Url
 
 

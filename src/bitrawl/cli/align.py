@@ -10,10 +10,6 @@ from typing import Annotated
 import msgspec
 import typer
 
-from bitrawl.align.documents import Document, Text
-from bitrawl.align.embeddings import EmbeddingAligner
-from bitrawl.align.lexical import LexicalAligner
-from bitrawl.align.texts import TextPair, align_texts
 from bitrawl.cli.console import err
 from bitrawl.cli.foreground import Foreground
 from bitrawl.cli.help import HelpfulCommand
@@ -21,7 +17,6 @@ from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import tell, tell_of_kills
 from bitrawl.config.settings import described
 from bitrawl.config.settings import listed as names
-from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.naming import CorpusHeader
 from bitrawl.corpus.tmx import tmx
 from bitrawl.errors import ConfigError
@@ -29,9 +24,14 @@ from bitrawl.files import write as write_file
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.mining import mine_again
 from bitrawl.languages import parse_language
+from bitrawl.mine.align_evidence import Document, Text
+from bitrawl.mine.aligned_pages import TextPair, align_texts
+from bitrawl.mine.embedding_aligner import EmbeddingAligner
+from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Language, Segment, SegmentPair, TranslationUnit
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.lexicon import read_dictionary
+from bitrawl.text.words import one_line
 from bitrawl.url import Url
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)

@@ -11,8 +11,8 @@ from bitrawl.assemble.crawling import Parts
 from bitrawl.cli.console import complain, err
 from bitrawl.cli.progress import Progress
 from bitrawl.crawl.ending import Ending
+from bitrawl.jobs.facts import status as status_of
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.status import status as status_of
 
 Result = TypeVar("Result")
 

@@ -11,7 +11,7 @@ from bitrawl.cli.console import size
 from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.store.summary import log as fetches
+from bitrawl.store.facts import log as fetches
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

@@ -14,7 +14,7 @@ from bitrawl.cluster.merging import is_run, shards_of
 from bitrawl.config.settings import Group, described, listed
 from bitrawl.corpus.merge_facts import MergedCounts, MergeFacts
 from bitrawl.jobs.merging import merge as merge_jobs
-from bitrawl.report.wording import counted
+from bitrawl.show.wording import counted
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

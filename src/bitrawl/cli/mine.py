@@ -17,7 +17,7 @@ from bitrawl.cli.status import show, tell, tell_of_kills
 from bitrawl.cluster.planning import asked_job, check_undivided
 from bitrawl.config import Job
 from bitrawl.config.settings import MINE, Group, described
-from bitrawl.discover.sites_file import read_sites
+from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.bootstrap import from_bootstrap
 from bitrawl.jobs.folder import JobFolder, asked

@@ -10,7 +10,7 @@ from bitrawl.cli.console import out as printed
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cluster.partition import MOST_GROUPS, Grouping, Share
 from bitrawl.cluster.partition import partition as split
-from bitrawl.discover.sites_file import read_sites
+from bitrawl.discover.site_lists import read_sites
 from bitrawl.store.replay import warc_files
 from bitrawl.url import Url
 

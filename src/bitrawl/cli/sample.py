@@ -12,10 +12,10 @@ from bitrawl.cli.console import err, out
 from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.corpus.sampling import sampled
+from bitrawl.files import cell
 from bitrawl.jobs.export import corpus_units
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import TranslationUnit
-from bitrawl.text.cells import cell
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

@@ -23,9 +23,9 @@ from bitrawl.model import Language
 from bitrawl.simulation.discovery import MOST_DOWNLOADS, WALKS, Search, table, walk_trials
 from bitrawl.simulation.discovery import write as write_walks
 from bitrawl.simulation.measure import SiteTrials
-from bitrawl.simulation.replay import Replay, Settings, opened_replay
+from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
 from bitrawl.simulation.results import MEASURES, cells, headline, missing_languages, remarks, write
-from bitrawl.simulation.truth import Truth, UrlPair, in_order, read_pairs, write_pairs
+from bitrawl.simulation.trial import Truth, UrlPair, in_order, read_pairs, write_pairs
 from bitrawl.url import Url
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
@@ -120,7 +120,7 @@ def simulate(  # noqa: PLR0913 (flags)
         asyncio.run(_discover(archives, search, _walks(strategies), backlinks or [], cache=cache, out=out, quiet=quiet))
         return
     _refuse("needs --discover", {"--backlinks": backlinks, "--max-downloads": max_downloads})
-    settings = Settings(
+    settings = ReplaySettings(
         languages=_languages(langs),
         strategies=_strategies(strategies),
         alternates=not ignore_alternates,
@@ -143,7 +143,7 @@ def simulate(  # noqa: PLR0913 (flags)
 
 
 async def _trials(
-    replay: Replay, settings: Settings, truth: Path | None, seeds: list[Url], *, out: Path | None, quiet: bool
+    replay: Replay, settings: ReplaySettings, truth: Path | None, seeds: list[Url], *, out: Path | None, quiet: bool
 ) -> list[SiteTrials]:
     with err.status("", spinner="line") as status:
         if quiet:

@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from bitrawl.assemble.fetching import FetchPolicy
 from bitrawl.cli.console import complain, err, out
 from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.errors import ConfigError
@@ -19,14 +20,13 @@ from bitrawl.jobs.topics import main_text, segment_texts, topic_pages
 from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
 from bitrawl.protocols import RelevanceModel
-from bitrawl.text.keyness import general_rates
-from bitrawl.text.ngrams.kneser_ney import train
-from bitrawl.text.ngrams.sequences import sequences
-from bitrawl.topic.keyness import MOST_TERMS, learn_terms
+from bitrawl.text.frequencies import general_rates
+from bitrawl.text.ngram_estimation import train
+from bitrawl.text.ngram_models import sequences
+from bitrawl.topic.judge import PerplexityRelevance
 from bitrawl.topic.learned import LearnedRelevance
-from bitrawl.topic.perplexity import PerplexityRelevance
-from bitrawl.topic.term_list import TermList, line, read_terms
-from bitrawl.topic.terms import PLACE_WEIGHTS, TermRelevance, TermsOfPage, TermThresholds
+from bitrawl.topic.term_list import MOST_TERMS, TermList, learn_terms, line, read_terms
+from bitrawl.topic.term_relevance import PLACE_WEIGHTS, TermRelevance, TermsOfPage, TermThresholds
 from bitrawl.topic.translate import propose, proposed_list
 
 app = typer.Typer(
@@ -81,10 +81,10 @@ def learn(
     Ten texts on one subject are enough to begin with. Each line has a weight from 1 to 100, a term and its language. Delete
     what does not belong, add classes as in 50:acid rain=pollution>en, and give terms that count against the subject a negative weight.
     """
-    named = (parse_language(lang),) if lang else ()
-    pages = _pages(texts, allow_private=allow_private, asked=named)
+    named, policy = (parse_language(lang),) if lang else (), FetchPolicy(allow_private=allow_private)
+    pages = _pages(texts, policy, asked=named)
     language = named[0] if named else _usual_language(pages)
-    others = _pages(against, allow_private=allow_private, asked=named) if against else []
+    others = _pages(against, policy, asked=named) if against else []
     terms = learn_terms(
         _texts_in(language, pages),
         language,
@@ -129,8 +129,8 @@ def show(
     """
     if topic is None and not texts:
         raise ConfigError("there is no topic; give a term list with --topic topic.txt, or texts with --texts DIR")
-    asked = [parse_language(lang)] if lang else []
-    samples = _pages(texts, allow_private=allow_private, asked=asked) if texts else []
+    asked, policy = [parse_language(lang)] if lang else [], FetchPolicy(allow_private=allow_private)
+    samples = _pages(texts, policy, asked=asked) if texts else []
     models: dict[str, RelevanceModel] = {}
     if samples:
         language = asked[0] if asked else _usual_language(samples)
@@ -140,17 +140,15 @@ def show(
         terms = read_terms(topic, asked or None)
     else:
         terms = learn_terms(sample_texts, language, background=general_rates(language))
-    if asyncio.run(_show(sources, terms, models, allow_private=allow_private)):
+    if asyncio.run(_show(sources, terms, models, policy)):
         raise typer.Exit(1)
 
 
-async def _show(
-    sources: Sequence[str], terms: TermList, models: dict[str, RelevanceModel], *, allow_private: bool
-) -> int:
+async def _show(sources: Sequence[str], terms: TermList, models: dict[str, RelevanceModel], policy: FetchPolicy) -> int:
     """How many could not be read."""
     failed = 0
     asked = [language for language in terms.languages if language != UNDETERMINED]
-    async for name, page in topic_pages(sources, sys.stdin.buffer, allow_private=allow_private, asked=asked):
+    async for name, page in topic_pages(sources, sys.stdin.buffer, policy=policy, asked=asked):
         if isinstance(page, Skip):
             complain(f"{name}: {page.reason}{f' ({page.detail})' if page.detail else ''}")
             failed += 1
@@ -244,12 +242,12 @@ def translate(
     err.print(f"{found} of {len(proposals)} terms have a translation{f': {target}' if target else ''}", markup=False)
 
 
-def _pages(sources: Sequence[str], *, allow_private: bool, asked: Sequence[Language] = ()) -> list[Page]:
+def _pages(sources: Sequence[str], policy: FetchPolicy, asked: Sequence[Language] = ()) -> list[Page]:
     """Those that can be read; the others are named."""
 
     async def read() -> list[Page]:
         pages = []
-        async for name, page in topic_pages(sources, sys.stdin.buffer, allow_private=allow_private, asked=asked):
+        async for name, page in topic_pages(sources, sys.stdin.buffer, policy=policy, asked=asked):
             if isinstance(page, Page):
                 pages.append(page)
             else:

@@ -17,10 +17,9 @@ from bitrawl.languages import parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.protocols import UrlLanguageModel
 from bitrawl.url import Url
-from bitrawl.urls.language.model import LinearUrlLanguageModel
-from bitrawl.urls.language.rules import language_by_rules
-from bitrawl.urls.parallel.rules import rule_pairs
-from bitrawl.urls.sitewide.matching import THRESHOLD, MatchedUrls, match_urls
+from bitrawl.urls.language_model import LinearUrlLanguageModel, language_by_rules
+from bitrawl.urls.pair_model import rule_pairs
+from bitrawl.urls.site_pairs import THRESHOLD, MatchedUrls, match_urls
 
 app = typer.Typer(
     name="urls",

@@ -18,7 +18,7 @@ import msgspec
 from bitrawl.assemble.fetching import fetch_settings
 from bitrawl.cluster.places import Place
 from bitrawl.config import Job
-from bitrawl.crawl.addresses import Routes
+from bitrawl.crawl.connections import Routes
 from bitrawl.crawl.scope import Sites
 from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.files import NO_JSON

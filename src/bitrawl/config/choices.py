@@ -37,9 +37,9 @@ class Strategy(StrEnum):
         return row
 
     BREADTH_FIRST = "breadth-first"
-    LANGUAGE_FILTER = ("language-filter", "bitrawl.strategies.language_filter:LanguageFilter")
+    LANGUAGE_FILTER = ("language-filter", "bitrawl.strategies.papers.url_models:LanguageFilter")
     URL_MODELS = "url-models"
-    URL_PATTERNS = ("url-patterns", "bitrawl.strategies.url_patterns.scorer:UrlPatterns")
+    URL_PATTERNS = ("url-patterns", "bitrawl.strategies.papers.url_patterns:UrlPatterns")
     TERMS = ("terms", "", True)
     PERPLEXITY = ("perplexity", "", True)
     ADAPTIVE = "adaptive"

@@ -14,6 +14,7 @@ from bitrawl.config.choices import FOCUSED, Strategy, check_names, unfit, usual
 from bitrawl.config.schema import Job, Reach, TopicModel, Walk, seed_url
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language, same_language, two_languages
+from bitrawl.model_files import check_model_names
 
 Description = TypeVar("Description", bound=msgspec.Struct)
 _CHOICES = {"scope.reach": "scope", "topic.model": "topic model", "discovery.walk": "walk"}  # what people call them
@@ -72,6 +73,7 @@ def _resolved(described: Mapping[str, Any]) -> Job:
         _check_pattern(pattern)
     for rule in broken(job):
         raise ConfigError(rule.message(job))
+    check_model_names(job.models)
     job = with_paths(job, _whole)
     like = list(dict.fromkeys(str(seed_url(raw)) for raw in job.topic.like))
     return msgspec.structs.replace(

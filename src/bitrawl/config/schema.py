@@ -226,6 +226,9 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         ""  # a transformer, by name or path, instead of the bundled model; needs the extra neural
     )
     url_pair_model: FolderOrModel = ""  # the same for two URLs, where the strategy asks about two
+    models: FilePath = (
+        ""  # a folder of models that replace the bundled ones of their names; python -m lab.train makes them
+    )
     topic: TopicSection = TopicSection()
     discovery: DiscoverySection = DiscoverySection()
     scope: ScopeSection = ScopeSection()

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin
-from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.checksums import FileFacts
 from bitrawl.corpus.dataset_header import dataset_header
 from bitrawl.corpus.merge_facts import MergedCounts
 from bitrawl.corpus.naming import without_files
 from bitrawl.languages import language_name
 from bitrawl.model import Method
+from bitrawl.text.words import one_line
 
 _MOST_ROWS = 50  # of a table (judgement); the rest is summed up
 _LONGEST_CELL = 200  # characters (judgement): a page's licence statement may be a whole text

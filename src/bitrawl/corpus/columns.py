@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from bitrawl.corpus.judging import MEASURES
+from bitrawl.mine.judging import MEASURES
 
 
 class Column(NamedTuple):

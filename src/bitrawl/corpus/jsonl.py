@@ -4,16 +4,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
-from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.naming import CorpusHeader, paragraph_id
-from bitrawl.files import replacing
-from bitrawl.model import Page, PagePair, TranslationUnit, UnitSource
+from bitrawl.errors import ConfigError
+from bitrawl.files import NO_JSON, replacing
+from bitrawl.languages import claimed_language
+from bitrawl.model import Language, Page, PagePair, TranslationUnit, UnitSource
+from bitrawl.text.words import one_line
 
 Item = TypeVar("Item")
+Languages = tuple[Language, Language]
+TextPair = tuple[str, str]
 _DIGITS = 6  # of a score (judgement): more than its precision, and the same in every run
 _encoder = msgspec.json.Encoder(enc_hook=str)  # msgspec calls this for Url only, which is a str
 
@@ -114,3 +118,22 @@ def _lines(path: Path, values: Callable[[Item], dict[str, Any]], *, compress: bo
             file.write(_encoder.encode(values(item)) + b"\n")
 
         yield write
+
+
+class _Line(msgspec.Struct):
+    text_a: str
+    text_b: str
+    lang_a: str = ""
+    lang_b: str = ""
+
+
+def read_sentences(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TextPair]]:
+    """The texts of a `sentences.jsonl` with their languages. Raises `ConfigError`."""
+    decoder = msgspec.json.Decoder(_Line)
+    for number, line in enumerate(file, 1):
+        try:
+            read = decoder.decode(line)
+        except NO_JSON as error:
+            message = f"{source}, line {number}: {error}; give the sentences.jsonl of a corpus"
+            raise ConfigError(message) from error
+        yield (claimed_language(read.lang_a), claimed_language(read.lang_b)), (read.text_a, read.text_b)

@@ -2,8 +2,8 @@
 
 import re
 
-from bitrawl.corpus.characters import one_line
 from bitrawl.model import Page, ParagraphKind
+from bitrawl.text.words import one_line
 
 # Characters that begin or end markup anywhere in a line: CommonMark, and the ~ and | of GitHub's dialect. An underscore
 # between letters or digits begins nothing, and names and URLs are full of them.

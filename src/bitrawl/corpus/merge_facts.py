@@ -32,19 +32,20 @@ class CorpusPart(msgspec.Struct, frozen=True):
     units: int  # of the job alone
     page_pairs: int
     rejected: Mapping[str, int] = {}  # segment pairs by the threshold that kept them out
+    rejected_pairs: Mapping[str, int] = {}  # page pairs by the same
     sites: tuple[SiteRows, ...] = ()
 
 
 class JobPart(msgspec.Struct, frozen=True, kw_only=True):
     """What a merge needs to know of a job, beside its shards."""
 
-    fingerprint: str  # of all that the shards depend on
+    fingerprint: str = ""  # of all that the shards depend on
     sums: dict[str, int] = {}  # checksums of their files, by name
     languages: tuple[str, ...]  # in the order of the job
     formats: tuple[str, ...]
     thresholds: dict[str, object]
     origin: str
-    state: str  # why it ended, or that it runs
+    state: str = ""  # why it ended, or that it runs
     first_fetch: float = 0.0
     last_fetch: float = 0.0
     source_pages: int = 0  # whose texts are in the shards
@@ -55,6 +56,9 @@ class JobPart(msgspec.Struct, frozen=True, kw_only=True):
     duplicate_pages: int = 0
     corpora: tuple[CorpusPart, ...] = ()
     sites: tuple[SitePart, ...] = ()
+
+    def corpus(self, languages: tuple[str, str]) -> CorpusPart | None:
+        return next((corpus for corpus in self.corpora if corpus.languages == languages), None)
 
 
 class MergedCounts(msgspec.Struct, frozen=True):

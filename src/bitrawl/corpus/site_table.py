@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.merge_facts import MergedSite
-from bitrawl.text.cells import cell
+from bitrawl.files import cell
+from bitrawl.text.words import one_line
 
 COLUMNS = ("site", "job", "pages", "page_pairs", "segment_pairs", "units", "why")
 

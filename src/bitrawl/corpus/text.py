@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.naming import CorpusHeader, paragraph_id
 from bitrawl.files import replacing
 from bitrawl.model import Page
+from bitrawl.text.words import one_line
 
 
 @contextmanager

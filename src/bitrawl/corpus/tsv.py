@@ -4,12 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bitrawl.corpus.characters import one_line
 from bitrawl.corpus.naming import CorpusHeader, paragraph_id
-from bitrawl.files import replacing
+from bitrawl.files import cell, replacing
 from bitrawl.model import TranslationUnit
-from bitrawl.text.cells import cell
-from bitrawl.text.words import words
+from bitrawl.text.words import one_line, words
 
 # Bitextor's columns in its order, including its `elrc` columns; then ours, which its readers ignore.
 COLUMNS = (

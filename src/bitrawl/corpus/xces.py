@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 
-from bitrawl.corpus.characters import xml
 from bitrawl.corpus.naming import CorpusHeader, compressed, paragraph_id
 from bitrawl.files import replacing, replacing_folder
 from bitrawl.languages import asked_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Metadata, Method, Page, PagePair, Paragraph, ParagraphKind, Relevance
-from bitrawl.text.words import words
+from bitrawl.text.words import words, xml
 from bitrawl.url import Url
 from bitrawl.version import __version__
 

@@ -1,6 +1,13 @@
-"""One link, one HTTP request, one answer: never more, and nothing that a server does gets past it."""
+"""One link, one HTTP request, one answer: never more, and nothing that a server does gets past it.
+
+One visit to one link: ask for it, and understand the answer. All that reads pages from the web does it so.
+
+Why no answer came: foreign errors as a `Skip`, with the cause in words and the proxy told apart from the host.
+"""
 
 import contextlib
+import errno
+import socket
 import ssl
 from collections.abc import Mapping, Sequence
 from datetime import UTC
@@ -11,19 +18,141 @@ from typing import Self
 import aiohttp
 import msgspec
 from aiohttp.connector import Connection
+from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
-from bitrawl.crawl.addresses import Endpoint, GuardedResolver, Routes, is_private_host
-from bitrawl.crawl.connections import Attempt, CleanConnector, noting_reuse
-from bitrawl.crawl.decompress import MIB, Expansion, content_codings, expand_in_slices, prefix
-from bitrawl.crawl.failures import FOREIGN, failure, proxy_refusal
-from bitrawl.crawl.proxies import Proxies
-from bitrawl.crawl.sniff import GZIP, HTML, SNIFFED, TEXT, XML, media_type
+from bitrawl.crawl.bodies import (
+    GZIP,
+    HTML,
+    MIB,
+    SNIFFED,
+    TEXT,
+    XML,
+    Expansion,
+    content_codings,
+    expand_in_slices,
+    media_type,
+    prefix,
+)
+from bitrawl.crawl.connections import (
+    Attempt,
+    CleanConnector,
+    Endpoint,
+    GuardedResolver,
+    PrivateAddressError,
+    Proxies,
+    Routes,
+    is_private_host,
+    noting_reuse,
+    proxy_name,
+)
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import Capture, Language, Link, LinkKind, Reason, Skip, Stage
-from bitrawl.protocols import Clock
-from bitrawl.url import Url
+from bitrawl.model import MAX_REDIRECTS, Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
+from bitrawl.protocols import Analyser, Clock, Fetcher
+from bitrawl.url import Url, without_credentials
 from bitrawl.version import __version__
+
+FOREIGN = (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, EOFError)
+"""What aiohttp and the socket raise for what the web does."""
+
+MAX_DETAIL = 200  # characters; judgement: a line or two of a terminal
+
+
+def failure(url: Url, error: Exception, proxy: URL | None) -> Skip:
+    """What that error means for that URL, asked for through that proxy."""
+    if proxy is not None and (said := _of_the_proxy(error, proxy)):
+        return _failure_skip(url, Reason.PROXY, f"the proxy {proxy_name(proxy)} {said}")
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    if isinstance(cause, PrivateAddressError):
+        return _failure_skip(url, Reason.PRIVATE_ADDRESS, str(cause))
+    reason = next((reason for kinds, reason in _REASONS if isinstance(error, kinds)), Reason.HTTP_ERROR)
+    return _failure_skip(url, reason, _in_words(url, reason, error, cause))
+
+
+def proxy_refusal(url: Url, proxy: URL) -> Skip:
+    """The proxy answered 407 in place of the host."""
+    return _failure_skip(url, Reason.PROXY, f"the proxy {proxy_name(proxy)} {_WANTS_A_PASSWORD}")
+
+
+_WANTS_A_PASSWORD = "wants a user name and a password, or others than those given (407)"  # noqa: S105
+
+# The first that fits.
+_REASONS: tuple[tuple[tuple[type[Exception], ...], Reason], ...] = (
+    ((TimeoutError,), Reason.TIMEOUT),
+    ((aiohttp.ClientSSLError, ssl.SSLError), Reason.TLS),
+    ((aiohttp.ClientConnectorDNSError,), Reason.DNS),
+    ((aiohttp.ClientResponseError, HttpProcessingError, aiohttp.InvalidURL), Reason.HTTP_ERROR),
+    ((aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, OSError, EOFError), Reason.CONNECTION),
+)
+_NO_ROUTE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN})
+
+
+def _of_the_proxy(error: Exception, proxy: URL) -> str:
+    """What the proxy did; empty where the error is not about it."""
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        said = f"{error.status} {error.message}".strip()
+        return _WANTS_A_PASSWORD if error.status == 407 else f"could not connect to the host ({said})"
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return "did not answer in time"
+    if not isinstance(error, aiohttp.ClientConnectorError) or error.host != proxy.host:
+        return ""
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"cannot be reached: {_unresolved(proxy.host or '', error.os_error)}"
+    return f"cannot be reached: {_plain(error.os_error)}"
+
+
+def _in_words(url: Url, reason: Reason, error: Exception, cause: Exception) -> str:
+    host = url.host
+    if reason is Reason.DNS:
+        return _unresolved(host.partition(":")[0], cause)
+    if reason is Reason.TLS:
+        return f"no secure connection to {host} (TLS): {_tls(error)}"
+    if reason is Reason.TIMEOUT:
+        got_through = not isinstance(error, aiohttp.ConnectionTimeoutError)
+        return f"no complete answer from {host} in time" if got_through else f"no connection to {host} in time"
+    if reason is Reason.HTTP_ERROR:
+        return f"the answer of {host} is not valid HTTP{_said(getattr(cause, 'message', '') or cause)}"
+    return _unconnected(host, cause)
+
+
+def _unconnected(host: str, cause: Exception) -> str:
+    if isinstance(cause, OSError) and (cause.errno in _NO_ROUTE or isinstance(cause, ConnectionRefusedError)):
+        return f"no connection to {host}: {_plain(cause)}"
+    before_the_end = isinstance(cause, aiohttp.ClientPayloadError)
+    return f"the connection to {host} broke off{' before the end of the answer' if before_the_end else _said(cause)}"
+
+
+def _unresolved(name: str, cause: Exception) -> str:
+    if isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_AGAIN:
+        return f"the address of {name} could not be looked up: no name server answered (DNS)"
+    if isinstance(cause, OSError) and cause.errno is None:  # of our own resolver, in words
+        return f"{cause.strerror} (DNS)"
+    return f"{name} has no address (DNS)"
+
+
+def _plain(cause: OSError) -> str:
+    if isinstance(cause, ConnectionRefusedError):
+        return "connection refused"
+    if cause.errno in _NO_ROUTE:
+        return "the network is unreachable"
+    return (cause.strerror or str(cause) or type(cause).__name__).lower()
+
+
+def _tls(error: Exception) -> str:
+    cause = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"the certificate is not valid: {cause.verify_message}"
+    return str(getattr(cause, "reason", "") or cause).replace("_", " ").lower()
+
+
+def _said(error: object) -> str:
+    text = str(error).partition("\n")[0].strip(" :")
+    return f" ({text})" if text else ""
+
+
+def _failure_skip(url: Url, reason: Reason, detail: str) -> Skip:
+    return Skip(url, Stage.FETCH, reason, without_credentials(" ".join(detail.split()))[:MAX_DETAIL])
+
 
 PROJECT_PAGE = "https://pypi.org/project/bitrawl/"
 PAGE_TYPES = frozenset({HTML, TEXT})
@@ -212,12 +341,12 @@ class HttpFetcher:
         codings = _codings(response)
         body = await expand_in_slices(payload, codings or (), self._expansion(link))
         if isinstance(body, Reason):
-            return _skip(link.url, response, body, f"{len(payload)} bytes of {_encoding(response)}")
+            return _answer_skip(link.url, response, body, f"{len(payload)} bytes of {_encoding(response)}")
         kind = media_type(body, response.headers.get("Content-Type", ""))
         if kind not in self._welcome(link):
             # A coding that nobody knows is no coding where the body reads without it ("utf-8" is often met there).
             reason = Reason.CONTENT_TYPE if codings is not None else Reason.CONTENT_ENCODING
-            return _skip(link.url, response, reason, kind if codings is not None else _encoding(response))
+            return _answer_skip(link.url, response, reason, kind if codings is not None else _encoding(response))
         return _capture(link.url, response, payload, body, kind)
 
     async def _payload(self, link: Link, response: aiohttp.ClientResponse) -> bytes | Skip:
@@ -230,7 +359,7 @@ class HttpFetcher:
             chunks.append(chunk)
             size += len(chunk)
             if size > limit:
-                return _skip(link.url, response, Reason.TOO_LARGE, f"more than {limit} bytes")
+                return _answer_skip(link.url, response, Reason.TOO_LARGE, f"more than {limit} bytes")
             if not judged and size >= SNIFFED and not response.content.at_eof():
                 judged = True
                 refusal = self._refusal_by_start(link, response, b"".join(chunks))
@@ -243,9 +372,9 @@ class HttpFetcher:
         if not _encoding(response):
             kind = media_type(start, response.headers.get("Content-Type", ""))
             if kind not in self._welcome(link):
-                return _skip(link.url, response, Reason.CONTENT_TYPE, kind)
+                return _answer_skip(link.url, response, Reason.CONTENT_TYPE, kind)
         if (response.content_length or 0) > self._max_payload(link):
-            return _skip(link.url, response, Reason.TOO_LARGE, f"{response.content_length} bytes")
+            return _answer_skip(link.url, response, Reason.TOO_LARGE, f"{response.content_length} bytes")
         return None
 
     def _welcome(self, link: Link) -> frozenset[str]:
@@ -346,7 +475,7 @@ def _codings(response: aiohttp.ClientResponse) -> tuple[str, ...] | None:
     return content_codings(encoding) if encoding else ()
 
 
-def _skip(url: Url, response: aiohttp.ClientResponse, reason: Reason, detail: str) -> Skip:
+def _answer_skip(url: Url, response: aiohttp.ClientResponse, reason: Reason, detail: str) -> Skip:
     return Skip(url, Stage.FETCH, reason, detail[:200], response.status)
 
 
@@ -367,3 +496,26 @@ def _request_head(request: aiohttp.RequestInfo) -> bytes:
     """As sent, but for the password of a proxy, which is not for the archive."""
     lines = [f"{name}: {value}" for name, value in request.headers.items() if name.lower() != "proxy-authorization"]
     return "\r\n".join([f"{request.method} {request.url.raw_path_qs} HTTP/1.1", *lines, "", ""]).encode()
+
+
+async def visit(link: Link, fetcher: Fetcher, analyser: Analyser) -> Page | Sitemap | Skip:
+    """One request. A redirect is not followed: it is a skip that names its target (`Skip.target`)."""
+    answer = await fetcher.fetch(link)
+    return answer if isinstance(answer, Skip) else await understand(link, answer, analyser)
+
+
+async def understand(link: Link, answer: Capture, analyser: Analyser) -> Page | Sitemap | Skip:
+    """What the answer to that link is."""
+    if 300 <= answer.status < 400:
+        return _redirect(link, answer)
+    return await analyser.analyse(answer, index=link.kind is LinkKind.INDEX)
+
+
+def _redirect(link: Link, answer: Capture) -> Skip:
+    """The end of a link that redirects; the detail is where it leads, or why that is no page."""
+    try:
+        target = redirect_target(answer)
+    except UrlError as error:
+        return Skip(link.url, Stage.FETCH, Reason.REDIRECT, str(error), answer.status)
+    reason = Reason.TOO_MANY_REDIRECTS if link.redirects >= MAX_REDIRECTS else Reason.REDIRECT
+    return Skip(link.url, Stage.FETCH, reason, target, answer.status)

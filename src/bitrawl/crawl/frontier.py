@@ -1,4 +1,7 @@
-"""Which link next: order, per-host delay, retries and budgets."""
+"""Which link next: order, per-host delay, retries and budgets.
+
+A queue that is forgotten with the process: for replays, simulations and tests.
+"""
 
 import asyncio
 import heapq
@@ -142,7 +145,7 @@ class Flight:
     silent: bool = False
 
 
-class Place(NamedTuple):
+class FrontierPlace(NamedTuple):
     """Of a host that may be visited now: the best score first, then the host that has waited longest."""
 
     cost: float  # the score of its best link, negated; 0 where hosts take turns
@@ -179,9 +182,9 @@ class Frontier:
         self._hosts: dict[str, Host] = {}
         self._heap: list[tuple[float, int, str]] = []
         self._order = count()
-        self._ready: dict[str, Place] = {}  # hosts that may be visited now
+        self._ready: dict[str, FrontierPlace] = {}  # hosts that may be visited now
         # Of them, by pace; a place that a host has no longer is passed over.
-        self._rankings: dict[Pace, list[Place]] = {pace: [] for pace in Pace}
+        self._rankings: dict[Pace, list[FrontierPlace]] = {pace: [] for pace in Pace}
         self._blocked: dict[str, set[str]] = {}  # hosts by site that wait until something of it has finished
         self._of_site: dict[str, set[str]] = {}  # hosts with work, by site
         self._best: dict[str, float] = {}  # the score of what a host would give next, where it is known
@@ -417,7 +420,7 @@ class Frontier:
         heapq.heappop(self._rankings[best.pace])
         return self._hosts[best.host]
 
-    def _top(self, pace: Pace) -> Place | None:
+    def _top(self, pace: Pace) -> FrontierPlace | None:
         ranking = self._rankings[pace]
         while ranking and self._ready.get(ranking[0].host) != ranking[0]:
             heapq.heappop(ranking)
@@ -443,7 +446,7 @@ class Frontier:
 
     def _rank(self, name: str, turn: int) -> None:
         pace = self._hosts[name].pace
-        place = self._ready[name] = Place(-self._score(name) if self.ranked else 0.0, turn, name, pace)
+        place = self._ready[name] = FrontierPlace(-self._score(name) if self.ranked else 0.0, turn, name, pace)
         heapq.heappush(self._rankings[pace], place)
         if len(self._rankings[pace]) > MOST_STALE * len(self._ready) + 100:
             self._rankings[pace] = sorted(place for place in self._ready.values() if place.pace is pace)
@@ -547,3 +550,69 @@ class Frontier:
         finally:
             change.cancel()
             alarm.cancel()
+
+
+class MemoryQueue:
+    """Heaps by host; an entry that was raised or rescored leaves its old one behind, to be passed over."""
+
+    def __init__(self) -> None:
+        self._queued: dict[str, Lease] = {}
+        self._seen: set[str] = set()
+        self._heaps: dict[str, list[tuple[int, float, int, str]]] = {}
+        self._arrival: dict[str, int] = {}
+        self._order = count()
+
+    def put(self, scored: Iterable[tuple[Link, float]]) -> set[str]:
+        """As `protocols.Queue`."""
+        hosts = set()
+        for link, score in scored:
+            known = self._queued.get(link.url)
+            if known is None and link.url in self._seen:
+                continue
+            if known is None or score > known.score:
+                self._seen.add(link.url)
+                lease = msgspec.structs.replace(known, score=score) if known else Lease(link, score)
+                self._push(lease)
+            hosts.add(link.url.host)
+        return hosts
+
+    def pop(self, host: str) -> Lease | None:
+        """As `protocols.Queue`."""
+        lease = self._first(host)
+        if lease is not None:
+            heapq.heappop(self._heaps[host])
+            del self._queued[lease.link.url]
+        return lease
+
+    def best(self, host: str) -> float:
+        """As `protocols.Queue`."""
+        lease = self._first(host)
+        return -1.0 if lease is None else lease.score
+
+    def give_back(self, lease: Lease) -> None:
+        """As `protocols.Queue`."""
+        self._push(msgspec.structs.replace(lease, attempt=lease.attempt + 1))
+
+    def rescore(self, scores: Iterable[tuple[Url, float]]) -> None:
+        """As `protocols.Queue`."""
+        for url, value in scores:
+            lease = self._queued.get(url)
+            if lease is not None and value != lease.score:
+                self._push(msgspec.structs.replace(lease, score=value))
+
+    def _first(self, host: str) -> Lease | None:
+        heap = self._heaps.get(host, [])
+        while heap:
+            attempt, score, _, url = heap[0]
+            lease = self._queued.get(url)
+            if lease is not None and (lease.attempt, -lease.score) == (attempt, score):
+                return lease
+            heapq.heappop(heap)
+        self._heaps.pop(host, None)
+        return None
+
+    def _push(self, lease: Lease) -> None:
+        url = lease.link.url
+        self._queued[url] = lease
+        arrival = self._arrival.setdefault(url, next(self._order))
+        heapq.heappush(self._heaps.setdefault(url.host, []), (lease.attempt, -lease.score, arrival, url))

@@ -17,12 +17,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from bitrawl.crawl.fetch import understand
 from bitrawl.crawl.frontier import Frontier, InFlight
-from bitrawl.crawl.hosts import SiteHosts
-from bitrawl.crawl.new_links import NewLinks, sitemaps_allowed
-from bitrawl.crawl.scope import Scope
-from bitrawl.crawl.traps import NEAR, Traps
-from bitrawl.crawl.visit import understand
+from bitrawl.crawl.scope import NewLinks, Scope, sitemaps_allowed
+from bitrawl.crawl.traps import NEAR, SiteHosts, Traps
 from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreError
 from bitrawl.model import (
     OPT_OUTS,

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from bitrawl.crawl.fetch import understand
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.loop import objection
 from bitrawl.crawl.robots import RobotsFetcher
 from bitrawl.crawl.scope import Scope
-from bitrawl.crawl.visit import understand
 from bitrawl.model import (
     NO_ANSWER,
     UNDETERMINED,

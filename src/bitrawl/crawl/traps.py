@@ -3,11 +3,13 @@
 A page brings something new by its own text, or by a page that its links lead to. Neither a text that many pages share nor a
 kind of address is given up at first sight: what they lead to comes last, when all else of the host has been visited. By then
 the pages that were followed before have shown whether there is anything behind them.
+
+Which hosts of a site are asked at all: a name server that answers for any name makes them without end.
 """
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from bitrawl.model import Link, Page
@@ -45,7 +47,7 @@ class Traps:
 
     def __init__(self) -> None:
         self._kinds: Recent[str, _Kind] = Recent(KINDS)
-        self._texts: Recent[tuple[str, int], _Text] = Recent(REMEMBERED)
+        self._texts: Recent[tuple[str, int], _TrapText] = Recent(REMEMBERED)
         self._queries: Recent[str, Url] = Recent(REMEMBERED)
         self._pages: Recent[int, _Visited] = Recent(PAGES)  # by the hash of the address
         self._met: set[int] = set()  # the hashes of addresses that pages link to
@@ -130,8 +132,8 @@ class Traps:
     def _kind(self, key: str) -> "_Kind":
         return self._kinds.note(key, self._kinds.get(key) or _Kind())
 
-    def _text(self, key: tuple[str, int]) -> "_Text":
-        return self._texts.note(key, self._texts.get(key) or _Text())
+    def _text(self, key: tuple[str, int]) -> "_TrapText":
+        return self._texts.note(key, self._texts.get(key) or _TrapText())
 
 
 def kind_of(url: Url) -> str:
@@ -192,7 +194,7 @@ class _Kind:
             self.doubted = sum(self.fresh) < (TRUSTED if self.doubted else MIN_FRESH) * WINDOW
 
 
-class _Text:
+class _TrapText:
     """The pages of a host with the same text, and what became of the links found on them."""
 
     __slots__ = ("_names", "copies", "dry", "tries")
@@ -225,7 +227,7 @@ class _Visited:
 
     __slots__ = ("copies", "kind", "led", "source", "text")
 
-    def __init__(self, kind: _Kind, text: _Text, source: int, copies: int) -> None:
+    def __init__(self, kind: _Kind, text: _TrapText, source: int, copies: int) -> None:
         self.kind = kind
         self.text = text
         self.copies = copies  # pages that are the same, text and links, when it was visited
@@ -238,3 +240,52 @@ class _Visited:
         if kind is not self.kind and not self.led:
             self.led = True
             self.kind.led_on()
+
+
+# Hosts of a site whose first page has the same text, before the site is held to answer for any name; judgement: more
+# than the mirrors (www, m, old) that honest sites have.
+ALIKE_HOSTS = 5
+
+
+class SiteHosts:
+    """Counts the hosts of each site that were asked for anything; those of the seeds are always asked."""
+
+    def __init__(self, site_of: Callable[[str], str], most: int) -> None:
+        self._site_of = site_of
+        self._most = most
+        self._seeds: set[str] = set()
+        self._asked: dict[str, set[str]] = {}  # by site
+        self._first_texts: dict[str, dict[str, int]] = {}  # by site and host, the signature of its first page
+        self._alike: set[str] = set()  # sites whose hosts answer alike
+
+    def seed(self, hosts: Iterable[str]) -> None:
+        """Hosts that the user named."""
+        self._seeds.update(hosts)
+
+    def refusal(self, host: str) -> str:
+        """Why nothing is asked of that host; empty when it may be asked, or was before."""
+        site = self._site_of(host)
+        asked = self._asked.get(site, ())
+        if host in asked or host in self._seeds:
+            return ""
+        if site in self._alike:
+            return f"{ALIKE_HOSTS} hosts of {site} have the same text"
+        return f"{self._most} hosts of {site} were visited" if len(asked) >= self._most else ""
+
+    def ask(self, host: str) -> bool:
+        """True at the first time."""
+        asked = self._asked.setdefault(self._site_of(host), set())
+        new = host not in asked
+        asked.add(host)
+        return new
+
+    def answered(self, url: Url, signature: int) -> None:
+        """A page came from that host; 0 for one without text."""
+        site = self._site_of(url.host)
+        texts = self._first_texts.setdefault(site, {})
+        if url.host in texts or site in self._alike:
+            return
+        texts[url.host] = signature
+        same = sum((signature ^ other).bit_count() <= NEAR for other in texts.values()) if signature else 0
+        if same >= ALIKE_HOSTS:
+            self._alike.add(site)

@@ -1,12 +1,33 @@
-"""Pages of a site that may be in a language asked for, by what a page, a sitemap or an address says, with their chances."""
+"""Pages of a site that may be in a language asked for, by what a page, a sitemap or an address says, with their chances.
 
+Which links lead to a translation, by what they say (Barbosa et al. 2011, section 2.1: the Link Predictor).
+
+Five contexts, as in the paper: the URL, the anchor, the text around it, and the alternative text and the source of an
+image. Any pair of languages: a token that names the wanted language, the page's own or a third one, by CLDR's names and
+codes, counts as such, whichever language it is. The other tokens are hashed.
+
+Addresses that a page's own address suggests for its translation, although no page links to them.
+
+Only the site's own habit and CLDR's codes count: /en/ suggests /fr/, en-US suggests fr-FR, index_en.html index_fr.html.
+"""
+
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple, Protocol, Self
+from urllib.parse import unquote
+from zlib import crc32
 
-from bitrawl.discover.guesses import counterparts, folder_of
-from bitrawl.languages import claimed_language, same_language
+import langcodes
+import numpy as np
+from langcodes import data_dicts
+from numpy.typing import NDArray
+
+from bitrawl.errors import UrlError
+from bitrawl.languages import claimed_language, language_name, same_language
 from bitrawl.model import (
     UNDETERMINED,
     AlternateSource,
@@ -16,11 +37,204 @@ from bitrawl.model import (
     Page,
     Sitemap,
 )
+from bitrawl.model_files import model_file
 from bitrawl.protocols import UrlLanguageModel
+from bitrawl.text.language_names import folded
 from bitrawl.url import Url
+from bitrawl.urls.tokens import language_spellings, mark_language, readable_words, runs
+
+Floats = NDArray[np.float32]
+
+BITS = 14  # 16,384 weights in 64 kB; judgement: the training data has some 10,000 distinct tokens
+PLACES = 1 << BITS
+MOST_TOKENS = 24  # of one context that are read; judgement
+_SHORT = 3  # letters: a code where it stands alone, a word within a sentence
+_IS_CODE = re.compile(r"[a-z]{2,3}(?:[-_][a-z]{2,4})?")
 
 
-class Method(StrEnum):
+class Asked(NamedTuple):
+    """The languages that decide what a token means."""
+
+    own: Language  # of the page that has the link
+    wanted: Language
+
+
+class LinkPredictor:
+    """A logistic regression over hashed tokens, calibrated on sites that it was not trained on."""
+
+    def __init__(self, weights: Floats, bias: float) -> None:
+        self.weights = weights
+        self.bias = bias
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> Self:
+        """The package's model, or one that `python -m lab.train link-predictor` made."""
+        with np.load(path or model_file("link-predictor.npz")) as stored:
+            return cls(stored["weights"].astype(np.float32), float(stored["bias"]))
+
+    def likelihoods(self, links: Sequence[Link], page: Page, wanted: Language) -> list[float]:
+        """For each link of the page, the probability that it leads to a translated page in that language."""
+        asked = Asked(page.language, wanted)
+        logits = [self.bias + float(self.weights[places(link, asked)].sum()) for link in links]
+        return [float(1 / (1 + np.exp(-np.clip(logit, -30, 30)))) for logit in logits]
+
+
+def places(link: Link, asked: Asked) -> NDArray[np.int64]:
+    """Of the link's features in the table of weights, each once."""
+    return np.unique([crc32(feature.encode()) & (PLACES - 1) for feature in features(link, asked)])
+
+
+def features(link: Link, asked: Asked) -> Iterator[str]:
+    """What the five contexts say, each feature with the name of its context."""
+    where = link.source if link.source is not None and link.source.host == link.url.host else None
+    named = set()
+    for context, tokens in _contexts(link):
+        sentence = context in ("anchor", "around") and len(tokens) > 2
+        for token in tokens[:MOST_TOKENS]:
+            meaning = _meaning(token, asked, sentence=sentence)
+            if meaning:
+                named.add((context, meaning.partition(":")[0]))
+            yield f"{context} {meaning or token}"
+        yield f"{context} length {min(len(tokens), 5)}"
+    # Whether the URL says more than the page's own: a page below /fr/ links to others below /fr/.
+    if where is not None and ("url", "wanted") in named:
+        mine = {_meaning(token, asked, sentence=False).partition(":")[0] for token in _url_tokens(where)}
+        yield "url wanted too" if "wanted" in mine else "url wanted new"
+    for context, meaning in sorted(named):
+        yield f"{context} says {meaning}"
+    yield f"says wanted {sum(meaning == 'wanted' for _, meaning in named)}"
+
+
+def _contexts(link: Link) -> Iterator[tuple[str, list[str]]]:
+    yield "url", _url_tokens(link.url)
+    yield "anchor", [folded(word) for word in readable_words(link.anchor)]
+    around = link.context.replace(link.anchor, " ", 1) if link.anchor else link.context
+    yield "around", [folded(word) for word in readable_words(around)]
+    yield "alt", [folded(word) for word in readable_words(link.image_alt)]
+    yield "src", [token for token in runs(folded(link.image_src)) if token.isalnum()]
+
+
+def _url_tokens(url: str) -> list[str]:
+    """Of path and query, and the first label of the host, which may name a language."""
+    _, _, host, rest = url.split("/", 3)
+    label = host.partition(".")[0]
+    return [label, *(token for token in runs(folded(unquote(rest))) if token.isalnum())]
+
+
+def _meaning(token: str, asked: Asked, *, sentence: bool) -> str:
+    """Whether it names the language "wanted", the page's "own" or an "other", and in which form; empty if none.
+
+    "de", "es" and "it" are words within a sentence.
+    """
+    if len(token) <= _SHORT and (sentence or not token.isascii()):
+        return ""
+    named = _named(token)
+    if named == UNDETERMINED:
+        return ""
+    form = "code" if _IS_CODE.fullmatch(token) and len(token) <= _SHORT else "name"
+    if same_language(named, asked.wanted):
+        return f"wanted:{form}"
+    return f"own:{form}" if same_language(named, asked.own) else f"other:{form}"
+
+
+@lru_cache(maxsize=16384)
+def _named(token: str) -> Language:
+    return mark_language(token)
+
+
+# A code counts where it fills a segment, a label or a value, begins a segment, or ends it before the extension.
+_CODE = r"[a-z]{2,3}(?:[-_](?:[a-z]{2}|[a-z]{4}))?"
+_IN_HOST = re.compile(r"(?<=://)([a-z]{2,3})(?=\.[^/]+\.)", re.IGNORECASE)
+_PLACES = (
+    re.compile(rf"(?<=/)({_CODE})(?=[/._]|$)", re.IGNORECASE),
+    re.compile(rf"(?<=[._-])({_CODE})(?=/|$|\?|\.\w{{1,6}}(?:$|\?))", re.IGNORECASE),
+    re.compile(rf"(?<==)({_CODE})(?=&|$)", re.IGNORECASE),
+    _IN_HOST,
+    re.compile(r"(?<![^\W_])([^\W\d_]{4,24})(?![^\W_])"),
+)
+
+
+@lru_cache(maxsize=65536)
+def counterparts(url: Url, own: Language, wanted: Language) -> tuple[Url, ...]:
+    """The URL with each mark of the one language replaced by one of the other, the likeliest first.
+
+    Empty if the URL does not name its language.
+    """
+    path = len(url.origin)
+    marks = {
+        match.span(1): match[1]
+        for place in _PLACES
+        for match in place.finditer(url)
+        if (match.start() >= path or place is _IN_HOST) and _names(match[1], own)
+    }
+    spans = sorted(span for span in marks if not any(_within(span, other) for other in marks))
+    found: dict[Url, None] = {}
+    for choice in range(max((len(_spellings(marks[span], wanted)) for span in spans), default=0)):
+        text, last = "", 0
+        for span in spans:
+            spelled = _spellings(marks[span], wanted)
+            text += url[last : span[0]] + spelled[min(choice, len(spelled) - 1)]
+            last = span[1]
+        try:
+            found[Url.parse(text + url[last:])] = None
+        except UrlError:
+            continue
+    found.pop(url, None)
+    return tuple(found)
+
+
+def folder_of(url: Url, language: Language) -> Url:
+    """The folder of that language beside a page."""
+    return Url.parse(f"{url.folder}{_bare(language)}/")
+
+
+def _names(token: str, language: Language) -> bool:
+    """Codes of countries do not count: contact-us.html is not marked as English."""
+    first = re.split("[-_]", token)[0]
+    return folded(token if len(first) > 3 else first) in language_spellings(Language(_bare(language)))
+
+
+@lru_cache(maxsize=1024)
+def _spellings(mark: str, wanted: Language) -> tuple[str, ...]:
+    """The wanted language, written as the mark is: code, locale or name, in its case."""
+    code = _bare(wanted)
+    parts = re.split("([-_])", mark)
+    if len(parts) == 3 and len(parts[0]) <= 3:
+        region = langcodes.Language.get(code).maximize().territory or code.upper()
+        spelled = [_cased(code, parts[0]) + parts[1] + _cased(region, parts[2]), _cased(code, parts[0])]
+    elif len(mark) == 2:
+        spelled = [code]
+    elif len(mark) == 3:
+        tables = (data_dicts.LANGUAGE_ALPHA3, data_dicts.LANGUAGE_ALPHA3_BIBLIOGRAPHIC)
+        spelled = list(dict.fromkeys(table[code] for table in tables if code in table)) or [code]
+    else:
+        spelled = _names_like(mark, code)
+    return tuple(dict.fromkeys(_cased(text, mark) if len(parts) == 1 else text for text in spelled))
+
+
+def _names_like(mark: str, code: str) -> list[str]:
+    """The English name for an English name, the endonym for an endonym."""
+    english = folded(language_name(code))
+    others = sorted(name for name in language_spellings(Language(code)) if len(name) > 3 and name != english)
+    own = mark_language(mark)
+    return [english, *others[:1]] if folded(mark) == folded(language_name(_bare(own))) else [*others[:1], english]
+
+
+def _cased(text: str, model: str) -> str:
+    if model.isupper():
+        return text.upper()
+    return text.capitalize() if model[:1].isupper() else text.lower()
+
+
+def _bare(language: str) -> str:
+    return language.partition("-")[0]
+
+
+def _within(span: tuple[int, int], other: tuple[int, int]) -> bool:
+    return span != other and other[0] <= span[0] and span[1] <= other[1]
+
+
+class SuggestionMethod(StrEnum):
     """What suggests a page. The names are the keys of `SiteVerdict.evidence`."""
 
     HREFLANG = "hreflang"
@@ -34,20 +248,20 @@ class Method(StrEnum):
     FOLDER = "folder"  # the language's folder, where something says that the language exists
 
 
-GUESSES = frozenset({Method.ADDRESS, Method.HABIT, Method.FOLDER})
+GUESSES = frozenset({SuggestionMethod.ADDRESS, SuggestionMethod.HABIT, SuggestionMethod.FOLDER})
 """What no page links to."""
 
 # Judgements. Downloads that found the language on the discovery web (2026-11, sites that have it and sites that do not):
 # hreflang 11 of 30, switcher 10 of 60, predictor 41 of 94, address 27 of 124, habit 10 of 129, folder 7 of 27. What is
 # declared fails there more often than on the web: 77 of its 551 hosts are menus to pages that were not kept.
 CHANCES = {
-    Method.HREFLANG: 0.8,
-    Method.SWITCHER: 0.7,
-    Method.SITEMAP: 0.8,
-    Method.SPLASH: 0.7,
-    Method.ADDRESS: 0.4,
-    Method.HABIT: 0.3,
-    Method.FOLDER: 0.5,
+    SuggestionMethod.HREFLANG: 0.8,
+    SuggestionMethod.SWITCHER: 0.7,
+    SuggestionMethod.SITEMAP: 0.8,
+    SuggestionMethod.SPLASH: 0.7,
+    SuggestionMethod.ADDRESS: 0.4,
+    SuggestionMethod.HABIT: 0.3,
+    SuggestionMethod.FOLDER: 0.5,
 }
 MIN_LIKELIHOOD = 0.2  # of a link, by the predictor; judgement: what is below is never worth a download
 # Judgements: a link text is rarely as clear as an address, so several addresses must agree.
@@ -73,7 +287,7 @@ class Suggestion(NamedTuple):
 
     link: Link
     language: Language
-    method: Method
+    method: SuggestionMethod
     chance: float
     partner: Url | None = None  # the page that it would be a translation of
 
@@ -114,24 +328,24 @@ class Suggester:
             for language in self._languages:
                 for one in group:
                     if same_language(claimed_language(one.language), language) and one.url != page.url:
-                        yield _suggestion(one.url, language, Method.SITEMAP, page.url, LinkKind.ALTERNATE)
+                        yield _suggestion(one.url, language, SuggestionMethod.SITEMAP, page.url, LinkKind.ALTERNATE)
         listed = [link.url for link in sitemap.links if link.kind is not LinkKind.INDEX]
         for language in self._languages:
             marked = [url for url in listed if is_marked(url, language, self._languages)]
             if marked and not same_language(page.language, language):
-                yield _suggestion(min(marked, key=len), language, Method.SITEMAP, page.url, LinkKind.SITEMAP)
+                yield _suggestion(min(marked, key=len), language, SuggestionMethod.SITEMAP, page.url, LinkKind.SITEMAP)
 
     def of_empty(self, url: Url) -> Iterator[Suggestion]:
         """A page without any text is a script that sends its visitors on, mostly to their language."""
         for language in self._languages:
-            yield _suggestion(folder_of(url, language), language, Method.FOLDER, None)
+            yield _suggestion(folder_of(url, language), language, SuggestionMethod.FOLDER, None)
 
     def _linked(self, page: Page, inside: Sequence[Link], language: Language) -> Iterator[Suggestion]:
         if self._judges.predictor is not None and inside:
             likelihoods = self._judges.predictor.likelihoods(inside, page, language)
             for link, likelihood in zip(inside, likelihoods, strict=True):
                 if likelihood >= MIN_LIKELIHOOD:
-                    yield Suggestion(link, language, Method.LINK, likelihood, page.url)
+                    yield Suggestion(link, language, SuggestionMethod.LINK, likelihood, page.url)
         yield from self._by_url(page, inside, language)
 
     def _by_url(self, page: Page, inside: Sequence[Link], language: Language) -> Iterator[Suggestion]:
@@ -142,15 +356,17 @@ class Suggester:
         chances = model.distribution([link.url for link in inside])[:, column]
         sure = [link for link, chance in zip(inside, chances, strict=True) if chance >= SURE_URL]
         if len(sure) >= URLS and is_marked(sure[0].url, language, [page.language, *self._languages]):
-            yield Suggestion(min(sure, key=lambda link: len(link.url)), language, Method.URL, URL_CHANCE, page.url)
+            yield Suggestion(
+                min(sure, key=lambda link: len(link.url)), language, SuggestionMethod.URL, URL_CHANCE, page.url
+            )
 
     def _addressed(self, page: Page, inside: Sequence[Link], language: Language) -> Iterator[Suggestion]:
         own = [one for one in dict.fromkeys([page.language, *self._languages]) if one not in (language, UNDETERMINED)]
         for spoken in own:
             for url in counterparts(page.url, spoken, language)[:2]:
-                yield _suggestion(url, language, Method.ADDRESS, page.url)
+                yield _suggestion(url, language, SuggestionMethod.ADDRESS, page.url)
         if any(same_language(claimed_language(locale), language) for locale in page.metadata.other_locales):
-            yield _suggestion(folder_of(page.url, language), language, Method.FOLDER, page.url)
+            yield _suggestion(folder_of(page.url, language), language, SuggestionMethod.FOLDER, page.url)
         yield from _siblings(page, language)
         if page.language == UNDETERMINED:
             return
@@ -161,13 +377,15 @@ class Suggester:
         ]
         if len(marked) >= max(URLS, HABIT_SHARE * len(inside)):
             for source in sorted(marked, key=len)[:1]:
-                yield _suggestion(counterparts(source, page.language, language)[0], language, Method.HABIT, source)
+                yield _suggestion(
+                    counterparts(source, page.language, language)[0], language, SuggestionMethod.HABIT, source
+                )
 
     def _onwards(self, inside: Sequence[Link]) -> Iterator[Suggestion]:
         for language in self._languages:
             for link in inside:
                 if is_marked(link.url, language, self._languages):
-                    yield Suggestion(link, language, Method.SPLASH, CHANCES[Method.SPLASH])
+                    yield Suggestion(link, language, SuggestionMethod.SPLASH, CHANCES[SuggestionMethod.SPLASH])
                     break
 
 
@@ -204,7 +422,7 @@ def is_marked(url: Url, language: Language, others: Iterable[Language]) -> bool:
 def _declared(page: Page, language: Language) -> Iterator[Suggestion]:
     for one in page.alternates:
         if same_language(claimed_language(one.language), language) and one.url.site == page.url.site:
-            method = Method.HREFLANG if one.source in _IN_HEAD else Method.SWITCHER
+            method = SuggestionMethod.HREFLANG if one.source in _IN_HEAD else SuggestionMethod.SWITCHER
             yield _suggestion(one.url, language, method, page.url, LinkKind.ALTERNATE)
 
 
@@ -220,10 +438,10 @@ def _siblings(page: Page, language: Language) -> Iterator[Suggestion]:
                 suggested.setdefault(url, set()).add(spoken)
     for url, siblings in suggested.items():
         if len(siblings) >= SIBLINGS:
-            yield _suggestion(url, language, Method.HABIT, page.url)
+            yield _suggestion(url, language, SuggestionMethod.HABIT, page.url)
 
 
 def _suggestion(
-    url: Url, language: Language, method: Method, partner: Url | None, kind: LinkKind = LinkKind.PARTNER
+    url: Url, language: Language, method: SuggestionMethod, partner: Url | None, kind: LinkKind = LinkKind.PARTNER
 ) -> Suggestion:
     return Suggestion(Link(url, kind, partner), language, method, CHANCES[method], partner)

@@ -4,7 +4,7 @@ import hashlib
 import shutil
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,25 +13,31 @@ import tomli_w
 
 from bitrawl import config, files
 from bitrawl.assemble import fetching
+from bitrawl.assemble.fetching import POLITE, FetchPolicy
 from bitrawl.crawl.fetch import user_agent
-from bitrawl.crawl.frontier import Politeness
-from bitrawl.errors import ConfigError, StoreError
+from bitrawl.discover.site_lists import from_json_lines, json_lines
+from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.errors import BitrawlError, ConfigError, StoreError
+from bitrawl.files import NO_JSON
 from bitrawl.jobs.bootstrap_outcome import FOUND, PROGRESS, BilingualSite, Notes, Step, Summary, write_found
-from bitrawl.jobs.cited_sites import CheckedSite, CitedSites
-from bitrawl.jobs.site_checks import SiteChecks
+from bitrawl.jobs.site_checks import SiteQuestion, check_sites
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Capture, Language, Link, Skip
 from bitrawl.protocols import Fetcher
-from bitrawl.topic.wiki.answers import KeptAnswers
-from bitrawl.topic.wiki.api import ApiWiki
-from bitrawl.topic.wiki.articles import Extent, Wiki
-from bitrawl.topic.wiki.citations import CitedSite
-from bitrawl.topic.wiki.client import WikiClient
-from bitrawl.topic.wiki.codes import edition_code, edition_language
-from bitrawl.topic.wiki.dump import DumpWiki
-from bitrawl.topic.wiki.gathering import Material, TermRow, Wanted, gather
-from bitrawl.topic.wiki.table import read_table, table, topic_lines
-from bitrawl.topic.wiki.titles import Exclusion
+from bitrawl.topic.wiki_api import ApiWiki, KeptAnswers, WikiClient
+from bitrawl.topic.wiki_articles import Extent, Wiki, edition_code, edition_language
+from bitrawl.topic.wiki_dump import DumpWiki
+from bitrawl.topic.wiki_topic import (
+    CitedSite,
+    Exclusion,
+    Material,
+    TermRow,
+    Wanted,
+    gather,
+    read_table,
+    table,
+    topic_lines,
+)
 from bitrawl.url import Url
 
 TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE = (
@@ -66,18 +72,6 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         """Those asked for, each with the language of the edition that has it: zh-Hant is in the Chinese one."""
         asked = [parse_language(code) for code in self.langs]
         return {language: edition_language(edition_code(language)) for language in asked}
-
-
-class Manners(NamedTuple):
-    """How the web is asked."""
-
-    contact: str = ""
-    allow_private: bool = False
-    delay: float = 1.0  # seconds between two requests to one site
-    private_wikis: tuple[Url, ...] = ()  # APIs whose addresses may be private, though those of sites may not
-
-
-POLITE = Manners()
 
 
 class Bootstrapped(NamedTuple):
@@ -122,20 +116,24 @@ def from_bootstrap(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def bootstrap(
-    asked: Asked, folder: Path, *, manners: Manners = POLITE, fresh: bool = False, tell: Tell = lambda _line: None
+    asked: Asked, folder: Path, *, policy: FetchPolicy = POLITE, fresh: bool = False, tell: Tell = lambda _line: None
 ) -> Summary:
     """Ask the wiki, check the sites it cites, write the folder. What the folder's cache has is not asked again."""
-    _check(asked, manners, folder, fresh=fresh)
+    _check(asked, policy, folder, fresh=fresh)
     if fresh:
         _start_over(folder)
     notes = Notes(folder, "" if asked.dump else endpoint(asked.wiki).host)
-    material = await _gathered(asked, folder, manners, notes, tell)
+    try:
+        material = await _gathered(asked, folder, policy, notes, tell)
+    except BitrawlError as error:
+        notes.fail(error)
+        raise
     sites = material.citations.sites
-    checked: list[CheckedSite] = []
-    if asked.check_sites and sites:
+    checked: dict[Url, SiteVerdict] = {}
+    if asked.check_sites and sites and len(asked.languages()) > 1:
         tell(f"Checking {min(len(sites), asked.max_sites)} of {len(sites)} cited sites for translations …")
         notes.begin(Step.CHECKING, min(len(sites), asked.max_sites))
-        checked = await _checked(sites[: asked.max_sites], asked, folder, manners, notes)
+        checked = await _checked(sites[: asked.max_sites], asked, folder, policy, notes)
     return _written(asked, folder, material, checked)
 
 
@@ -147,7 +145,7 @@ def endpoint(wiki: str) -> Url:
     return url if url.path.endswith(".php") else Url.parse("/w/api.php", base=url)
 
 
-def _check(asked: Asked, manners: Manners, folder: Path, *, fresh: bool) -> None:
+def _check(asked: Asked, policy: FetchPolicy, folder: Path, *, fresh: bool) -> None:
     """Mistakes that can be told before anything is asked."""
     if not asked.category.strip():
         raise ConfigError('the name of the category is empty; give one, for example "Occupational safety and health"')
@@ -155,8 +153,8 @@ def _check(asked: Asked, manners: Manners, folder: Path, *, fresh: bool) -> None
         raise ConfigError("no language is asked for; add for example --langs de,it")
     if not asked.dump:
         endpoint(asked.wiki)
-    if manners.contact:
-        user_agent(manners.contact)
+    if policy.contact:
+        user_agent(policy.contact)
     before = _asked_before(folder)
     if before is not None and before != asked and not fresh and _edited(folder):
         raise ConfigError(
@@ -173,7 +171,7 @@ def _start_over(folder: Path) -> None:
             raise StoreError(f"{folder / name} cannot be removed: {error.strerror}") from error
 
 
-async def _gathered(asked: Asked, folder: Path, manners: Manners, notes: Notes, tell: Tell) -> Material:
+async def _gathered(asked: Asked, folder: Path, policy: FetchPolicy, notes: Notes, tell: Tell) -> Material:
     languages = tuple(dict.fromkeys(asked.languages().values()))
     wanted = Wanted(Extent(asked.depth, asked.max_articles, languages), asked.keep, asked.editions)
     if asked.dump:
@@ -182,8 +180,7 @@ async def _gathered(asked: Asked, folder: Path, manners: Manners, notes: Notes, 
     address = endpoint(asked.wiki)
     tell(f"Asking {address.host} for the category …")
     notes.begin(Step.ASKING)
-    private = manners.private_wikis
-    async with fetching.api_web(allow_private=manners.allow_private, contact=manners.contact, private=private) as web:
+    async with fetching.api_web(policy) as web:
         answers = KeptAnswers(folder / CACHE / "wiki")
         client = WikiClient(address, _NotedFetcher(web, notes), answers, fetching.SystemClock())
         return await _from(await ApiWiki.found(client), asked, wanted, notes)
@@ -212,18 +209,38 @@ async def _from(wiki: Wiki, asked: Asked, wanted: Wanted, notes: Notes) -> Mater
 
 
 async def _checked(
-    sites: Sequence[CitedSite], asked: Asked, folder: Path, manners: Manners, notes: Notes
-) -> list[CheckedSite]:
-    live, polite = fetching.loose_web(allow_private=manners.allow_private, contact=manners.contact, pause=manners.delay)
-    async with live, fetching.loose_analyser() as analyser:
-        robots = polite(live)
-        politeness = Politeness(delay=manners.delay)
-        checks = SiteChecks(robots, analyser, fetching.SystemClock(), politeness=politeness, delay_of=robots.delay)
-        cited = CitedSites(checks, KeptAnswers(folder / CACHE / "sites"))
-        return await cited.check(sites, list(asked.languages()), notes.count)
+    sites: Sequence[CitedSite], asked: Asked, folder: Path, policy: FetchPolicy, notes: Notes
+) -> dict[Url, SiteVerdict]:
+    """By home page. What was learned is kept, but for sites that did not answer."""
+    kept, verdicts = KeptAnswers(folder / CACHE / "sites"), dict[Url, SiteVerdict]()
+    for home in map(_home, sites):
+        if (known := _known(kept.load(home))) is not None:
+            verdicts[home] = known
+            notes.count()
+    by_host = {home.host: home for home in map(_home, sites) if home not in verdicts}
+    question = SiteQuestion(tuple(by_host.values()), tuple(asked.languages()), policy=policy)
+    async for verdict in check_sites(question):
+        home = by_host[verdict.site]
+        verdicts[home] = verdict
+        notes.count()
+        if verdict.verdict is not Answer.UNKNOWN:
+            kept.save(home, json_lines([verdict]))
+    return verdicts
 
 
-def _written(asked: Asked, folder: Path, material: Material, checked: Sequence[CheckedSite]) -> Summary:
+def _home(site: CitedSite) -> Url:
+    return Url.parse(f"{site.urls[0].origin}/")
+
+
+def _known(content: bytes | None) -> SiteVerdict | None:
+    """None also for what an earlier version kept."""
+    try:
+        return from_json_lines(content)[0] if content else None
+    except NO_JSON:
+        return None
+
+
+def _written(asked: Asked, folder: Path, material: Material, checked: Mapping[Url, SiteVerdict]) -> Summary:
     edited = _edited(folder)
     rows: Sequence[TermRow] = material.rows
     made = table(rows, [material.language, *asked.languages().values()]).encode()
@@ -232,7 +249,7 @@ def _written(asked: Asked, folder: Path, material: Material, checked: Sequence[C
     else:
         files.write(folder / TERMS, made)
     terms = _write_topic(folder, rows, asked)
-    candidates = [site for site in checked if site.is_candidate(list(asked.languages()))]
+    candidates = list(_bilingual(material.citations.sites, checked))
     seeds = [url for site in material.citations.sites for url in site.urls[: asked.site_seeds]]
     files.write(folder / SEEDS, "".join(f"{url}\n" for url in seeds))
     files.write(folder / SITES, "".join(map(_site_lines, candidates)))
@@ -247,7 +264,7 @@ def _written(asked: Asked, folder: Path, material: Material, checked: Sequence[C
         seeds=len(seeds),
         cited=len(material.citations.sites),
         checked=len(checked),
-        sites=tuple(BilingualSite(site.home, _languages(site), site.articles) for site in candidates),
+        sites=tuple(candidates),
         advice=tuple(_advice(asked, material, terms, checked, candidates)),
     )
     write_found(folder, summary)
@@ -264,15 +281,17 @@ def _write_topic(folder: Path, rows: Sequence[TermRow], asked: Asked) -> dict[La
     return dict.fromkeys(languages, 0) | Counter(language for language, _ in lines)
 
 
-def _site_lines(site: CheckedSite) -> str:
+def _bilingual(sites: Iterable[CitedSite], checked: Mapping[Url, SiteVerdict]) -> Iterator[BilingualSite]:
+    for site in sites:
+        verdict = checked.get(_home(site))
+        if verdict is not None and verdict.verdict is Answer.BILINGUAL:
+            yield BilingualSite(str(_home(site)), tuple(sorted(verdict.languages)), site.articles)
+
+
+def _site_lines(site: BilingualSite) -> str:
     """A comment and the home page: a list of seeds that tells why."""
-    languages = ", ".join(_languages(site))
     cited = "1 article" if site.articles == 1 else f"{site.articles} articles"
-    return f"# {languages}; cited by {cited}\n{site.home}\n"
-
-
-def _languages(site: CheckedSite) -> tuple[Language, ...]:
-    return tuple(sorted({*site.languages, *site.announced}))
+    return f"# {', '.join(site.languages)}; cited by {cited}\n{site.home}\n"
 
 
 def _describe(folder: Path, asked: Asked, made: bytes) -> None:
@@ -325,8 +344,8 @@ def _advice(
     asked: Asked,
     material: Material,
     terms: Mapping[Language, int],
-    checked: Sequence[CheckedSite],
-    candidates: Sequence[CheckedSite],
+    checked: Mapping[Url, SiteVerdict],
+    candidates: Sequence[BilingualSite],
 ) -> Iterator[str]:
     """What is missing, and what to try."""
     for language, count in terms.items():
@@ -340,9 +359,9 @@ def _advice(
     if not material.citations.sites:
         yield "The articles cite no site outside the wiki. Give seeds of your own to bitrawl mine, or try --depth 3."
     elif checked and not candidates:
-        unread = sum(bool(site.skip) for site in checked)
+        unread = sum(verdict.verdict is Answer.UNKNOWN for verdict in checked.values())
         yield (
-            f"None of the {len(checked)} sites checked announces a translation ({unread} could not be read). "
+            f"None of the {len(checked)} sites checked has translated pages ({unread} could not be read). "
             "Check more of them with --max-sites, or mine the seeds."
         )
 

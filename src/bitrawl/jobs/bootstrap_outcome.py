@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
+from bitrawl.errors import BitrawlError
 from bitrawl.files import NO_JSON
 from bitrawl.model import Language
 
@@ -28,6 +29,7 @@ class Progress(msgspec.Struct, frozen=True):
     wiki: str = ""  # its host; empty for a dump
     done: int = 0  # answers of the wiki, or sites that were checked
     total: int = 0  # sites to check
+    failed: str = ""  # why it could not go on, without advice for the command line
 
 
 class BilingualSite(msgspec.Struct, frozen=True):
@@ -73,6 +75,10 @@ class Notes:
     def count(self) -> None:
         """One more is done."""
         self._now = msgspec.structs.replace(self._now, done=self._now.done + 1)
+        self._write()
+
+    def fail(self, error: BitrawlError) -> None:
+        self._now = msgspec.structs.replace(self._now, failed=error.without_advice)
         self._write()
 
     def _write(self) -> None:

@@ -8,6 +8,7 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from enum import StrEnum
+from itertools import chain, count
 from pathlib import Path
 
 import msgspec
@@ -17,9 +18,10 @@ from bitrawl.corpus.checksums import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.shards import SHARD, check_shards
-from bitrawl.report.wording import counted
+from bitrawl.show.wording import counted
 from bitrawl.store.archive import archive_files
 from bitrawl.store.database import locked, recovered, verify
+from bitrawl.store.facts import language_pairs
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
@@ -72,7 +74,7 @@ def check_corpus(folder: Path, again: str) -> Checked | None:
     try:
         listed = _LISTED.findall((folder / "card.md").read_text("utf-8"))
         facts = {
-            one.name: one.sha256 for one in file_facts(folder, [name for name, _ in listed if _is_there(folder, name)])
+            one.name: one.sha256 for one in file_facts(folder, [name for name, _ in listed if (folder / name).exists()])
         }
     except UnicodeDecodeError:
         return Checked(f"{folder.name}/card.md", Condition.DAMAGED, "it is no text", f"Run: {again}")
@@ -85,28 +87,29 @@ def check_corpus(folder: Path, again: str) -> Checked | None:
     return Checked(f"{folder.name}/", Condition.DAMAGED, found, f"Nothing is lost. To write it again, run: {again}")
 
 
-def set_aside(path: Path) -> None:
-    """Move a file into the folder for damaged ones; a number is added to a name that is taken."""
+def _set_aside(path: Path, *, copy: bool = False) -> None:
+    """Move a file into the folder for damaged ones, or copy it; a number is added to a name that is taken."""
     to = path.parent / DAMAGED
+    names = chain([path.name], (f"{path.name}.{number}" for number in count(1)))
     try:
         to.mkdir(exist_ok=True)
-        free = next(to / name for name in _names(path.name) if not (to / name).exists())
-        if path.exists():
+        free = next(to / name for name in names if not (to / name).exists())
+        if copy:
+            shutil.copyfile(path, free)
+        elif path.exists():
             path.rename(free)
     except OSError as error:
         raise files.write_fault(to, error) from error
 
 
-def _names(name: str) -> Iterator[str]:
-    yield name
-    number = 1
-    while True:
-        yield f"{name}.{number}"
-        number += 1
+def _set_aside_database(path: Path) -> None:
+    for each in _database_files(path):
+        if each.exists():
+            _set_aside(each)
 
 
-def _is_there(folder: Path, name: str) -> bool:
-    return (folder / name).exists()
+def _database_files(path: Path) -> list[Path]:
+    return [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")]
 
 
 def _description(folder: JobFolder, *, repair: bool) -> Checked:
@@ -117,7 +120,7 @@ def _description(folder: JobFolder, *, repair: bool) -> Checked:
         if not folder.description.exists():
             return Checked(name, Condition.DAMAGED, "it is missing", _ask_again(folder))
         if repair:
-            set_aside(folder.description)
+            _set_aside(folder.description)
             return Checked(name, Condition.REPAIRED, f"{error}; it is in {DAMAGED}/ now", _ask_again(folder))
         return Checked(name, Condition.DAMAGED, str(error), f"Mend it in an editor. Or: {_ask_again(folder)}")
     return Checked(name, Condition.SOUND, "the settings of the job")
@@ -137,13 +140,11 @@ def _ledger(folder: JobFolder, *, repair: bool) -> Checked:
         return Checked(path.name, Condition.DAMAGED, found, _lost(folder, will=True))
     if _size(log_of(path)):
         for each in (path, log_of(path)):
-            _copy_aside(each)
+            _set_aside(each, copy=True)
         if recovered(path):
             lost = "What was written last is lost, and is done again by the same command."
             return Checked(path.name, Condition.REPAIRED, f"{found} A copy is in {DAMAGED}/.", lost)
-    for ending in ("", "-wal", "-shm"):
-        if (each := path.with_name(path.name + ending)).exists():
-            set_aside(each)
+    _set_aside_database(path)
     unseal(path)
     return Checked(path.name, Condition.REPAIRED, f"{found} It is in {DAMAGED}/ now.", _lost(folder, will=False))
 
@@ -156,7 +157,7 @@ def _verified(folder: JobFolder) -> str:
         if not is_sealed(folder.ledger):
             _read_all(ledger)
         pages = sum(known.pages for known in ledger.sites())
-        pairs = sum(count for count, _ in Findings(ledger).counts().values())
+        pairs = sum(pair.pairs for pair in language_pairs(ledger))
         return f"{counted(pages, 'page')}, {counted(pairs, 'page pair')}"
     finally:
         ledger.close()
@@ -270,8 +271,8 @@ def _derived(path: Path, wrong: str, again: str, *, repair: bool) -> Checked:
         return Checked(name, Condition.SOUND, "as it was written")
     if not repair:
         return Checked(name, Condition.DAMAGED, wrong, f"Nothing is lost. Delete it, or use --repair. {again}")
-    for ending in ("", "-wal", "-shm"):
-        files.discard(path.with_name(path.name + ending))
+    for each in _database_files(path):
+        files.discard(each)
     return Checked(name, Condition.REPAIRED, f"{wrong}; it is deleted", f"Nothing is lost. {again}")
 
 
@@ -287,23 +288,11 @@ def _verdicts(folder: JobFolder, *, repair: bool) -> Checked:
         advice = f"To keep what can be read, run: bitrawl check {_quoted(folder.path)} --repair"
         return Checked(VERDICTS, Condition.DAMAGED, found, advice)
     kept = history.readable()
-    for ending in ("", "-wal", "-shm"):
-        if (each := path.with_name(path.name + ending)).exists():
-            set_aside(each)
+    _set_aside_database(path)
     for saying in kept:
         history.repeat(saying)
     advice = f"{counted(len(kept), 'verdict')} could be read and were kept. Others are lost. Export the corpus again."
     return Checked(VERDICTS, Condition.REPAIRED, f"{found} It is in {DAMAGED}/ now.", advice)
-
-
-def _copy_aside(path: Path) -> None:
-    to = path.parent / DAMAGED
-    try:
-        to.mkdir(exist_ok=True)
-        free = next(to / name for name in _names(path.name) if not (to / name).exists())
-        shutil.copyfile(path, free)
-    except OSError as error:
-        raise files.write_fault(to, error) from error
 
 
 def _reason(error: BitrawlError) -> str:

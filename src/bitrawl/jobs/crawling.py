@@ -10,16 +10,18 @@ from bitrawl.assemble.crawling import Parts, bucket_scores
 from bitrawl.assemble.crawling import crawl as new_crawl
 from bitrawl.assemble.topics import topic_judge
 from bitrawl.config import Job, Strategy
-from bitrawl.crawl.ending import Ending, Facts, ending, seed_skips
+from bitrawl.crawl.ending import Ending, RunRest, crawl_end, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
 from bitrawl.errors import BitrawlError, ConfigError
+from bitrawl.facts import CrawlEnd
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.topics import read_examples
 from bitrawl.model import TRANSIENT, Skip, Visit
+from bitrawl.model_files import models_from
 from bitrawl.protocols import BacklinkSource
+from bitrawl.store.facts import relevant_pages
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.queue import LedgerQueue
-from bitrawl.store.statistics import relevant_pages
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 
@@ -64,6 +66,7 @@ async def opened(
     The verb is the command that resumes it.
     """
     async with AsyncExitStack() as stack:
+        stack.enter_context(models_from(job.models))
         archives = fetching.archives(job, stack)  # One that cannot be read costs neither a new folder nor an old job.
         judge = topic_judge(job, await read_examples(job)) if job.topic.is_set else None
         if fresh:
@@ -148,9 +151,9 @@ async def finished(parts: Parts) -> Ending:
         await crawl.run()
     finally:
         count()
-    how, why = _ending(crawl, ledger, queue)
-    ledger.remember("ended", why)
-    return how
+    end = _end(crawl, ledger, queue)
+    ledger.remember("ended", end)
+    return ending(end)
 
 
 def _counting_time(crawl: Crawl, ledger: Ledger) -> Callable[[], None]:
@@ -172,10 +175,10 @@ def _counting_time(crawl: Crawl, ledger: Ledger) -> Callable[[], None]:
     return count
 
 
-def _ending(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> tuple[Ending, str]:
+def _end(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> CrawlEnd:
     pages = crawl.frontier.spent.pages
-    return ending(
-        Facts(
+    return crawl_end(
+        RunRest(
             stopped=crawl.stopped,
             budget=crawl.frontier.budget_reached(),
             queued=len(queue),

@@ -7,22 +7,22 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
+from bitrawl.assemble.fetching import FetchPolicy
 from bitrawl.config import BudgetSection, DiscoverySection, Job
 from bitrawl.crawl.ending import Ending
-from bitrawl.discover.graph.names import without_www
-from bitrawl.discover.graph.several import Backlinks
-from bitrawl.discover.site_list import from_json_lines, json_lines, ranked, seed_list, seeds_of, table
+from bitrawl.discover.backlinks import Backlinks
+from bitrawl.discover.graph_files import without_www
+from bitrawl.discover.site_lists import from_json_lines, json_lines, ranked, seed_list, seeds_of, table
 from bitrawl.discover.verdict import Answer, SiteVerdict
-from bitrawl.discover.walk.facts import WalkFacts, gather
-from bitrawl.discover.walk.neighbourhood import BACKLINKS
-from bitrawl.discover.walk.walk import Walk
+from bitrawl.discover.walk import DiscoveryWalk, WalkFacts, gather
+from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.errors import GraphError
 from bitrawl.jobs.crawling import Started, finished, opened
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.graphs import Asking, open_backlinks
+from bitrawl.jobs.graphs import open_backlinks
 from bitrawl.model import Capture, Link, Skip, Visit
 from bitrawl.protocols import Clock, Fetcher
-from bitrawl.report.discovery.render import write as write_report
+from bitrawl.show.discovery_report import write as write_report
 
 SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", "sites.txt", "discovery.json"
 MINED = "mined"  # the folder of the job that mines what was found
@@ -68,7 +68,7 @@ async def discover(  # noqa: PLR0913 - listeners
         started(parts)
         ending = await finished(parts)
         facts = sites.write()
-        why = str(parts.ledger.recall("ended") or "")
+        why = str(parts.ledger.last_run().ended or "")
         return Discovered(ending, why, tuple(parts.walk.found), facts)
 
 
@@ -93,9 +93,8 @@ async def _source(
     """The job's link graphs, None without any. A service is asked again for what an earlier run knew."""
     if not job.discovery.backlinks:
         return None
-    asking = Asking(job.fetch.contact, job.fetch.allow_private)
     seeds = [url.host for url in job.seed_urls()]
-    opening = open_backlinks(job.discovery.backlinks, seeds=seeds, asking=asking, tell=tell)
+    opening = open_backlinks(job.discovery.backlinks, seeds=seeds, policy=FetchPolicy.of(job), tell=tell)
     source = await stack.enter_async_context(opening)
     found = [] if fresh else _found_before(folder.path / SITES_JSON)
     await source.prefetch(dict.fromkeys(map(without_www, (*seeds, *found))), BACKLINKS)
@@ -111,7 +110,7 @@ def _found_before(path: Path) -> list[str]:
 class _AskingFetcher:
     """Asks services who cites a site as soon as a second page of it is fetched: only then can it turn out bilingual."""
 
-    def __init__(self, inner: Fetcher, source: Backlinks, walk: Walk) -> None:
+    def __init__(self, inner: Fetcher, source: Backlinks, walk: DiscoveryWalk) -> None:
         self._inner = inner
         self._source = source
         self._walk = walk
@@ -133,12 +132,12 @@ class _FoundSites:
         self._job = job
         self._folder = folder
         self._found = found
-        self._walk: Walk | None = None
+        self._walk: DiscoveryWalk | None = None
         self._clock: Clock | None = None
         self._told = self._written = 0
         self._at = 0.0
 
-    def begin(self, walk: Walk, clock: Clock) -> None:
+    def begin(self, walk: DiscoveryWalk, clock: Clock) -> None:
         """A search is about to begin, or to go on: what an earlier run found is written, and not told again."""
         self._walk, self._clock = walk, clock
         self._told = len(walk.verdicts)

@@ -1,37 +1,61 @@
-"""From what a job has mined to the files of its corpus, their card and their figures."""
+"""The files of corpora, their card and their figures, from the shards of one job or of many: an export is a merge of one."""
 
 import platform
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from bitrawl import config, files, report
+from bitrawl import config, files
 from bitrawl.config import Job
 from bitrawl.config.choices import corpus_format
 from bitrawl.corpus.card import card
 from bitrawl.corpus.card_facts import CardFacts, CorpusFacts, Origin
-from bitrawl.corpus.checksums import file_facts
-from bitrawl.corpus.counting import CorpusCounter, summary
+from bitrawl.corpus.checksums import FileFacts, file_facts
+from bitrawl.corpus.counting import CorpusCounter, most_first, pages_by_site, summary
 from bitrawl.corpus.export import Item, exporting, file_names, remove_files
-from bitrawl.corpus.judging import PageUrls, ThresholdFilter
+from bitrawl.corpus.merge_facts import JobPart, MergedCounts
+from bitrawl.corpus.merger import Groups, grouped
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
+from bitrawl.jobs.facts import write_report
+from bitrawl.jobs.shards import Sharded, shard_corpora, turned_pages, turned_unit
 from bitrawl.languages import same_language
-from bitrawl.model import Language, Page, Reason, SegmentPair, TranslationUnit, Verdict, Verdicts
+from bitrawl.model import Language, Page, TranslationUnit
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.statistics import FetchTimes, fetch_times
-from bitrawl.store.summary import summarise
-from bitrawl.store.unit_merger import merged
-from bitrawl.store.verdicts import VERDICTS, VerdictHistory
-from bitrawl.text.clauses import bounded
+from bitrawl.text.sentences import bounded
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 from bitrawl.version import __version__
+
+SCRATCH = ".merging"
+
+Tell = Callable[[str], None]
+
+
+class CorpusPlan(NamedTuple):
+    """What is written."""
+
+    headers: Sequence[CorpusHeader]
+    formats: Sequence[str]
+    compress: bool
+    sites: dict[str, int]  # the number of each site, given when it is met
+    keep_duplicates: bool = False
+    pages: Callable[[Mapping[Url, Language]], Iterator[Page]] | None = None  # of the pairs, where a format wants them
+
+
+class WrittenCorpus(NamedTuple):
+    """One corpus in its files."""
+
+    facts: CorpusFacts
+    counter: CorpusCounter
+    units: Mapping[tuple[str, str], int] = {}  # that each site of each job represents
 
 
 def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
@@ -41,19 +65,28 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     has them, also when nothing was found. What an earlier run found is not there.
     With `to` the corpus goes into that folder, and nothing in the job's folder changes.
     """
-    ledger = Ledger(folder / "job.sqlite", read_only=True)
+    ledger, corpus, asked = Ledger(folder / "job.sqlite", read_only=True), to or folder / "corpus", job.export
+    headers = corpus_headers(job.languages(), time.time())
+    pages = partial(_pages_in, ledger) if any(corpus_format(name).has_pages for name in asked.formats) else None
+    plan = CorpusPlan(headers, asked.formats, asked.compress, {}, job.judge.duplicates, pages)
+    scratch = corpus / SCRATCH
+    files.discard(scratch)
     try:
-        mined = _Mined(job, ledger, Findings(ledger), VerdictHistory(folder / VERDICTS).standing())
-        corpus, now = to or folder / "corpus", time.time()
-        headers = corpus_headers(job.languages(), now)
-        written = [_write(mined, corpus, header, needed=len(headers) == 1) for header in headers]
-        figures = {one.facts.name: summary(one.facts) for one in written}
-        files.write(corpus / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
-        files.write(corpus / "card.md", card(_facts(mined, written, now)))
+        part = shard_corpora(job, ledger, scratch)
+        if len(job.languages()) == 1:
+            written, part = _write_pages(job, ledger, plan, corpus, part)
+        else:
+            whole = Sharded(str(folder), scratch, part)
+            written = [_alone(write_merged([whole], header, plan, corpus, scratch), part) for header in headers]
+        facts = card_facts([part], plan, written)
+        accepted_only = {"accepted_only": True} if asked.accepted_only else {}
+        thresholds = {**facts.thresholds, **accepted_only}
+        write_about(corpus, msgspec.structs.replace(facts, thresholds=thresholds, job=config.public_text_of(job)))
     finally:
         ledger.close()
+        files.discard(scratch)
     if to is None:
-        report.write(folder)
+        write_report(folder)
 
 
 def corpus_units(
@@ -65,90 +98,154 @@ def corpus_units(
     """
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     try:
-        mined = _Mined(job, ledger, Findings(ledger), VerdictHistory(folder / VERDICTS).standing())
-        for header in corpus_headers(job.languages(), 0.0):
-            if len(header.languages) == 2 and (not languages or set(header.languages) == set(languages)):
-                for unit in _units(mined, header.languages, mined.filter()):
-                    yield header, unit
+        with tempfile.TemporaryDirectory(prefix="bitrawl-units-") as scratch:
+            one = Sharded(str(folder), Path(scratch), shard_corpora(job, ledger, Path(scratch), languages))
+            for header in corpus_headers(job.languages(), 0.0):
+                in_order = _sorted(header)
+                if len(header.languages) == 2 and one.part.corpus(in_order):
+                    shard, duplicates = one.segments(in_order), job.judge.duplicates
+                    with grouped([shard], Path(scratch), keep_duplicates=duplicates) as segments:
+                        for unit in _units(segments, header, lambda _: None):
+                            yield header, unit
     finally:
         ledger.close()
 
 
-class _Mined(NamedTuple):
-    """Where all that is written comes from."""
-
-    job: Job
-    ledger: Ledger
-    findings: Findings
-    verdicts: Verdicts
-
-    def filter(self) -> ThresholdFilter:
-        """What gets into one corpus."""
-        return ThresholdFilter(self.job.judge, self.verdicts, accepted_only=self.job.export.accepted_only)
-
-    def is_accepted(self, segment: SegmentPair) -> bool:
-        """By a person."""
-        return self.verdicts.of_segment(segment) is Verdict.ACCEPT
-
-
-class _Written(NamedTuple):
-    """One corpus in its files: its figures, its pages, and those of them whose texts are in it."""
-
-    facts: CorpusFacts
-    urls: set[Url]
-    sources: set[Url]
-
-
-def _write(mined: _Mined, corpus: Path, header: CorpusHeader, *, needed: bool) -> _Written:
-    """One corpus, of two languages or of one; an empty one only if it is `needed`."""
-    asked = mined.job.export
-    counter, good_enough = CorpusCounter(header), mined.filter()
-    items = _items(mined, header.languages, good_enough)
-    first = list(islice(items, 1))
-    if first or needed:
-        with exporting(corpus, header, asked.formats, compress=asked.compress) as write:
-            for item in chain(first, items):
-                counter.count(item)
-                write(item)
-        names = file_names(header, asked.formats, compress=asked.compress)
-    else:
-        remove_files(corpus, header)
-        names = []
-    facts = counter.facts(good_enough.rejections, file_facts(corpus, names), good_enough.rejected_pairs)
-    return _Written(facts, set().union(*counter.urls), counter.sources)
+def write_merged(
+    parts: Sequence[Sharded],
+    header: CorpusHeader,
+    plan: CorpusPlan,
+    folder: Path,
+    scratch: Path,
+    tell: Tell = lambda _: None,
+) -> WrittenCorpus:
+    """One corpus of two languages, from all of these jobs. An empty one has no files among others."""
+    languages = _sorted(header)
+    jobs = {one.name: one for one in parts if one.part.corpus(languages)}
+    found = {name: corpus for name, one in jobs.items() if (corpus := one.part.corpus(languages))}
+    wanted = len(plan.headers) == 1 or any(one.page_pairs or one.segment_pairs for one in found.values())
+    tell(f"{header.name}: comparing the segments of {len(found)} jobs")
+    with (
+        grouped([one.page_pairs(languages) for one in jobs.values()], scratch / "page_pairs") as pairs,
+        grouped(
+            [one.segments(languages) for one in jobs.values()],
+            scratch / "segments",
+            keep_duplicates=plan.keep_duplicates,
+        ) as segments,
+    ):
+        counter, written = _write(_items(pairs, segments, header, plan, tell), header, plan, folder, wanted=wanted)
+        rows, exact, near = segments.counts
+        counts = MergedCounts(header.languages, found, rows, rows - exact, exact - near, near, pairs.counts.near)
+        sites = [(name, site) for name, corpus in found.items() for site in corpus.sites]
+        starts = [0, *accumulate(site.segment_pairs for _, site in sites)][: len(sites)]
+        represented = segments.represented(starts) if sites else []
+    rejected = sum((Counter(corpus.rejected) for corpus in found.values()), Counter[str]())
+    units = {(name, site.site): count for (name, site), count in zip(sites, represented, strict=True)}
+    return WrittenCorpus(counter.facts(rejected, written, counts), counter, units)
 
 
-def _items(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdFilter) -> Iterator[Item]:
-    """Pairs, then pages where a format wants them, then units."""
-    ledger, findings = mined.ledger, mined.findings
-    if len(languages) == 1:
-        repeated = findings.duplicates()
+def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[WrittenCorpus]) -> CardFacts:
+    licences = sum((Counter(job.licences) for job in jobs), Counter[str]())
+    origins = {Origin(job.origin) for job in jobs}
+    origin = next(one for one in (Origin.CRAWL, Origin.REPLAY, Origin.ARCHIVE) if one in origins)
+    # When archives were read says nothing; when they were made the ledger does not know.
+    fetched = [job for job in jobs if job.first_fetch] if origin is Origin.CRAWL else []
+    return CardFacts(
+        at=plan.headers[0].at,
+        versions={"bitrawl": __version__, "python": platform.python_version()},
+        corpora=tuple(one.facts for one in written),
+        origin=origin,
+        first_fetch=min((job.first_fetch for job in fetched), default=0.0),
+        last_fetch=max((job.last_fetch for job in fetched), default=0.0),
+        sites=pages_by_site([one.counter for one in written], plan.sites),
+        thresholds=_thresholds(jobs),
+        source_pages=sum(job.source_pages for job in jobs),
+        licences=licences,
+        opt_outs=sum(job.opt_outs for job in jobs),
+        robots=sum(job.robots for job in jobs),
+        machine_translated=sum(job.machine_translated for job in jobs),
+        duplicate_pages=sum(job.duplicate_pages for job in jobs),
+    )
+
+
+def write_about(folder: Path, facts: CardFacts) -> None:
+    """The figures and the card."""
+    figures = {corpus.name: summary(corpus) for corpus in facts.corpora}
+    files.write(folder / "summary.json", msgspec.json.format(msgspec.json.encode(figures)))
+    files.write(folder / "card.md", card(facts))
+
+
+def _alone(written: WrittenCorpus, part: JobPart) -> WrittenCorpus:
+    """Without what only a merge of several jobs tells."""
+    counts = written.facts.merged
+    corpus = part.corpus(_sorted(counts)) if counts else None
+    rejected_pairs = most_first(corpus.rejected_pairs) if corpus else {}
+    return written._replace(facts=msgspec.structs.replace(written.facts, merged=None, rejected_pairs=rejected_pairs))
+
+
+def _sorted(corpus: CorpusHeader | MergedCounts) -> tuple[str, str]:
+    first, second = sorted(corpus.languages)
+    return first, second
+
+
+def _write_pages(
+    job: Job, ledger: Ledger, plan: CorpusPlan, folder: Path, part: JobPart
+) -> tuple[list[WrittenCorpus], JobPart]:
+    """The corpus of one language, and the part with what its pages state."""
+    (header,) = plan.headers
+    repeated, sources = Findings(ledger).duplicates(), set[Url]()
+
+    def pages() -> Iterator[Page]:
         for page in _pages(ledger):
-            if page.is_on_topic and page.url not in repeated and same_language(page.language, languages[0]):
-                yield bounded(page, mined.job.align.characters)[0]
-        return
-    lang_a, lang_b = languages
-    spoken: dict[Url, Language] = {}
-    for pair in good_enough.accepted_pairs(findings.pairs(lang_a, lang_b), _needed(mined, languages)):
-        spoken |= {pair.url_a: lang_a, pair.url_b: lang_b}
+            if page.is_on_topic and page.url not in repeated and same_language(page.language, header.languages[0]):
+                sources.add(page.url)
+                yield bounded(page, job.align.characters)[0]
+
+    counter, written = _write(pages(), header, plan, folder, wanted=True)
+    part = msgspec.structs.replace(part, source_pages=len(sources), licences=dict(ledger.licences(sources)))
+    return [WrittenCorpus(counter.facts({}, written), counter)], part
+
+
+def _write(
+    items: Iterable[Item], header: CorpusHeader, plan: CorpusPlan, folder: Path, *, wanted: bool
+) -> tuple[CorpusCounter, list[FileFacts]]:
+    counter = CorpusCounter(header, plan.sites)
+    if not wanted:
+        remove_files(folder, header)
+        return counter, []
+    with exporting(folder, header, plan.formats, compress=plan.compress) as write:
+        for item in items:
+            counter.count(item)
+            write(item)
+    return counter, file_facts(folder, file_names(header, plan.formats, compress=plan.compress))
+
+
+def _items(pairs: Groups, segments: Groups, header: CorpusHeader, plan: CorpusPlan, tell: Tell) -> Iterator[Item]:
+    """Pairs, then pages where a format wants them, then units."""
+    languages: dict[Url, Language] = {}
+    for stored in pairs.page_pairs():
+        pair = stored if header.languages == _sorted(header) else turned_pages(stored)
+        if plan.pages is not None:
+            languages |= {pair.url_a: pair.lang_a, pair.url_b: pair.lang_b}
         yield pair
-    if any(corpus_format(name).has_pages for name in mined.job.export.formats):
-        yield from (_in_language(page, spoken[page.url]) for page in _pages(ledger) if page.url in spoken)
-    yield from _units(mined, languages, good_enough)
+    if plan.pages is not None:
+        yield from plan.pages(languages)
+    rows = len(segments.shards)
+    yield from _units(segments, header, lambda done: tell(f"{header.name}: {done:,} of {rows:,} segment pairs written"))
 
 
-def _needed(mined: _Mined, languages: Sequence[Language]) -> set[PageUrls]:
-    """Page pairs that nobody accepted, but that hold an accepted segment. Only asked where all others stay out."""
-    if not mined.job.export.accepted_only or not mined.verdicts.segments:
-        return set()
-    found = mined.findings.segments(languages[0], languages[1])
-    return {(one.url_a, one.url_b) for one in mined.filter().accepted(found) if mined.is_accepted(one)}
+def _units(segments: Groups, header: CorpusHeader, told: Callable[[int], None]) -> Iterator[TranslationUnit]:
+    units = segments.units(told)
+    return units if header.languages == _sorted(header) else map(turned_unit, units)
 
 
-def _units(mined: _Mined, languages: Sequence[Language], good_enough: ThresholdFilter) -> Iterator[TranslationUnit]:
-    good = good_enough.accepted(mined.findings.segments(languages[0], languages[1]))
-    preferred = mined.is_accepted if mined.verdicts.segments else None
-    yield from merged(good, keep_duplicates=mined.job.judge.duplicates, preferred=preferred)
+def _pages_in(ledger: Ledger, languages: Mapping[Url, Language]) -> Iterator[Page]:
+    """A pair may know better than the page's text: a page of code is in the language that it claims to be."""
+    for page in _pages(ledger):
+        language = languages.get(page.url)
+        if language is not None:
+            same = same_language(page.language, language)
+            yield page if same else msgspec.structs.replace(page, language=language)
 
 
 def _pages(ledger: Ledger) -> Iterator[Page]:
@@ -156,32 +253,12 @@ def _pages(ledger: Ledger) -> Iterator[Page]:
         yield from without_template(ledger.view(site).pages)
 
 
-def _in_language(page: Page, language: Language) -> Page:
-    """A pair may know better than the page's text: a page of code is in the language that it claims to be."""
-    return page if same_language(page.language, language) else msgspec.structs.replace(page, language=language)
-
-
-def _facts(mined: _Mined, written: Sequence[_Written], now: float) -> CardFacts:
-    job, ledger, findings, _ = mined
-    skips, times = summarise(ledger), fetch_times(ledger)
-    sources = set[Url]().union(*(one.sources for one in written))
-    origin = Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL
-    if origin is not Origin.CRAWL:
-        times = FetchTimes(0.0, 0.0)  # when the archives were read; when they were made the ledger does not know
-    return CardFacts(
-        at=now,
-        versions={"bitrawl": __version__, "python": platform.python_version()},
-        corpora=tuple(one.facts for one in written),
-        origin=origin,
-        first_fetch=times.first,
-        last_fetch=times.last,
-        sites=Counter(url.site for url in set().union(*(one.urls for one in written))),
-        thresholds=msgspec.to_builtins(job.judge) | ({"accepted_only": True} if job.export.accepted_only else {}),
-        source_pages=len(sources),
-        licences=ledger.licences(sources),
-        opt_outs=skips.skipped_for(Reason.OPT_OUT),
-        robots=skips.skipped_for(Reason.ROBOTS),
-        duplicate_pages=len(findings.duplicates()),
-        machine_translated=findings.refusals().get("machine-translated", 0),
-        job=config.public_text_of(job),
-    )
+def _thresholds(jobs: Sequence[JobPart]) -> dict[str, object]:
+    """A threshold that differs between jobs is given with all of its values."""
+    values: dict[str, list[object]] = {}
+    for job in jobs:
+        for name, value in job.thresholds.items():
+            known = values.setdefault(name, [])
+            if value not in known:
+                known.append(value)
+    return {name: several[0] if len(several) == 1 else {"by job": several} for name, several in values.items()}

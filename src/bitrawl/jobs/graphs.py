@@ -10,16 +10,21 @@ from typing import NamedTuple
 
 from bitrawl import config
 from bitrawl.assemble import fetching
-from bitrawl.discover.graph.around import Caps
-from bitrawl.discover.graph.build import DEFAULT_CAPS, Progress, build_graph
-from bitrawl.discover.graph.index import GraphIndex, GraphMeta, is_index, no_seed_in
-from bitrawl.discover.graph.names import host_of
-from bitrawl.discover.graph.rows import LinkRows, page_links
-from bitrawl.discover.graph.service import MEDIA_TYPES, BacklinkService
-from bitrawl.discover.graph.several import Backlinks
-from bitrawl.discover.graph.shards import graph_files, is_graph
-from bitrawl.discover.graph.table import is_table, read_table
-from bitrawl.discover.graph.wat import is_wat, read_wat
+from bitrawl.assemble.fetching import POLITE, FetchPolicy
+from bitrawl.discover.backlinks import (
+    MEDIA_TYPES,
+    Backlinks,
+    BacklinkService,
+    LinkRows,
+    is_table,
+    is_wat,
+    page_links,
+    read_table,
+    read_wat,
+)
+from bitrawl.discover.graph_build import DEFAULT_CAPS, Progress, build_graph
+from bitrawl.discover.graph_files import graph_files, host_of, is_graph
+from bitrawl.discover.graph_index import Caps, GraphIndex, GraphMeta, is_index, no_seed_in
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Capture, Page
@@ -49,22 +54,12 @@ class Place(NamedTuple):
     where: str
 
 
-class Asking(NamedTuple):
-    """How services are asked."""
-
-    contact: str = ""
-    allow_private: bool = False
-
-
-POLITE = Asking()
-
-
 @asynccontextmanager
 async def open_backlinks(
     places: Iterable[str],
     *,
     seeds: Sequence[str] = (),
-    asking: Asking = POLITE,
+    policy: FetchPolicy = POLITE,
     tell: Tell = lambda _line: None,
 ) -> AsyncIterator[Backlinks]:
     """All of them as one source: indexes, downloaded graphs, tables, job folders, WAT and WARC files, URLs of services.
@@ -79,9 +74,7 @@ async def open_backlinks(
         for kind, where in found:
             match kind:
                 case Kind.SERVICE:
-                    web = fetching.api_web(
-                        allow_private=asking.allow_private, contact=asking.contact, media_types=MEDIA_TYPES
-                    )
+                    web = fetching.api_web(policy, MEDIA_TYPES)
                     services.append(BacklinkService(where, await stack.enter_async_context(web)))
                 case Kind.INDEX:
                     graphs.append(GraphIndex(Path(where)))

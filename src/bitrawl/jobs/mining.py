@@ -17,13 +17,14 @@ from bitrawl.config.choices import check_formats
 from bitrawl.corpus.export import with_present
 from bitrawl.corpus.naming import corpus_headers
 from bitrawl.crawl.ending import Ending
+from bitrawl.facts import Doing, Step
 from bitrawl.jobs.crawling import Started, finished, opened
 from bitrawl.jobs.export import write_corpus
 from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.jobs.site_mining import SiteMiner, Watch
 from bitrawl.jobs.worker import MiningWorkers
-from bitrawl.mining import Doing, Step
 from bitrawl.model import Page, Reason, SiteKnowledge, Visit
+from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
 from bitrawl.store.findings import Findings, made_from
 from bitrawl.store.ledger import Ledger
@@ -47,24 +48,25 @@ async def mine(
 ) -> Ending:
     """Crawl, and mine each site while it grows: what is found so far is in corpus/ at any time; as `crawling.crawl`."""
     check(job)
-    async with MiningWorkers(job, folder.path, workers=_workers(job)) as workers:
-        if job.encoder:
-            await workers.load_models()
-        growth = _Growth()
-        async with opened(job, folder, growth.observing(observe), verb="mine", fresh=fresh) as parts:
-            mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, watch=watch)
-            growth.begin(parts, mining)
-            meanwhile = asyncio.ensure_future(mining.mine_due(growth.due))
-            started(parts)
-            try:
-                ending = await finished(parts)
-                growth.due.put_nowait("")  # The end: what is being mined is kept.
-                await meanwhile
-                await mining.mine_all()
-            finally:
-                meanwhile.cancel()
-                await asyncio.gather(meanwhile, return_exceptions=True)
-            return ending
+    with models_from(job.models):
+        async with MiningWorkers(job, folder.path, workers=_workers(job)) as workers:
+            if job.encoder:
+                await workers.load_models()
+            growth = _Growth()
+            async with opened(job, folder, growth.observing(observe), verb="mine", fresh=fresh) as parts:
+                mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, watch=watch)
+                growth.begin(parts, mining)
+                meanwhile = asyncio.ensure_future(mining.mine_due(growth.due))
+                started(parts)
+                try:
+                    ending = await finished(parts)
+                    growth.due.put_nowait("")  # The end: what is being mined is kept.
+                    await meanwhile
+                    await mining.mine_all()
+                finally:
+                    meanwhile.cancel()
+                    await asyncio.gather(meanwhile, return_exceptions=True)
+                return ending
 
 
 async def mine_again(
@@ -75,7 +77,7 @@ async def mine_again(
     The folder's job is this one from the moment when all is ready to begin.
     """
     check(job)
-    with folder.writing() as ledger:
+    with models_from(job.models), folder.writing() as ledger:
         if known_pairs:
             _check_mined(folder, ledger)
         async with MiningWorkers(job, folder.path, workers=_workers(job)) as workers:
@@ -95,7 +97,7 @@ def export(job: Job, folder: JobFolder, *, only: bool = False) -> None:
     formats = with_present(folder.corpus, corpus_headers(job.languages(), 0.0), job.export.formats, only=only)
     job = msgspec.structs.replace(job, export=msgspec.structs.replace(job.export, formats=formats))
     check(job)
-    with folder.writing() as ledger:
+    with models_from(job.models), folder.writing() as ledger:
         _check_mined(folder, ledger)
         write_corpus(job, folder.path)
         config.write(job, folder.description)
@@ -205,7 +207,7 @@ class _Mining:
         """What has not been mined as it is now and with these settings, several sites at a time; then the corpus."""
         sites = [known.site for known in self._ledger.sites() if again or self._is_stale(known)]
         # Until the corpus is written: whatever ends this before leaves a job that is interrupted, and not done.
-        self._ledger.remember("mining", str(Doing(Step.PAIRING, what="sites", total=len(sites))))
+        self._ledger.remember("mining", Doing(Step.PAIRING, what="sites", total=len(sites)))
         tasks = [asyncio.ensure_future(self._mine(site)) for site in sites]
         try:
             await asyncio.gather(*tasks)
@@ -246,7 +248,7 @@ class _Mining:
         self._tell(None)
 
     def _tell(self, doing: Doing | None) -> None:
-        self._ledger.remember("mining", str(doing or ""))
+        self._ledger.remember("mining", doing)
         self._watch(doing)
 
 
@@ -254,4 +256,4 @@ def _fingerprint(job: Job) -> str:
     """Of all that pairs and alignment depend on, but for the pages."""
     words = Path(job.pair.dictionary).read_bytes() if job.pair.dictionary and len(job.languages()) > 1 else b""
     settings = msgspec.json.encode((__version__, job.languages(), job.encoder, job.pair, job.align))
-    return hashlib.blake2b(settings + words, digest_size=16).hexdigest()
+    return hashlib.blake2b(settings + words + models_digest(job.models), digest_size=16).hexdigest()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bitrawl.config.settings import Group, described
 from bitrawl.errors import ConfigError
-from bitrawl.jobs import mining, status
+from bitrawl.facts import JobFacts
+from bitrawl.jobs import facts, mining
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.pages import job_pages
 from bitrawl.model import Page, PagePair, SegmentPair
@@ -28,9 +29,9 @@ class OpenedJob:
     def __repr__(self) -> str:
         return f"bitrawl.open({str(self.folder)!r})"
 
-    def status(self) -> status.JobStatus:
+    def status(self) -> JobFacts:
         """How far the job is, and whether it is running."""
-        return status.status(self._folder)
+        return facts.status(self._folder)
 
     def pages(self) -> Iterator[Page]:
         """The pages, site by site; what recurs on a site is boilerplate."""

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
-from bitrawl.assemble.fetching import loose_analyser, loose_web
-from bitrawl.crawl.sniff import HTML, JSON, TEXT, XML, media_type
-from bitrawl.crawl.visit import visit
+from bitrawl.assemble.fetching import POLITE, FetchPolicy, loose_analyser, loose_web
+from bitrawl.crawl.bodies import HTML, JSON, TEXT, XML, media_type
+from bitrawl.crawl.fetch import visit
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
@@ -69,13 +69,13 @@ class Cleaner:
 
 
 async def loose_pages(
-    sources: Sequence[str], stdin: BinaryIO, *, allow_private: bool = False, asked: Sequence[Language] = ()
+    sources: Sequence[str], stdin: BinaryIO, *, policy: FetchPolicy = POLITE, asked: Sequence[Language] = ()
 ) -> AsyncIterator[tuple[str, Page | Skip]]:
     """Pages from files, folders, job folders, URLs and standard input, each with its name.
 
     `asked` are the languages that the pages are wanted in, if that is known: they are identified as in a crawl for them.
     """
-    live, polite = loose_web(allow_private=allow_private)
+    live, polite = loose_web(policy)
     async with live, loose_analyser(asked) as analyser:
         cleaner = Cleaner(analyser, polite(live))
         for source in sources:

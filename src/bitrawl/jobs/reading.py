@@ -6,8 +6,8 @@ from enum import StrEnum
 import msgspec
 
 from bitrawl.config import Thresholds
-from bitrawl.corpus.judging import Rejection, rejection
 from bitrawl.jobs.folder import JobFolder
+from bitrawl.mine.judging import Rejection, rejection
 from bitrawl.model import PagePair, SegmentPair, Verdict, segment_key
 from bitrawl.store.findings import AlignmentKey, Findings
 from bitrawl.store.ledger import Ledger
@@ -22,7 +22,7 @@ from bitrawl.store.reading_index import (
     Side,
 )
 from bitrawl.store.verdicts import Kind, Saying, Subject, VerdictHistory
-from bitrawl.text.folding import places
+from bitrawl.text.words import places
 from bitrawl.url import Url
 
 _SITES = 100  # sites to choose from; judgement

@@ -31,8 +31,9 @@ def is_due(folder: Path) -> bool:
         ledger.close()
 
 
-def main(arguments: list[str]) -> int:
+def main() -> int:
     """0 when the index is up to date or somebody else is at it, 1 for a folder that cannot be read, 2 for misuse."""
+    _, *arguments = sys.argv
     if len(arguments) != 1:
         sys.stderr.write("usage: python -m bitrawl.jobs.reading_index FOLDER\n")
         return 2
@@ -51,4 +52,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

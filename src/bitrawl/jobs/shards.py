@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from hashlib import blake2b
 from pathlib import Path
@@ -15,19 +15,29 @@ import msgspec
 from bitrawl import files
 from bitrawl.config import Job
 from bitrawl.corpus.card_facts import Origin
-from bitrawl.corpus.judging import PageUrls, ThresholdFilter
 from bitrawl.corpus.merge_facts import CorpusPart, JobPart, SitePart, SiteRows
+from bitrawl.corpus.merger import data_file, keyed, keys_file, page_pair_keys, shard_counts, shard_writer
 from bitrawl.corpus.naming import CorpusHeader, corpus_headers
 from bitrawl.errors import ConfigError, DamagedError
+from bitrawl.facts import SiteTroubles
 from bitrawl.jobs.folder import JobFolder, not_mined
-from bitrawl.model import PagePair, Reason, SegmentPair, SiteKnowledge, Verdict, Verdicts, pack
+from bitrawl.mine.judging import PageUrls, ThresholdFilter
+from bitrawl.model import (
+    Language,
+    PagePair,
+    Reason,
+    SegmentPair,
+    SiteKnowledge,
+    TranslationUnit,
+    UnitSource,
+    Verdict,
+    Verdicts,
+    pack,
+)
 from bitrawl.store.database import locked
+from bitrawl.store.facts import site_troubles, summarise
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.shard import Counts, data_file, keys_file, shard_counts, shard_writer
-from bitrawl.store.statistics import SiteTroubles, fetch_times, site_troubles
-from bitrawl.store.summary import summarise
-from bitrawl.store.unit_keys import keyed, page_pair_keys
 from bitrawl.store.verdicts import VERDICTS, VerdictHistory
 from bitrawl.url import Url
 
@@ -84,22 +94,37 @@ def sharded(folder: Path, settings: Mapping[str, Any], scratch: Path) -> Sharded
 
 def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -> JobPart:
     """Write the shards of all corpora of a job, unless they are there already."""
-    verdicts = VerdictHistory(ledger.path.with_name(VERDICTS)).standing()
-    fingerprint = _fingerprint(job, Findings(ledger), verdicts)
+    fingerprint = _fingerprint(job, ledger)
     earlier = _read(to)
-    if earlier is not None and earlier.fingerprint == fingerprint and not _changed_file(to, earlier):
-        corpora, source_pages, licences, sums = earlier.corpora, earlier.source_pages, earlier.licences, earlier.sums
-    else:
+    if earlier is None or earlier.fingerprint != fingerprint or _changed_file(to, earlier):
         files.discard(to / PART)
-        headers = [one for one in corpus_headers(job.languages(), 0.0) if len(one.languages) == 2]
-        sources: set[Url] = set()
-        corpora = tuple(_write_corpus(job, Findings(ledger), verdicts, header, to, sources) for header in headers)
-        source_pages, licences, sums = len(sources), dict(ledger.licences(sources)), _sums(to, corpora)
-    part = _part(job, ledger, corpora, fingerprint, running=running)
-    part = msgspec.structs.replace(part, source_pages=source_pages, licences=licences, sums=sums)
+        part = shard_corpora(job, ledger, to)
+        part = msgspec.structs.replace(part, sums=_sums(to, part.corpora))
+    else:
+        kept = {name: getattr(earlier, name) for name in ("corpora", "source_pages", "licences", "sums")}
+        part = msgspec.structs.replace(_figures(job, ledger), **kept)
+    state = "running" if running else summarise(ledger).ended or "interrupted"
+    sites = tuple(_sites(ledger, part.corpora))
+    part = msgspec.structs.replace(part, fingerprint=fingerprint, state=state, sites=sites)
     if part != earlier:
         files.write(to / PART, files.with_sum(msgspec.json.format(msgspec.json.encode(part))))
     return part
+
+
+def shard_corpora(job: Job, ledger: Ledger, to: Path, only: Collection[Language] = ()) -> JobPart:
+    """Write the shards of a job's corpora, and no file about them; with `only`, those of two languages."""
+    verdicts = _verdicts(ledger)
+    headers = [one for one in corpus_headers(job.languages(), 0.0) if len(one.languages) == 2]
+    sources: set[Url] = set()
+    corpora = tuple(
+        _write_corpus(job, Findings(ledger), verdicts, header, to, sources)
+        for header in headers
+        if not only or set(header.languages) == set(only)
+    )
+    figures = _figures(job, ledger)
+    return msgspec.structs.replace(
+        figures, corpora=corpora, source_pages=len(sources), licences=dict(ledger.licences(sources))
+    )
 
 
 def check_shards(folder: Path) -> str:
@@ -161,10 +186,15 @@ def _read(folder: Path) -> JobPart | None:
         return None
 
 
-def _fingerprint(job: Job, findings: Findings, verdicts: Verdicts) -> str:
+def _fingerprint(job: Job, ledger: Ledger) -> str:
     """Of all that the shards depend on."""
-    asked = msgspec.json.encode((job.judge, job.languages(), job.export.accepted_only, verdicts), order="sorted")
-    return blake2b(_FORMAT + asked + findings.fingerprint(), digest_size=16).hexdigest()
+    asked = (job.judge, job.languages(), job.export.accepted_only, _verdicts(ledger))
+    encoded = msgspec.json.encode(asked, order="sorted")
+    return blake2b(_FORMAT + encoded + Findings(ledger).fingerprint(), digest_size=16).hexdigest()
+
+
+def _verdicts(ledger: Ledger) -> Verdicts:
+    return VerdictHistory(ledger.path.with_name(VERDICTS)).standing()
 
 
 def _write_corpus(
@@ -198,10 +228,11 @@ def _write_corpus(
                 write_pair(page_pair_keys(pair), pair.score, pack(pair))
                 pairs += 1
             rows.append(SiteRows(site, pairs, segments))
-    counts: Counts = shard_counts(segments_shard(to, languages))
+    counts = shard_counts(segments_shard(to, languages))
     rejected = {str(reason): count for reason, count in sorted(good_enough.rejections.items())}
+    rejected_pairs = {str(reason): count for reason, count in sorted(good_enough.rejected_pairs.items())}
     page_pairs = sum(one.page_pairs for one in rows)
-    return CorpusPart(languages, counts.rows, counts.near, page_pairs, rejected, tuple(rows))
+    return CorpusPart(languages, counts.rows, counts.near, page_pairs, rejected, rejected_pairs, tuple(rows))
 
 
 def _page_pairs(pairs: Iterable[PagePair], *, turned: bool) -> Iterator[PagePair]:
@@ -228,23 +259,27 @@ def turned_segments(pair: SegmentPair) -> SegmentPair:
     return SegmentPair(pair.url_b, pair.url_a, pair.b, pair.a, pair.score, kind, scores, pair.flags)
 
 
-def _part(job: Job, ledger: Ledger, corpora: tuple[CorpusPart, ...], fingerprint: str, *, running: bool) -> JobPart:
-    findings, summary, times = Findings(ledger), summarise(ledger), fetch_times(ledger)
+def turned_unit(unit: TranslationUnit) -> TranslationUnit:
+    sources = tuple(
+        UnitSource(s.url_b, s.url_a, s.paragraph_b, s.paragraph_a, s.sentence_b, s.sentence_a) for s in unit.sources
+    )
+    return TranslationUnit(turned_segments(unit.pair), sources, unit.variants)
+
+
+def _figures(job: Job, ledger: Ledger) -> JobPart:
+    """What a card says of a job, but for its corpora."""
+    findings, summary = Findings(ledger), summarise(ledger)
     return JobPart(
-        fingerprint=fingerprint,
         languages=tuple(job.languages()),
         formats=tuple(job.export.formats),
         thresholds=msgspec.to_builtins(job.judge),
         origin=Origin.ARCHIVE if job.warc else Origin.REPLAY if job.replay else Origin.CRAWL,
-        state="running" if running else summary.ended or "interrupted",
-        first_fetch=times.first,
-        last_fetch=times.last,
+        first_fetch=summary.began,
+        last_fetch=summary.finished,
         opt_outs=summary.skipped_for(Reason.OPT_OUT),
         robots=summary.skipped_for(Reason.ROBOTS),
         machine_translated=findings.refusals().get("machine-translated", 0),
         duplicate_pages=len(findings.duplicates()),
-        corpora=corpora,
-        sites=tuple(_sites(ledger, corpora)),
     )
 
 

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from bitrawl.assemble import fetching
 from bitrawl.assemble.discovery import site_check, site_judges
+from bitrawl.assemble.fetching import POLITE, FetchPolicy
+from bitrawl.crawl.fetch import understand
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.loop import objection
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.visit import understand
 from bitrawl.discover.site_check import CheckSettings
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
 from bitrawl.model import OPT_OUTS, Language, Lease, Link, LinkKind, Page, Skip, Visit
@@ -91,22 +92,20 @@ class SiteChecks:
         return Visit(Lease(link, 1.0), outcome, answer.status)
 
 
-class Asked(NamedTuple):
-    """What a user asks to be checked, and how."""
+class SiteQuestion(NamedTuple):
+    """Which sites are to be checked, and how."""
 
     urls: tuple[Url, ...]
     languages: tuple[Language, ...]
     replay: tuple[Path, ...] = ()  # archives in place of the web
     max_downloads: int = CheckSettings().max_downloads
-    delay: float = 1.0
-    contact: str = ""
-    allow_private: bool = False
+    policy: FetchPolicy = POLITE
 
 
-async def check_sites(asked: Asked) -> AsyncIterator[SiteVerdict]:
+async def check_sites(asked: SiteQuestion) -> AsyncIterator[SiteVerdict]:
     """One verdict for each host, as they come. With archives and no URLs, the home pages in them are checked."""
     async with AsyncExitStack() as stack:
-        urls, delay = asked.urls, asked.delay
+        urls, delay = asked.urls, asked.policy.delay
         if asked.replay:
             files = warc_files(list(asked.replay))
             archives = stack.enter_context(open_archives(files, fetching.codec()))
@@ -114,7 +113,7 @@ async def check_sites(asked: Asked) -> AsyncIterator[SiteVerdict]:
             urls, delay = urls or tuple(home_pages(archives)), 0.0
             robots = RobotsFetcher(web, InMemoryRobots(), fetching.SystemClock(), pause=0.0)
         else:
-            live, wrap = fetching.loose_web(allow_private=asked.allow_private, contact=asked.contact, pause=delay)
+            live, wrap = fetching.loose_web(asked.policy)
             robots = wrap(await stack.enter_async_context(live))
         judges = site_judges(robots.sitemaps)
         settings = CheckSettings(max_downloads=asked.max_downloads)

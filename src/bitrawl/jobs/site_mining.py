@@ -6,7 +6,6 @@ tries again.
 
 import asyncio
 import hashlib
-import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
@@ -15,15 +14,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl import files
-from bitrawl.child import Failure, FailureKind
-from bitrawl.corpus.judging import from_partial_pages
-from bitrawl.errors import StoreError
+from bitrawl.facts import Doing, Step
 from bitrawl.jobs.worker import Languages, MiningWorkers
-from bitrawl.mining import AlignedPair, Doing, PairedSite, Step
+from bitrawl.mine.findings import SiteFindings
+from bitrawl.mine.judging import from_partial_pages
+from bitrawl.mine.stages import AlignedPair, PairedSite
 from bitrawl.model import PagePair, Reason, Skip, Stage, pack
+from bitrawl.page.sandbox import Rejects
+from bitrawl.process import Failure, FailureKind
 from bitrawl.protocols import Clock
-from bitrawl.store.findings import AlignmentKey, Findings, SiteFindings, made_from
+from bitrawl.store.findings import AlignmentKey, Findings, made_from
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.template import Template
 from bitrawl.url import Url
@@ -32,7 +32,6 @@ from bitrawl.url import Url
 # hundred pages.
 SAMPLE = 200
 BATCH = 32  # pairs: a batch of pages of 50 kB needs some 100 MB; judgement
-KEPT_INPUTS = 100  # of what failed; judgement
 
 Watch = Callable[[Doing | None], None]
 """Is told what is being done; None when nothing is."""
@@ -66,7 +65,7 @@ class SiteMiner:
         self._workers = workers
         self._clock = clock
         self._settings = settings
-        self._rejected = rejected
+        self._rejects = Rejects(rejected)
         self._watch = watch
 
     async def mine(self, site: str, *, known_pairs: bool = False) -> MinedSite:
@@ -183,17 +182,10 @@ class SiteMiner:
         return Skip(url, stage, _REASONS[failure.kind], f"{about}{failure.detail}"[:500])
 
     def _keep_input(self, pair: PagePair, failure: Failure) -> None:
-        """The two pages and the trace, for whoever mends it; bounded in number."""
-        name = _hash(f"{pair.url_a} {pair.url_b}".encode()).hex()
         about = {"url_a": pair.url_a, "url_b": pair.url_b, "detail": failure.detail, "trace": failure.trace}
-        try:
-            if self._rejected.is_dir() and sum(1 for _ in self._rejected.glob("*.json")) >= KEPT_INPUTS:
-                return
-            pages = (self._ledger.page(pair.url_a), self._ledger.page(pair.url_b))
-            files.write(self._rejected / f"{name}.pages", pack(tuple(page for page in pages if page is not None)))
-            files.write(self._rejected / f"{name}.json", json.dumps(about, indent=1))
-        except StoreError as error:
-            _log.warning("the input of a failed alignment cannot be kept: %s", error)
+        pages = (self._ledger.page(pair.url_a), self._ledger.page(pair.url_b))
+        body = pack(tuple(page for page in pages if page is not None))
+        self._rejects.keep(f"{_hash(f'{pair.url_a} {pair.url_b}'.encode()).hex()}.pages", body, about)
 
     def _context(self, languages: Languages, sample: Sequence[PagePair], template: Template) -> bytes:
         """Of all that the segments of a pair depend on but the pair."""

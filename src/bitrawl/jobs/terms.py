@@ -10,15 +10,23 @@ from typing import IO
 import numpy as np
 
 from bitrawl.corpus.naming import corpus_headers
-from bitrawl.corpus.term_files import MOST_EXAMPLES, TermExample, TermFormat, TermPair, write
-from bitrawl.corpus.term_pairs import FoundPair, find_pairs, segments_with
+from bitrawl.corpus.terms import (
+    MOST_EXAMPLES,
+    FoundPair,
+    TermExample,
+    TermFormat,
+    TermPair,
+    find_pairs,
+    segments_with,
+    write,
+)
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.export import corpus_units
 from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.model import Language, TranslationUnit, Unpacker, pack
+from bitrawl.store.facts import language_pairs
 from bitrawl.store.findings import Findings
-from bitrawl.text.keyness import Keyness, general_rates
-from bitrawl.text.phrases import Ints, Phrases, Texts
+from bitrawl.text.frequencies import Ints, Keyness, Phrases, Texts, general_rates
 
 __all__ = ["MIN_SCORE", "MOST_TERMS", "TermExample", "TermFormat", "TermPair", "bilingual_terms", "write"]
 
@@ -82,7 +90,7 @@ def _counts(where: JobFolder) -> dict[str, int]:
         findings = Findings(ledger)
         if not findings.begun():
             raise not_mined(where.path, ledger)
-        return {name: segments for name, (_, segments) in findings.counts().items()}
+        return {pair.name: pair.segments for pair in language_pairs(ledger)}
     finally:
         ledger.close()
 

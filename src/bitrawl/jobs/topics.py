@@ -8,26 +8,22 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
-from xml.parsers import expat
 
-import msgspec
-
+from bitrawl.assemble.fetching import POLITE, FetchPolicy
 from bitrawl.assemble.topics import Examples
 from bitrawl.config import Job
+from bitrawl.corpus.jsonl import Languages, TextPair, read_sentences
+from bitrawl.corpus.tmx import read_tmx
 from bitrawl.errors import ConfigError
-from bitrawl.files import NO_JSON
 from bitrawl.jobs.export import corpus_units
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.pages import SUFFIXES, loose_pages
-from bitrawl.languages import claimed_language, language_name, same_language
-from bitrawl.model import UNDETERMINED, Language, Page, Paragraph, Skip
+from bitrawl.languages import language_name, same_language
+from bitrawl.model import Language, Page, Paragraph, Skip
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url
 
 PLAIN_SUFFIXES = frozenset((".txt", ".text", ".md"))
-_CHUNK = 1 << 16
-Languages = tuple[Language, Language]
-TextPair = tuple[str, str]
 
 
 async def read_examples(job: Job) -> Examples:
@@ -52,7 +48,7 @@ async def _texts(job: Job, sources: Sequence[str], flag: str) -> dict[Language, 
 
 
 async def topic_pages(
-    sources: Sequence[str], stdin: BinaryIO, *, allow_private: bool = False, asked: Sequence[Language] = ()
+    sources: Sequence[str], stdin: BinaryIO, *, policy: FetchPolicy = POLITE, asked: Sequence[Language] = ()
 ) -> AsyncIterator[tuple[str, Page | Skip]]:
     """Pages of HTML files, folders, jobs and URLs as `loose_pages` gives them; a plain text file is a page too."""
     identifier: NgramLanguageIdentifier | None = None
@@ -66,7 +62,7 @@ async def topic_pages(
         if path.is_dir() and not (plain or html or JobFolder(path).ledger.exists()):
             raise ConfigError(f"{path} holds no texts; put .txt or .html files about the topic there")
         if not plain or html:
-            async for named in loose_pages([source], stdin, allow_private=allow_private, asked=asked):
+            async for named in loose_pages([source], stdin, policy=policy, asked=asked):
                 yield named
 
 
@@ -123,7 +119,7 @@ def _segment_texts(source: Path, languages: Languages) -> Iterator[TextPair]:
         )
     try:
         with gzip.open(source, "rb") if source.suffix == ".gz" else source.open("rb") as file:
-            reader = _tmx_pairs if name.endswith(".tmx") else _jsonl_pairs
+            reader = read_tmx if name.endswith(".tmx") else read_sentences
             for written, texts in reader(file, source):  # type: ignore[arg-type]
                 yield from _ordered(written, texts, languages)
     except OSError as error:
@@ -137,88 +133,3 @@ def _ordered(written: Languages, texts: TextPair, languages: Languages) -> Itera
         yield texts
     elif same_language(written[0], languages[1]) and same_language(written[1], languages[0]):
         yield texts[1], texts[0]
-
-
-class _Line(msgspec.Struct):
-    text_a: str
-    text_b: str
-    lang_a: str = ""
-    lang_b: str = ""
-
-
-def _jsonl_pairs(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TextPair]]:
-    decoder = msgspec.json.Decoder(_Line)
-    for number, line in enumerate(file, 1):
-        try:
-            read = decoder.decode(line)
-        except NO_JSON as error:
-            message = f"{source}, line {number}: {error}; give the sentences.jsonl of a corpus"
-            raise ConfigError(message) from error
-        yield (claimed_language(read.lang_a), claimed_language(read.lang_b)), (read.text_a, read.text_b)
-
-
-def _tmx_pairs(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TextPair]]:
-    reader = _TmxReader(source)
-    try:
-        while chunk := file.read(_CHUNK):
-            reader.parser.Parse(chunk, False)
-            yield from reader.taken()
-        reader.parser.Parse(b"", True)
-    except expat.ExpatError as error:
-        raise ConfigError(f"{source}, line {error.lineno}: this is no TMX ({error}); export it again") from error
-    except (ValueError, LookupError) as error:
-        raise ConfigError(f"{source} is in an encoding that cannot be read ({error}); save it as UTF-8") from error
-    yield from reader.taken()
-
-
-_MOST_VARIANTS = 200  # of a unit: more than there are languages in any corpus; each is paired with each
-
-
-class _TmxReader:
-    """Unit by unit. A file that declares entities is refused, and nothing is loaded from elsewhere."""
-
-    def __init__(self, source: Path) -> None:
-        self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True
-        self.parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-        self.parser.EntityDeclHandler = self._refuse
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._characters
-        self._source = source
-        self._variants: list[tuple[Language, str]] = []
-        self._language = UNDETERMINED
-        self._text: list[str] | None = None
-        self._units: list[tuple[Languages, TextPair]] = []
-
-    def taken(self) -> list[tuple[Languages, TextPair]]:
-        """What was read since the last time."""
-        units, self._units = self._units, []
-        return units
-
-    def _refuse(self, *_: object) -> None:
-        raise ConfigError(f"{self._source} declares XML entities; export it without a DTD")
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag == "tuv":
-            self._language = claimed_language(attributes.get("xml:lang") or attributes.get("lang", ""))
-        elif tag == "seg":
-            self._text = []
-
-    def _characters(self, text: str) -> None:
-        if self._text is not None:
-            self._text.append(text)
-
-    def _end(self, tag: str) -> None:
-        if tag == "seg" and self._text is not None:
-            self._variants.append((self._language, "".join(self._text)))
-            self._text = None
-            if len(self._variants) > _MOST_VARIANTS:
-                raise ConfigError(
-                    f"{self._source} has a unit with more than {_MOST_VARIANTS} variants; export it again"
-                )
-        elif tag == "tu":
-            for number, (language, text) in enumerate(self._variants):
-                for other, translation in self._variants[number + 1 :]:
-                    self._units.append(((language, other), (text, translation)))
-            self._variants = []

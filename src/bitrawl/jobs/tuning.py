@@ -7,8 +7,8 @@ from bitrawl import config
 from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.store.statistics import perplexities
-from bitrawl.topic.perplexity import boundaries
+from bitrawl.store.facts import perplexities
+from bitrawl.topic.judge import boundaries
 
 
 class Buckets(NamedTuple):

@@ -7,14 +7,14 @@ from typing import Self
 
 import msgspec
 
-from bitrawl.align.pages import translated_part
 from bitrawl.assemble.mining import miner as new_miner
-from bitrawl.child import ATTEMPTS, Children, Failure, Limits, Report, Service
 from bitrawl.config import Job
 from bitrawl.errors import ChildError
 from bitrawl.jobs.export import write_corpus
-from bitrawl.mining import AlignedPair, Miner, PairedSite
+from bitrawl.mine.aligned_pages import translated_part
+from bitrawl.mine.stages import AlignedPair, Miner, PairedSite
 from bitrawl.model import Language, Page, PagePair, Unpacker, pack
+from bitrawl.process import ATTEMPTS, Children, Failure, Limits, Report, Service
 from bitrawl.store.findings import Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.text.template import Template, relabel

@@ -3,22 +3,131 @@
 They are evidence, not yet pairs: hreflang is wrong on a third of the sites that have it, and what looks like a switcher
 may lead to a course in French. Other modules check whether the declaration is returned and which language the text is
 in.
+
+Recognises link texts that name a language: endonyms, names in other languages, codes, short phrases around them.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource
 from bitrawl.page.head import Attributes, Head
-from bitrawl.page.language_names import MAX_LENGTH, LanguageNames, Naming, Reading
 from bitrawl.page.links import Anchor
-from bitrawl.text.language_names import language_code
+from bitrawl.text.language_names import NamedLanguage, language_code, language_table, spaced
 from bitrawl.url import Url
-from bitrawl.urls.marks import address_languages, mark_language
+from bitrawl.urls.tokens import address_languages, mark_language
+
+MAX_WORDS = 4  # "Switch to English", "Version en français", "Lue lisää suomeksi". More words make a sentence.
+MAX_LENGTH = 40  # Characters; judgement: four long words.
+
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_STEM = 4  # An inflected form must begin with at least this many letters of the endonym; judgement.
+
+
+class Naming(IntEnum):
+    """How a text names a language, from the least to the most certain."""
+
+    PHRASE = 1  # a name or an inflected endonym among a few other words
+    CODE = 2
+    NAME = 3  # in another language
+    ENDONYM = 4
+
+
+class LanguageReading(NamedTuple):
+    """A language that a text names, as a lower-case BCP 47 code."""
+
+    code: str
+    naming: Naming
+
+
+class LanguageNames:
+    """The table of names, ready for lookups."""
+
+    def __init__(self, languages: list[NamedLanguage]) -> None:
+        self._names: dict[str, LanguageReading] = {}
+        self._stems: dict[str, str] = {}
+        for code, endonyms, others in languages:
+            self._names.update(dict.fromkeys(others, LanguageReading(code, Naming.NAME)))
+            for name in endonyms:
+                self._names[name] = LanguageReading(code, Naming.ENDONYM)
+                self._add_stem(name, code)
+        self._words = {word for name in self._names for word in name.split(" ")}
+        self.read = lru_cache(maxsize=8192)(self._read)
+
+    @classmethod
+    def load(cls) -> "LanguageNames":
+        """The table in the package."""
+        return cls(language_table())
+
+    def _add_stem(self, name: str, code: str) -> None:
+        """Add the part of an endonym that inflection leaves, to find "po polsku" and "по-русски"; "" if two languages
+        share it.
+        """
+        stem = name[:-2] if len(name) > _STEM + 2 else name[:-1]
+        if len(stem) >= _STEM and name.isalpha():
+            base = code.partition("-")[0]
+            self._stems[stem] = base if self._stems.get(stem, base) == base else ""
+
+    def _read(self, text: str) -> LanguageReading | None:
+        """None if the text names no language, or says too much else."""
+        if len(text) > MAX_LENGTH:
+            return None
+        key = spaced(text)
+        words = key.split(" ")
+        whole = self._names.get(key)
+        if whole is not None and _tells(key):
+            return whole
+        if code := language_code(key if len(words) == 1 else text.strip(" ()[]|/")):
+            return LanguageReading(code, Naming.CODE)
+        return self._phrase(words) if len(words) <= MAX_WORDS else None
+
+    def _phrase(self, words: list[str]) -> LanguageReading | None:
+        if self._words.isdisjoint(words):
+            return self._altered(words)
+        for length in range(len(words), 0, -1):  # the longest name first: "norsk nynorsk" before "norsk"
+            for start in range(len(words) - length + 1):
+                found = self._names.get(" ".join(words[start : start + length]))
+                if found and (length > 1 or _tells(words[start], 4)):
+                    return LanguageReading(found.code, Naming.PHRASE)
+        return self._altered(words)
+
+    def _altered(self, words: list[str]) -> LanguageReading | None:
+        for word in words:
+            if code := self._inflected(word) or self._prefixed(word):
+                return LanguageReading(code, Naming.PHRASE)
+        return None
+
+    def _inflected(self, word: str) -> str:
+        """Finds an endonym's stem with up to five more letters: "magyarul", "française", "українською"."""
+        for length in range(len(word), max(_STEM, len(word) - 5) - 1, -1):
+            if code := self._stems.get(word[:length]):
+                return code
+        return ""
+
+    def _prefixed(self, word: str) -> str:
+        """Finds a name with a few characters around it in scripts without spaces: "英文版", "한국어판"."""
+        if word.isascii() or not _UNSPACED.fullmatch(word) or len(word) > 2 * MAX_WORDS:
+            return ""
+        for length in range(len(word) - 1, 1, -1):
+            for start in range(len(word) - length + 1):
+                if found := self._names.get(word[start : start + length]):
+                    return found.code
+        return ""
+
+
+def _tells(word: str, letters: int = 3) -> bool:
+    """Whether the word is long enough.
+
+    Two Latin letters are a code or chance, even if some language calls Ga by them.
+    """
+    return len(word) >= letters or not word.isascii()
+
 
 MAX_ALTERNATES = 1000  # Per page; judgement: more than there are locales.
 MAX_RUN = 400  # Wikipedia's longest lists of languages have 350.
@@ -113,7 +222,7 @@ class _Switchers:
         self._named: dict[str, bool] = {}  # by the words on an element
 
     def read(self, anchors: Sequence[Anchor]) -> Iterator[Alternate]:
-        run: list[tuple[Anchor, Reading]] = []
+        run: list[tuple[Anchor, LanguageReading]] = []
         for anchor in anchors:
             if (hreflang := anchor.attributes.get("hreflang")) and (said := _tag(hreflang)):
                 # Drupal writes the page's own language on every link.
@@ -129,7 +238,7 @@ class _Switchers:
                 run = []
         yield from self._accepted(run)
 
-    def _reading(self, anchor: Anchor) -> Reading | None:
+    def _reading(self, anchor: Anchor) -> LanguageReading | None:
         """The language that the anchor names, by attribute, text, picture, class or URL; None for most anchors."""
         if len(anchor.text) > MAX_LENGTH:
             return None
@@ -138,12 +247,12 @@ class _Switchers:
             for key in _SAID_IN:
                 said = attributes.get(key)
                 if said and _TAG.fullmatch(tag := _tag(said)) and tag not in _NO_LANGUAGE:
-                    return Reading(tag, Naming.CODE)
+                    return LanguageReading(tag, Naming.CODE)
         for text in (anchor.text, anchor.image_alt, attributes.get("title"), attributes.get("aria-label")):
             if text and (reading := self._names.read(text)):
                 return reading
         code = self._code_beside(anchor)
-        return Reading(code, Naming.PHRASE) if code else None
+        return LanguageReading(code, Naming.PHRASE) if code else None
 
     def _code_beside(self, anchor: Anchor) -> str:
         """If no text names a language: a flag, a class or, within a switcher, the URL."""
@@ -155,7 +264,7 @@ class _Switchers:
         marks = address_languages(anchor.url, self._head.url) - self._own_marks
         return next(iter(marks)) if len(marks) == 1 and self._in_switcher(anchor.node) else ""
 
-    def _accepted(self, run: list[tuple[Anchor, Reading]]) -> Iterator[Alternate]:
+    def _accepted(self, run: list[tuple[Anchor, LanguageReading]]) -> Iterator[Alternate]:
         if not run:
             return
         together = len({reading.code for _, reading in run}) > 1 and self._is_switcher(run)
@@ -166,7 +275,7 @@ class _Switchers:
             elif (together and reading.naming > Naming.PHRASE) or self._speaks_for_itself(anchor, reading):
                 yield Alternate(anchor.url, code, _source(anchor))
 
-    def _said_by_url(self, url: Url, reading: Reading) -> str:
+    def _said_by_url(self, url: Url, reading: LanguageReading) -> str:
         """Where "Ireland" leads to /en-ie/, the URL is more exact than the anchor."""
         marks = address_languages(url, self._head.url)
         if reading.naming is Naming.ENDONYM or len(marks) != 1 or marks <= address_languages(self._head.url):
@@ -174,7 +283,7 @@ class _Switchers:
         (mark,) = marks
         return reading.code if mark.partition("-")[0] == reading.code.partition("-")[0] else mark
 
-    def _is_switcher(self, run: list[tuple[Anchor, Reading]]) -> bool:
+    def _is_switcher(self, run: list[tuple[Anchor, LanguageReading]]) -> bool:
         """Whether a list of languages is a switcher.
 
         If the names are foreign to their languages, it might be a list of courses. So it must contain the page's own
@@ -187,7 +296,7 @@ class _Switchers:
             for anchor, reading in run
         )
 
-    def _speaks_for_itself(self, anchor: Anchor, reading: Reading) -> bool:
+    def _speaks_for_itself(self, anchor: Anchor, reading: LanguageReading) -> bool:
         """Whether a lone anchor is enough.
 
         It must name another language on the same site, by its endonym or with its mark in the URL. The code of a

@@ -1,16 +1,26 @@
-"""What a document declares outside its text, collected once: metas, links, JSON-LD, base, HTTP links."""
+"""What a document declares outside its text, collected once: metas, links, JSON-LD, base, HTTP links.
+
+What a page says about itself: description, author, date, licence, languages.
+
+What a page asks of robots: meta robots, X-Robots-Tag, and the opt-outs from AI and from text and data mining.
+
+Marks of machine translation: that this page is one, not that its site offers some.
+"""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bitrawl.errors import UrlError
-from bitrawl.model import Capture
+from bitrawl.model import Capture, Directive, Metadata
 from bitrawl.url import Url
 
 # Judgements.
@@ -182,3 +192,236 @@ def _records(text: str) -> Iterator[dict[str, Any]]:
             stack.extend(reversed(value.values()))
         elif isinstance(value, list):
             stack.extend(reversed(value))
+
+
+MAX_TEXT = 2000  # Characters of a description or a list of keywords that are kept; judgement.
+
+_DATES = (
+    *("article:published_time", "og:published_time", "datepublished", "dc.date.issued", "dcterms.issued"),
+    *("dcterms.created", "dc.date.created", "dc.date", "dcterms.date", "citation_publication_date", "citation_date"),
+    *("parsely-pub-date", "sailthru.date", "article.published", "publish-date", "publishdate", "publication_date"),
+    *("pubdate", "date", "datecreated", "og:updated_time", "article:modified_time", "dcterms.modified"),
+)
+_ISO = re.compile(
+    r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)?\s*(Z|[+-]\d{2}:?\d{2})?)?)?)?"
+)
+_YEAR_FIRST = re.compile(r"(\d{4})[/.]?(\d{2})[/.]?(\d{2})(?!\d)")
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)")  # where dots are used, the day comes first
+_CC = re.compile(r"https?://(?:www\.)?creativecommons\.org/(?:licenses|publicdomain)/", re.IGNORECASE)
+
+
+def read_metadata(head: Head, tree: LexborHTMLParser, capture: Capture) -> Metadata:
+    """Metadata as the page states it. If it states a thing twice, the more specific way wins."""
+    return Metadata(
+        description=head.first("description", "og:description", "twitter:description", "dc.description")[:MAX_TEXT],
+        keywords=(head.first("keywords", "news_keywords") or ", ".join(head.all("article:tag")))[:MAX_TEXT],
+        author=_author(head)[:MAX_TEXT],
+        date=_date(head, tree),
+        licence=_licence(head)[:MAX_TEXT],
+        html_lang=head.language,
+        content_language=(
+            capture.header("content-language") or head.first("content-language", "language", "dc.language")
+        )[:200],
+        locale=head.first("og:locale"),
+        other_locales=tuple(dict.fromkeys(head.all("og:locale:alternate"))),
+    )
+
+
+def canonical(head: Head) -> Url | None:
+    """The URL that the page declares as its own. The first valid one counts."""
+    for link in head.related("canonical"):
+        if url := head.resolve(link["href"]):
+            return url
+    return None
+
+
+def iso_date(text: str) -> str:
+    """ISO 8601 if the order of day and month is clear; otherwise the text as it is."""
+    text = " ".join(text.split())[:100]
+    if match := _ISO.fullmatch(text):
+        day = "-".join(part for part in match.groups()[:3] if part)
+        return f"{day}T{match[4]}{match[5] or ''}" if match[4] else day
+    if match := _YEAR_FIRST.match(text):
+        return _real(match[1], match[2], match[3]) or text
+    if match := _DOTTED.match(text):
+        return _real(match[3], match[2], match[1]) or text
+    try:
+        return parsedate_to_datetime(text).isoformat()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return text
+
+
+def _real(year: str, month: str, day: str) -> str:
+    try:
+        return datetime(int(year), int(month), int(day), tzinfo=UTC).date().isoformat()
+    except ValueError:
+        return ""
+
+
+def _author(head: Head) -> str:
+    said = head.first("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author")
+    if said and not said.startswith(("http://", "https://")):
+        return said
+    return _said(head, "author", "creator") or said
+
+
+def _date(head: Head, tree: LexborHTMLParser) -> str:
+    said = head.first(*_DATES[:1]) or _said(head, "datePublished") or head.first(*_DATES[1:])
+    if not said:
+        marked = tree.css_first("time[pubdate],time[itemprop=datePublished],[itemprop=datePublished][content]")
+        node = marked or tree.css_first("article time[datetime],time[datetime]")
+        if node is not None:
+            said = node.attributes.get("datetime") or node.attributes.get("content") or node.text()
+    return iso_date(said) if said else ""
+
+
+def _licence(head: Head) -> str:
+    for link in (*head.related("license"), *head.related("licence")):
+        return str(head.resolve(link["href"]) or link["href"])
+    if said := head.first("dcterms.license", "dc.license") or _said(head, "license"):
+        return said
+    for node, attributes in head.marked:
+        href = attributes.get("href", "")
+        if node.tag == "a" and href and ("license" in attributes.get("rel", "").lower().split() or _CC.match(href)):
+            return str(head.resolve(href) or href)
+    return head.first("dcterms.rights", "dc.rights")
+
+
+def _said(head: Head, *keys: str) -> str:
+    """The first text, or name or URL of an object, that JSON-LD has under one of the keys."""
+    for key in keys:
+        for record in head.records:
+            if text := _text(record.get(key)):
+                return text
+    return ""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        value = value[0] if value else ""
+    if isinstance(value, dict):
+        value = value.get("name") or value.get("url") or value.get("@id") or value.get("@value")
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+AGENT = "bitrawl"
+"""The name that a directive uses to address this crawler."""
+
+_MEANINGS = {
+    "noindex": (Directive.NOINDEX,),
+    "nofollow": (Directive.NOFOLLOW,),
+    "none": (Directive.NOINDEX, Directive.NOFOLLOW),
+    "noai": (Directive.NOAI,),
+}
+# Directives with a value of their own. Here the colon does not follow an agent's name.
+_VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
+_AGENT = re.compile(r"\s*([\w\-]+)\s*:\s*(.*)", re.DOTALL)
+
+
+def directives(head: Head | None, capture: Capture) -> tuple[Directive, ...]:
+    """Sorted by name. Whether to obey them is decided elsewhere."""
+    found: set[Directive] = set()
+    for key, value in capture.headers:
+        name = key.lower()
+        if name == "x-robots-tag":
+            found.update(_addressed(value))
+        elif name == Directive.TDM_RESERVATION and value.strip() == "1":
+            found.add(Directive.TDM_RESERVATION)
+    for name, content in head.metas if head else ():
+        if name in ("robots", AGENT):
+            found.update(_meanings(content))
+        elif name == Directive.TDM_RESERVATION and content == "1":
+            found.add(Directive.TDM_RESERVATION)
+    return tuple(sorted(found))
+
+
+def _addressed(value: str) -> set[Directive]:
+    """The directives of one header line that apply to everybody or to us.
+
+    An agent's name applies until the next one.
+    """
+    found: set[Directive] = set()
+    agent = AGENT
+    for part in value.split(","):
+        directive = part
+        match = _AGENT.fullmatch(part)
+        if match and match[1].lower() not in _VALUED:
+            agent, directive = match[1].lower(), match[2]
+        if agent in (AGENT, "*"):
+            found |= _meanings(directive)
+    return found
+
+
+def _meanings(content: str) -> set[Directive]:
+    return {meaning for word in re.split(r"[\s,;]+", content.lower()) for meaning in _MEANINGS.get(word, ())}
+
+
+# URLs under which translation services show other people's pages.
+_PROXIES = (
+    *(".translate.goog", "translate.googleusercontent.com", "translate.google.com", "translated.turbopages.org"),
+    *("translate.yandex.net", "translatoruser-int.com", "translatetheweb.com", "microsofttranslator.com"),
+)
+# Traces in a document that went through Google Translate, in a browser or through its older proxy.
+_TRACES = {
+    "google-translate": 'html[class~="translated-ltr"],html[class~="translated-rtl"],body[class~="translated-ltr"],'
+    'body[class~="translated-rtl"],span.google-src-text,font[style*="vertical-align: inherit"] > font',
+    "machine-translated-from": '[rel~="machine-translated-from"]',
+    "transposh": "span.tr_[data-source=auto],span.tr_[source='1']",
+}
+_TRACED = frozenset(("html", "body", "span", "font"))
+# Services that publish a translated copy of each page under the site's own URLs. Their script is also on the original,
+# so it counts only if the page is known not to be the original.
+_COPIERS = (
+    "gtranslate",
+    "weglot",
+    "transposh",
+    "bablic",
+    "linguise",
+    "conveythis",
+    "autoglot",
+    "localizejs",
+    "clonable",
+)
+_ORIGINAL = re.compile(
+    r"[\"']?(?:default_?language|original_?language|language_?from|source_?language)[\"']?"
+    r"\s*[:=]\s*[\"']([a-z]{2,3})\b",
+    re.IGNORECASE,
+)
+
+
+def machine_translation(head: Head, tree: LexborHTMLParser, html: str) -> tuple[str, ...]:
+    """The marks found, sorted. Empty for a page that a person may have written."""
+    traced = any(node.tag in _TRACED or "rel" in attributes for node, attributes in head.marked) or any(
+        "machine-translated-from" in link.get("rel", "").lower() for link in head.links
+    )
+    found = {name for name, selector in _TRACES.items() if traced and tree.css_first(selector) is not None}
+    host = urlsplit(head.url).hostname or ""
+    if host.endswith(_PROXIES):
+        found.add("proxy")
+    if head.first("translation-stats"):
+        found.add("translation-stats")
+    if head.first("ms.translationtype").upper() == "MT" or head.first("x-translated-by"):
+        found.add("declared")
+    if (copier := _copier(head, tree)) and _is_copy(head, html):
+        found.add(copier)
+    return tuple(sorted(found))
+
+
+def _copier(head: Head, tree: LexborHTMLParser) -> str:
+    """The service, if the URL of a script or style sheet, or a script itself, names it.
+
+    The text of a page may just be about it.
+    """
+    addresses = " ".join((*head.scripts, *(link.get("href", "") for link in head.links))).lower()
+    for name in _COPIERS:
+        if name in addresses or tree.scripts_contain(name):
+            return name
+    return ""
+
+
+def _is_copy(head: Head, html: str) -> bool:
+    """Whether the page is not in the language that the service translates from, or its default version is elsewhere."""
+    if (original := _ORIGINAL.search(html)) and head.language:
+        return original[1].lower() != re.split(r"[-_]", head.language.lower())[0]
+    defaults = [head.resolve(link["href"]) for link in head.related("alternate") if link.get("hreflang") == "x-default"]
+    return bool(defaults) and head.url not in defaults

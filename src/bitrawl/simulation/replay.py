@@ -2,6 +2,8 @@
 
 async with opened_replay([Path("site.warc.gz")]) as replay:
     trials = await replay.trials(settings, truth, replay.home_pages())
+
+Remembers what every strategy asks of an archive, so that it is computed only once.
 """
 
 import tempfile
@@ -17,11 +19,10 @@ from bitrawl.assemble.mining import pairing
 from bitrawl.assemble.strategies import strategy
 from bitrawl.config import UNFOCUSED, Job, Strategy
 from bitrawl.crawl.fetch import redirect_target
-from bitrawl.crawl.frontier import Frontier, Politeness
+from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
-from bitrawl.crawl.memory_queue import MemoryQueue
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.crawl.scope import Sites
+from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.model import (
     MAX_REDIRECTS,
@@ -41,19 +42,96 @@ from bitrawl.model import (
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer
-from bitrawl.simulation.cache import RememberedAnalyses, RememberedAnswers, RememberedScope
 from bitrawl.simulation.measure import SiteTrials, best_harvest, measure
-from bitrawl.simulation.trial import CountingFetcher, Replayed, ReplayLedger, Run, run_trial
-from bitrawl.simulation.truth import Truth, UrlPair, in_order
+from bitrawl.simulation.trial import (
+    CountingFetcher,
+    Replayed,
+    ReplayLedger,
+    ReplayRun,
+    Truth,
+    UrlPair,
+    in_order,
+    run_trial,
+)
 from bitrawl.store.analyses import Analyses
 from bitrawl.store.replay import Archives, ReplayFetcher, home_pages, open_archives, warc_files
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 
+KEPT_PAGES = 4000  # analysed pages in memory, about 150 kB each; the others are read from the cache on disk
+KEPT_BYTES = 256_000_000  # of bodies in memory; the others are read from the archive again; judgement
+_MISHAPS = frozenset(
+    {Reason.ANALYSIS_TIMEOUT, Reason.ANALYSIS_CRASH, Reason.KILLED}
+)  # A busy machine may cause these, so they are never stored on disk.
+
+
+class RememberedScope(Scope):
+    """Decides on each link once, because the links of an archive are the same for all strategies.
+
+    On apisix (1,653 fetches with 132,000 links), a replay takes 1.1 s of CPU instead of 1.5 s (2026-11).
+    """
+
+    def __init__(self, sites: Sites, seeds: Sequence[Url]) -> None:
+        super().__init__(sites, seeds)
+        self._known: dict[tuple[Url, Url | None, LinkKind, str], Skip | None] = {}
+
+    def refusal(self, link: Link) -> Skip | None:
+        """Decides as `Scope` does. Where a link was found matters only if it has parameters."""
+        key = (link.url, link.source if "?" in link.url else None, link.kind, link.rel)
+        if key not in self._known:
+            self._known[key] = super().refusal(link)
+        return self._known[key]
+
+
+class RememberedAnswers:
+    """Keeps answers in memory as long as they fit, because each strategy asks for them again."""
+
+    def __init__(self, inner: Fetcher) -> None:
+        self._inner = inner
+        self._answers: dict[Url, Capture | Skip] = {}
+        self._bytes = 0
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        known = self._answers.get(link.url)
+        if known is not None:
+            return known
+        answer = await self._inner.fetch(link)
+        size = len(answer.body) if isinstance(answer, Capture) else 0
+        if self._bytes + size <= KEPT_BYTES:
+            self._bytes += size
+            self._answers[link.url] = answer
+        return answer
+
+
+class RememberedAnalyses:
+    """Analyses each page once. After that it comes from memory, or from the cache on disk."""
+
+    def __init__(self, inner: Analyser, analyses: Analyses) -> None:
+        self._inner = inner
+        self._analyses = analyses
+        self._outcomes: dict[tuple[Url, bool], Page | Sitemap | Skip] = {}
+
+    async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
+        key = (capture.url, index)
+        known = self._outcomes.get(key)
+        if known is not None:
+            return known
+        outcome = self._analyses.get(capture.url, index=index)
+        mishap = False
+        if outcome is None:
+            outcome = await self._inner.analyse(capture, index=index)
+            mishap = isinstance(outcome, Skip) and outcome.reason in _MISHAPS
+            if not mishap:
+                self._analyses.put(capture.url, outcome, index=index)
+        if mishap or len(self._outcomes) < KEPT_PAGES:
+            self._outcomes[key] = outcome
+        return outcome
+
+
 _UNKEPT = OPT_OUTS | {Directive.NOINDEX}  # the loop drops pages with these directives
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class ReplaySettings(msgspec.Struct, frozen=True, kw_only=True):
     """How to replay an archive."""
 
     languages: tuple[Language, ...]
@@ -116,7 +194,7 @@ class Replay:
         self.analyser = analyser
         self._sites = sites
         self._scopes: dict[tuple[Url, ...], RememberedScope] = {}
-        self._references: dict[tuple[tuple[Url, ...], bool], Run] = {}
+        self._references: dict[tuple[tuple[Url, ...], bool], ReplayRun] = {}
 
     def home_pages(self) -> list[Url]:
         """Where a replay starts if you name no seeds."""
@@ -170,7 +248,11 @@ class Replay:
         return list(found.values())
 
     async def trials(
-        self, settings: Settings, truth: Truth, seeds: Sequence[Url], tell: Callable[[str, str], None] = lambda *_: None
+        self,
+        settings: ReplaySettings,
+        truth: Truth,
+        seeds: Sequence[Url],
+        tell: Callable[[str, str], None] = lambda *_: None,
     ) -> list[SiteTrials]:
         """Try every strategy on every site of the seeds.
 
@@ -187,7 +269,12 @@ class Replay:
         ]
 
     async def _site(
-        self, site: str, seeds: tuple[Url, ...], settings: Settings, truth: Truth, tell: Callable[[str, str], None]
+        self,
+        site: str,
+        seeds: tuple[Url, ...],
+        settings: ReplaySettings,
+        truth: Truth,
+        tell: Callable[[str, str], None],
     ) -> SiteTrials:
         tell(site, "exhaustively")
         reference = await self._reference(seeds, settings)
@@ -205,11 +292,11 @@ class Replay:
         best = best_harvest(truth.pairs, length)
         return SiteTrials(site, truth, length, pages, reachable, best, tuple(figures), reference.languages)
 
-    def strategy(self, name: str, settings: Settings) -> LinkScorer:
+    def strategy(self, name: str, settings: ReplaySettings) -> LinkScorer:
         """A new strategy, built as the settings ask."""
         return strategy(name, settings.languages, models=settings.models, weights=settings.weights)
 
-    async def _reference(self, seeds: tuple[Url, ...], settings: Settings) -> Run:
+    async def _reference(self, seeds: tuple[Url, ...], settings: ReplaySettings) -> ReplayRun:
         """Exhaustive breadth-first, which does not depend on the languages."""
         key = (seeds, settings.alternates)
         if key not in self._references:
@@ -218,7 +305,7 @@ class Replay:
             self._references[key] = run
         return self._references[key]
 
-    def prepared(self, seeds: Sequence[Url], settings: Settings) -> Callable[[LinkScorer], Replayed]:
+    def prepared(self, seeds: Sequence[Url], settings: ReplaySettings) -> Callable[[LinkScorer], Replayed]:
         """A function that makes a crawl of those seeds for any strategy."""
         analyser: Analyser = self.analyser if settings.alternates else _WithoutAlternates(self.analyser)
         scope = self._scopes.setdefault(tuple(seeds), RememberedScope(self._sites, seeds))

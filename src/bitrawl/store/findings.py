@@ -5,30 +5,11 @@ from hashlib import blake2b
 
 import msgspec
 
+from bitrawl.mine.findings import RefusedPair, SiteFindings
 from bitrawl.model import Language, PagePair, SegmentPair, Skip, Stage, pack
 from bitrawl.store.database import Blobs, compressor, stored_skip
 from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
-
-
-class RefusedPair(msgspec.Struct, frozen=True):
-    """Two pages that some evidence suggested as a pair, and why they were refused."""
-
-    url_a: Url
-    url_b: Url
-    reason: str
-
-
-class SiteFindings(msgspec.Struct, frozen=True):
-    """Everything that mining found on one site."""
-
-    site: str
-    pages: int  # how many pages it was mined from
-    pairs: tuple[PagePair, ...] = ()  # partial ones too: these are among the refusals as well
-    refusals: tuple[RefusedPair, ...] = ()
-    duplicates: dict[str, str] = {}  # from the copy to the page that it repeats
-    patterns: dict[str, int] = {}  # how the URLs of pairs differ, and how many pairs show it
-    made_from: str = ""  # see below
 
 
 class Mined(msgspec.Struct, frozen=True):
@@ -187,14 +168,6 @@ class Findings:
         ):
             digest.update(repr(row).encode())
         return digest.digest()
-
-    def counts(self) -> dict[str, tuple[int, int]]:
-        """The number of page pairs, without partial ones, and of all segment pairs, by languages ("en-fr")."""
-        rows = self._query(
-            "SELECT lang_a || '-' || lang_b, sum(NOT partial), coalesce(sum(count), 0) FROM pairs"
-            " LEFT JOIN alignments ON alignments.key = pairs.alignment GROUP BY 1 ORDER BY 1"
-        )
-        return {languages: (pairs, segments) for languages, pairs, segments in rows}
 
     def refusals(self) -> dict[str, int]:
         """How many pairs were refused, by reason."""

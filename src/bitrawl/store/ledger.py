@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from bitrawl.facts import LastRun, kept_doing, kept_end
 from bitrawl.model import (
     Lease,
     Link,
@@ -292,8 +293,11 @@ class Ledger:
         rows = self.database.query("SELECT file, max(offset) FROM fetches WHERE file IS NOT NULL GROUP BY file")
         return [WarcPlace(*row) for row in rows]
 
-    def remember(self, key: str, value: str | float) -> None:
-        """Store a fact about the whole job."""
+    def remember(self, key: str, value: str | float | msgspec.Struct | None) -> None:
+        """Store a fact about the whole job: a text, a number, or a value as JSON; None as an empty text."""
+        if isinstance(value, msgspec.Struct):
+            value = msgspec.json.encode(value).decode()
+        value = "" if value is None else value
         with self.transaction():
             self.database.query("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
@@ -301,6 +305,11 @@ class Ledger:
         """What `remember` stored; None for an unknown key."""
         row = self.database.one("SELECT value FROM meta WHERE key = ?", (key,))
         return row[0] if row else None
+
+    def last_run(self) -> LastRun:
+        """What was remembered of the last run, or of this one."""
+        verb, ended, doing = (str(self.recall(key) or "") for key in ("verb", "ended", "mining"))
+        return LastRun(verb or "mine", kept_end(ended), kept_doing(doing), float(self.recall("seconds") or 0))
 
     def _log(self, visit: Visit, language: str | None, outcome: str) -> None:
         lease, place = visit.lease, visit.place

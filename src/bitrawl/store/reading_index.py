@@ -13,8 +13,7 @@ from bitrawl.errors import StoreError
 from bitrawl.model import Language
 from bitrawl.store.findings import AlignmentKey
 from bitrawl.store.side_database import Layout, reading, storable
-from bitrawl.text.folding import folded
-from bitrawl.text.words import unspaced_count
+from bitrawl.text.words import folded, unspaced_count
 
 INDEX = "index.sqlite"
 """Its name in a job folder."""

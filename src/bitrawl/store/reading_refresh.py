@@ -11,13 +11,12 @@ import msgspec
 from bitrawl.files import discard
 from bitrawl.model import PagePair, SegmentPair, pair_key
 from bitrawl.store.database import Blobs, fault, is_locked, locked
+from bitrawl.store.facts import FetchOrder, page_title
 from bitrawl.store.findings import AlignmentKey, Findings
 from bitrawl.store.ledger import Ledger
 from bitrawl.store.reading_index import LAYOUT, PADDING, PLACE_BITS, is_spaced
 from bitrawl.store.side_database import connected, storable, transaction
-from bitrawl.store.statistics import FetchOrder, page_title
-from bitrawl.text.folding import folded
-from bitrawl.text.words import unspaced_count
+from bitrawl.text.words import folded, unspaced_count
 
 # Page pairs in a transaction: judgement. A kill repeats no more than these, and readers and writers wait for no more.
 _BATCH = 100

@@ -5,13 +5,36 @@ All modules of this folder cut URLs here. They differ in how finely: each model 
     pieces("FirstNations2-fra")   # First Nations 2 - fra
     runs("FirstNations2-fra")     # FirstNations 2 - fra
     words("FirstNations2-fra")    # FirstNations2 fra
+
+Language marks in a URL: where it names a language, and what is left without the marks.
+
+    skeleton(Url.parse("https://fr.example.org/news_fr.html"), Language("fr"))   # "example/news"
+    skeleton(Url.parse("https://www.example.org/news.php"), Language("en"))      # "example/news"
+
+Two pages of one site with the same skeleton, each in the language that its marks name, are versions of each other. A
+mark alone says little ("it", "to" and "no" are words too). It counts only if it names the language of the page's text.
+
+The tokens of a URL with the languages that they name, and the changes that turn one URL into another.
+
+Comparisons of URLs start from these. Tokens are `pieces`, decoded and folded; a locale that fills a segment ("en-GB")
+is one token. Case and accents are dropped, because sites are not consistent in them (First_Nations-fra,
+first_nations-eng).
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
+from urllib.parse import unquote, unquote_plus
 
+import langcodes
+from langcodes import data_dicts
+from rapidfuzz.distance import Levenshtein
+
+from bitrawl.languages import claimed_language, language_name, same_language
+from bitrawl.model import UNDETERMINED, Language
+from bitrawl.text.language_names import NamedLanguage, folded, language_code, language_table, three_letter_codes
 from bitrawl.url import Url
 
 Tokens = tuple[str, ...]
@@ -122,3 +145,366 @@ def host_name(host: str) -> HostName:
 def is_address(host: str) -> bool:
     """Whether the host is an IP address."""
     return host.startswith("[") or host.partition(":")[0].rpartition(".")[2].isdigit()
+
+
+_CODE = re.compile(r"[a-z]{2,3}(?:[-_](?:[a-z]{2}|[a-z]{4}|419))?")
+_PAGE = re.compile(r"\.(?:[sx]?html?|php\d?|aspx?|jspx?|cfm|cgi|do|xml|md)$", re.IGNORECASE)
+_INDEX = re.compile(r"(?:^|/)(?:index|default|home|welcome)?$", re.IGNORECASE)
+_LANGUAGE_PARAMETER = re.compile(
+    r"(?:set_?)?(?:lang(?:uage)?(?:_?(?:id|code|select))?|locale|hl|lng|lg|l|idioma|langue|sprache|lingua|taal|jezyk)",
+    re.IGNORECASE,
+)
+# Where a page's own URL names its language. A mark may be removed at more places: here codes with digits do not count.
+_IN_QUERY = re.compile(
+    r"(?:^|&)(?:lang|language|locale|hl|lng|lg|l|langid|idioma|langue|sprache|set_?lang\w*)=([A-Za-z_\-]{2,7})(?=&|$)",
+    re.IGNORECASE,
+)
+_SUFFIX = re.compile(r"([._\-])([A-Za-z]{2})(?:\.(?:s?html?|php\d?|aspx?|jsp|xml|cfm))?$")  # page_fr.html, index.php.fr
+_NONE: frozenset[str] = frozenset()
+PARTS = 8192  # judgement: parts of URLs that are remembered. Folders come again soon, and file names never.
+_MAX_TOKEN = 24  # characters: of the 25,812 one-word names in CLDR's table, all but 6 are this short
+_ABBREVIATES = 0.08  # share of a language's names that begin so; judgement
+
+
+@lru_cache(maxsize=PARTS)
+def mark_language(token: str) -> Language:
+    """The language that a token of a URL names, by code, locale, country or name; "und" if it names none."""
+    return _named(folded(unquote(token))) if 2 <= len(token) <= 3 * _MAX_TOKEN else UNDETERMINED
+
+
+@lru_cache(maxsize=65536)
+def named_languages(url: Url) -> frozenset[Language]:
+    """Every language that some token of the URL could name."""
+    host, segments, query = UrlParts.of(url)
+    parts = [_registered(host), *segments, query]
+    return frozenset().union(*[_named_in(unquote(part)) for part in parts if len(part) > 1])
+
+
+@lru_cache(maxsize=65536)
+def skeleton(url: Url, language: Language) -> str:
+    """The URL without everything that names that language, and without what does not tell pages apart.
+
+    Marks are removed with the separator before them. The domain's suffix, "www", the name of an index file and the
+    file's extension are removed too.
+    """
+    parts = UrlParts.of(url)
+    host = _bare(_registered(parts.host), language).removeprefix("www.").removeprefix("www")
+    path = "/".join([bare for part in parts.segments if part and (bare := _bare(unquote(part), language))])
+    path = _INDEX.sub("", _PAGE.sub("", path)).rstrip("/").casefold()
+    query = "&".join(sorted(_parameters(parts.query, language)))
+    return f"{host}/{path}?{query}" if query else f"{host}/{path}"
+
+
+@lru_cache(maxsize=64)
+def language_spellings(language: Language) -> frozenset[str]:
+    """What a site may call that language in its URLs: codes of two and three letters, English name, endonyms."""
+    code = str(language).partition("-")[0]
+    tables = (data_dicts.LANGUAGE_ALPHA3, data_dicts.LANGUAGE_ALPHA3_BIBLIOGRAPHIC)
+    codes = {code, *(table[code] for table in tables if code in table)}
+    return frozenset([*codes, folded(language_name(code)), *_endonyms().get(code, ())])
+
+
+@lru_cache(maxsize=4096)
+def abbreviates(mark: Language, language: Language) -> bool:
+    """Whether what was read as one language's code more likely stands for another's name: "an" for English (anglais).
+
+    The code of a language that is the main one of its own country is never read so.
+    """
+    code = str(mark)
+    if code not in _abbreviations(str(language).partition("-")[0]):
+        return False
+    home = langcodes.Language.get(code).maximize().territory
+    return not home or langcodes.Language.get(f"und-{home}").maximize().language != code
+
+
+@lru_cache(maxsize=64)
+def _abbreviations(code: str) -> frozenset[str]:
+    """Two or three letters with which many languages' names for that language begin."""
+    names = [name for line in _table() if line.code == code for name in line.others if name.isascii()]
+    counts = Counter(name[:width] for name in names for width in (2, 3))
+    return frozenset(text for text, count in counts.items() if count >= _ABBREVIATES * len(names))
+
+
+@lru_cache(maxsize=1)
+def _table() -> list[NamedLanguage]:
+    return language_table()
+
+
+@lru_cache(maxsize=8192)
+def address_languages(url: Url, beside: Url | None = None) -> frozenset[str]:
+    """The languages that a URL names at the usual places: a parameter, a folder, the host's first label, a suffix.
+
+    A folder counts if it is the first one, if it contains others, or if `beside` has a language at the same place: the
+    last folder of /tag/it/ is a subject.
+    """
+    host, folders, query = UrlParts.of(url)
+    tokens = [named[1] for named in _IN_QUERY.finditer(query)] if query else []
+    if host.count(".") > 1:
+        tokens.append(host.partition(".")[0])
+    last = len(folders) - (2 if not folders[-1] else 1)
+    for place, folder in enumerate(folders):
+        if 2 <= len(folder) <= 7 and (
+            place == 0 or place < last or (beside is not None and place in _language_folders(beside))
+        ):
+            tokens.append(folder)
+    # "how-to.html" is not Tongan. A hyphen counts only if something else indicates that language.
+    if (suffix := _SUFFIX.search(folders[-1])) and (suffix[1] != "-" or beside):
+        tokens.append(suffix[2])
+    if not tokens:
+        return _NONE
+    return frozenset(code for token in tokens if 2 <= len(token) <= 7 and (code := language_code(token)))
+
+
+@lru_cache(maxsize=16)
+def _language_folders(url: Url) -> frozenset[int]:
+    """The places of the folders that name a language. Cached for the page whose links are read."""
+    return frozenset(place for place, folder in enumerate(UrlParts.of(url).segments) if language_code(folder))
+
+
+def _parameters(query: str, language: Language) -> list[str]:
+    kept = []
+    for name, value in parameters(query):
+        if _LANGUAGE_PARAMETER.fullmatch(name) and mark_language(value) != UNDETERMINED:
+            continue
+        bare = _bare(value, language)
+        if bare or not value:
+            kept.append(f"{name}={bare}")
+    return kept
+
+
+@lru_cache(maxsize=PARTS)
+def _bare(text: str, language: Language) -> str:
+    """Without the tokens that name the language, each with one separator."""
+    if any(_are_one(named, language) for named in _named_in(text)):
+        text = without(text, lambda token: _are_one(mark_language(token), language))
+    return text.strip("._-")
+
+
+@lru_cache(maxsize=PARTS)
+def _named_in(text: str) -> frozenset[Language]:
+    """Every language that a token of a part of a URL could name. Cached, because a site's URLs share their folders."""
+    return frozenset(map(mark_language, [*locales(text), *words(text)])) - {UNDETERMINED}
+
+
+def _are_one(named: Language, language: Language) -> bool:
+    """Whether they are the same language, even if one is more specific. Never for "und"."""
+    return same_language(named, language) or same_language(language, named)
+
+
+@lru_cache(maxsize=4096)
+def _registered(host: str) -> str:
+    """Without the public suffix: example.fr and example.com are one name. An IP address stays as it is."""
+    name = host_name(host)
+    return ".".join((*name.subdomains, name.label))
+
+
+def _named(token: str) -> Language:
+    if _CODE.fullmatch(token):
+        return _by_code(token)
+    if len(token) > _MAX_TOKEN or len(token) < 2 or (token.isascii() and len(token) < 4):
+        return UNDETERMINED
+    return _names_of_languages().get(token, UNDETERMINED)
+
+
+def _by_code(token: str) -> Language:
+    code, _, variety = token.replace("_", "-").partition("-")
+    if code in data_dicts.LANGUAGE_ALPHA3 or (len(code) == 3 and code in three_letter_codes()):
+        named = claimed_language(token)
+        return named if named != UNDETERMINED else claimed_language(code)
+    if variety or len(code) != 2:
+        return UNDETERMINED
+    # "cn" and "jp" stand for the language of the country; "pf" and "gm" only for themselves.
+    language = langcodes.Language.make(territory=code.upper()).maximize().language or ""
+    home = langcodes.Language.make(language=language).maximize().territory if language else None
+    return claimed_language(language) if home == code.upper() else UNDETERMINED
+
+
+@lru_cache(maxsize=1)
+def _names_of_languages() -> dict[str, Language]:
+    """Names and endonyms from CLDR, folded as in the table. Only names of one word can occur in URLs."""
+    names: dict[str, Language] = {}
+    for code, endonyms, others in language_table():
+        for name in (*endonyms, *others):
+            if " " not in name:
+                names.setdefault(name, claimed_language(code))
+    return names
+
+
+@lru_cache(maxsize=1)
+def _endonyms() -> dict[str, tuple[str, ...]]:
+    return {code: endonyms for code, endonyms, _ in language_table()}
+
+
+# Narrower than `tokens.locales`: one within a segment ("to-be-or-no") is made of words here, because comparisons count
+# words.
+_MARKED_LOCALE = re.compile(r"(?<=[/=.])([A-Za-z]{2,3})[-_]([A-Za-z]{2}|[A-Z][a-z]{3})(?=[/&.]|$)")
+_BOUNDS = frozenset("/=&?")
+_EDGES = frozenset("/=&?.:")
+# Names that a server gives to a page that needs none, and extensions of its files.
+PAGE_WORDS = frozenset(
+    [
+        "index",
+        "default",
+        "home",
+        "welcome",
+        "main",
+        "html",
+        "htm",
+        "shtml",
+        "xhtml",
+        "php",
+        "php3",
+        "php5",
+        "asp",
+        "aspx",
+        "jsp",
+        "cfm",
+        "cgi",
+        "do",
+        "xml",
+        "md",
+        "www",
+    ]
+)
+_HEAD = 4  # letters by which cognates are recognised; judgement
+_MAX_DIGITS = 18
+_LONGEST = 60  # tokens; the rest is compared as one token, because time is quadratic; judgement
+
+
+class MarkedTokens(NamedTuple):
+    """The tokens of a URL without its scheme, and the language that each names if it is in the place of a mark."""
+
+    tokens: Tokens
+    marks: tuple[Language | None, ...]
+    whole: tuple[bool, ...]  # whether the token fills a directory, a parameter's value or a label of the host
+    bare: Tokens  # words and numbers, without names of languages and pages
+    host_end: int
+    heads: frozenset[str]  # first letters of the path's words, and its numbers; without marks
+    # Computed once, because each comparison would count them again:
+    size: int  # of all tokens
+    content_places: tuple[int, ...]  # after the host: words and numbers that are not page names
+    mark_places: tuple[int, ...]  # after the host: marks that are whole
+    marked_languages: frozenset[Language]  # by marks that are whole, anywhere
+
+
+class Change(NamedTuple):
+    """Tokens `start` to `end` of the first URL correspond to `low` to `high` of the second. Either may be empty."""
+
+    start: int
+    end: int
+    low: int
+    high: int
+
+
+@lru_cache(maxsize=65536)
+def marked_tokens(url: Url) -> MarkedTokens:
+    """Cached, because a page's URL is compared with each of its links, and a site's URLs with many others of the site."""
+    return read_tokens(url)
+
+
+def read_tokens(url: Url) -> MarkedTokens:
+    """For those who look at each URL of a large site once."""
+    text = unquote_plus(url.partition("://")[2].removeprefix("www."))
+    text = text.removesuffix("/")
+    tokens = _tokens(text)
+    if len(tokens) > _LONGEST:
+        tokens = (*tokens[: _LONGEST - 1], "".join(tokens[_LONGEST - 1 :]))
+    host = tokens.index("/") if "/" in tokens else len(tokens)
+    whole = tuple(_is_whole(tokens, place, host) for place in range(len(tokens)))
+    marks = tuple(_mark(tokens, place, whole=whole[place]) for place in range(len(tokens)))
+    heads = frozenset([token[:_HEAD] for token in bare_tokens(tokens[host:], marks[host:])])
+    marked = [place for place, mark in enumerate(marks) if mark and whole[place]]
+    return MarkedTokens(
+        tokens,
+        marks,
+        whole,
+        bare_tokens(tokens, marks),
+        host,
+        heads,
+        size=sum(map(len, tokens)),
+        content_places=tuple([place for place in range(host + 1, len(tokens)) if is_content(tokens[place])]),
+        mark_places=tuple([place for place in marked if place > host]),
+        marked_languages=frozenset([mark for place in marked if (mark := marks[place])]),
+    )
+
+
+def bare_tokens(tokens: Tokens, marks: tuple[Language | None, ...]) -> Tokens:
+    """Words and numbers, without names of languages and pages."""
+    return tuple([token for token, mark in zip(tokens, marks, strict=True) if not mark and is_content(token)])
+
+
+def changes(a: Tokens, b: Tokens) -> list[Change]:
+    """The fewest, from left to right, path with path and query with query; neighbours that only a separator parts stay apart."""
+    query_a, query_b = (tokens.index("?") if "?" in tokens else len(tokens) for tokens in (a, b))
+    if query_a == len(a) and query_b == len(b):
+        return _changes(a, b, 0, 0)
+    return [
+        *_changes(a[:query_a], b[:query_b], 0, 0),
+        *_changes(a[query_a:], b[query_b:], query_a, query_b),
+    ]
+
+
+def _changes(a: Tokens, b: Tokens, before_a: int, before_b: int) -> list[Change]:
+    return [
+        Change(before_a + code.src_start, before_a + code.src_end, before_b + code.dest_start, before_b + code.dest_end)
+        for code in Levenshtein.opcodes(a, b)
+        if code.tag != "equal"
+    ]
+
+
+def is_content(token: str) -> bool:
+    """Whether it is a word or a number that is not the name of a page."""
+    return token.isalnum() and token not in PAGE_WORDS
+
+
+def number_value(token: str) -> int:
+    """The value of a token of digits. Only the first 18 digits count, which is what fits into 64 bits."""
+    return int(token[:_MAX_DIGITS])
+
+
+def is_word(token: str) -> bool:
+    """Whether it has letters: not a number and not a separator."""
+    return token[:1].isalpha()
+
+
+def _tokens(text: str) -> Tokens:
+    found: list[str] = []
+    last = 0
+    for match in _MARKED_LOCALE.finditer(text):
+        if mark_language(match[1]) == UNDETERMINED:
+            continue
+        found += pieces(text[last : match.start()])
+        found.append(match[0])
+        last = match.end()
+    found += pieces(text[last:] if last else text)
+    return tuple(folded(token) for token in found)
+
+
+def _is_whole(tokens: Tokens, place: int, host: int) -> bool:
+    before = tokens[place - 1] if place else "/"
+    after = tokens[place + 1] if place + 1 < len(tokens) else "/"
+    if place < host:
+        return before in "/.-" and after in "/.-"
+    return before in _BOUNDS and after in _BOUNDS
+
+
+def _mark(tokens: Tokens, place: int, *, whole: bool) -> Language | None:
+    """A short code counts only at the edges of a segment: within a slug it is a word ("de", "no", "it")."""
+    token = tokens[place]
+    after = tokens[place + 1] if place + 1 < len(tokens) else "/"
+    if len(token) < 2 or not token[0].isalpha() or after == "=":  # the name of a parameter: id is not Indonesian
+        return None
+    language = mark_language(token)
+    if language == UNDETERMINED:
+        return None
+    if whole or len(token) > 3:
+        return language
+    before = tokens[place - 1] if place else "/"
+    at_edge = before in _EDGES or after in _EDGES or _ends(tokens, place)
+    return language if at_edge else None
+
+
+def _ends(tokens: Tokens, place: int) -> bool:
+    """Whether only the file's extension follows, or a number that is part of the name (davis_eng_2003.htm)."""
+    rest = tokens[place + 1 : place + 3]
+    return bool(rest) and rest[0] in "_-" and len(rest) > 1 and rest[1].isdecimal()

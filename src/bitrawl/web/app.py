@@ -14,19 +14,19 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, ConfigError, FieldError, UrlError
-from bitrawl.report.style import STYLE
+from bitrawl.show.templating import style_sheet
 from bitrawl.web.api import routes as api
 from bitrawl.web.api.routes import json_answer
 from bitrawl.web.api.shapes import ApiError
-from bitrawl.web.errands import ErrandError
-from bitrawl.web.pages import compare, downloads, finding, home, job, reading, terms, tools
-from bitrawl.web.rendering import LANGUAGE_COOKIE, rendered, words_of
+from bitrawl.web.pages import compare, downloads, finding, home, job, reading, tools
+from bitrawl.web.processes import ErrandError
+from bitrawl.web.rendering import rendered
 from bitrawl.web.security import SAFE, Guard, posted, set_cookie
-from bitrawl.web.server import Server
+from bitrawl.web.server import LANGUAGE_COOKIE, Server, words_of
 from bitrawl.web.users import Users
 from bitrawl.web.words import RequestError, Said, error_said, marked, quoted, said
 
-_PAGES = (api, home, reading, terms, downloads, compare, finding, tools, job)
+_PAGES = (api, home, reading, downloads, compare, finding, tools, job)
 TICK = 1.0  # seconds between two looks at the jobs
 UPLOAD_MEGABYTES = 512  # of one request: a web archive; judgement
 
@@ -92,9 +92,10 @@ async def _static(request: Request) -> Response:
     if name not in _TYPES:
         raise HTTPException(404)
     files = resources.files("bitrawl.web") / "static"
-    content = (
-        STYLE + (files / "app.css").read_text("utf-8") if name == "style.css" else (files / name).read_text("utf-8")
-    )
+    if name == "style.css":
+        content = style_sheet() + (files / "app.css").read_text("utf-8")
+    else:
+        content = (files / name).read_text("utf-8")
     return Response(content, headers={"Cache-Control": "max-age=3600"}, media_type=_TYPES[name])
 
 

@@ -8,7 +8,7 @@ from bitrawl.errors import BitrawlError
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.jobs.reading_index import is_due
 from bitrawl.store.reading_index import ReadingIndex
-from bitrawl.web.errands import Errands
+from bitrawl.web.processes import Errands
 
 REST = 5.0  # seconds after a refresh before the next one of the same job; judgement
 SECONDS = 3600.0  # for one refresh of a large job

@@ -12,11 +12,12 @@ from collections.abc import Callable
 import msgspec
 
 from bitrawl.errors import StoreError
+from bitrawl.facts import LogLine
+from bitrawl.jobs.facts import written_units
 from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.status import written_units
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.progress import (
+from bitrawl.store.facts import (
     FetchCount,
+    fault_counts,
     fetch_counts,
     fetches_about,
     last_fetch,
@@ -26,14 +27,13 @@ from bitrawl.store.progress import (
     segment_count,
     site_count,
 )
-from bitrawl.store.statistics import fault_counts
-from bitrawl.store.summary import LogLine
+from bitrawl.store.ledger import Ledger
 
 EVERY = 1.0  # seconds between two looks at a job
 POINTS = 200  # of the harvest curve
 LOG_LINES = 20
 REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each; judgement
-# Fetches that are counted in one look, which takes 18 ms of CPU (benchmarks/live.py, 2026-11). A job with more is complete
+# Fetches that are counted in one look, which takes 18 ms of CPU (lab/bench/live.py, 2026-11). A job with more is complete
 # after some looks, and `counted` says how far it is.
 MOST_COUNTED = 25_000
 MOST_QUEUED = 100_000  # links are counted up to here
@@ -122,7 +122,7 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
         look.counts = _Counts()
     counts = look.counts
     counts.catch_up(ledger)
-    totals = _totals(ledger, counts)
+    totals, run = _totals(ledger, counts), ledger.last_run()
     return Live(
         at=now,
         fetched=totals.fetched,
@@ -136,9 +136,9 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
         units=written_units(folder),
         queued=queued_links(ledger, MOST_QUEUED),
         rate=fetches_about(ledger, now, RATE_SECONDS, _RATE_FETCHES) * 60 / RATE_SECONDS,
-        doing=str(ledger.recall("mining") or ""),
-        ended=str(ledger.recall("ended") or ""),
-        seconds=float(ledger.recall("seconds") or 0),
+        doing=str(run.doing or ""),
+        ended=str(run.ended or ""),
+        seconds=run.seconds,
         skips=dict(counts.skips.most_common()),
         harvest=counts.harvest(),
         counted=counts.upto,

@@ -3,28 +3,16 @@
 from functools import lru_cache
 from typing import Any
 
-import jinja2
-from markupsafe import Markup
+from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from bitrawl.report.markup import Html, escaped
+from bitrawl.show.templating import new_environment
 from bitrawl.version import __version__
 from bitrawl.web import words
 from bitrawl.web.security import csrf_of
-from bitrawl.web.words import ANSWERS, FLAGS, METHODS, REASONS, SITE_EVIDENCE, Words
-
-LANGUAGE_COOKIE = "interface"
-
-
-def words_of(request: Request) -> Words:
-    """In the language that the reader has chosen, or that the browser asks for."""
-    known = request.app.state.server.catalogues
-    chosen = request.cookies.get(LANGUAGE_COOKIE, "")
-    if chosen not in known:
-        chosen = words.preferred(request.headers.get("accept-language", ""), known)
-    found: Words = known[chosen]
-    return found
+from bitrawl.web.server import words_of
+from bitrawl.web.words import ANSWERS, FLAGS, METHODS, REASONS, SITE_EVIDENCE
 
 
 def rendered(request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
@@ -57,31 +45,9 @@ def fragment(request: Request, template: str, /, **values: Any) -> str:
 
 
 @lru_cache(maxsize=1)
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("bitrawl.web"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_markup,
-    )
+def _environment() -> Environment:
+    environment = new_environment("bitrawl.web")
     environment.globals |= {"version": __version__, "direction": words.direction, "endonyms": words.endonyms()}
     environment.globals |= {"method_names": METHODS, "reason_names": REASONS, "flag_names": FLAGS}
     environment.globals |= {"site_evidence": SITE_EVIDENCE, "answers": ANSWERS}
-    environment.filters |= {"text": _text}
     return environment
-
-
-def _markup(value: Any) -> Any:
-    """Charts and links of the reports are markup already; of all the rest, what HTML cannot hold is replaced."""
-    if isinstance(value, Html):
-        return Markup(value)  # noqa: S704 - `report.markup` has escaped it
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return Markup(escaped(value))  # noqa: S704 - escaped
-    return value
-
-
-def _text(value: str, language: str) -> Markup:
-    """A text of that language, in the right direction."""
-    return Markup(f'<span lang="{escaped(language)}" dir="{words.direction(language)}">{escaped(value)}</span>')  # noqa: S704

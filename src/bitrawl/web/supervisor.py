@@ -17,11 +17,12 @@ from msgspec.structs import replace
 from bitrawl import config
 from bitrawl.assemble.fetching import SystemClock
 from bitrawl.errors import BitrawlError, ConfigError, RefusedError, StoreError
+from bitrawl.facts import State
 from bitrawl.web.intent import AGAIN, Command, Intent, Prepared, Verb, Wish
 from bitrawl.web.processes import Processes
 from bitrawl.web.settings import Settings, User
 from bitrawl.web.shelf import Shelf, ShelvedJob
-from bitrawl.web.state import SIMULATED, IdleWords, JobState, State, is_done, last_words, state_of
+from bitrawl.web.state import SIMULATED, IdleRuns, JobState, is_done, last_run, state_of
 from bitrawl.web.words import Said, quoted, said
 
 _log = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ class Supervisor:
         self._passed = passed  # since the machine was started
         self._in_background = in_background
         self._waits: dict[str, Said] = {}  # by id, what a waiting job waits for
-        self._words = IdleWords()
+        self._runs = IdleRuns()
         self._disk = (-DISK_SECONDS, 0)  # when it was measured last, and the bytes
         self._described: dict[str, tuple[int, tuple[str, ...]]] = {}  # of command-line jobs: version of job.toml, sites
 
@@ -94,8 +95,8 @@ class Supervisor:
             return JobState(State.FAILED, quoted(job.fault))
         alive, locked = self._is_alive(job.intent), job.folder.is_running
         intent = job.intent if alive or job.intent is None else self._with_exit_code(job, job.intent)
-        words = self._words.of(job.folder)
-        return state_of(job.folder, intent, words, alive=alive, locked=locked, waits=self._waits.get(job.id))
+        run = self._runs.of(job.folder)
+        return state_of(job.folder, intent, run, alive=alive, locked=locked, waits=self._waits.get(job.id))
 
     def pause(self, job: ShelvedJob) -> None:
         """Finish what is in flight, and mine nothing: a resume fetches nothing twice."""
@@ -104,7 +105,7 @@ class Supervisor:
     def stop(self, job: ShelvedJob) -> None:
         """Finish what is in flight, and mine what is there. A paused job is mined too."""
         intent = _ours(job)
-        if self.state(job).state is State.PAUSED and intent.command.verb is Verb.MINE and last_words(job.folder).verb:
+        if self.state(job).state is State.PAUSED and intent.command.verb is Verb.MINE and last_run(job.folder).verb:
             self._wait(job, replace(intent, again=Command(Verb.PAIR)))
         elif self.state(job).state is State.PAUSED:
             self.shelf.write(job.id, replace(intent, intent=Wish.STOPPED))
@@ -143,7 +144,7 @@ class Supervisor:
             raise RefusedError(quoted(f"{command.verb} is not for a job that has been crawled"))
         intent = _ours(job)
         self._check_idle(job)
-        if not last_words(job.folder).verb:
+        if not last_run(job.folder).verb:
             raise RefusedError(said("the job has no pages yet"))
         self._wait(job, replace(intent, again=command))
 
@@ -187,7 +188,7 @@ class Supervisor:
             self._take_down(job)
         elif intent.gone:
             return  # A server saw it end: it goes on when somebody asks for it.
-        elif intent.intent is not Wish.RUNNING or is_done(job.folder, intent, last_words(job.folder)):
+        elif intent.intent is not Wish.RUNNING or is_done(job.folder, intent, last_run(job.folder)):
             self._note_end(job, intent)
         elif not job.folder.is_running:
             self._wait(job, intent)
@@ -249,7 +250,7 @@ class Supervisor:
         elif not intent.interrupted and job.folder.is_running:
             self._processes.signal(process, signal.SIGINT)
             intent = replace(intent, interrupted=True)
-        elif not intent.interrupted or (pausing and last_words(job.folder).ended):
+        elif not intent.interrupted or (pausing and last_run(job.folder).ended):
             self._processes.signal(process, signal.SIGTERM)
             intent = replace(intent, interrupted=True, kill_at=now + PAUSE_SECONDS)
         if intent != job.intent:
@@ -347,7 +348,7 @@ class Supervisor:
     def _take_down(self, job: ShelvedJob) -> None:
         self.shelf.take_down(job.id)
         self._waits.pop(job.id, None)
-        self._words.forget(job.folder)
+        self._runs.forget(job.folder)
         self._in_background(self.shelf.sweep)
 
     def _check_idle(self, job: ShelvedJob) -> None:

@@ -18,12 +18,12 @@ from babel.numbers import format_decimal, format_percent
 from babel.units import format_unit
 from starlette.exceptions import HTTPException
 
-from bitrawl.corpus.judging import Flag
 from bitrawl.discover.site_check import TRANSLATIONS
-from bitrawl.discover.suggestions import Method as Suggestion
+from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
+from bitrawl.mine.judging import Flag
 from bitrawl.model import Language, Method, Reason
 from bitrawl.text.language_names import language_table, spaced
 
@@ -193,7 +193,7 @@ def _names(code: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=1)
 def endonyms() -> dict[str, str]:
-    """Languages by their own names, from CLDR (tools/endonyms.py)."""
+    """Languages by their own names, from CLDR (lab/tools/endonyms.py)."""
     table = (resources.files("bitrawl.web") / "endonyms.tsv").read_text("utf-8")
     return dict(line.split("\t", 1) for line in table.splitlines())
 

@@ -2,28 +2,26 @@
 
 import asyncio
 import csv
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import FOCUSED
-from bitrawl.config.choices import strategy_names
-from bitrawl.report.markup import Html
-from bitrawl.report.plots import Series, lines
-from bitrawl.web.intent import Command, Verb
-from bitrawl.web.pages.shown import ShownJob, answer_part, found_mining, load_again, looked_at, written
+from bitrawl.facts import State
+from bitrawl.show.plots import Series, lines
+from bitrawl.web.actions import USUAL, ShownJob, comparable, compare, found_mining, looked_at
+from bitrawl.web.intent import Verb
+from bitrawl.web.pages.shown import answer_part, load_again, written
 from bitrawl.web.processes import last_lines
-from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.rendering import fragment, rendered
 from bitrawl.web.security import posted
-from bitrawl.web.server import Server, server_of
-from bitrawl.web.state import SIMULATED, State
-from bitrawl.web.words import RequestError, Words, said
+from bitrawl.web.server import server_of, words_of
+from bitrawl.web.state import SIMULATED
+from bitrawl.web.words import Words
 
-USUAL = ("breadth-first", "adaptive")
 MOST_SITES = 10  # that are drawn; judgement
 MOST_POINTS = 200  # of a line
 
@@ -45,19 +43,6 @@ async def start(request: Request) -> Response:
     return RedirectResponse(f"/jobs/{job.id}/compare", 303)
 
 
-async def compare(server: Server, job: ShownJob, strategies: Iterable[str]) -> None:
-    """Begin to compare them. Raises `RefusedError` while the job runs."""
-    chosen = [name for name in _comparable() if name in set(strategies)] or USUAL
-    command = Command(Verb.SIMULATE, (f"--strategies={','.join(chosen)}",))
-    if len(await asyncio.to_thread(lambda: job.folder.job().langs)) < 2:
-        raise RequestError(422, said("Strategies are compared by the pairs that they find; this job has one language."))
-    await server.supervised(server.supervisor.run_again, job.shelved, command)
-
-
-def _comparable() -> list[str]:
-    return [name for name in strategy_names() if name not in FOCUSED]
-
-
 async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
     state, _ = await looked_at(request, job)
     intent = job.shelved.intent
@@ -68,7 +53,7 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
     return {
         "running": running,
         "messages": "\n".join(last_lines(job.folder.path, 5)),
-        "strategies": _comparable(),
+        "strategies": comparable(),
         "chosen": USUAL,
         "charts": charts,
         "heads": heads,
@@ -76,7 +61,7 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
     }
 
 
-def drawn(words: Words, folder: Path) -> tuple[list[Html], tuple[str, ...], list[tuple[str, ...]]]:
+def drawn(words: Words, folder: Path) -> tuple[list[Markup], tuple[str, ...], list[tuple[str, ...]]]:
     """The curves of each site, and a table."""
     curves: dict[str, dict[str, list[tuple[int, int]]]] = {}
     for row in _table(folder / "curves.csv"):

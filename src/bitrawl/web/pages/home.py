@@ -15,11 +15,12 @@ from bitrawl.config import FOCUSED, Job, Strategy
 from bitrawl.config.choices import strategy_names
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.web import allowed
+from bitrawl.web.actions import ShownJob, find
 from bitrawl.web.allowed import Upload, Uploads
-from bitrawl.web.pages.shown import ShownJob, answer_part, find, shown_jobs
-from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.pages.shown import answer_part, shown_jobs
+from bitrawl.web.rendering import fragment, rendered
 from bitrawl.web.security import MEGABYTE, posted
-from bitrawl.web.server import server_of
+from bitrawl.web.server import server_of, words_of
 
 CHUNK = 1 << 20
 MOST_TEXT = 20 * MEGABYTE  # of an uploaded list or text; judgement

@@ -1,41 +1,36 @@
 """The page of one job: what it is doing, what it has found, and what can be asked of it."""
 
 import asyncio
-import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl import report
-from bitrawl.errors import BitrawlError, RefusedError
-from bitrawl.files import NO_JSON
+from bitrawl.errors import BitrawlError
+from bitrawl.facts import Doing, State, Step
 from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
+from bitrawl.jobs.facts import gather
 from bitrawl.jobs.reading import Reading
-from bitrawl.mining import Step
-from bitrawl.report.job.diagnosis import Diagnosis, diagnose
-from bitrawl.report.job.topic_diagnosis import Point
-from bitrawl.report.markup import Html
-from bitrawl.report.plots import COLOURS, Bar, Series, bars, lines
-from bitrawl.web import allowed
+from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
+from bitrawl.show.plots import COLOURS, Series, bars, lines
+from bitrawl.web.actions import ShownJob, carry_out, find, found_sites, looked_at
 from bitrawl.web.live import Live
-from bitrawl.web.pages.shown import STATES, ShownJob, answer_part, find, looked_at, written
+from bitrawl.web.pages.shown import STATES, answer_part, written
 from bitrawl.web.pages.topic import ShownTopic, shown_topic
 from bitrawl.web.processes import last_lines
-from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.rendering import fragment, rendered
 from bitrawl.web.runs import merged_files
 from bitrawl.web.security import posted
-from bitrawl.web.server import Server, server_of
-from bitrawl.web.state import JobState, State
-from bitrawl.web.words import REASONS, Words, marked, quoted
+from bitrawl.web.server import server_of, words_of
+from bitrawl.web.state import JobState
+from bitrawl.web.words import REASONS, Words, marked
 
 MOST_BARS = 8  # judgement
-MOST_SITES = 100  # of a search that are listed
 EXPLAIN_AFTER = 30  # fetches without a pair; judgement
 EXPLAIN_AGAIN = 60.0  # seconds; explaining reads the whole ledger
 MOST_EXPLAINED = 20_000  # fetches of a running job that is explained; reading more takes seconds
@@ -44,9 +39,6 @@ FOUND = {"discover": ("sites.txt", "sites.tsv", "sites.jsonl"), "topic": (TERMS,
 """Files of a search, and of a topic, that can be taken away; the first is there when something was found."""
 
 
-# Advice for the command line; here there is a button.
-_ADVICE = re.compile(r"; (?:--[a-z-]+ visits? \w+|resume with the same command|the same command tries again)$")
-_DOING = re.compile(rf"({'|'.join(Step)})(?: ([^ (]+))?(?: \((?:(\d+) of )?(\d+) .*)?")  # as `mining.Doing` writes it
 STEPS = {
     Step.PAIRING: marked("pairing pages"),
     Step.LEARNING: marked("learning words"),
@@ -94,15 +86,6 @@ class Told(NamedTuple):
     note: str = ""  # in English too
 
 
-class FoundSite(msgspec.Struct, frozen=True):
-    """A row of sites.jsonl."""
-
-    site: str = ""
-    verdict: str = ""
-    probability: float = 0.0
-    evidence: dict[str, float] = {}  # by method
-
-
 async def show(request: Request) -> Response:
     job = await find(request)
     return rendered(request, "job.html", job=job, tab="", **await _values(request, job))
@@ -121,29 +104,6 @@ async def act(request: Request) -> Response:
     await carry_out(server_of(request), job, request.path_params["action"])
     deleted = request.path_params["action"] == "delete"
     return RedirectResponse("/" if deleted else f"/jobs/{job.id}", 303)
-
-
-async def carry_out(server: Server, job: ShownJob, action: str) -> None:
-    """What a button, or the API, asks for. Raises `RefusedError` if it cannot be done now."""
-    supervisor, shelved = server.supervisor, job.shelved
-    match action:
-        case "pause":
-            await server.supervised(supervisor.pause, shelved)
-        case "stop":
-            await server.supervised(supervisor.stop, shelved)
-        case "stop-now":
-            await server.supervised(supervisor.stop_now, shelved)
-        case "resume":
-            await server.supervised(supervisor.resume, shelved)
-        case "exhaustive":
-            changed = allowed.going_on({"exhaustive": True}, server.settings)
-            await server.supervised(supervisor.go_on, shelved, changed)
-        case "delete":
-            await server.supervised(supervisor.delete, shelved, stop=True)
-            server.sampler.forget(job.folder)
-            server.kept.forget(job.folder)
-        case _:
-            raise RefusedError(quoted(f"there is no action {action!r}"))
 
 
 async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
@@ -179,8 +139,8 @@ def _told(words: Words, state: JobState, figures: Live) -> Told:
         return Told(state.state, name, words.say("visiting pages, {rate} a minute", rate=rate))
     if state.doing and (step := _step(words, state.doing)):
         return Told(state.state, name, step)
-    detail = _ADVICE.sub("", words.tell(state.said)).removeprefix("done: ")  # the state says so already
-    return Told(state.state, name, detail, state.said.is_quoted, state.doing)
+    detail = state.ended.without_advice if state.ended else words.tell(state.said)
+    return Told(state.state, name, detail, state.said.is_quoted, str(state.doing or ""))
 
 
 def _wiki(request: Request) -> str:
@@ -192,20 +152,17 @@ def _told_topic(words: Words, state: JobState, topic: ShownTopic, wiki: str) -> 
     name = words.say(STATES[state.state])
     if state.is_active:
         return Told(state.state, name, topic.doing(words, wiki))
-    detail = words.tell(state.said)
-    if state.said.is_quoted:  # without the advice for the command line; the page has its own
-        detail = " ".join(one for one in re.split(r"(?<=[.?]) ", detail) if "--" not in one)
-    return Told(state.state, name, detail, state.said.is_quoted)
+    failed = topic.failed if state.state is State.FAILED else ""
+    return Told(state.state, name, failed or words.tell(state.said), state.said.is_quoted)
 
 
-def _step(words: Words, doing: str) -> str:
-    """What is being mined, and how far it is; empty if that is not understood."""
-    if (found := _DOING.fullmatch(doing)) is None:
+def _step(words: Words, doing: Doing) -> str:
+    """What is being mined, and how far it is; empty if an earlier version wrote that down in English."""
+    if doing.step is None:
         return ""
-    step, site, done, total = found.groups()
-    parts = [words.say(STEPS[Step(step)]), *([site] if site else [])]
-    if done:
-        numbers = {"done": words.number(int(done)), "total": words.number(int(total))}
+    parts = [words.say(STEPS[doing.step]), *([doing.site] if doing.site else [])]
+    if doing.done:
+        numbers = {"done": words.number(doing.done), "total": words.number(doing.total)}
         parts.append(words.say("{done} of {total}", **numbers))
     return " · ".join(parts)
 
@@ -238,12 +195,11 @@ def _tiles(words: Words, job: ShownJob, figures: Live) -> list[tuple[str, str]]:
     return shown
 
 
-def _bars(words: Words, counts: Mapping[str, int], total: int) -> Html | None:
-    rows = [Bar(name, count) for name, count in counts.items()]
-    return bars(rows, total=total, most=MOST_BARS, written=written(words)) if rows else None
+def _bars(words: Words, counts: Mapping[str, int], total: int) -> Markup | None:
+    return bars(counts, total=total, most=MOST_BARS, written=written(words)) if counts else None
 
 
-def _charts(words: Words, job: ShownJob, figures: Live) -> list[Html]:
+def _charts(words: Words, job: ShownJob, figures: Live) -> list[Markup]:
     charts = []
     if job.kind == "mine" and (points := Reading(job.folder).harvest(None)):
         series = [Series(words.say("page pairs"), ((0, 0), *((one.fetches, one.pairs) for one in points)))]
@@ -276,18 +232,6 @@ async def found_file(request: Request) -> Response:
     )
 
 
-def found_sites(job: ShownJob) -> list[FoundSite]:
-    """What a search has found so far, bilingual sites first."""
-    found: list[FoundSite] = []
-    try:
-        with (job.folder.path / "sites.jsonl").open("rb") as file:
-            found.extend(msgspec.json.decode(line, type=FoundSite) for line in file)
-    except (OSError, *NO_JSON):  # not there yet, or being written
-        pass
-    best = sorted(found, key=lambda one: (one.verdict != "bilingual", one.verdict != "thin", -one.probability))
-    return best[:MOST_SITES]
-
-
 _explained: dict[str, tuple[tuple[str, int], float, Diagnosis | None]] = {}
 
 
@@ -303,7 +247,7 @@ async def _why(job: ShownJob, state: JobState, figures: Live) -> Diagnosis | Non
     if known is not None and (known[0] == seen or (state.is_active and now - known[1] < EXPLAIN_AGAIN)):
         return known[2]
     try:
-        why = await asyncio.to_thread(lambda: diagnose(report.gather(job.folder.path)))
+        why = await asyncio.to_thread(lambda: diagnose(gather(job.folder.path)))
         why = _without_place(why, job) if why else None
     except BitrawlError:  # the ledger is being made
         why = None

@@ -1,27 +1,22 @@
 """Reading what was found: the pairs of pages, two pages side by side, verdicts, and a phrase in context."""
 
 import asyncio
-import time
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from markupsafe import Markup
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.errors import BitrawlError
-from bitrawl.jobs.reading import Hit, ListedPair, Mark, PairFilter, Reading, ReadPair, ReadSegment, VerdictState
-from bitrawl.languages import parse_language
+from bitrawl.jobs.reading import Hit, ListedPair, Mark, Reading, ReadPair, ReadSegment
 from bitrawl.model import Verdict
-from bitrawl.report.markup import escaped
-from bitrawl.store.reading_index import Languages, Order, Side
+from bitrawl.store.reading_index import Side
 from bitrawl.store.verdicts import Kind
-from bitrawl.web.pages.shown import ShownJob, found_mining, load_again
-from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.actions import SORTS, ShownJob, found_mining, give_verdict, number_in, two_languages, wanted_pairs
+from bitrawl.web.pages.shown import load_again
+from bitrawl.web.rendering import fragment, rendered
 from bitrawl.web.security import posted
-from bitrawl.web.server import server_of
+from bitrawl.web.server import server_of, words_of
 from bitrawl.web.words import METHODS, RequestError, Words, marked, said
 
 PAIRS = 50  # on one page of the list
@@ -29,14 +24,6 @@ SEGMENTS = 200  # on one page of two texts: more makes a browser slow
 HITS = 20
 
 VERDICTS = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected")}
-STATES = {"none": VerdictState.NONE, "accept": VerdictState.ACCEPTED, "reject": VerdictState.REJECTED}
-SORTS = {
-    "score": (Order.SCORE, False, marked("surest first")),
-    "doubtful": (Order.SCORE, True, marked("most doubtful first")),
-    "segments": (Order.SEGMENTS, False, marked("longest first")),
-    "mean": (Order.MEAN_SCORE, True, marked("worst segments first")),
-    "completed": (Order.COMPLETED, False, marked("newest first")),
-}
 
 
 class Fresh(NamedTuple):
@@ -88,8 +75,8 @@ class ShownHit(NamedTuple):
     score: float
     lang_a: str
     lang_b: str
-    marked_a: Markup
-    marked_b: Markup
+    parts_a: list[tuple[str, bool]]  # and whether each is a part of what was searched
+    parts_b: list[tuple[str, bool]]
     before_a: str
     before_b: str
     after_a: str
@@ -104,8 +91,8 @@ class ShownHit(NamedTuple):
             segment.score,
             row.lang_a,
             row.lang_b,
-            _marked(segment.text_a, hit.marks_a),
-            _marked(segment.text_b, hit.marks_b),
+            _parts(segment.text_a, hit.marks_a),
+            _parts(segment.text_b, hit.marks_b),
             before.text_a if before else "",
             before.text_b if before else "",
             after.text_a if after else "",
@@ -113,14 +100,14 @@ class ShownHit(NamedTuple):
         )
 
 
-def _marked(text: str, marks: tuple[Mark, ...]) -> Markup:
+def _parts(text: str, marks: tuple[Mark, ...]) -> list[tuple[str, bool]]:
     parts, at = [], 0
     for mark in marks:
         if mark.start < at:
             continue
-        parts += [escaped(text[at : mark.start]), "<mark>", escaped(text[mark.start : mark.end]), "</mark>"]
+        parts += [(text[at : mark.start], False), (text[mark.start : mark.end], True)]
         at = mark.end
-    return Markup("".join([*parts, escaped(text[at:])]))  # noqa: S704 - each part is escaped
+    return [*parts, (text[at:], False)]
 
 
 async def pairs(request: Request) -> Response:
@@ -148,38 +135,6 @@ async def pairs(request: Request) -> Response:
         size=PAIRS,
         base=_base(request, values),
     )
-
-
-def wanted_pairs(values: dict[str, str], offset: int, limit: int) -> PairFilter:
-    """From the fields of a form, or of the API; what is wrong is left out."""
-    order, ascending, _ = SORTS.get(values.get("sort", ""), SORTS["score"])
-    return PairFilter(
-        languages=two_languages(values.get("languages", "")),
-        site=values.get("site", ""),
-        text=values.get("text", ""),
-        method=values.get("method", "")[:1],
-        verdict=STATES.get(values.get("verdict", "")),
-        order=order,
-        ascending=ascending,
-        offset=offset,
-        limit=limit,
-    )
-
-
-def two_languages(name: str) -> Languages | None:
-    """From "en-fr", "zh-Hant-en"; None for all."""
-    parts = name.split("-")
-    for cut in range(1, len(parts)):
-        try:
-            return Languages(parse_language("-".join(parts[:cut])), parse_language("-".join(parts[cut:])))
-        except BitrawlError:
-            continue
-    return None
-
-
-def number_in(values: dict[str, str], name: str) -> int:
-    given = values.pop(name, "")
-    return min(int(given), 10_000_000) if given.isdecimal() else 0
 
 
 def _base(request: Request, values: dict[str, str]) -> str:
@@ -237,27 +192,9 @@ async def judge(request: Request) -> Response:
     found = await _pair(job, within)
     values: dict[str, Any] = {"job": job, "pair": ShownPair.of(found.pair)}
     if kind == Kind.PAIR:
-        html = fragment(request, "pair_verdict.html", **values)
-        return HTMLResponse(f'<div class="sticky judged" data-whole>{html}</div>')
+        return HTMLResponse(fragment(request, "pair_verdict.html", **values))
     segment = next(one for one in found.segments if one.key == key)
     return HTMLResponse(fragment(request, "segment.html", segment=ShownSegment.of(segment), **values))
-
-
-async def give_verdict(job: ShownJob, kind: str, key: str, within: str, verdict: str, by: str) -> None:
-    """Accept, reject or undo. Raises `HTTPException` for what is not there."""
-    reading, now = Reading(job.folder), time.time()
-    if kind not in set(Kind) or verdict not in {*Verdict, "undo"}:
-        raise HTTPException(422, "A verdict has a kind (pair, segment), a key, and is accept, reject or undo.")
-    if verdict == "undo":
-        await asyncio.to_thread(reading.undo, Kind(kind), key, by, now)
-        return
-    if kind == Kind.PAIR:
-        done = await asyncio.to_thread(reading.judge_pair, key, Verdict(verdict), by, now)
-    else:
-        done = await asyncio.to_thread(reading.judge_segment, within, key, Verdict(verdict), by, now)
-    if not done:
-        gone = said("That is not there any more: the site was mined again. Open the page again.")
-        raise RequestError(404, gone)
 
 
 async def search(request: Request) -> Response:

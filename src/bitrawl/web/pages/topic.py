@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from bitrawl.errors import BitrawlError
+from bitrawl.facts import State
 from bitrawl.jobs.bootstrap import TERMS
 from bitrawl.jobs.bootstrap_outcome import Progress, Step, Summary, read_found, read_progress
 from bitrawl.jobs.folder import JobFolder
 from bitrawl.model import Language
-from bitrawl.topic.wiki.gathering import TermRow
-from bitrawl.topic.wiki.table import read_table
-from bitrawl.topic.wiki.titles import Exclusion
-from bitrawl.web.state import State
+from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
+from bitrawl.web.state import without_place
 from bitrawl.web.words import Words, marked, said
 
 MOST_TERMS = 100  # that are listed; judgement
@@ -33,6 +32,7 @@ class ShownTopic(NamedTuple):
     found: Summary | None
     terms: list[TermRow]  # that are kept, the heaviest first
     languages: list[Language]  # columns of the terms
+    failed: str = ""  # why it could not go on
 
     def doing(self, words: Words, wiki: str) -> str:
         """What it is doing now, and how far it is. `wiki` is the operator's name for it; empty for its host."""
@@ -104,7 +104,8 @@ def shown_topic(folder: JobFolder) -> ShownTopic:
     rows = _terms(folder) if found is not None else []
     columns = {code for row in rows for code in row.terms}
     asked = [code for code in found.terms if code in columns] if found else []
-    return ShownTopic(progress, found, rows[:MOST_TERMS], [*asked, *sorted(columns.difference(asked))])
+    failed = without_place(folder, progress.failed) if progress else ""
+    return ShownTopic(progress, found, rows[:MOST_TERMS], [*asked, *sorted(columns.difference(asked))], failed)
 
 
 def _terms(folder: JobFolder) -> list[TermRow]:

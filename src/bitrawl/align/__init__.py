@@ -1,1 +1,0 @@
-"""Which sentences of two texts are translations of each other."""

@@ -1,0 +1,382 @@
+"""Which terms of two languages translate each other, by the aligned segments that have them.
+
+Bilingual terms as files: TSV, CSV for spreadsheets, and TBX-Basic (ISO 30042:2019, style DCA).
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from functools import cache
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.files import cell
+from bitrawl.model import Language
+from bitrawl.text.frequencies import Floats, Ints, Keyness, Phrases, unnested
+from bitrawl.text.lexicon import Lexicon, WordBags
+from bitrawl.text.numbers import values
+from bitrawl.text.words import one_line, xml
+from bitrawl.url import Url
+from bitrawl.version import __version__
+
+MIN_TOGETHER = 3  # segments that have both terms; judgement: in two, chance has a say
+MIN_SHARE = 0.1  # of the segments with one of the terms, those that must have both; less cannot reach a useful score
+SAME = 0.5  # The weight of a term that is written alike in both languages, as product names are; judgement.
+TIED_SHARE = 0.5  # A candidate that a hyphen ties to another word in this share of its places is a part; judgement.
+PART_SHARE = 0.6  # A pair that is a part of a longer one in this share of its segments is left out; judgement.
+MOST_CANDIDATES = 10_000  # of either language, the most telling; judgement
+MOST_LEARNED = 12_000  # segments that the lexicon learns from: about 200 MB; judgement
+LONGEST = 50  # different words and terms of such a segment; judgement: a word of a longer one has too many neighbours
+_OF_EACH = 10  # segments of each candidate that the lexicon learns from before it takes any others; judgement
+_BLOCK = 10_000  # segments whose pairs of terms are counted at once: about 50 MB
+
+
+class FoundPair(NamedTuple):
+    """Two terms as they are mostly written, and what speaks for them."""
+
+    term_a: str
+    term_b: str
+    a: int  # the numbers of the phrases
+    b: int
+    score: float  # how surely they translate each other, from 0 to 1
+    weight: float  # how much more frequent they are than in general, from 0 to 1
+    count_a: int  # segments that have the first, the second, both
+    count_b: int
+    together: int
+
+
+def find_pairs(a: Keyness, b: Keyness) -> list[FoundPair]:
+    """Pairs of terms, the most telling first; a term of either language is in one pair at most.
+
+    The texts of both are segments that are translations of each other, in the same order. A score is the geometric mean
+    of two shares: the segments with either term that have both (Dice), and the words of the terms that a lexicon
+    links. The order is by score times weight.
+    """
+    sides = _Side(a), _Side(b)
+    kept = _without_parts(_one_to_one(_linked(*sides)), a.phrases, b.phrases)
+    forms_a = a.phrases.forms(a.phrases.numbered({one.a for one in kept}))
+    forms_b = b.phrases.forms(b.phrases.numbered({one.b for one in kept}))
+    found = [_found(one, forms_a[one.a], forms_b[one.b], *sides) for one in kept]
+    languages = a.phrases.texts.language, b.phrases.texts.language
+    terms = [one for one in found if not _are_numbers(one, languages)]
+    return sorted(terms, key=lambda one: (-one.score * one.weight, one.a))
+
+
+class _Linked(NamedTuple):
+    """Two candidates by their numbers."""
+
+    a: int
+    b: int
+    score: float
+    together: int
+
+
+def _linked(a: "_Side", b: "_Side") -> list[_Linked]:
+    first, second, together = _together(a, b)
+    if not len(first):
+        return []
+    # Half a segment is subtracted: three of three are less certain than thirty of thirty.
+    dice = 2 * (together - 0.5) / (a.count[first] + b.count[second])
+    good = np.flatnonzero((together >= MIN_TOGETHER) & (dice >= MIN_SHARE))
+    links = _Links(a, b)
+    columns = (column[good].tolist() for column in (first, second, together, dice))
+    return [
+        _Linked(x, y, (share * links.between(x, y)) ** 0.5, count) for x, y, count, share in zip(*columns, strict=True)
+    ]
+
+
+def _found(one: _Linked, term_a: str, term_b: str, a: "_Side", b: "_Side") -> FoundPair:
+    weight: float = float(a.strength[one.a] * b.strength[one.b]) ** 0.5
+    if term_a.casefold() == term_b.casefold():
+        weight *= SAME
+    return FoundPair(
+        *(term_a, term_b, one.a, one.b, one.score, weight),
+        *(int(a.count[one.a]), int(b.count[one.b]), one.together),
+    )
+
+
+def _are_numbers(one: FoundPair, languages: tuple[Language, Language]) -> bool:
+    """As "four" and "quatre" are: one word, and the same value."""
+    return " " not in one.term_a and bool(
+        values(one.term_a, languages[0]).keys() & values(one.term_b, languages[1]).keys()
+    )
+
+
+def segments_with(found: Sequence[FoundPair], a: Phrases, b: Phrases) -> Iterator[Ints]:
+    """For each pair, the numbers of the segments that have both terms."""
+    places_a, places_b = _places(a, {one.a for one in found}), _places(b, {one.b for one in found})
+    for one in found:
+        yield np.intersect1d(places_a[one.a], places_b[one.b], assume_unique=True)
+
+
+def _places(phrases: Phrases, wanted: set[int]) -> dict[int, Ints]:
+    text, phrase = phrases.in_texts(phrases.numbered(wanted))
+    order = np.argsort(phrase, kind="stable")
+    cuts = np.flatnonzero(np.diff(phrase[order])) + 1
+    return {int(phrase[group[0]]): text[group] for group in np.split(order, cuts) if len(group)}
+
+
+class _Side:
+    """The candidates of one language, and the segments that they are in."""
+
+    def __init__(self, keyness: Keyness) -> None:
+        self.phrases, self.keyness = keyness.phrases, keyness
+        spread = self.phrases.spread(keyness.key)
+        whole = self.phrases.tied() < TIED_SHARE
+        best = np.flatnonzero(unnested(self.phrases, keyness.key & (spread >= MIN_TOGETHER)) & whole)
+        best = best[np.argsort(-keyness.likelihoods[best], kind="stable")][:MOST_CANDIDATES]
+        self.wanted = np.zeros(len(self.phrases), np.bool_)
+        self.wanted[best] = True
+        self.text, self.phrase = self.phrases.in_texts(self.wanted)
+        self.count = spread
+        strength = np.sqrt(keyness.likelihoods)
+        self.strength: Floats = strength / (strength[best].max() if len(best) else 1.0)
+
+    @property
+    def tokens(self) -> NDArray[np.bool_]:
+        """What the lexicon links: words, pairs of characters of a script without spaces, and candidates."""
+        phrases = self.phrases
+        runs = phrases.is_run
+        tokens: NDArray[np.bool_] = self.wanted | np.where(runs, phrases.length == 2, phrases.length == 1)
+        return tokens
+
+    def words_of(self, phrase: int) -> list[int]:
+        """The words that tell something, or the pairs of characters, of a term."""
+        if self.phrases.is_run[phrase]:
+            return self.phrases.parts_of(phrase, 2)
+        words = self.phrases.parts_of(phrase, 1)
+        return [word for word in words if not self.keyness.stop_words[word]] or words
+
+
+def _together(a: _Side, b: _Side) -> tuple[Ints, Ints, Ints]:
+    """Every pair of candidates that some segment has, and how many segments do."""
+    width = len(b.phrases)
+    keys, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    for low in range(0, len(a.phrases.texts), _BLOCK):
+        first, second = _cooccurrences(_within(a, low, low + _BLOCK), _within(b, low, low + _BLOCK))
+        found, times = np.unique(first * width + second, return_counts=True)
+        every, which = np.unique(np.append(keys, found), return_inverse=True)
+        keys, counts = every, np.bincount(which, np.append(counts, times)).astype(np.int64)
+    return keys // width, keys % width, counts
+
+
+def _within(side: _Side, low: int, high: int) -> tuple[Ints, Ints]:
+    begin, end = np.searchsorted(side.text, [low, high])
+    return side.text[begin:end] - low, side.phrase[begin:end]
+
+
+def _cooccurrences(a: tuple[Ints, Ints], b: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """Each phrase of a segment beside each of its translation."""
+    sizes = np.bincount(b[0], minlength=_BLOCK)
+    begins = np.cumsum(sizes) - sizes
+    of_row = sizes[a[0]]
+    row = np.repeat(np.arange(len(a[0])), of_row)
+    column = np.arange(len(row)) - np.repeat(np.cumsum(of_row) - of_row - begins[a[0]], of_row)
+    return a[1][row], b[1][column]
+
+
+class _Links:
+    """How well a lexicon that is learned from the segments links two terms."""
+
+    def __init__(self, a: _Side, b: _Side) -> None:
+        self._a, self._b = a, b
+        chosen = _chosen(a, b)
+        bags = _bags(a, chosen), _bags(b, chosen)
+        short = np.flatnonzero(np.maximum(*(np.diff(bag.begin) for bag in bags)) <= LONGEST)
+        ids_a, bags_a = _renumbered(_picked(bags[0], short))
+        ids_b, bags_b = _renumbered(_picked(bags[1], short))
+        self._mutual = cache(Lexicon.of_numbers((ids_a, ids_b), bags_a, bags_b, np.ones(len(short))).mutual)
+
+    def between(self, a: int, b: int) -> float:
+        """Of the terms as a whole, or of their words, if that is more."""
+        whole = self._mutual(str(a)).get(str(b), 0.0)
+        words_a, words_b = self._a.words_of(a), self._b.words_of(b)
+        cells = [[self._word(x, y) for y in words_b] for x in words_a]
+        of_a: float = sum(max(row) for row in cells) / len(words_a)
+        of_b: float = sum(max(column) for column in zip(*cells, strict=True)) / len(words_b)
+        return max(whole, (of_a + of_b) / 2)
+
+    def _word(self, a: int, b: int) -> float:
+        if self._a.phrases.units_of(a) == self._b.phrases.units_of(b):
+            return 1.0
+        return self._mutual(str(a)).get(str(b), 0.0)
+
+
+def _chosen(a: _Side, b: _Side) -> Ints:
+    """The segments to learn from, all or some: those with candidates first, as many of each."""
+    total = len(a.phrases.texts)
+    if total <= MOST_LEARNED:
+        return np.arange(total)
+    first = np.unique(np.concatenate([_first_of_each(side) for side in (a, b)]))
+    others = np.setdiff1d(np.arange(total), first)
+    return np.sort(np.append(_spread(first, MOST_LEARNED), _spread(others, max(0, MOST_LEARNED - len(first)))))
+
+
+def _first_of_each(side: _Side) -> Ints:
+    order = np.argsort(side.phrase, kind="stable")
+    phrase = side.phrase[order]
+    begins = np.searchsorted(phrase, phrase)
+    return side.text[order][np.arange(len(phrase)) - begins < _OF_EACH]
+
+
+def _spread(numbers: Ints, most: int) -> Ints:
+    """As many of them at most, evenly."""
+    if len(numbers) <= most:
+        return numbers
+    return numbers[np.linspace(0, len(numbers) - 1, most).astype(np.int64)] if most else numbers[:0]
+
+
+def _bags(side: _Side, chosen: Ints) -> WordBags:
+    text, phrase = side.phrases.in_texts(side.tokens, chosen)
+    sizes = np.bincount(np.searchsorted(chosen, text), minlength=len(chosen))
+    return WordBags(phrase, np.append(0, np.cumsum(sizes)))
+
+
+def _picked(bags: WordBags, kept: Ints) -> WordBags:
+    sizes = np.diff(bags.begin)
+    mask = np.repeat(np.isin(np.arange(len(sizes)), kept), sizes)
+    return WordBags(bags.word[mask], np.append(0, np.cumsum(sizes[kept])))
+
+
+def _renumbered(bags: WordBags) -> tuple[dict[str, int], WordBags]:
+    """By the numbers of a lexicon, whose words are the numbers of phrases."""
+    different, number = np.unique(bags.word, return_inverse=True)
+    return {str(phrase): at for at, phrase in enumerate(different.tolist())}, WordBags(number, bags.begin)
+
+
+def _one_to_one(found: Sequence[_Linked]) -> Iterator[_Linked]:
+    """Competitive linking (Melamed 2000): the best pair first, and each term once."""
+    used_a: set[int] = set()
+    used_b: set[int] = set()
+    for one in sorted(found, key=lambda pair: (-pair.score, -pair.together, pair.a, pair.b)):
+        if one.a not in used_a and one.b not in used_b:
+            used_a.add(one.a)
+            used_b.add(one.b)
+            yield one
+
+
+def _without_parts(found: Iterator[_Linked], a: Phrases, b: Phrases) -> list[_Linked]:
+    """Without "floating" where it is mostly "floating selection", in both languages."""
+    pairs = {(one.a, one.b): one for one in found}
+    inside: dict[tuple[int, int], int] = {}
+    for one in pairs.values():
+        for part_a in a.all_parts(one.a):
+            for part_b in b.all_parts(one.b):
+                if (part := (part_a, part_b)) in pairs and part != (one.a, one.b):
+                    inside[part] = max(inside.get(part, 0), one.together)
+    return [one for key, one in pairs.items() if inside.get(key, 0) < PART_SHARE * one.together]
+
+
+MOST_EXAMPLES = 3
+
+COLUMNS = (
+    *("lang_a", "lang_b", "term_a", "term_b", "score", "weight", "count_a", "count_b", "count_together"),
+    *(f"{name}_{number}" for number in range(1, MOST_EXAMPLES + 1) for name in ("text_a", "text_b", "url_a", "url_b")),
+)
+
+
+class TermFormat(StrEnum):
+    TSV = "tsv"
+    CSV = "csv"
+    TBX = "tbx"
+    JSONL = "jsonl"
+
+
+class TermExample(msgspec.Struct, frozen=True, gc=False):
+    """A segment pair that has both terms."""
+
+    text_a: str
+    text_b: str
+    url_a: Url
+    url_b: Url
+
+
+class TermPair(msgspec.Struct, frozen=True):
+    """Two terms that translate each other, as the corpus mostly writes them."""
+
+    lang_a: Language
+    lang_b: Language
+    term_a: str
+    term_b: str
+    score: float  # how surely they translate each other, from 0 to 1
+    weight: float  # how telling they are of the corpus, from 1 to 100, as in a term list
+    count_a: int  # segments that have the first, the second, both
+    count_b: int
+    count_together: int
+    examples: tuple[TermExample, ...] = ()
+
+
+def write(terms: Sequence[TermPair], style: TermFormat) -> bytes:
+    """The content of a file; `topic.term_list.read_terms` reads all of them but JSON lines."""
+    if style is TermFormat.TBX:
+        return "".join(_tbx(terms)).encode()
+    if style is TermFormat.CSV:
+        return _csv(terms)
+    if style is TermFormat.JSONL:
+        return msgspec.json.Encoder(enc_hook=str).encode_lines([_in_lines(term) for term in terms])
+    rows = [COLUMNS, *map(_cells, terms)]
+    return "".join("\t".join(map(_cell, row)) + "\n" for row in rows).encode()
+
+
+def _cells(term: TermPair) -> tuple[str, ...]:
+    examples = [value for one in term.examples for value in (one.text_a, one.text_b, one.url_a, one.url_b)]
+    return (
+        *(term.lang_a, term.lang_b, term.term_a, term.term_b, f"{term.score:.3f}", f"{term.weight:g}"),
+        *(str(term.count_a), str(term.count_b), str(term.count_together)),
+        *examples,
+        *[""] * (4 * (MOST_EXAMPLES - len(term.examples))),
+    )
+
+
+def _in_lines(term: TermPair) -> TermPair:
+    """With the characters that every format supports."""
+    examples = tuple(
+        msgspec.structs.replace(one, text_a=one_line(one.text_a), text_b=one_line(one.text_b)) for one in term.examples
+    )
+    return msgspec.structs.replace(term, term_a=one_line(term.term_a), term_b=one_line(term.term_b), examples=examples)
+
+
+def _csv(terms: Sequence[TermPair]) -> bytes:
+    """With a byte order mark, without which Excel takes UTF-8 for something else."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(COLUMNS)
+    writer.writerows(map(_cell, _cells(term)) for term in terms)
+    return file.getvalue().encode("utf-8-sig")
+
+
+def _cell(text: str) -> str:
+    return cell(one_line(text))
+
+
+def _tbx(terms: Sequence[TermPair]) -> Iterator[str]:
+    yield (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<tbx type="TBX-Basic" style="dca" xml:lang="en" xmlns="urn:iso:std:iso:30042:ed-2">\n'
+        "<tbxHeader>\n<fileDesc>\n<titleStmt>\n<title>Bilingual terms of a corpus</title>\n</titleStmt>\n"
+        f"<sourceDesc>\n<p>Made by bitrawl {xml(__version__)}</p>\n</sourceDesc>\n</fileDesc>\n</tbxHeader>\n"
+        "<text>\n<body>\n"
+    )
+    for number, term in enumerate(terms, 1):
+        counts = f"{term.count_a} and {term.count_b} segments, {term.count_together} together"
+        yield f'<conceptEntry id="c{number}">\n<note>Score {term.score:.3f}, weight {term.weight:g}; {counts}</note>\n'
+        yield _language_section(term.lang_a, term.term_a, [(one.text_a, one.url_a) for one in term.examples])
+        yield _language_section(term.lang_b, term.term_b, [(one.text_b, one.url_b) for one in term.examples])
+        yield "</conceptEntry>\n"
+    yield "</body>\n</text>\n</tbx>\n"
+
+
+def _language_section(language: Language, term: str, contexts: Sequence[tuple[str, Url]]) -> str:
+    return (
+        f'<langSec xml:lang="{xml(language)}">\n<termSec>\n<term>{xml(term)}</term>\n'
+        + "".join(
+            f'<descripGrp>\n<descrip type="context">{xml(text)}</descrip>\n'
+            f'<admin type="source">{xml(url)}</admin>\n</descripGrp>\n'
+            for text, url in contexts
+        )
+        + "</termSec>\n</langSec>\n"
+    )

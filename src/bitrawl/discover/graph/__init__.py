@@ -1,1 +1,0 @@
-"""Who links to whom, from what others have crawled: host graphs, tables of links, archives, services."""

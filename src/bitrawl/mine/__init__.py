@@ -1,0 +1,1 @@
+"""Which pages and which sentences are translations: pairing, alignment, judging. `stages.py` is the straight line."""

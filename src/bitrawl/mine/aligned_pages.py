@@ -1,0 +1,313 @@
+"""From pairs of pages to pairs of segments: main text only, split into sentences, each with its place.
+
+From two plain texts to their sentences, side by side.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from bitrawl.config import AlignSection
+from bitrawl.mine.align_evidence import Document, Text
+from bitrawl.mine.lexical_aligner import LexicalAligner
+from bitrawl.model import Bead, Language, Page, Paragraph, Segment, SegmentPair
+from bitrawl.text.lexicon import Lexicon
+from bitrawl.text.sentences import LEVELS, LINE_END, clauses, is_long, sentences, shortened
+
+# Tags before a paragraph's place in the tag sequence that tell where it stands: judgement.
+_CONTEXT = 3
+# A sentence that is so many times too long is split before it is aligned. Its translation is too long as well, whatever
+# the languages: so if only one of them is split, this is noticed. Shorter ones are aligned whole, then split together.
+_FAR = 4
+_CHARACTERS = AlignSection().characters
+_UNSPACED = frozenset(("zh", "ja", "th", "lo", "km", "my", "yue", "wuu"))
+
+
+class DocumentAligner(Protocol):
+    """What a `SiteAligner` needs: many documents at once, one lexicon or model for all."""
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """Learned from what was aligned so far."""
+        ...
+
+    def align_documents(
+        self, documents: Sequence[Document], *, progress: Callable[[int, int], None] | None = None
+    ) -> list[list[Bead]]:
+        """The beads of each; every sentence is in exactly one. `progress` is told how many of how many are final."""
+        ...
+
+    def knowing(self) -> "DocumentAligner":
+        """Aligns with what was learned so far, and learns nothing more."""
+        ...
+
+
+class Sentence(NamedTuple):
+    """A sentence of a page, the number of its paragraph in it, and what stands between it and the one before there."""
+
+    text: str
+    paragraph: int
+    space: str = ""
+
+    @property
+    def line(self) -> str:
+        """Its text, with spaces for the ends of lines."""
+        return self.text.replace(LINE_END, " ")
+
+
+class PlacedSentences(NamedTuple):
+    """Sentences, or parts of them, in a row, and the number in their page of the sentence that each is or is a part of."""
+
+    sentences: Sequence[Sentence]
+    numbers: Sequence[int]
+
+    def part(self, begin: int, end: int) -> "PlacedSentences":
+        return PlacedSentences(self.sentences[begin:end], self.numbers[begin:end])
+
+    def split(self, level: int) -> "PlacedSentences":
+        """At the marks up to that level of `clauses`."""
+        split = [_within(sentence, clauses(sentence.text, level)) for sentence in self.sentences]
+        numbers = [number for number, parts in zip(self.numbers, split, strict=True) for _ in parts]
+        return PlacedSentences([part for parts in split for part in parts], numbers)
+
+
+Sides = tuple[PlacedSentences, PlacedSentences]
+TooLong = Callable[[int, SegmentPair], None]
+"""Is told of which pair of pages a segment is left out because it is too long, and the segment."""
+
+
+class SiteAligner:
+    """Aligns the pairs of one site and one pair of languages, as many at a time as there are.
+
+    Give all pairs at once where they are known: they teach each other. Later ones profit from those before. A segment has
+    at most `most` characters, half as many in a script without spaces between words.
+    """
+
+    def __init__(
+        self,
+        languages: tuple[Language, Language],
+        aligner: DocumentAligner | None = None,
+        *,
+        most: int = _CHARACTERS,
+    ) -> None:
+        self._languages = languages
+        self._aligner = aligner or LexicalAligner()
+        self._most = most
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """Learned from what was aligned so far; its words are those of `documents.sentence_words`."""
+        return self._aligner.lexicon
+
+    def documents(self, pairs: Sequence[tuple[Page, Page]]) -> list[Document]:
+        """The pairs as an aligner sees them."""
+        return [self._document(pair, sides) for pair, sides in zip(pairs, self._sentences(pairs), strict=True)]
+
+    def align(
+        self,
+        pairs: Sequence[tuple[Page, Page]],
+        progress: Callable[[int, int], None] | None = None,
+        too_long: TooLong | None = None,
+    ) -> list[list[SegmentPair]]:
+        """For each pair of pages its segments in order; what has no counterpart or is too long is left out."""
+        sides = self._sentences(pairs)
+        documents = [self._document(pair, both) for pair, both in zip(pairs, sides, strict=True)]
+        aligned = self._aligner.align_documents(documents, progress=progress)
+        found: list[list[SegmentPair]] = [[] for _ in pairs]
+        long: list[tuple[int, Sides]] = []
+        for number, (both, beads) in enumerate(zip(sides, aligned, strict=True)):
+            long += ((number, region) for region in self._sort(pairs[number], both, beads, found[number]))
+        for level in range(LEVELS):
+            long = self._split(pairs, long, level, found)
+        for number, (a, b) in long:
+            if too_long:
+                whole = Bead(tuple(range(len(a.sentences))), tuple(range(len(b.sentences))), 0.0)
+                too_long(number, self._segment_pair(pairs[number], (a, b), whole))
+        return [sorted(segments, key=lambda one: (one.a.sentence, one.b.sentence)) for segments in found]
+
+    def _split(
+        self,
+        pairs: Sequence[tuple[Page, Page]],
+        long: Sequence[tuple[int, Sides]],
+        level: int,
+        found: Sequence[list[SegmentPair]],
+    ) -> list[tuple[int, Sides]]:
+        """Split both sides, align the parts, and keep those that are not too long. Returns the others."""
+        if not long:
+            return []
+        split = [(number, (a.split(level), b.split(level))) for number, (a, b) in long]
+        documents = [
+            Document(*(self._plain(side, language) for side, language in zip(sides, self._languages, strict=True)))
+            for _, sides in split
+        ]
+        aligned = self._aligner.knowing().align_documents(documents)
+        return [
+            (number, region)
+            for (number, sides), beads in zip(split, aligned, strict=True)
+            for region in self._sort(pairs[number], sides, beads, found[number])
+        ]
+
+    def _sort(
+        self, pages: tuple[Page, Page], sides: Sides, beads: Sequence[Bead], found: list[SegmentPair]
+    ) -> Iterator[Sides]:
+        """Adds to `found` what is not too long. The rest is returned with what has no counterpart next to it.
+
+        That may belong to it: a long text without an end has more counterparts than an aligner joins into one.
+        """
+        waiting: list[Bead] = []  # since the last bead that is not too long
+        for bead in beads:
+            segment = self._segment_pair(pages, sides, bead) if bead.a and bead.b else None
+            if segment is None or is_long(segment.a.text, self._most) or is_long(segment.b.text, self._most):
+                waiting.append(bead)
+                continue
+            found.append(segment)
+            yield from _regions(sides, waiting)
+            waiting = []
+        yield from _regions(sides, waiting)
+
+    def _plain(self, side: PlacedSentences, language: Language) -> Text:
+        return Text.plain([sentence.line for sentence in side.sentences], language)
+
+    def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[Sides]:
+        return [(self._placed(a, self._languages[0]), self._placed(b, self._languages[1])) for a, b in pairs]
+
+    def _placed(self, page: Page, language: Language) -> PlacedSentences:
+        found = page_sentences(page, language, self._most)
+        return PlacedSentences(found, range(len(found)))
+
+    def _document(self, pages: tuple[Page, Page], sides: Sides) -> Document:
+        return Document(*(_text(pages[n], sides[n].sentences, self._languages[n]) for n in (0, 1)))
+
+    def _segment_pair(self, pages: tuple[Page, Page], sides: Sides, bead: Bead) -> SegmentPair:
+        a, b = (_segment(sides[n], numbers, self._languages[n]) for n, numbers in enumerate((bead.a, bead.b)))
+        return SegmentPair(pages[0].url, pages[1].url, a, b, bead.score, f"{len(bead.a)}:{len(bead.b)}")
+
+
+def _regions(sides: Sides, beads: Sequence[Bead]) -> Iterator[Sides]:
+    """What these beads in a row hold, if any of them has two sides."""
+    if any(bead.a and bead.b for bead in beads):
+        a, b = [n for bead in beads for n in bead.a], [n for bead in beads for n in bead.b]
+        yield sides[0].part(min(a), max(a) + 1), sides[1].part(min(b), max(b) + 1)
+
+
+def translated_part(pages: tuple[Page, Page]) -> tuple[Page, Page]:
+    """Two pages, with the paragraphs that stand word for word on both labelled boilerplate.
+
+    For pages of which only a part is translated: what is the same on both is no translation. It would teach the aligner
+    that words translate themselves.
+    """
+    a, b = ({paragraph.text for paragraph in page.paragraphs if not paragraph.boilerplate} for page in pages)
+    return _without(pages[0], a & b), _without(pages[1], a & b)
+
+
+def _without(page: Page, texts: Container[str]) -> Page:
+    paragraphs = (
+        msgspec.structs.replace(paragraph, boilerplate=True) if paragraph.text in texts else paragraph
+        for paragraph in page.paragraphs
+    )
+    return msgspec.structs.replace(page, paragraphs=tuple(paragraphs))
+
+
+def page_sentences(page: Page, language: Language, most: int = _CHARACTERS) -> list[Sentence]:
+    """Those of its main text. What is far longer than `most` is split, if it has marks to split it at."""
+    found: list[Sentence] = []
+    for number, paragraph in enumerate(page.paragraphs):
+        if not paragraph.boilerplate:
+            for sentence in placed(paragraph.text, paragraph=number, language=language):
+                far = is_long(sentence.text, _FAR * most)
+                found += _within(sentence, shortened(sentence.text, most)) if far else [sentence]
+    return found
+
+
+def placed(text: str, *, paragraph: int, language: Language) -> list[Sentence]:
+    """The sentences of a paragraph, with its number."""
+    return _within(Sentence(text, paragraph), sentences(text, language))
+
+
+def _within(sentence: Sentence, parts: Iterable[str]) -> list[Sentence]:
+    """Its parts, which stand in it in this order, with the space between them."""
+    found: list[Sentence] = []
+    end = 0
+    for part in parts:
+        begin = sentence.text.index(part, end)
+        space = sentence.text[end:begin] if found else sentence.space + sentence.text[:begin]
+        found.append(Sentence(part, sentence.paragraph, space))
+        end = begin + len(part)
+    return found
+
+
+def _text(page: Page, found: Sequence[Sentence], language: Language) -> Text:
+    paragraphs = list(dict.fromkeys(sentence.paragraph for sentence in found))
+    block = {paragraph: number for number, paragraph in enumerate(paragraphs)}
+    return Text.marked(
+        [sentence.line for sentence in found],
+        language,
+        [block[sentence.paragraph] for sentence in found],
+        [_markup(page, page.paragraphs[paragraph]) for paragraph in paragraphs],
+    )
+
+
+def _markup(page: Page, paragraph: Paragraph) -> list[str]:
+    """Its kind, and the tags before it in the page; angle brackets keep them apart from words."""
+    tags = page.tags[max(paragraph.position - _CONTEXT, 0) : paragraph.position] if paragraph.position > 0 else ()
+    return [f"<{paragraph.kind}>", *(f"<{tag}>" for tag in tags)]
+
+
+def joined(found: Sequence[Sentence], language: Language) -> str:
+    """One text of sentences in a row: as it stands on the page, where all of it is in one paragraph."""
+    between = "" if language.split("-")[0] in _UNSPACED else " "
+    text = found[0].text if found else ""
+    for before, sentence in pairwise(found):
+        text += (sentence.space if sentence.paragraph == before.paragraph else between) + sentence.text
+    return text.replace(LINE_END, " ")
+
+
+def _segment(side: PlacedSentences, numbers: Sequence[int], language: Language) -> Segment:
+    found = [side.sentences[n] for n in numbers]
+    return Segment(joined(found, language), found[0].paragraph, side.numbers[numbers[0]])
+
+
+class TextPair(NamedTuple):
+    """Sentences of two texts that are translations of each other; one side is empty where the other has no counterpart."""
+
+    text_a: str
+    text_b: str
+    score: float  # 0–1, higher is better
+    type: str  # sentences on either side: "1:1", "2:1", "0:1"
+
+
+def align_texts(
+    text_a: str, text_b: str, languages: tuple[Language, Language], aligner: DocumentAligner | None = None
+) -> list[TextPair]:
+    """In order; every sentence of both texts is in exactly one pair. Each line of a text is a paragraph.
+
+    Without an `aligner`, words are learned from the two texts alone.
+    """
+    a, b = (text_sentences(text, language) for text, language in zip((text_a, text_b), languages, strict=True))
+    document = Document(
+        *(
+            Text.plain([sentence.text for sentence in found], language)
+            for found, language in zip((a, b), languages, strict=True)
+        )
+    )
+    [beads] = (aligner or LexicalAligner()).align_documents([document])
+    return [
+        TextPair(
+            joined([a[number] for number in bead.a], languages[0]),
+            joined([b[number] for number in bead.b], languages[1]),
+            bead.score,
+            f"{len(bead.a)}:{len(bead.b)}",
+        )
+        for bead in beads
+    ]
+
+
+def text_sentences(text: str, language: Language) -> list[Sentence]:
+    """Those of each line; whatever Unicode calls a line break ends one."""
+    return [
+        sentence
+        for number, line in enumerate(text.splitlines())
+        for sentence in placed(line, paragraph=number, language=language)
+    ]

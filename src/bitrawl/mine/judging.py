@@ -1,0 +1,285 @@
+"""How good a segment pair is, measured; and apart from that whether it is good enough, decided."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
+from enum import StrEnum
+from itertools import groupby
+from math import inf
+from typing import Protocol
+
+import msgspec
+
+from bitrawl.config import Thresholds
+from bitrawl.languages import same_language
+from bitrawl.mine.segment_score import Measured, SegmentScore, segment_score
+from bitrawl.model import UNDETERMINED, Language, PagePair, SegmentPair, Verdict, Verdicts
+from bitrawl.protocols import LanguageIdentifier
+from bitrawl.text.numbers import agreement
+from bitrawl.text.words import one_line, weight, words
+from bitrawl.url import Url
+
+PageUrls = tuple[Url, Url]
+"""The two pages of a pair."""
+MEASURES = ("length_ratio", "language_a", "language_b", "coverage_a", "coverage_b", "words_a", "words_b", "alignment")
+"""The names of all that a judge measures; coverage only where there is a lexicon."""
+
+SHORT = 3  # words; what ILSP-FC and Bitextor call very short
+MIN_RATIO = 0.5  # of lengths, below which a pair is marked: ILSP-FC's 0.5 and 2.0
+# Judgement: below a third of letters a line is a row of figures or of dashes, whatever words stand between.
+_LETTERS = 1 / 3
+_UNKNOWN = 0.5  # judgement: the score of a language where the text says nothing, neither for nor against it
+
+# The local part of an address has 64 characters at most (RFC 5321), a label of a domain 63: bounded, so that a long line
+# of dots costs no quadratic time.
+_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+")
+_ADDRESS = re.compile(r"\b(?:https?|ftp)://|\bwww\.\w", re.IGNORECASE)
+# Tokens of ASCII that bear what only markup and programs have: tags, braces, quoted attributes, entities, operators,
+# an opening bracket at the end, brackets alone; and all between two braces that stand alone. A path, an address, an
+# identifier or "x = 3" has none of it. Two braces that stand more than 2,000 characters apart (judgement) belong to no
+# one statement.
+_TOKEN = re.compile(r"(?<!\S)\{\s.{0,2000}?\s\}|[!-~]+")
+_MARKED = re.compile(
+    r"</?[A-Za-z!]|[\w\"'/-]>|[{}]|=[\"']|&#?\w+;|[=!<>+*|&-]=|=>|&&|\|\||\$\(|^//|\w[(\[]$|^(?!;$)[()\[\];]+$"
+)
+_LINKED = re.compile(r"[\"'(<]*\w+://")
+# Of 3,120 units of wet-styleguide, a manual of HTML, 178 are above it: read by hand (2026-11), all but about 20 are code,
+# and those are of the kind 'Add disabled="disabled" to a field.'; of 11,298 of debian-handbook four are, three rightly.
+_CODE = 0.4
+
+
+class Flag(StrEnum):
+    """What is noted of a pair, in the words of ILSP-FC, which Bitextor shares; duplicates are told by `store.unit_merger`."""
+
+    NON_LETTERS = "non-letters"
+    EQUAL = "equal TUVs"
+    SHORT = f"very short segments, shorter than {SHORT}"
+    LENGTH = f"charlength ratio of TUVs is lower than {MIN_RATIO} or higher than {1 / MIN_RATIO}"
+    NUMBERS = "different numbers in TUVs"
+    MAIL = "e-mail address"
+    ADDRESS = "url"
+    CODE = "code"  # ours
+    PARTIAL = "partly translated page"  # ours: the rest of the page is the same on both sides
+
+
+class TranslationLexicon(Protocol):
+    """Which words translate which."""
+
+    def __len__(self) -> int:
+        """How many links between words it has."""
+        ...
+
+    def coverage(self, tokens_a: Sequence[str], tokens_b: Sequence[str]) -> tuple[float, float]:
+        """What share of either text has its translation in the other, 0–1."""
+        ...
+
+
+class Rejection(StrEnum):
+    """Why a segment pair stays out of the corpus."""
+
+    EMPTY = "empty"
+    SCORE = "score"
+    COVERAGE = "coverage"
+    LENGTH_RATIO = "length-ratio"
+    LANGUAGE = "language"
+    WORDS = "words"
+    TYPE = "type"
+    FLAG = "flag"
+    PERSON = "rejected by a person"  # itself or its page pair
+    NOT_ACCEPTED = "not accepted by a person"  # where only what people accepted is wanted
+
+
+class Judge:
+    """Measures the pairs of two languages and scores them, a batch at a time.
+
+    Give the pairs of two pages together and in order: neighbours support each other.
+    """
+
+    def __init__(
+        self,
+        languages: tuple[Language, Language],
+        identifier: LanguageIdentifier,
+        lexicon: TranslationLexicon | None = None,
+        *,
+        model: SegmentScore | None = None,
+    ) -> None:
+        self._languages = languages
+        self._identifier = identifier
+        self._lexicon = lexicon
+        self._model = model
+
+    def judge(self, pairs: Sequence[SegmentPair]) -> list[SegmentPair]:
+        """The same pairs with their scores and flags, whatever they had before but for the aligner's own score."""
+        model = self._model or segment_score()
+        judged: list[SegmentPair] = []
+        for _, group in groupby(self.measured(pairs), key=lambda one: (one.pair.url_a, one.pair.url_b)):
+            page = list(group)
+            judged += map(_judged, page, model.scores(page).tolist())
+        return judged
+
+    def measured(self, pairs: Sequence[SegmentPair]) -> list[Measured]:
+        languages_a = self._languages_of([pair.a.text for pair in pairs], self._languages[0])
+        languages_b = self._languages_of([pair.b.text for pair in pairs], self._languages[1])
+        return [
+            self._measured(pair, {"language_a": a, "language_b": b})
+            for pair, a, b in zip(pairs, languages_a, languages_b, strict=True)
+        ]
+
+    def _languages_of(self, texts: list[str], wanted: Language) -> list[float]:
+        """How far each text is believed to be in the language that it should be in."""
+        return [
+            _UNKNOWN if found == UNDETERMINED else sure if same_language(found, wanted) else 1.0 - sure
+            for found, sure in self._identifier.identify(texts, prior=wanted)
+        ]
+
+    def _measured(self, pair: SegmentPair, scores: dict[str, float]) -> Measured:
+        a, b = pair.a.text, pair.b.text
+        words_a, words_b = words(a, self._languages[0]), words(b, self._languages[1])
+        scores["alignment"] = pair.scores.get("alignment", pair.score)
+        scores["length_ratio"] = length_ratio(a, b)
+        scores["words_a"], scores["words_b"] = float(len(words_a)), float(len(words_b))
+        if self._lexicon is not None:
+            scores["coverage_a"], scores["coverage_b"] = self._lexicon.coverage(words_a, words_b)
+        return Measured(
+            pair,
+            scores,
+            (words_a, words_b),
+            agreement(a, b, self._languages),
+            equal=_bare(a) == _bare(b),
+            links=len(self._lexicon) if self._lexicon is not None else 0,
+            lengths=(weight(a), weight(b)),
+        )
+
+
+def _judged(one: Measured, score: float) -> SegmentPair:
+    return msgspec.structs.replace(one.pair, score=round(score, 4), scores=one.scores, flags=_flags(one))
+
+
+def from_partial_pages(segments: Iterable[SegmentPair]) -> tuple[SegmentPair, ...]:
+    """The same judged segments, with the flag by which they can be kept out of a corpus."""
+    flag = str(Flag.PARTIAL)
+    return tuple(msgspec.structs.replace(one, flags=(*one.flags, flag)) for one in segments)
+
+
+def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
+    """Why that judged pair is not good enough; None when it is. Nothing is measured here: thresholds move for free."""
+    scores = pair.scores
+    failed = {
+        Rejection.EMPTY: not one_line(pair.a.text) or not one_line(pair.b.text),
+        Rejection.SCORE: pair.score < thresholds.score,
+        Rejection.COVERAGE: _mean(scores, "coverage") < thresholds.coverage,
+        Rejection.LENGTH_RATIO: scores.get("length_ratio", 1.0) < thresholds.length_ratio,
+        Rejection.LANGUAGE: _smaller(scores, "language") < thresholds.language,
+        Rejection.WORDS: _smaller(scores, "words") < thresholds.words,
+        Rejection.TYPE: bool(thresholds.types) and pair.type not in thresholds.types,
+        Rejection.FLAG: any(flag.startswith(unwanted) for flag in pair.flags for unwanted in thresholds.refuse),
+    }
+    return next((reason for reason, is_so in failed.items() if is_so), None)
+
+
+class ThresholdFilter:
+    """Lets through what is good enough, and counts the rest by the reason that keeps it out.
+
+    What people say counts more than thresholds. A rejected page pair stays out with all of its segments, and a rejected
+    segment wherever it occurs. An accepted segment gets in however low it scores, unless its page pair is rejected.
+    With `accepted_only` nothing else gets in but the good segments of accepted page pairs.
+    """
+
+    def __init__(
+        self, thresholds: Thresholds, verdicts: Verdicts | None = None, *, accepted_only: bool = False
+    ) -> None:
+        self._thresholds = thresholds
+        self._verdicts = verdicts or Verdicts()
+        self._accepted_only = accepted_only
+        self.rejections: Counter[Rejection] = Counter()
+        self.rejected_pairs: Counter[Rejection] = Counter()  # of pages
+
+    def accepted(self, pairs: Iterable[SegmentPair]) -> Iterator[SegmentPair]:
+        """Their texts are as they stand in the corpus: what is equal there is equal from here on."""
+        for pair in pairs:
+            if (reason := self.rejection(pair)) is None:
+                yield _as_written(pair)
+            else:
+                self.rejections[reason] += 1
+
+    def accepted_pairs(self, pairs: Iterable[PagePair], needed: Container[PageUrls] = ()) -> Iterator[PagePair]:
+        """Page pairs that belong into the corpus; `needed` are those that hold an accepted segment."""
+        for pair in pairs:
+            verdict = self._verdicts.of_pair(pair)
+            if verdict is Verdict.REJECT:
+                self.rejected_pairs[Rejection.PERSON] += 1
+            elif self._accepted_only and verdict is None and (pair.url_a, pair.url_b) not in needed:
+                self.rejected_pairs[Rejection.NOT_ACCEPTED] += 1
+            else:
+                yield pair
+
+    def rejection(self, pair: SegmentPair) -> Rejection | None:
+        """Why that judged pair stays out; None when it gets in."""
+        measured = rejection(pair, self._thresholds)
+        if measured is Rejection.EMPTY or not (self._verdicts or self._accepted_only):
+            return measured
+        of_pages, verdict = self._verdicts.of_pair(pair), self._verdicts.of_segment(pair)
+        if Verdict.REJECT in (of_pages, verdict):
+            return Rejection.PERSON
+        if verdict is Verdict.ACCEPT:
+            return None
+        if self._accepted_only and of_pages is None:
+            return measured or Rejection.NOT_ACCEPTED
+        return measured
+
+
+def length_ratio(a: str, b: str) -> float:
+    """Of the shorter to the longer, in characters; those of scripts without an alphabet count three."""
+    shorter, longer = sorted((weight(a), weight(b)))
+    return shorter / (longer or 1)
+
+
+def code_share(text: str) -> float:
+    """How much of a text is markup or program, by the tokens that look so."""
+    tokens = (token for token in _TOKEN.findall(text) if _MARKED.search(token) and not _LINKED.match(token))
+    code = sum(weight("".join(token.split())) for token in tokens)
+    return code / weight("".join(text.split())) if code else 0.0
+
+
+def _flags(one: Measured) -> tuple[str, ...]:
+    a, b = one.pair.a.text, one.pair.b.text
+    found = {
+        Flag.NON_LETTERS: min(_letters(a), _letters(b)) < _LETTERS,
+        Flag.EQUAL: one.equal,
+        Flag.SHORT: min(map(len, one.words)) < SHORT,
+        Flag.LENGTH: one.scores["length_ratio"] < MIN_RATIO,
+        Flag.NUMBERS: one.numbers.different > 0,
+        Flag.MAIL: bool(_MAIL.search(a) or _MAIL.search(b)),
+        Flag.ADDRESS: bool(_ADDRESS.search(a) or _ADDRESS.search(b)),
+        Flag.CODE: max(code_share(a), code_share(b)) > _CODE,
+    }
+    return tuple(str(flag) for flag, is_so in found.items() if is_so)
+
+
+def _as_written(pair: SegmentPair) -> SegmentPair:
+    a, b = one_line(pair.a.text), one_line(pair.b.text)
+    if (a, b) == (pair.a.text, pair.b.text):
+        return pair
+    replace = msgspec.structs.replace
+    return replace(pair, a=replace(pair.a, text=a), b=replace(pair.b, text=b))
+
+
+def _letters(text: str) -> float:
+    """The share of letters, with the marks that many scripts write their vowels with, in all but the spaces."""
+    dense = "".join(text.split())
+    if dense.isalpha():
+        return 1.0
+    return sum(unicodedata.category(c)[0] in "LM" for c in dense) / (len(dense) or 1)
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold())) or text
+
+
+def _mean(scores: dict[str, float], name: str) -> float:
+    return (scores.get(f"{name}_a", 1.0) + scores.get(f"{name}_b", 1.0)) / 2
+
+
+def _smaller(scores: dict[str, float], name: str) -> float:
+    return min(scores.get(f"{name}_a", inf), scores.get(f"{name}_b", inf))

@@ -1,0 +1,276 @@
+"""What the score of a segment pair is made from: what its two texts share, and how it stands among its neighbours.
+
+How probably a segment pair is a translation: boosted trees over what was measured, in two looks.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import log1p, log10
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.files import replacing
+from bitrawl.model import SegmentPair
+from bitrawl.model_files import model_file
+from bitrawl.text.numbers import Agreement
+from bitrawl.urls.trees import Trees
+
+Floats = NDArray[np.float32]
+
+DIRECTIONS = {
+    "alignment": 1,  # the aligner's own probability
+    "coverage_least": 1,  # by the lexicon, the worse and the better of the two ways
+    "coverage_most": 1,
+    "lexicon": 0,  # its size: 0 for none, 1 for tens of links, 4 for ten thousands
+    "coverage_here": 0,  # the mean of the page: how much the lexicon knows at all
+    "coverage_beyond": 1,  # how far above that mean
+    "length_error": -1,  # of the lengths, in standard deviations from the page's own ratio
+    "length_ratio": 1,
+    "numbers_shared": 1,
+    "numbers_different": -1,
+    "kept_shared": 1,  # identifiers, addresses, names: what a translation leaves as it is
+    "kept_different": -1,
+    "look_alike": 1,  # words that begin alike
+    "ending": 1,  # both end as a sentence, a question, a heading, or not
+    "marks": -1,  # how far brackets, quotes, colons differ in number
+    "language_least": 1,
+    "words_least": 0,
+    "words_most": 0,
+    "equal": -1,
+    "sentences": 0,
+    "sentences_beyond": -1,  # how many more one side has
+    "follows": 1,  # nothing was left out between it and the pair before it, the pair after it
+    "precedes": 1,
+    "opens": 1,  # both sides go on in the paragraph of the pair before, or neither does
+    "closes": 1,
+}
+"""The features of a pair, and whether more of one may only speak for it (1), against it (-1), or either (0)."""
+
+NEIGHBOURHOOD = {"alone": 1, "nearest": 1, "near": 1, "neighbours": 0}
+"""What the second look adds: the first score of the pair, the least of the two beside it, the mean of four, how many."""
+
+REACH = 2  # pairs on either side that count as neighbours; judgement
+_SPREAD = (
+    2.6  # variance of a translation's length per character: Gale and Church 1993 have 6.8, for a standard deviation
+)
+_PRIOR_LENGTH = 200.0  # characters on either side that a page is taken to have beside its own; judgement
+_NO_NEIGHBOUR = 0.5  # judgement: what stands alone is neither supported nor contradicted
+_OWN = 18  # features of a pair that need nothing of its page
+_MOST_ERROR = 20.0  # beyond it, all are alike
+# The probability of a link that was seen once: (1 - DISCOUNT) / (1 + EMPTY) of text/lexicon.
+_ONE_SIGHTING = 0.4546
+_FEW_WORDS = 2  # judgement
+_PREFIX = 4  # letters in which words look alike; judgement
+_ASCII_TOKEN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./:@+#\\-]*[A-Za-z0-9_])?", re.ASCII)
+_STRUCTURED = re.compile(r"[._/:@+#\\0-9]|.[A-Z]")
+# Letters from Greek on, but for Latin Extended Additional and the punctuation and symbols after it.
+_OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u2e80-\ua71f\uac00-\ud7ff\uf900-\ufaff]")
+_CLOSING = " \t\n\"'”’»)]}」』）】"
+_ENDINGS = {mark: kind for kind, marks in enumerate((".。．।۔…", "?？؟;", "!！", ":：", ",，、،"), 1) for mark in marks}
+_MARK_KINDS = ("?？؟", "!！", ":：", "(（)）", '"“”„«»「」『』', "[]", "<>")
+_MARK_OF = {mark: kind for kind, marks in enumerate(_MARK_KINDS) for mark in marks}
+_MARKS = re.compile("[" + re.escape("".join(_MARK_KINDS)) + "]")
+
+
+class Measured(NamedTuple):
+    """A pair and what `Judge` has found out about it."""
+
+    pair: SegmentPair
+    scores: dict[str, float]
+    words: tuple[list[str], list[str]]
+    numbers: Agreement
+    equal: bool  # its letters and digits
+    links: int  # of the lexicon
+    lengths: tuple[int, int]  # in characters, those of dense scripts counted three
+
+
+def table(page: Sequence[Measured]) -> Floats:
+    """A row for each pair, a column for each of `DIRECTIONS`; all pairs are of one pair of pages, in order."""
+    rows = np.array([_alone(one) for one in page], np.float32).reshape(-1, _OWN)
+    coverage = (rows[:, 1] + rows[:, 2]) / 2
+    here = np.full(len(page), coverage.mean() if len(page) else 0.0, np.float32)
+    own = np.column_stack([rows[:, :4], here, coverage - here, _length_errors(page), rows[:, 4:]])
+    return np.column_stack([own, _places([one.pair for one in page])]).astype(np.float32)
+
+
+def neighbourhood(alone: Floats) -> Floats:
+    """A row for each pair of a page, a column for each of `NEIGHBOURHOOD`, by the scores of a first look."""
+    count = len(alone)
+    padded = np.full(count + 2 * REACH, np.nan, np.float32)
+    padded[REACH : REACH + count] = alone
+    beside = np.stack([padded[REACH + step : REACH + step + count] for step in range(-REACH, REACH + 1) if step])
+    known = ~np.isnan(beside)
+    number = known.sum(axis=0)
+    near = np.where(known, beside, 0).sum(axis=0) / np.maximum(number, 1)
+    next_to = beside[REACH - 1 : REACH + 1]
+    nearest = np.where(np.isnan(next_to), 1.0, next_to).min(axis=0, initial=1.0)
+    lonely = number == 0
+    nearest, near = (np.where(lonely, _NO_NEIGHBOUR, some) for some in (nearest, near))
+    return np.column_stack([alone, nearest, near, number]).astype(np.float32)
+
+
+def _alone(one: Measured) -> list[float]:
+    a, b = one.pair.a.text, one.pair.b.text
+    covered = sorted(_coverage(one))
+    shared, different = _kept(a, b)
+    sizes = sorted(log1p(len(words)) for words in one.words)
+    sentences = [int(side) if side.isdecimal() else 1 for side in one.pair.type.partition(":")[::2]]
+    return [
+        one.scores["alignment"],
+        *covered,
+        float(round(log10(1 + one.links))),
+        one.scores["length_ratio"],
+        log1p(one.numbers.shared),
+        float(min(one.numbers.different, 4)),
+        log1p(shared),
+        log1p(different),
+        _look_alike(*one.words),
+        float(_ending(a) == _ending(b)),
+        _marks_apart(a, b),
+        min(one.scores["language_a"], one.scores["language_b"]),
+        *sizes,
+        float(one.equal),
+        float(min(sum(sentences), 10)),
+        float(min(abs(sentences[0] - sentences[1]), 5)),
+    ]
+
+
+def _coverage(one: Measured) -> tuple[float, float]:
+    """By the lexicon; where there is none, by the words that are the same.
+
+    The lexicon has learned from the pair itself: of a few words, what one sighting is worth does not count.
+    """
+    if "coverage_a" in one.scores:
+        own = _ONE_SIGHTING if min(map(len, one.words)) <= _FEW_WORDS else 0.0
+        a, b = (max(0.0, one.scores[side] - own) / (1 - own) for side in ("coverage_a", "coverage_b"))
+        return a, b
+    same = set(one.words[0]) & set(one.words[1])
+    covered = [sum(word in same for word in side) / max(1, len(side)) for side in one.words]
+    return covered[0], covered[1]
+
+
+def _kept(a: str, b: str) -> tuple[int, int]:
+    """How many tokens that a translation leaves alone both texts have, and how many only one.
+
+    Where one text is not in Latin script, any Latin word in it is such a token.
+    """
+    tokens_a, tokens_b = set(_ASCII_TOKEN.findall(a)), set(_ASCII_TOKEN.findall(b))
+    both = {token for token in tokens_a & tokens_b if len(token) > 1 and not token.isdecimal()}
+    latin = _is_latin(a) and _is_latin(b)
+    shared = sum(1 for token in both if not latin or token[0].isupper() or _is_structured(token))
+    different = sum(1 for token in tokens_a ^ tokens_b if not token.isdecimal() and _is_structured(token))
+    return shared, different
+
+
+def _is_structured(token: str) -> bool:
+    """With marks or digits in it, or capitals after the first letter."""
+    if token.isalpha():
+        return len(token) > 1 and not token[1:].islower()
+    return bool(_STRUCTURED.search(token))
+
+
+def _is_latin(text: str) -> bool:
+    """Whether a word of ASCII is at home there."""
+    return text.isascii() or not _OTHER_SCRIPT.search(text)
+
+
+def _look_alike(a: Sequence[str], b: Sequence[str]) -> float:
+    starts_a, starts_b = ({word[:_PREFIX] for word in side if len(word) >= _PREFIX} for side in (a, b))
+    return len(starts_a & starts_b) / max(1, min(len(starts_a), len(starts_b)))
+
+
+def _ending(text: str) -> int:
+    last = text.rstrip(_CLOSING)[-1:]
+    return _ENDINGS.get(last, 0)
+
+
+def _marks_apart(a: str, b: str) -> float:
+    counts = np.zeros(len(_MARK_KINDS))
+    marks_a, marks_b = _MARKS.findall(a), _MARKS.findall(b)
+    if not marks_a and not marks_b:
+        return 0.0
+    for mark in marks_a:
+        counts[_MARK_OF[mark]] += 1
+    for mark in marks_b:
+        counts[_MARK_OF[mark]] -= 1
+    return float(np.abs(counts).sum() / (1 + len(marks_a) + len(marks_b)))
+
+
+def _length_errors(page: Sequence[Measured]) -> Floats:
+    """Gale and Church's, with the ratio of the page itself, held to 1 where there is little of it."""
+    lengths = np.array([one.lengths for one in page], np.float64).reshape(-1, 2)
+    total = lengths.sum(axis=0) + _PRIOR_LENGTH
+    ratio = total[1] / total[0]
+    error = (lengths[:, 1] - ratio * lengths[:, 0]) / np.sqrt(_SPREAD * (lengths.mean(axis=1) + 1))
+    bounded: Floats = np.minimum(np.abs(error), _MOST_ERROR).astype(np.float32)
+    return bounded
+
+
+def _places(pairs: Sequence[SegmentPair]) -> Floats:
+    """follows, precedes, opens, closes: 1 or 0 each; 0.5 at the ends of a page and where places are not known."""
+    count = len(pairs)
+    result = np.full((count, 4), 0.5, np.float32)
+    for number in range(1, count):
+        before, here = pairs[number - 1], pairs[number]
+        if min(before.a.sentence, before.b.sentence) >= 0:
+            sizes = [int(side) if side.isdecimal() else 1 for side in before.type.partition(":")[::2]]
+            follows = (
+                here.a.sentence == before.a.sentence + sizes[0] and here.b.sentence == before.b.sentence + sizes[1]
+            )
+            result[number, 0] = result[number - 1, 1] = follows
+        if min(before.a.paragraph, before.b.paragraph) >= 0:
+            alike = (here.a.paragraph == before.a.paragraph) == (here.b.paragraph == before.b.paragraph)
+            result[number, 2] = result[number - 1, 3] = alike
+    return result
+
+
+_EDGE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentScore:
+    """First each pair by itself, then with the first scores of its neighbours; then what it takes to mean what it says."""
+
+    alone: Trees
+    in_place: Trees
+    calibration: Floats  # slope and bias of the logit
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> Self:
+        """The model of the package, or one that `python -m lab.train segments` made."""
+        with np.load(path or model_file("segments.npz")) as arrays:
+            return cls(Trees.named("alone", arrays), Trees.named("in_place", arrays), arrays["calibration"])
+
+    def save(self, path: Path) -> None:
+        arrays: dict[str, Any] = self.alone.arrays("alone") | self.in_place.arrays("in_place")
+        with replacing(path) as file:
+            np.savez_compressed(file, calibration=self.calibration, **arrays)
+
+    def scores(self, page: Sequence[Measured]) -> Floats:
+        """Of the pairs of one pair of pages, in order; 0–1."""
+        return self.of_table(table(page)) if page else np.zeros(0, np.float32)
+
+    def of_table(self, rows: Floats) -> Floats:
+        seen = np.column_stack([rows, neighbourhood(self.alone.probability(rows))])
+        return self.calibrated(self.in_place.probability(seen))
+
+    def calibrated(self, raw: Floats) -> Floats:
+        inner = np.clip(raw.astype(np.float64), _EDGE, 1 - _EDGE)
+        logits = self.calibration[0] * np.log(inner / (1 - inner)) + self.calibration[1]
+        chances: Floats = (1 / (1 + np.exp(-logits))).astype(np.float32)
+        return chances
+
+
+def segment_score() -> SegmentScore:
+    """The model in use, loaded once."""
+    return _loaded(model_file("segments.npz"))
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: Path) -> SegmentScore:
+    return SegmentScore.load(path)

@@ -1,0 +1,627 @@
+"""The pages of one site as pairing sees them: summaries in arrays, and texts that are read again when they are needed.
+
+A row of numbers for each page of a site, all rows in one array: a list of small ones would cost ten times as much.
+
+From the pages of a site to what pairing keeps of them: condensed, numbered, without the template that recurs on them.
+
+A summary of a page is some kilobytes, whatever its length: texts and names are hashed, and stand in arrays. The pages
+themselves are read twice, one at a time; what needs a text again reads it again.
+"""
+
+import math
+import re
+from array import array
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, cast
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.languages import asked_language, claimed_language
+from bitrawl.model import UNDETERMINED, Alternate, AlternateSource, Language, Page, Paragraph, Sitemap
+from bitrawl.text.template import Template, TemplateCounter
+from bitrawl.text.words import unspaced_count, weight, words
+from bitrawl.url import Url
+from bitrawl.urls.tokens import named_languages
+
+Numbers = NDArray[Any]
+Ints = NDArray[np.int64]
+
+
+class Rows:
+    """The rows in the order of the pages; `values` runs beside `flat`: how often, how heavy, where."""
+
+    def __init__(self, starts: Ints, flat: Numbers, values: Numbers) -> None:
+        self.starts, self.flat, self.values = starts, flat, values
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, number: int) -> Numbers:
+        return self.flat[self.starts[number] : self.starts[number + 1]]
+
+    def values_of(self, number: int) -> Numbers:
+        """Of the numbers of that row, in their order."""
+        return self.values[self.starts[number] : self.starts[number + 1]]
+
+    def lengths(self) -> Ints:
+        """Of each row."""
+        return np.diff(self.starts)
+
+    def owners(self) -> NDArray[np.int32]:
+        """For each element of `flat`, the page that it belongs to."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), self.lengths())
+
+    def kept(self, mask: NDArray[np.bool_]) -> "Rows":
+        """Only those elements."""
+        filled = self.lengths() > 0
+        counts = np.zeros(len(self), np.int64)
+        if filled.any():
+            counts[filled] = np.add.reduceat(mask, self.starts[:-1][filled], dtype=np.int64)
+        values = self.values[mask] if len(self.values) else self.values
+        return Rows(np.concatenate([[0], np.cumsum(counts)]), self.flat[mask], values)
+
+
+class RowWriter:
+    """Takes the rows in any order of their pages; the type codes are those of `array`."""
+
+    def __init__(self, flat: str, values: str = "") -> None:
+        self._flat = array(flat)
+        self._values = array(values) if values else None
+        self._numbers, self._lengths = array("l"), array("l")
+
+    def write(self, number: int, row: Sequence[int], values: Sequence[int] = ()) -> None:
+        """The row of that page."""
+        self._flat.extend(row)
+        if self._values is not None:
+            self._values.extend(values)
+        self._numbers.append(number)
+        self._lengths.append(len(row))
+
+    def rows(self, count: int) -> Rows:
+        """Of so many pages; one that was not written has an empty row. The writer is empty after it."""
+        numbers, lengths = np.array(self._numbers, np.int64), np.array(self._lengths, np.int64)
+        of_number = np.zeros(count, np.int64)
+        of_number[numbers] = lengths
+        starts = np.concatenate([[0], np.cumsum(of_number)])
+        targets = None if (np.diff(numbers) > 0).all() else starts[numbers]
+        flat, self._flat = _arranged(self._flat, lengths, targets), array(self._flat.typecode)
+        if self._values is None:
+            return Rows(starts, flat, np.zeros(0, np.uint8))
+        values, self._values = _arranged(self._values, lengths, targets), array(self._values.typecode)
+        return Rows(starts, flat, values)
+
+
+def _arranged(source: "array[int]", lengths: Ints, targets: Ints | None) -> Numbers:
+    """What was written as an array, each row moved to where it belongs; None where all are there already."""
+    written = np.frombuffer(source, source.typecode) if len(source) else np.zeros(0, source.typecode)
+    if targets is None:
+        return written
+    flat = np.empty_like(written)
+    ends = np.cumsum(lengths)
+    for start, end, target in zip((ends - lengths).tolist(), ends.tolist(), targets.tolist(), strict=True):
+        flat[target : target + end - start] = written[start:end]
+    return flat
+
+
+def ranges(starts: Ints, ends: Ints) -> Ints:
+    """The numbers from each start to its end, one range after the other."""
+    lengths = ends - starts
+    total = int(lengths.sum())
+    if not total:
+        return np.zeros(0, np.int64)
+    steps = np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+    result: Ints = steps + np.arange(total)
+    return result
+
+
+def places_in(ordered: Numbers, wanted: Numbers) -> Ints:
+    """Where each stands in the ascending array; -1 where it does not."""
+    if not len(ordered):
+        return np.full(len(wanted), -1, np.int64)
+    places = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
+    result: Ints = np.where(ordered[places] == wanted, places, -1)
+    return result
+
+
+Pages = Callable[[], Iterable[Page]]
+"""Gives the pages of a site from the beginning, each time that it is called."""
+
+PageOf = Callable[[Url], Page | None]
+"""Reads one page of a site again; None where it is gone."""
+
+# Judgements, except where a line names its evidence.
+MAX_TEXT = 30_000  # Characters of a page that are looked at: more of a long page says nothing new.
+LEARNED_TEXT = 5_000  # Characters of a page whose words are compared.
+PROSE = 20  # Characters of running text, at the least: judgement ...
+PROSE_LETTERS = 0.85  # ... and the share of them that are letters and spaces.
+# A sentence has more than names, commands and keys: so many words (judgement) of which half are written small. In German, a
+# third of the words of a sentence is not.
+SENTENCE_WORDS = 5
+PLAIN_WORDS = 0.5
+CODE_WORDS = 0.5
+_QUOTED = "\"'“”‘’«»().,;!?…"
+_SIGNS = re.compile(r"[\d_/\\:=<>{}\[\]$@#*+|~^%&.-]")
+
+LENGTH_STEPS = 6  # For each doubling of a paragraph: a step is 12 %.
+
+SOURCES = tuple(AlternateSource)
+SOURCE_BITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PageSummary:
+    """What of a page is needed to pair it, and is one value; the rest is in the rows of the site."""
+
+    number: int
+    url: Url
+    language: Language
+    weight: int  # of its own text, without the site's template, in characters of an alphabet
+    text: int  # a hash of that text
+    blocks: int  # paragraphs of that text
+    fingerprint: bytes  # one for each of the first paragraphs: kind and length
+    lengths: bytes  # of the same paragraphs, finer
+    form: int  # a hash of all paragraphs' kinds, and whether each is short or long
+    tags: bytes  # the tag sequence, one for each tag
+    alternates: int  # how many it declares, known or not
+    machine: bool  # translated by a machine
+
+
+@dataclass(frozen=True, slots=True)
+class SiteVocabulary:
+    """The words of a language on a site, by their hashes, and how many pages have each."""
+
+    hashes: NDArray[np.uint32]
+    holders: NDArray[np.int64]
+    pages: int
+
+
+@dataclass(slots=True)
+class Site:
+    """The summaries of one site, and where to find them."""
+
+    summaries: list[PageSummary]
+    by_url: dict[Url, int]
+    languages: list[Language]  # those that its pages are in
+    spoken: NDArray[np.int64]  # of each page, the place of its language in `languages`
+    weights: NDArray[np.int64]  # of each page
+    prose: Rows  # the paragraphs that are mostly letters, hashed, with their weights
+    sentences: NDArray[np.uint64]  # those of them that a translator would have translated, each once
+    code: NDArray[np.uint64]  # those of them that are code or commands
+    kept: Rows  # of what a translation keeps, that which two languages have: places in `terms`, with how often
+    terms: NDArray[np.uint32]  # hashes
+    words: Rows  # of the beginning of its text: places in the vocabulary of its language, with how often
+    vocabularies: Mapping[Language, SiteVocabulary]
+    numbers: Rows  # the digit sequences of its text, in order
+    images: Rows  # their names, without folders, hashed
+    links: Rows  # the pages that it leads to, with their places in the tag sequence; by place
+    alternates: Rows  # the pages that it declares translations, each with a `declaration`
+    groups: list[tuple[Numbers, Numbers]]  # what the sitemaps declare: pages and declarations
+    claims: list[Language]  # what declarations call the language of a page
+    texts: "PageTexts"
+
+    def of_language(self, language: Language) -> list[PageSummary]:
+        """In the order of their numbers."""
+        return [summary for summary in self.summaries if summary.language == language]
+
+
+class PageTexts:
+    """The texts of the pages of a site, read again whenever they are asked for."""
+
+    def __init__(self, pages: Pages, page_of: PageOf | None, numbers: Mapping[Url, int], template: Template) -> None:
+        self._pages, self._page_of, self._numbers, self._template = pages, page_of, numbers, template
+
+    def each(self) -> Iterator[tuple[int, list[str]]]:
+        """The number of each page and its own paragraphs, in the order in which the pages come."""
+        seen = bytearray(len(self._numbers))
+        for page in self._pages():
+            number = self._numbers.get(page.url)
+            if number is not None and not seen[number]:
+                seen[number] = True
+                yield number, texts_of(own_paragraphs(page, self._template))
+
+    def of(self, urls: Collection[Url]) -> Iterator[tuple[int, list[str]]]:
+        """The same of some pages. Goes through all of them where there is no other way to come by one."""
+        if self._page_of is None:
+            wanted = {self._numbers[url] for url in urls}
+            yield from ((number, texts) for number, texts in self.each() if number in wanted)
+            return
+        for url in urls:
+            page = self._page_of(url)
+            if page is not None:
+                yield self._numbers[url], texts_of(own_paragraphs(page, self._template))
+
+
+def is_prose(text: str) -> bool:
+    """Mostly letters, and more than a word or two."""
+    return len(text) >= PROSE and sum(map(str.isalpha, text)) + text.count(" ") >= PROSE_LETTERS * len(text)
+
+
+def is_sentence(text: str) -> bool:
+    """Running text: what a translator would have translated.
+
+    Both versions of a page share code, commands, names, menus and keys by nature.
+    """
+    tokens = text.split()
+    if unspaced_count(text) * 2 > len(text):
+        return True
+    plain = sum(_is_plain(token) for token in tokens)
+    return len(tokens) >= SENTENCE_WORDS and plain >= PLAIN_WORDS * len(tokens)
+
+
+def is_code(text: str) -> bool:
+    """Code, commands and file names: most of its words have signs in them."""
+    tokens = text.split()
+    return sum(_has_signs(token) for token in tokens) >= CODE_WORDS * len(tokens)
+
+
+def _is_plain(token: str) -> bool:
+    """A word as it stands within a sentence: without signs, and written small or in a script without capitals."""
+    return token == token.lower() and not _has_signs(token)
+
+
+def _has_signs(token: str) -> bool:
+    return bool(_SIGNS.search(token.strip(_QUOTED) or "_"))
+
+
+def own_paragraphs(page: Page, template: Template) -> list[Paragraph]:
+    """Its paragraphs without the template, as far as they are looked at."""
+    found: list[Paragraph] = []
+    room = MAX_TEXT
+    for paragraph in page.paragraphs:
+        if room <= 0:
+            break
+        if paragraph not in template:
+            found.append(paragraph)
+            room -= len(paragraph.text)
+    return found
+
+
+def texts_of(paragraphs: Sequence[Paragraph]) -> list[str]:
+    """The last is cut where it goes on beyond what is looked at."""
+    texts = [paragraph.text for paragraph in paragraphs]
+    over = sum(map(len, texts)) - MAX_TEXT
+    if over > 0:
+        texts[-1] = texts[-1][:-over]
+    return texts
+
+
+def beginning(texts: Sequence[str]) -> str:
+    """As much of a page's own text as its words are taken from."""
+    return " ".join(texts)[:LEARNED_TEXT]
+
+
+def hashed(text: str) -> int:
+    """32 bits, the same in every process."""
+    return crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def claim_of(declaration: Numbers) -> Numbers:
+    """The place in `Site.claims` of the language that is declared."""
+    return declaration >> SOURCE_BITS
+
+
+def source_of(declaration: Numbers) -> Numbers:
+    """The place in `SOURCES` of where it is declared."""
+    return declaration & ((1 << SOURCE_BITS) - 1)
+
+
+def text_key(text: str) -> int:
+    """64 bits, the same in every process."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+
+
+def length_step(weight: int) -> int:
+    """The weight of a paragraph on a logarithmic scale, six steps for each doubling."""
+    return round(LENGTH_STEPS * math.log2(1 + min(weight, MAX_TEXT)))
+
+
+MAX_LINKS = 1_000  # Of a page, in their order; images and alternates as well.
+MAX_TAGS = 4_000  # Of a page: comparing them costs the square of it.
+MAX_NUMBERS = 400  # Of a page, that are compared: the time grows with the square.
+MAX_BLOCKS = 500  # Paragraphs of a page whose forms are compared.
+LONG = 64  # Weight of a paragraph that is long, for the form of a page.
+# Settled by looking at errors on the ten site packs and the bundled web (2026-11).
+CLAIMED_CONTENT = 0.2  # Share of the main text that is in what a page claims: the rest may be code or quotations ...
+CLAIMED_WHOLE = 0.6  # ... or of all its text: a title page is a list of links and an English licence.
+_MAX_CLAIMS = 1 << (16 - SOURCE_BITS)
+_LETTERS = 255  # Tags of a site that have a letter of their own; the rarer ones share the last.
+_MOST = 0xFFFF  # A count or a place that is higher is this.
+_BLOCK = 1 << 20  # Elements that are looked up at a time.
+
+_NUMBER = re.compile(r"\d+")
+# What a translation keeps as it is: numbers, addresses, code, names in Latin letters.
+_KEPT = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_@.:/+\-]*[A-Za-z0-9_]|\d")
+_KINDS = {"title": 0, "heading": 1, "listitem": 2, "text": 3}
+
+
+def condense(
+    pages: Iterable[Page] | Pages,
+    languages: Sequence[Language],
+    sitemaps: Iterable[Sitemap] = (),
+    *,
+    page_of: PageOf | None = None,
+    sort: bool = False,
+) -> Site:
+    """The pages in one of those languages, numbered in the order in which they come or in that of their URLs.
+
+    A callable is asked for the pages twice, and holds no page for us; `page_of` reads one of them again. A page that
+    comes twice counts once, and one that is there the first time only has no text.
+    """
+    if not callable(pages):
+        listed = list(pages)
+        pages, page_of = listed.__iter__, {page.url: page for page in listed}.get
+    census = Census(languages)
+    for page in pages():
+        census.add(page)
+    condenser = Condenser(census, sort=sort)
+    for page in pages():
+        condenser.add(page)
+    for sitemap in sitemaps:
+        for part in sitemap.parts():
+            for group in part.alternates:
+                condenser.add_group(group)
+    return condenser.site(PageTexts(pages, page_of, condenser.numbers, condenser.template))
+
+
+def language_of(page: Page, languages: Sequence[Language]) -> Language:
+    """Which of those languages a page is in; "und" for none.
+
+    What its text was identified as, unless the page claims another (by its markup or its address) and enough of its
+    text is in that: a page of reference with more code than words, a title page with an English licence.
+    """
+    found = _asked(page.language, languages)
+    claims = [claimed_language(page.metadata.html_lang), *named_languages(page.url)]
+    claimed = {_asked(claim, languages) for claim in claims} - {UNDETERMINED}
+    if not claimed or found in claimed:
+        return found
+    whole: Counter[Language] = Counter()
+    content: Counter[Language] = Counter()
+    for paragraph in page.paragraphs:
+        language, size = _asked(paragraph.language, languages), weight(paragraph.text)
+        whole[language] += size
+        if not paragraph.boilerplate:
+            content[language] += size
+    best = max(claimed, key=lambda language: (whole[language], language))
+    enough = content[best] >= CLAIMED_CONTENT * content.total() if content.total() else found == UNDETERMINED
+    return best if whole[best] and (enough or whole[best] >= CLAIMED_WHOLE * whole.total()) else found
+
+
+def _asked(language: Language, languages: Sequence[Language]) -> Language:
+    """The language of the list that takes it."""
+    return asked_language(language, languages) or UNDETERMINED
+
+
+class Census:
+    """What must be known of all pages before one can be condensed."""
+
+    def __init__(self, languages: Sequence[Language]) -> None:
+        self._asked = languages
+        self.languages: dict[Url, Language] = {}
+        self._canonical: dict[Url, Url] = {}  # by the page
+        self._tags: Counter[str] = Counter()
+        self.counter = TemplateCounter()
+
+    def add(self, page: Page) -> None:
+        """Pages in other languages count for the template."""
+        language = language_of(page, self._asked)
+        self.counter.add(page, language)
+        if language == UNDETERMINED:
+            return
+        self.languages[page.url] = language
+        self._tags.update(page.tags[:MAX_TAGS])
+        if page.canonical is not None and page.canonical != page.url:
+            self._canonical[page.url] = page.canonical
+
+    def numbers(self, *, sort: bool) -> dict[Url, int]:
+        """Of the pages in the languages that were asked for."""
+        urls = sorted(self.languages) if sort else list(self.languages)
+        return {url: number for number, url in enumerate(urls)}
+
+    def with_canonical(self, numbers: dict[Url, int]) -> dict[Url, int]:
+        """Pages by their addresses and by those that they call their own."""
+        by_url = dict(numbers)
+        for url, number in numbers.items():
+            if url in self._canonical:
+                by_url.setdefault(self._canonical[url], number)
+        return by_url
+
+    def alphabet(self) -> "Alphabet":
+        """The commonest tags, each a letter, whatever the order of the pages."""
+        common = sorted(self._tags.items(), key=lambda entry: (-entry[1], entry[0]))[:_LETTERS]
+        return Alphabet({tag: place for place, (tag, _) in enumerate(common)})
+
+
+class Alphabet(dict[str, int]):
+    """The letters of tags; those that have none share one."""
+
+    def __missing__(self, tag: str) -> int:
+        return _LETTERS
+
+
+class Condenser:
+    """Makes the summary of one page after the other, and at the end the site."""
+
+    def __init__(self, census: Census, *, sort: bool) -> None:
+        self.template = census.counter.template()
+        del census.counter
+        self._languages = census.languages
+        self.numbers = census.numbers(sort=sort)
+        self._by_url = census.with_canonical(self.numbers)
+        self._alphabet = census.alphabet()
+        self._summaries: dict[int, PageSummary] = {}
+        self._prose, self._sentences, self._code = RowWriter("Q", "I"), array("Q"), array("Q")
+        self._kept, self._words = RowWriter("I", "H"), RowWriter("I", "H")
+        self._numerals, self._images = RowWriter("I"), RowWriter("I")
+        self._links, self._alternates = RowWriter("i", "H"), RowWriter("i", "H")
+        self._claims: dict[Language, int] = {UNDETERMINED: 0}
+        self._groups: dict[bytes, tuple[Numbers, Numbers]] = {}
+
+    def add(self, page: Page) -> None:
+        """Only pages that were counted, each once."""
+        number = self.numbers.get(page.url)
+        if number is None or number in self._summaries:
+            return
+        own = own_paragraphs(page, self.template)
+        texts = texts_of(own)
+        weights = [weight(text) for text in texts]
+        forms = [(_KINDS[paragraph.kind], size) for paragraph, size in zip(own, weights, strict=True)]
+        self._summaries[number] = self._summary(number, page, "\n".join(texts), forms)
+        self._write_prose(number, texts, weights)
+        self._write_text(number, page, texts)
+        self._write_links(number, page)
+
+    def add_group(self, group: Sequence[Alternate]) -> None:
+        """What a sitemap declares; many entries declare the same."""
+        pages, said = self._declared(group, -1)
+        if len(pages) > 1:
+            members = np.array(pages, np.int64), np.array(said, np.int64)
+            self._groups[members[0].tobytes() + members[1].tobytes()] = members
+
+    def site(self, texts: PageTexts) -> Site:
+        """All that was added."""
+        count = len(self.numbers)
+        for url, number in self.numbers.items():
+            if number not in self._summaries:
+                self._summaries[number] = self._summary(number, Page(url), "", [])
+        summaries = [self._summaries.pop(number) for number in range(count)]
+        asked = dict.fromkeys(summary.language for summary in summaries)
+        places = {language: place for place, language in enumerate(sorted(asked))}
+        spoken = np.array([places[summary.language] for summary in summaries], np.int64)
+        kept, terms = shared_terms(self._kept.rows(count), spoken)
+        written, vocabularies = numbered_words(self._words.rows(count), spoken, list(places))
+        return Site(
+            summaries=summaries,
+            by_url=self._by_url,
+            languages=list(places),
+            spoken=spoken,
+            weights=np.array([summary.weight for summary in summaries], np.int64),
+            prose=self._prose.rows(count),
+            sentences=np.unique(np.array(self._sentences, np.uint64)),
+            code=np.unique(np.array(self._code, np.uint64)),
+            kept=kept,
+            terms=terms,
+            words=written,
+            vocabularies=vocabularies,
+            numbers=self._numerals.rows(count),
+            images=self._images.rows(count),
+            links=self._links.rows(count),
+            alternates=self._alternates.rows(count),
+            groups=list(self._groups.values()),
+            claims=list(self._claims),
+            texts=texts,
+        )
+
+    def _summary(self, number: int, page: Page, text: str, forms: Sequence[tuple[int, int]]) -> PageSummary:
+        return PageSummary(
+            number=number,
+            url=page.url,
+            language=self._languages[page.url],
+            weight=sum(size for _, size in forms),
+            text=text_key(text),
+            blocks=len(forms),
+            fingerprint=bytes(48 + 16 * kind + size.bit_length() for kind, size in forms[:MAX_BLOCKS]),
+            lengths=bytes(length_step(size) for _, size in forms[:MAX_BLOCKS]),
+            form=text_key("".join(chr(2 * kind + (size >= LONG) + 65) for kind, size in forms)),
+            tags=bytes(map(self._alphabet.__getitem__, page.tags[:MAX_TAGS])),
+            alternates=len(page.alternates),
+            machine=bool(page.machine_translation),
+        )
+
+    def _write_prose(self, number: int, texts: Sequence[str], weights: Sequence[int]) -> None:
+        prose: dict[int, int] = {}
+        for text, size in zip(texts, weights, strict=True):
+            if is_prose(text):
+                key = text_key(text)
+                prose[key] = size
+                if is_code(text):
+                    self._code.append(key)
+                elif is_sentence(text):
+                    self._sentences.append(key)
+        self._prose.write(number, list(prose), list(prose.values()))
+
+    def _write_text(self, number: int, page: Page, texts: Sequence[str]) -> None:
+        whole = " ".join(texts)
+        self._numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(whole)[:MAX_NUMBERS]])
+        kept = Counter(_KEPT.findall(whole))
+        site = page.url.site
+        kept.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
+        _write_counts(self._kept, number, kept)
+        _write_counts(self._words, number, Counter(words(beginning(texts), self._languages[page.url])))
+
+    def _write_links(self, number: int, page: Page) -> None:
+        names = {image.src.partition("?")[0].rpartition("/")[2] for image in page.images[:MAX_LINKS]}
+        self._images.write(number, sorted({hashed(name) for name in names}))
+        targets = ((link.position, self._by_url.get(link.url, -1)) for link in page.links[:MAX_LINKS])
+        links = sorted((min(place, _MOST), to) for place, to in targets if place >= 0 and to not in (-1, number))
+        self._links.write(number, [to for _, to in links], [place for place, _ in links])
+        self._alternates.write(number, *self._declared(page.alternates[:MAX_LINKS], number))
+
+    def _declared(self, alternates: Iterable[Alternate], number: int) -> tuple[list[int], list[int]]:
+        """The pages that are declared, without the page itself, and how."""
+        pages, said = [], []
+        for alternate in alternates:
+            target = self._by_url.get(alternate.url, -1)
+            if target in (-1, number):
+                continue
+            claim = self._claims.setdefault(claimed_language(alternate.language), len(self._claims))
+            if claim < _MAX_CLAIMS:
+                pages.append(target)
+                said.append(claim << SOURCE_BITS | SOURCES.index(alternate.source))
+        return pages, said
+
+
+def _write_counts(writer: RowWriter, number: int, counts: Counter[str]) -> None:
+    by_hash: dict[int, int] = {}
+    for token, count in counts.items():
+        by_hash[hashed(token)] = min(count, _MOST)
+    writer.write(number, list(by_hash), list(by_hash.values()))
+
+
+def shared_terms(kept: Rows, spoken: NDArray[np.int64]) -> tuple[Rows, NDArray[np.uint32]]:
+    """Only the terms that pages of two languages have, by their places among all of those."""
+    of_language = [_distinct(kept, np.flatnonzero(spoken == place)) for place in range(int(spoken.max(initial=-1)) + 1)]
+    terms, languages = np.unique(np.concatenate([np.zeros(0, np.uint32), *of_language]), return_counts=True)
+    terms = terms[languages > 1]
+    mask = np.zeros(len(kept.flat), bool)
+    for start in range(0, len(mask), _BLOCK):
+        block = kept.flat[start : start + _BLOCK]
+        mask[start : start + _BLOCK] = places_in(terms, block) >= 0
+    shared = kept.kept(mask)
+    _replace(shared.flat, terms)
+    return shared, terms
+
+
+def numbered_words(
+    written: Rows, spoken: NDArray[np.int64], languages: Sequence[Language]
+) -> tuple[Rows, dict[Language, SiteVocabulary]]:
+    """The words by their places in the vocabularies of their languages."""
+    vocabularies = {}
+    for place, language in enumerate(languages):
+        pages = np.flatnonzero(spoken == place)
+        known = _distinct(written, pages)
+        holders = np.zeros(len(known), np.int64)
+        for number in pages.tolist():
+            row = written[number]
+            row[:] = np.searchsorted(known, row)
+            holders[row] += 1
+        vocabularies[language] = SiteVocabulary(known, holders, len(pages))
+    return written, vocabularies
+
+
+def _distinct(rows: Rows, pages: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """All that stands in the rows of those pages, once, ascending."""
+    some = np.zeros(len(rows), bool)
+    some[pages] = True
+    return cast("NDArray[np.uint32]", np.unique(rows.flat[np.repeat(some, rows.lengths())]))
+
+
+def _replace(flat: Numbers, known: Numbers) -> None:
+    """Each by its place in the ascending array, which has all of them."""
+    for start in range(0, len(flat), _BLOCK):
+        block = flat[start : start + _BLOCK]
+        block[:] = np.searchsorted(known, block)

@@ -1,0 +1,221 @@
+"""The straight line, one site at a time: clean, pair, align, judge; the ledger keeps what is found.
+
+Pairing reads all pages of a site one after the other. Alignment reads the pages of some pairs again, so that memory does
+not grow with the site: the pairs are aligned in batches, with what was learned from a sample of them.
+"""
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import msgspec
+
+from bitrawl.config import AlignSection
+from bitrawl.languages import same_language
+from bitrawl.mine.aligned_pages import SiteAligner
+from bitrawl.mine.duplicates import duplicates
+from bitrawl.mine.embedding_aligner import EmbeddingAligner
+from bitrawl.mine.findings import RefusalReason, RefusedPair, SiteFindings
+from bitrawl.mine.judging import Judge
+from bitrawl.mine.lexical_aligner import KnowingAligner, Knowledge, LexicalAligner
+from bitrawl.mine.pairing import Pairing
+from bitrawl.model import Language, Page, PagePair, SegmentPair, Sitemap
+from bitrawl.protocols import Encoder, LanguageIdentifier
+from bitrawl.text.sentences import bounded
+from bitrawl.text.template import Template, relabel, template_of
+from bitrawl.url import Url
+from bitrawl.urls.patterns import learn
+
+MOST_PATTERNS = 5  # per site and language pair, for the report; judgement
+
+Languages = tuple[Language, Language]
+PagesOf = Callable[[], Iterable[Page]]
+PageOf = Callable[[Url], Page | None]
+
+
+class PairedSite(msgspec.Struct, frozen=True):
+    """A site whose pages are paired; its pairs are still to be aligned."""
+
+    found: SiteFindings
+    template: Template
+    too_long: dict[str, str] = {}  # pages of a monolingual corpus: what is left out of them
+    extent: str = ""  # which pages and sitemaps were read: `Ledger.extent`
+
+
+class AlignedPair(NamedTuple):
+    """The judged segments of one pair of pages, and what went wrong with others of them."""
+
+    segments: tuple[SegmentPair, ...]
+    faults: tuple[str, ...] = ()
+    too_long: str = ""  # what is left out because it cannot be split
+
+
+class Miner:
+    """Makes page pairs and segment pairs from the pages of one site.
+
+    Mining can be repeated: with more pages of the same site, new findings replace the old ones. The order of the crawl
+    does not matter.
+    """
+
+    def __init__(
+        self,
+        languages: Sequence[Language],
+        pairing: Pairing,
+        identifier: LanguageIdentifier,
+        *,
+        encoder: Encoder | None = None,
+        most_characters: int = AlignSection().characters,
+    ) -> None:
+        self._languages = languages
+        self._pairing = pairing
+        self._identifier = identifier
+        self._encoder = encoder
+        self._most = most_characters
+
+    def pair(
+        self,
+        site: str,
+        pages: PagesOf,
+        sitemaps: Iterable[Sitemap],
+        *,
+        known: Sequence[PagePair] | None = None,
+        page_of: PageOf | None = None,
+    ) -> PairedSite:
+        """Clean and pair. `pages` gives the same pages each time, as those of a `SiteView` are.
+
+        `known` pairs of an earlier run are taken as they are. `page_of` reads one page again.
+        """
+        census = _Census()
+        template = template_of(census.noted(pages()))
+
+        def clean() -> Iterable[Page]:
+            return (relabel(page, template) for page in pages())
+
+        if known is None:
+            again = None if page_of is None else lambda url: _relabelled(page_of(url), template)
+            result = self._pairing.pairs(clean, self._languages, sitemaps, page_of=again)
+            pairs = [*result.pairs, *result.partial]
+            reasons = {(no.url_a, no.url_b): no.reason for no in result.refusals}
+            off_topic = {_urls(pair) for pair in pairs if census.excludes(pair)}
+            reasons |= dict.fromkeys(off_topic, RefusalReason.OFF_TOPIC)
+            refusals = [RefusedPair(*urls, reason) for urls, reason in reasons.items()]
+            pairs = [pair for pair in pairs if _urls(pair) not in off_topic]
+        else:
+            pairs, refusals = list(known), []
+        paired = {url for pair in pairs for url in (pair.url_a, pair.url_b)}
+        wanted = (page for page in clean() if page.is_on_topic)  # else a copy could go with a first that is left out
+        repeated = duplicates(wanted, protected=paired)
+        found = SiteFindings(
+            site,
+            census.pages,
+            tuple(sorted(pairs, key=lambda pair: (pair.lang_a, pair.lang_b, pair.url_a, pair.url_b))),
+            tuple(refusals),
+            {str(url): str(first) for url, first in repeated.items()},
+            _patterns([pair for pair in pairs if not pair.partial]),
+        )
+        return PairedSite(found, template, too_long=self._too_long(clean(), repeated))
+
+    def learn(self, languages: Languages, pairs: Sequence[tuple[Page, Page]]) -> bytes:
+        """What aligning these pairs teaches: to align and judge pairs of the same site with, also in another process."""
+        documents = SiteAligner(languages, most=self._most).documents(pairs)
+        return pickle.dumps(LexicalAligner().learn(documents))
+
+    def align(
+        self, languages: Languages, pairs: Sequence[tuple[Page, Page]], learned: bytes = b""
+    ) -> list[AlignedPair]:
+        """Align and judge; the pairs teach each other unless something was `learned` before."""
+        knowledge: Knowledge | None = pickle.loads(learned) if learned else None  # noqa: S301 - made by `learn`
+        aligner = SiteAligner(languages, self._aligner(knowledge), most=self._most)
+        too_long: dict[int, list[str]] = {}
+        aligned = aligner.align(pairs, too_long=lambda number, one: too_long.setdefault(number, []).append(one.a.text))
+        judge = Judge(languages, self._identifier, knowledge.lexicon if knowledge else aligner.lexicon)
+        return [
+            _judged(judge, segments)._replace(too_long=_left_out(too_long.get(number, ())))
+            for number, segments in enumerate(aligned)
+        ]
+
+    def _aligner(self, knowledge: Knowledge | None) -> LexicalAligner | KnowingAligner | EmbeddingAligner:
+        if self._encoder is not None:
+            return EmbeddingAligner(self._encoder)
+        return KnowingAligner(knowledge) if knowledge else LexicalAligner()
+
+    def _too_long(self, pages: Iterable[Page], repeated: dict[Url, Url]) -> dict[str, str]:
+        """What is left out of the pages of a monolingual corpus. Between two languages it shows after the alignment."""
+        if len(self._languages) > 1:
+            return {}
+        found = {str(page.url): bounded(page, self._most)[1] for page in pages if self._is_kept(page, repeated)}
+        return {url: _left_out(texts) for url, texts in found.items() if texts}
+
+    def _is_kept(self, page: Page, repeated: dict[Url, Url]) -> bool:
+        """Whether the page goes into a monolingual corpus."""
+        one = len(self._languages) == 1 and page.is_on_topic
+        return one and page.url not in repeated and same_language(page.language, self._languages[0])
+
+
+def _left_out(texts: Sequence[str]) -> str:
+    """How many texts are too long, and how the first of them begins."""
+    if not texts:
+        return ""
+    longest = max(map(len, texts))
+    many = f"{len(texts)} segments of up to" if len(texts) > 1 else "one segment of"
+    return f"{many} {longest} characters without a mark to split at: {texts[0][:100]!r}"
+
+
+def _relabelled(page: Page | None, template: Template) -> Page | None:
+    return page and relabel(page, template)
+
+
+def _judged(judge: Judge, segments: list[SegmentPair]) -> AlignedPair:
+    """A segment that cannot be judged costs itself, and not its page."""
+    try:
+        return AlignedPair(tuple(judge.judge(segments)))
+    except Exception:  # noqa: BLE001 - texts of the web may break anything; each is tried alone
+        good: list[SegmentPair] = []
+        faults: list[str] = []
+        for segment in segments:
+            try:
+                good += judge.judge([segment])
+            except Exception as error:  # noqa: BLE001
+                faults.append(f"{type(error).__name__}: {error} in {segment.a.text!r} | {segment.b.text!r}"[:500])
+        return AlignedPair(tuple(good), tuple(faults))
+
+
+def _urls(pair: PagePair) -> tuple[Url, Url]:
+    return pair.url_a, pair.url_b
+
+
+@dataclass(slots=True)
+class _Census:
+    """How many pages there are, which are not about the topic, and of which of them this is only a guess."""
+
+    pages: int = 0
+    off: set[Url] = field(default_factory=set)
+    guessed: set[Url] = field(default_factory=set)
+
+    def noted(self, pages: Iterable[Page]) -> Iterator[Page]:
+        """The same pages, which are noted as they pass."""
+        for page in pages:
+            self.pages += 1
+            if not page.is_on_topic:
+                self.off.add(page.url)
+                if page.relevance is not None and page.relevance.guessed:
+                    self.guessed.add(page.url)
+            yield page
+
+    def excludes(self, pair: PagePair) -> bool:
+        """Half in domain is not enough, unless the other half is only guessed: its translation decides then."""
+        off = self.off.intersection(_urls(pair))
+        return len(off) > 1 or not off <= self.guessed
+
+
+def _patterns(pairs: Sequence[PagePair]) -> dict[str, int]:
+    """A few patterns that explain how the URLs of the pairs differ, with the number of pairs that show each."""
+    by_languages: dict[str, list[tuple[Url, Url]]] = {}
+    for pair in pairs:
+        by_languages.setdefault(f"{pair.lang_a}-{pair.lang_b}", []).append((pair.url_a, pair.url_b))
+    return {
+        f"{languages} {pattern}": pattern.support
+        for languages, urls in by_languages.items()
+        for pattern in learn(urls)[:MOST_PATTERNS]
+    }

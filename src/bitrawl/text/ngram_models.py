@@ -1,0 +1,450 @@
+"""A back-off model of word n-grams, and the probability of whole batches of words under it.
+
+The sequences of words that a model of n-grams learns from and judges: sentences without numbers and punctuation.
+
+The lines of a text file with their numbers, whether it is gzipped or not. Faults name the file and the line.
+
+Counts n-grams in bounded memory: blocks of word numbers are sorted, and sorted blocks are merged.
+
+At any moment there are one block of text and the distinct n-grams so far, never one object per n-gram or per word.
+
+ARPA files: the text format in which SRILM, KenLM and others exchange back-off models; gzipped or not.
+"""
+
+import gzip
+import math
+import re
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.errors import ConfigError
+from bitrawl.files import replacing
+from bitrawl.text.words import plain_words
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+UNKNOWN, START, END = "<unk>", "<s>", "</s>"
+MARKS = (UNKNOWN, START, END)
+"""The first three words of each model's vocabulary."""
+UNKNOWN_ID, START_ID, END_ID = range(3)
+DEFAULT_ORDER = 5  # Remus, section 3.1
+
+WORD_BITS = 32  # of a key; the rest is the index of an n-gram
+# Words that are looked up at a time. Swept 2^12–2^20 on lab/bench/ngrams.py (2026-11): the same within 10 % from 2^14
+# to 2^18; this keeps what a batch needs under 10 MB.
+CHUNK = 1 << 16
+
+
+class Level(NamedTuple):
+    """All n-grams of one length, in the order of their last words, then of the words before them.
+
+    A key is the index of the n-gram without its first word, one level down, and the first word: so an n-gram is found
+    from its last word on, with one search a word. The keys of the first level are the words.
+    """
+
+    keys: Integers
+    log10: NDArray[np.float32]  # of the last word's probability after the others
+    backoff: NDArray[np.float32]  # log10 of the weight of shorter histories after this n-gram; 0 if it is no history
+
+
+class NgramModel:
+    """Katz's back-off form, which an ARPA file lists: Kneser–Ney with interpolation fits into it.
+
+    Words that it does not know are `<unk>`.
+    """
+
+    def __init__(self, words: Sequence[str], levels: Sequence[Level]) -> None:
+        self.words = tuple(words)
+        self.levels = tuple(levels)
+        self._ids = {word: number for number, word in enumerate(self.words)}
+
+    @property
+    def order(self) -> int:
+        return len(self.levels)
+
+    def log10(self, sequences: Iterable[Sequence[str]]) -> Floats:
+        """log10 of the probability of each word and, after the last word of each sequence, of the sequence's end.
+
+        A sequence of n words has n + 1 numbers. Those of all sequences follow each other.
+        """
+        parts, batch = [], []
+        get = self._ids.get
+        for sequence in sequences:
+            batch.append(START_ID)
+            batch += [get(word, UNKNOWN_ID) for word in sequence]
+            batch.append(END_ID)
+            if len(batch) > CHUNK:
+                parts.append(self._log10(np.array(batch)))
+                batch = []
+        parts.append(self._log10(np.array(batch, dtype=np.int64)))
+        return np.concatenate(parts)
+
+    def perplexity(self, sequences: Iterable[Sequence[str]]) -> float:
+        """2 to the cross entropy (Remus, section 3.2), over words and ends of sequences. Infinite without any word."""
+        found = self.log10(sequences)
+        return float(10 ** -found.mean()) if len(found) else float("inf")
+
+    def _log10(self, words: Integers) -> Floats:
+        found: Floats = self.levels[0].log10[words].astype(np.float64)
+        length = np.ones(len(words), dtype=np.int8)  # of the longest n-gram of the model that ends here
+        backoffs = [self.levels[0].backoff[words]]
+        ends, nodes = np.arange(len(words)), words
+        for order, level in enumerate(self.levels[1:], 2):
+            inside = words[ends - (order - 2)] != START_ID
+            ends, nodes = ends[inside], nodes[inside]
+            at, known = search(level, nodes, words[ends - (order - 1)])
+            ends, nodes = ends[known], at[known]
+            found[ends] = level.log10[nodes]
+            length[ends] = order
+            backoff = np.zeros(len(words), dtype=np.float32)
+            backoff[ends] = level.backoff[nodes]
+            backoffs.append(backoff)
+        for order, backoff in enumerate(backoffs[:-1], 1):
+            found[1:] += np.where(length[1:] <= order, backoff[:-1], 0)
+        asked: Floats = found[words != START_ID]
+        return asked
+
+
+def search(level: Level, suffixes: Integers, first: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+    """Where the n-grams are that consist of a first word and an n-gram of the level below, and which of them exist."""
+    wanted = (suffixes << WORD_BITS) | first
+    at = np.searchsorted(level.keys, wanted)
+    at[at == len(level.keys)] = 0
+    return at, (level.keys[at] == wanted if len(level.keys) else np.zeros(len(at), dtype=np.bool_))
+
+
+SHORTEST = 5  # words; Remus, section 3.1
+# Judgement: a cut after an abbreviation costs one n-gram, and a splitter that knows abbreviations as much time as all
+# the rest of the judgement of a page.
+_END = re.compile(r"[.!?\u0589\u061f\u06d4\u0964\u0965\u104b\u1362\u17d4\u2026]+[\"'”’»)\]]*\s|[。！？｡]|\n")
+
+
+def sequences(text: str) -> list[list[str]]:
+    """Of five words and more. Words are casefolded; in scripts without spaces, pairs of characters."""
+    found = map(plain_words, _END.split(text))
+    return [words for words in found if len(words) >= SHORTEST]
+
+
+_GZIP = b"\x1f\x8b"
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """From 1 on, without the line break. Raises `ConfigError`."""
+    number = 0
+    try:
+        with path.open("rb") as file:
+            packed = file.read(len(_GZIP)) == _GZIP
+        with gzip.open(path, "rb") if packed else path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                yield number, line.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}, line {number}: not UTF-8 ({error.reason}); convert the file") from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ConfigError(f"{path}, after line {number}: the gzip file is damaged or cut off") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def fault(path: Path, number: int, what: str) -> ConfigError:
+    return ConfigError(f"{path}, line {number}: {what}")
+
+
+Words = NDArray[np.int32]
+
+BLOCK = 1 << 19  # words; judgement: the work on a block of 5-grams takes 60 MB
+
+
+class Counted(NamedTuple):
+    """Distinct n-grams of one length and how often each occurs, sorted from the last word to the first.
+
+    One column per n-gram, its last word in the first row. An n-gram that begins before its sequence does is filled with
+    `<s>`.
+    """
+
+    grams: Words
+    counts: Integers
+
+
+class Vocabulary(dict[str, int]):
+    """Words by number. Asking for a new word adds it."""
+
+    def __init__(self) -> None:
+        super().__init__((mark, number) for number, mark in enumerate(MARKS))
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
+
+
+class NgramCounter:
+    """Takes n-grams in blocks and merges them. A sorted run waits until another one is as large."""
+
+    def __init__(self) -> None:
+        self._runs: list[Counted] = []
+
+    def add(self, grams: Words, counts: Integers) -> None:
+        self._runs.append(distinct(grams, counts))
+        while len(self._runs) > 1 and len(self._runs[-2].counts) <= 2 * len(self._runs[-1].counts):
+            self._merge(2)
+
+    def counted(self) -> Counted | None:
+        """All of them; None if there are none. The counter is empty afterwards."""
+        if not self._runs:
+            return None
+        self._merge(len(self._runs))
+        return self._runs.pop()
+
+    def _merge(self, number: int) -> None:
+        if number > 1:
+            grams = np.concatenate([run.grams for run in self._runs[-number:]], axis=1)
+            counts = np.concatenate([run.counts for run in self._runs[-number:]])
+            del self._runs[-number:]
+            self._runs.append(distinct(grams, counts))
+
+
+def count(sequences: Iterable[Sequence[str]], order: int, vocabulary: Vocabulary) -> Counted | None:
+    """The n-grams that end at each word and at each sequence's end. Marks among the words are skipped."""
+    counter, number = NgramCounter(), vocabulary.__getitem__
+    before, block, marks = [START_ID] * max(order - 1, 1), [], frozenset(MARKS)
+    for sequence in sequences:
+        block += before
+        block += map(number, sequence if marks.isdisjoint(sequence) else (w for w in sequence if w not in marks))
+        block.append(END_ID)
+        if len(block) >= BLOCK:
+            counter.add(*_windows(np.array(block, dtype=np.int32), order))
+            block = []
+    if block:
+        counter.add(*_windows(np.array(block, dtype=np.int32), order))
+    return counter.counted()
+
+
+def distinct(grams: Words, counts: Integers) -> Counted:
+    """Sorted, with the counts of equal n-grams added."""
+    order = sorted_order(grams)
+    grams, counts = grams[:, order], counts[order]
+    starts = np.flatnonzero(shared(grams) < len(grams))
+    return Counted(grams[:, starts], np.add.reduceat(counts, starts)) if len(counts) else Counted(grams, counts)
+
+
+def sorted_order(grams: Words) -> Integers:
+    """The stable order by the first row, then by the second, and so on."""
+    rows = grams.astype(np.int64)
+    keys = [(rows[i] << 32) | rows[i + 1] if i + 1 < len(rows) else rows[i] for i in range(0, len(rows), 2)]
+    return np.lexsort(keys[::-1])
+
+
+def shared(grams: Words) -> NDArray[np.int8]:
+    """How many words, from the last one on, each n-gram has in common with the one before it; -1 for the first."""
+    common = np.full(grams.shape[1], -1, dtype=np.int8)
+    same = np.ones(max(grams.shape[1] - 1, 0), dtype=np.bool_)
+    common[1:] = 0
+    for row in grams:
+        same &= row[1:] == row[:-1]
+        common[1:] += same
+    return common
+
+
+def _windows(block: Words, order: int) -> tuple[Words, Integers]:
+    ends = np.flatnonzero(block != START_ID)
+    return np.stack([block[ends - back] for back in range(order)]), np.ones(len(ends), dtype=np.int64)
+
+
+_SIZE = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)")
+_SECTION = re.compile(r"\\(\d+)-grams:")
+_FIELDS = re.compile(r"[^ \t]+")  # other spaces may be part of a word
+_ABSENT = -100.0  # log10 of <unk>, <s> or </s> if the file does not list it; KenLM's number
+_ROWS = 1 << 16  # that are written at a time
+_WORD = (1 << WORD_BITS) - 1
+
+
+def read_arpa(path: Path) -> NgramModel:
+    """Raises `ConfigError` with the line of the fault.
+
+    A pruned model may list an n-gram, but not the same n-gram without its first word. That one is then added with the
+    probability that the model gives it.
+    """
+    words = {mark: number for number, mark in enumerate(MARKS)}
+    sections = list(_sections(path, words))
+    tables = [_sorted(path, section) for section in sections]
+    tables[0] = _with_marks(tables[0])
+    for order in range(len(tables), 2, -1):
+        tables[order - 2] = _with_suffixes(tables[order - 2], tables[order - 1])
+    return NgramModel(list(words), _levels(tables))
+
+
+def write_arpa(model: NgramModel, path: Path) -> None:
+    """Gzipped if the name ends in `.gz`."""
+    with replacing(path, compress=path.suffix == ".gz") as file:
+        head = [f"ngram {order}={len(level.keys)}" for order, level in enumerate(model.levels, 1)]
+        file.write("\n".join(["\\data\\", *head, ""]).encode())
+        for order, level in enumerate(model.levels, 1):
+            file.write(f"\n\\{order}-grams:\n".encode())
+            for start in range(0, len(level.keys), _ROWS):
+                file.write(_rows(model, order, np.arange(start, min(start + _ROWS, len(level.keys)))).encode())
+        file.write(b"\n\\end\\\n")
+
+
+def _rows(model: NgramModel, order: int, rows: Integers) -> str:
+    level, words, nodes = model.levels[order - 1], np.array(model.words, dtype=object), rows
+    ngrams = words[level.keys[rows] & _WORD]
+    for below in range(order - 1, 0, -1):
+        nodes = model.levels[below].keys[nodes] >> WORD_BITS
+        ngrams = ngrams + " " + words[model.levels[below - 1].keys[nodes] & _WORD]
+    logs = level.log10[rows].tolist()
+    if order == model.order:
+        return "".join(f"{log:.7g}\t{ngram}\n" for log, ngram in zip(logs, ngrams, strict=True))
+    backoffs = level.backoff[rows].tolist()
+    return "".join(f"{p:.7g}\t{ngram}\t{b:.7g}\n" for p, ngram, b in zip(logs, ngrams, backoffs, strict=True))
+
+
+class _Section(NamedTuple):
+    """The n-grams of one length as they are listed."""
+
+    order: int
+    line: int  # of the section's title
+    size: int  # as the head of the file says
+    words: "array[int]"  # of all n-grams, in a row
+    logs: "array[float]"
+    backoffs: "array[float]"
+    lines: "array[int]"
+
+
+def _sections(path: Path, words: dict[str, int]) -> Iterator[_Section]:
+    lines = ((line, text.strip(" \t")) for line, text in numbered_lines(path))
+    lines = ((line, text) for line, text in lines if text)
+    sizes: list[int] = []
+    section: _Section | None = None
+    line, text = next(lines, (1, ""))
+    while text != "\\data\\":  # what stands before it is a comment
+        line, text = next(lines, (line, ""))
+        if not text:
+            raise fault(path, line, "the file ends without \\data\\; it is no ARPA file")
+    for line, text in lines:
+        if text.startswith("\\") and (section is None or text == "\\end\\" or _SECTION.fullmatch(text)):
+            if section is not None:
+                yield _complete(path, section, line)
+            if text == "\\end\\":
+                break
+            section = _opened(path, line, text, sizes, 1 if section is None else section.order + 1)
+        elif section is None:
+            sizes.append(_size(path, line, text, len(sizes) + 1))
+        else:
+            _read(path, line, text, section, words)
+    else:
+        raise fault(path, line, "the file ends without \\end\\; it is cut off")
+    if section is None or section.order != len(sizes):
+        raise fault(path, line, f"{len(sizes)} lengths of n-grams are announced, but fewer are listed")
+
+
+def _size(path: Path, line: int, text: str, order: int) -> int:
+    found = _SIZE.fullmatch(text)
+    if not found or int(found[1]) != order:
+        raise fault(path, line, f"expected `ngram {order}=COUNT`, found {text[:60]!r}")
+    return int(found[2])
+
+
+def _opened(path: Path, line: int, text: str, sizes: list[int], order: int) -> _Section:
+    found = _SECTION.fullmatch(text)
+    if not found or int(found[1]) != order or order > len(sizes):
+        raise fault(path, line, f"expected \\{order}-grams: of {len(sizes)} lengths, found {text[:60]!r}")
+    return _Section(order, line, sizes[order - 1], array("i"), array("d"), array("d"), array("q"))
+
+
+def _complete(path: Path, section: _Section, line: int) -> _Section:
+    if len(section.logs) != section.size:
+        listed, order = len(section.logs), section.order
+        raise fault(path, line, f"the head announces {section.size} {order}-grams, but {listed} are listed")
+    return section
+
+
+def _read(path: Path, line: int, text: str, section: _Section, words: dict[str, int]) -> None:
+    fields = _FIELDS.findall(text)
+    ngram = fields[1 : section.order + 1]
+    try:
+        log = float(fields[0])
+        backoff = float(fields[section.order + 1]) if len(fields) > section.order + 1 else 0.0
+    except ValueError:
+        log = math.nan
+    if not log <= 0 or not math.isfinite(backoff) or not 1 <= len(fields) - section.order <= 2:
+        raise fault(path, line, f"expected log10, {section.order} words and perhaps a back-off, found {text[:60]!r}")
+    if section.order == 1:
+        words.setdefault(_known_as(ngram[0]), len(words))
+    try:
+        section.words.extend([words[_known_as(word)] for word in ngram])
+    except KeyError as error:
+        raise fault(path, line, f"the word {error.args[0]!r} is not among the 1-grams") from None
+    section.logs.append(max(log, _ABSENT))
+    section.backoffs.append(backoff)
+    section.lines.append(line)
+
+
+def _known_as(word: str) -> str:
+    return UNKNOWN if word == "<UNK>" else word
+
+
+class _ArpaTable(NamedTuple):
+    """The n-grams of one length, one column each, the last word first; sorted as `Level` is."""
+
+    grams: Words
+    logs: Floats  # not a number if the n-gram was added
+    backoffs: Floats
+
+
+def _sorted(path: Path, section: _Section) -> _ArpaTable:
+    grams = np.array(section.words, dtype=np.int32).reshape(-1, section.order).T[::-1]
+    order = sorted_order(grams)
+    grams = grams[:, order]
+    again = np.flatnonzero(shared(grams) == section.order)
+    if len(again):
+        raise fault(path, section.lines[order[again[0]]], "this n-gram is listed for the second time")
+    return _ArpaTable(grams, np.array(section.logs)[order], np.array(section.backoffs)[order])
+
+
+def _with_marks(unigrams: _ArpaTable) -> _ArpaTable:
+    """The marks have the first numbers, whether the file lists them or not. All other words are listed."""
+    size = int(max(unigrams.grams.max(initial=0) + 1, len(MARKS)))
+    logs, backoffs = np.full(size, _ABSENT), np.zeros(size)
+    logs[unigrams.grams[0]], backoffs[unigrams.grams[0]] = unigrams.logs, unigrams.backoffs
+    return _ArpaTable(np.arange(size, dtype=np.int32)[np.newaxis], logs, backoffs)
+
+
+def _with_suffixes(table: _ArpaTable, longer: _ArpaTable) -> _ArpaTable:
+    """With what the longer n-grams end with, where it is not listed."""
+    ends = longer.grams[:-1]
+    ends = ends[:, shared(ends) < len(ends)]
+    grams = np.concatenate([table.grams, ends], axis=1)
+    order = sorted_order(grams)  # stable: what is listed comes before what is added
+    order = order[shared(grams[:, order]) < len(grams)]
+    added = np.full(ends.shape[1], np.nan)
+    logs, backoffs = np.concatenate([table.logs, added]), np.concatenate([table.backoffs, np.zeros(len(added))])
+    return _ArpaTable(grams[:, order], logs[order], backoffs[order])
+
+
+def _levels(tables: list[_ArpaTable]) -> list[Level]:
+    levels: list[Level] = []
+    for order, table in enumerate(tables, 1):
+        suffixes, _ = _nodes(levels, table.grams[:-1])
+        logs = table.logs.copy()
+        added = np.isnan(logs)
+        if added.any():
+            histories, known = _nodes(levels, table.grams[1:, added])
+            logs[added] = levels[-1].log10[suffixes[added]] + np.where(known, levels[-1].backoff[histories], 0)
+        keys = (suffixes << WORD_BITS) | table.grams[order - 1]
+        levels.append(Level(keys, logs.astype(np.float32), table.backoffs.astype(np.float32)))
+    return levels
+
+
+def _nodes(levels: list[Level], grams: Words) -> tuple[Integers, NDArray[np.bool_]]:
+    """Where n-grams of the highest of these levels are, and which of them exist."""
+    nodes, known = np.zeros(grams.shape[1], dtype=np.int64), np.ones(grams.shape[1], dtype=np.bool_)
+    for level, words in zip(levels, grams, strict=True):
+        nodes, found = search(level, nodes, words.astype(np.int64))
+        known &= found
+    return nodes, known

@@ -1,1 +1,0 @@
-"""A topic from nothing: the titles, translations and external links of a wiki's category (Papavassiliou, section 4)."""

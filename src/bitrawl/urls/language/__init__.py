@@ -1,1 +1,0 @@
-"""Which language a URL's page is in, by the URL alone."""

@@ -1,1 +1,0 @@
-"""Whether two URLs are versions of one page, by the URLs alone."""

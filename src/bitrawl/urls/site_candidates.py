@@ -1,0 +1,456 @@
+"""Which URLs of a site are compared at all: those that share something that few others have, found by hash joins.
+
+The work grows with the number of URLs, not with its square: a key that many URLs have joins nothing.
+
+Which numbered pages of two languages belong together: their numbers keep a step, or small steps, and their order.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, pairwise, product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitrawl.urls.tokens import MarkedTokens, Tokens, bare_tokens, is_word, number_value
+
+UrlNumbers = tuple[int, int]  # two URLs of the list by their places in it, the smaller first
+
+# All judgement: they bound the time of a list, 1.4 to 1.9 s for 10,000 URLs (docs/decisions/url-pairs.md).
+MAX_SHARING = 24  # URLs that a key may have; more tell nothing apart
+MAX_PARTNERS = 10  # that are looked at for a URL
+_FEWEST_PARTNERS = 4
+# Where sides are known: with 10, F1 on openbsd-2009 and lilypond with translated slugs is the same, at 1.5 times the cost.
+_PARTNERS_OF_SIDES = 3
+_PARTNERS = 40_000  # of all URLs together: the more there are, the fewer for each
+_HEAD = 5  # letters by which cognates are found
+_GLUED = 4  # letters that a habit puts before a name, or after it
+_STRONG, _WEAK = 3.0, 1.0  # weights of a key that all but one token is in, and of a key of one to three words
+
+
+def candidates(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> list[UrlNumbers]:
+    """Pairs among those numbers, the smaller first; each URL's best by what they share."""
+    weights: defaultdict[UrlNumbers, float] = defaultdict(float)
+    for keys, worth in ((near_keys, _STRONG), (_content, _WEAK)):
+        for group in _groups((number, keys(urls[number])) for number in sorted(numbers)):
+            weight = worth / (len(group) - 1)
+            for pair in combinations(group, 2):
+                weights[pair] += weight
+    return _best(weights, max(_FEWEST_PARTNERS, min(MAX_PARTNERS, _PARTNERS // max(1, len(numbers)))))
+
+
+class UrlKeys(NamedTuple):
+    """The hashed keys of one URL."""
+
+    near: NDArray[np.int64]
+    content: NDArray[np.int64]
+
+
+class KeysOfUrls:
+    """The keys of URLs, computed once however many languages a URL is compared in."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Tokens, Tokens], UrlKeys] = {}
+
+    def of(self, one: MarkedTokens) -> UrlKeys:
+        found = self._known.get((one.tokens, one.bare))
+        if found is None:
+            near, content = (np.fromiter(set(map(hash, keys)), np.int64) for keys in (near_keys(one), _content(one)))
+            found = self._known[one.tokens, one.bare] = UrlKeys(near, content)
+        return found
+
+
+def candidates_of_sides(
+    urls: Sequence[MarkedTokens], first: Sequence[int], second: Sequence[int], keys: KeysOfUrls
+) -> list[UrlNumbers]:
+    """Pairs of one number of either side, where it is known which URLs are on which."""
+    weights: defaultdict[UrlNumbers, float] = defaultdict(float)
+    ones, others = ([keys.of(urls[number]) for number in numbers] for numbers in (first, second))
+    for kind, worth in ((lambda one: one.near, _STRONG), (lambda one: one.content, _WEAK)):
+        for group_a, group_b in _shared_groups(ones, others, kind):
+            weight = worth / (len(group_a) + len(group_b) - 1)
+            for a, b in product(group_a, group_b):
+                weights[min(first[a], second[b]), max(first[a], second[b])] += weight
+    # The order of hashes differs from process to process, and with it the last digits of a sum.
+    return _best({pair: round(weight, 9) for pair, weight in weights.items()}, _PARTNERS_OF_SIDES)
+
+
+def _shared_groups(
+    first: Sequence[UrlKeys], second: Sequence[UrlKeys], kind: Callable[[UrlKeys], NDArray[np.int64]]
+) -> Iterator[tuple[list[int], list[int]]]:
+    """For each key that few have and that both sides have, its places in either."""
+    sides = [([kind(one) for one in ones]) for ones in (first, second)]
+    if not all(sides):
+        return
+    flat = [np.concatenate(arrays) for arrays in sides]
+    owners = [np.repeat(np.arange(len(arrays)), [len(one) for one in arrays]) for arrays in sides]
+    shared = np.intersect1d(np.unique(flat[0]), np.unique(flat[1]), assume_unique=True)
+    places: list[list[list[int]]] = []
+    for keys, owner in zip(flat, owners, strict=True):
+        at = np.searchsorted(shared, keys)
+        held = (at < len(shared)) & (shared[np.minimum(at, len(shared) - 1)] == keys) if len(shared) else at < 0
+        order = np.argsort(at[held], kind="stable")
+        bounds = np.searchsorted(at[held][order], np.arange(1, len(shared)))
+        places.append([part.tolist() for part in np.split(owner[held][order], bounds)] if len(shared) else [])
+    for group_a, group_b in zip(*places, strict=True):
+        if len(group_a) + len(group_b) <= MAX_SHARING:
+            yield group_a, group_b
+
+
+def _groups(keys_of_each: Iterable[tuple[int, Iterator[object]]]) -> Iterator[list[int]]:
+    numbers: defaultdict[int, list[int]] = defaultdict(list)
+    for number, keys in keys_of_each:
+        for key in set(map(hash, keys)):
+            numbers[key].append(number)
+    return (group for group in numbers.values() if 2 <= len(group) <= MAX_SHARING)
+
+
+def _best(weights: dict[UrlNumbers, float], count: int) -> list[UrlNumbers]:
+    partners: defaultdict[int, list[tuple[float, UrlNumbers]]] = defaultdict(list)
+    for pair, weight in weights.items():
+        partners[pair[0]].append((weight, pair))
+        partners[pair[1]].append((weight, pair))
+    kept: set[UrlNumbers] = set()
+    for found in partners.values():
+        found.sort(key=lambda entry: (-entry[0], entry[1]))
+        kept.update(pair for _, pair in found[:count])
+    return sorted(kept)
+
+
+def near_keys(one: MarkedTokens) -> Iterator[object]:
+    """Keys that URLs share which differ in one token, in one that is put in, in what is glued to one, or in their marks."""
+    tokens = one.tokens
+    yield tokens
+    for place, token in enumerate(tokens):
+        if not token.isalnum():
+            continue
+        before, after = tokens[:place], tokens[place + 1 :]
+        yield (*before, "*", *after)
+        yield (*tokens[: max(0, place - 1)], *after)
+        yield (*before, *after)
+        if place and tokens[place - 1] == "/":
+            yield (*before, *after[1:])
+        if place > one.host_end and is_word(token):
+            yield from _unglued(hash(before), token, hash(after))
+    words = one.bare
+    yield "bare", words
+    for place, token in enumerate(words):
+        yield "bare", words[:place], "*", words[place + 1 :]
+        if len(token) > 1 and is_word(token):
+            yield "bare", (*words[:place], token[1:], *words[place + 1 :])
+            yield "bare", (*words[:place], token[:-1], *words[place + 1 :])
+        elif len(token) <= 2:
+            yield "bare", (*words[:place], *words[place + 1 :])
+    yield from _without_parameter(one)
+
+
+def _unglued(before: int, token: str, after: int) -> Iterator[object]:
+    """The word without up to so many letters at its beginning, or at its end; and as it is, for one that has none."""
+    for cut in range(min(_GLUED, len(token) - 2) + 1):
+        yield before, "^", token[cut:], after
+        yield before, token[: len(token) - cut], "$", after
+
+
+def _without_parameter(one: MarkedTokens) -> Iterator[object]:
+    """The address with each of its parameters masked, and with each taken out, in whatever order they stand."""
+    if "?" not in one.tokens:
+        yield "query", hash(one.tokens), ()
+        return
+    place = one.tokens.index("?")
+    path = hash(one.tokens[:place])
+    parameters = sorted(set("".join(one.tokens[place + 1 :]).split("&")))
+    yield "query", path, tuple(parameters)
+    for number, parameter in enumerate(parameters):
+        rest = (*parameters[:number], *parameters[number + 1 :])
+        yield "query", path, rest
+        yield "query", path, rest, parameter.partition("=")[0]
+
+
+def _content(one: MarkedTokens) -> Iterator[object]:
+    """Keys that URLs share which have words or numbers in common; without order, without marks."""
+    words = one.bare
+    for place, token in enumerate(words):
+        yield token
+        yield tuple(words[place : place + 2])
+        yield tuple(words[place : place + 3])
+        if is_word(token) and len(token) > _HEAD:
+            yield "head", token[:_HEAD]
+
+
+def with_habits_joined(urls: Sequence[MarkedTokens], changes: Iterable[tuple[str, str]]) -> list[MarkedTokens]:
+    """With tokens that stand for each other called the same, and those that only one language has taken out.
+
+    URLs that differ in several habits of the site at once then share a key as if it were one.
+    """
+    names: dict[str, str] = {}
+    for old, new in changes:
+        if old.isalnum() and new.isalnum():
+            one, other = sorted((_root(names, old), _root(names, new)))
+            if one != other:
+                names[other] = one
+        else:
+            for text in (old, new):
+                names.update({token: "" for token in (text.strip("/-_.^$"),) if token.isalnum()})
+    return [_renamed(one, names) for one in urls] if names else list(urls)
+
+
+def _renamed(one: MarkedTokens, names: dict[str, str]) -> MarkedTokens:
+    if names.keys().isdisjoint(one.tokens):
+        return one
+    tokens = tuple(_root(names, token) or "*" for token in one.tokens)
+    return one._replace(tokens=tokens, bare=bare_tokens(tokens, one.marks))
+
+
+def _root(names: dict[str, str], token: str) -> str:
+    while token in names:
+        token = names[token]
+    return token
+
+
+# All judgement; the models of both rounds were trained with them.
+MAX_GROUP = 1500  # numbers of one kind and side; more would cost their square
+_COMPARED = 4_000_000  # numbers with numbers, of all templates together
+_FEWEST = 3  # numbers of a template that are a run
+_PLACES = 3  # numbers of a URL that may be the one that counts its pages, from the end
+_ALIKE = 6  # templates that differ in one place; more are categories
+_WINDOW = 40  # steps on either side of one that tell how often chance makes it
+_NEAR = 5  # steps beside it that do not count as chance
+_STEPS = 80  # the likeliest ones, that pairs are taken from
+_SMALL = 3.0  # a step that is soon after the original, in numbers
+_SMALL_VOTES, _BLIND, _CHANCE = 6.0, 0.3, 0.6  # what a small step, any step, and chance are given beside the votes
+_FILLED = 0.1  # odds of a pair that only its place between others speaks for
+_VOTED = 60  # the commonest steps, where languages are known
+_EMPHASIS = 1.5  # power of a count: a chain through a few frequent steps beats one through many rare ones
+_ONLY_PLACE = 0.5  # votes of a pair that only its place between others speaks for
+_BLINDLY = 0.05  # chance that so many equal differences come about blindly
+_ROUNDS = 2  # the steps of the chain are counted and weighed again
+
+
+Runs = tuple[dict[int, int], dict[int, int]]  # URLs by their numbers, of either side
+
+
+class Number(NamedTuple):
+    """A URL's number of a kind of page."""
+
+    kind: tuple[str, ...]
+    value: int
+
+
+class NumberFit(NamedTuple):
+    """How well two numbers go together."""
+
+    odds: float  # logarithm: how much oftener the two are as far apart as chance would have it
+    run: float  # the same of all pairs of their run, by the numbers that could have been paired
+    votes: float  # how many of two languages, told by marks, are as far apart in the same order
+
+    def beside(self, other: "NumberFit") -> "NumberFit":
+        """What either says."""
+        return NumberFit(*map(max, self, other))
+
+
+UNPLACED = NumberFit(0.0, 0.0, 0.0)
+
+Align = Callable[[Iterable[int], Iterable[int]], dict[tuple[int, int], NumberFit]]
+
+
+def numbered_kind(one: MarkedTokens) -> Number | None:
+    """The URL with its longest number masked and its marks taken out; None where it has no number."""
+    masked = _longest_number(one)
+    if masked is None:
+        return None
+    kind = tuple(
+        "#" if place == masked else token
+        for place, token in enumerate(one.tokens)
+        if token.isalnum() and not one.marks[place]
+    )
+    return Number(kind, number_value(one.tokens[masked]))
+
+
+def _longest_number(one: MarkedTokens) -> int | None:
+    places = [place for place, token in enumerate(one.tokens) if token.isdecimal()]
+    return max(places, key=lambda place: (len(one.tokens[place]), place)) if places else None
+
+
+def aligned(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], NumberFit]:
+    """Pairs of numbers, in order, one to one: the chain of steps that are likeliest beside what chance makes.
+
+    Translations get their numbers soon after their originals, or in runs: a step is common in the list, or small.
+    """
+    ones, others = sorted(set(first))[:MAX_GROUP], sorted(set(second))[:MAX_GROUP]
+    votes = _votes(ones, others)
+    places = {value: place for place, value in enumerate(others)}
+    chain: dict[tuple[int, int], float] = {}
+    counted: Mapping[int, float] = votes
+    for _ in range(_ROUNDS):
+        odds = _odds(counted, votes)
+        weights = {(a, a + step): weight for step, weight in odds.items() for a in ones if a + step in places}
+        chain = _longest_chain(weights, places)
+        counted = Counter(b - a for a, b in chain)
+    run = sum(chain.values()) / (min(len(ones), len(others)) + 2)
+    found = {pair: NumberFit(weight, run, 0.0) for pair, weight in chain.items()}
+    for pair in _between(chain, ones, others):
+        found.setdefault(pair, NumberFit(_FILLED, run, 0.0))
+    return found
+
+
+def _votes(first: Sequence[int], second: Sequence[int]) -> Counter[int]:
+    steps, counts = _steps(first, second)
+    return Counter(dict(zip(steps.tolist(), counts.tolist(), strict=True)))
+
+
+def _steps(first: Sequence[int], second: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each difference of one to the other, in order, and how often it occurs."""
+    return np.unique(np.subtract.outer(np.array(second), np.array(first)).ravel(), return_counts=True)
+
+
+def _odds(counted: Mapping[int, float], votes: Counter[int]) -> dict[int, float]:
+    """Of each step that is likelier than chance: by how often it is there, and by how small it is."""
+    found = {}
+    chance = _by_chance(votes)
+    for step, background in chance.items():
+        small = _SMALL_VOTES * math.exp(-abs(step) / _SMALL)
+        odds = math.log((counted.get(step, 0.0) + small + _BLIND) / (background + _CHANCE))
+        if odds > 0:
+            found[step] = odds
+    return dict(sorted(found.items(), key=lambda item: (-item[1], abs(item[0]), item[0]))[:_STEPS])
+
+
+def _by_chance(votes: Counter[int]) -> dict[int, float]:
+    """Of each step how often its neighbours are there, the nearest aside."""
+    steps = np.array(sorted(votes), np.int64)
+    sums = np.concatenate([[0], np.cumsum([votes[step] for step in steps.tolist()])])
+
+    def within(width: int) -> NDArray[np.float64]:
+        low, high = np.searchsorted(steps, steps - width), np.searchsorted(steps, steps + width, side="right")
+        return np.asarray(sums[high] - sums[low], np.float64)
+
+    background = (within(_WINDOW) - within(_NEAR)) / (2 * (_WINDOW - _NEAR))
+    return dict(zip(steps.tolist(), background.tolist(), strict=True))
+
+
+def _longest_chain(weights: dict[tuple[int, int], float], places_b: dict[int, int]) -> dict[tuple[int, int], float]:
+    """The heaviest set of pairs in which both numbers grow, by a Fenwick tree over the second."""
+    tree: list[tuple[float, int]] = [(0.0, -1)] * (len(places_b) + 1)
+    pairs = sorted(weights, key=lambda pair: (pair[0], -pair[1]))
+    best: list[tuple[float, int]] = []
+    for number, (a, b) in enumerate(pairs):
+        weight, before = 0.0, -1
+        place = places_b[b]
+        while place > 0:
+            if tree[place][0] > weight:
+                weight, before = tree[place]
+            place -= place & -place
+        total = weight + weights[a, b]
+        best.append((total, before))
+        place = places_b[b] + 1
+        while place < len(tree):
+            if tree[place][0] < total:
+                tree[place] = (total, number)
+            place += place & -place
+    chain: dict[tuple[int, int], float] = {}
+    at = max(range(len(best)), key=lambda number: best[number][0], default=-1)
+    while at >= 0:
+        chain[pairs[at]] = weights[pairs[at]]
+        at = best[at][1]
+    return chain
+
+
+def voted(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], NumberFit]:
+    """Pairs of numbers of which one is known to be in the one language, one in the other: the commonest steps are believed.
+
+    Numbers may have drifted far apart, from run to run, so that no step beats chance by much.
+    """
+    ones, others = sorted(set(first))[:MAX_GROUP], sorted(set(second))[:MAX_GROUP]
+    steps, votes = _steps(ones, others)
+    if not _beyond_chance(int(votes.max()), ones, others):
+        return {}
+    places = {value: place for place, value in enumerate(others)}
+    common = _most_common(zip(steps[votes >= 2].tolist(), votes[votes >= 2].tolist(), strict=True))[:_VOTED]
+    counts = {(a, a + step): float(count) for step, count in common for a in ones if a + step in places}
+    weights = {pair: count**_EMPHASIS for pair, count in counts.items()}
+    chain = _longest_chain(weights, places)
+    found = {pair: NumberFit(0.0, 0.0, counts[pair]) for pair in chain}
+    for pair in _between(chain, ones, others):
+        found.setdefault(pair, NumberFit(0.0, 0.0, _ONLY_PLACE))
+    return found
+
+
+def _most_common(votes: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    return sorted(votes, key=lambda item: (-item[1], abs(item[0]), item[0]))
+
+
+def _beyond_chance(votes: int, first: Sequence[int], second: Sequence[int]) -> bool:
+    """Whether so many equal differences are more than numbers drawn blindly would have, somewhere (Poisson)."""
+    span = first[-1] - first[0] + second[-1] - second[0] + 1
+    rate = len(first) * len(second) / span
+    if rate >= 1:  # numbered without gaps: any shift fits, and the order is all that there is to go by
+        return True
+    return math.log(span) + votes * math.log(rate) - math.lgamma(votes + 1) < math.log(_BLINDLY)
+
+
+def _between(chain: Iterable[tuple[int, int]], first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
+    """Where as many numbers are left on both sides between two links of the chain, they go in order."""
+    found = []
+    links = [(-1, -1), *sorted(chain), (math.inf, math.inf)]
+    for (low_a, low_b), (high_a, high_b) in pairwise(links):
+        left = [value for value in first if low_a < value < high_a]
+        right = [value for value in second if low_b < value < high_b]
+        if left and len(left) == len(right):
+            found += list(zip(left, right, strict=True))
+    return found
+
+
+def numbered_pairs(
+    urls: Sequence[MarkedTokens], sides: Sequence[float], numbers: Sequence[int]
+) -> dict[UrlNumbers, NumberFit]:
+    """Pairs of URLs among those numbers, of different sides and one kind."""
+    groups: defaultdict[tuple[str, ...], Runs] = defaultdict(lambda: ({}, {}))
+    for number in numbers:
+        if sides[number] and (found := numbered_kind(urls[number])) is not None:
+            groups[found.kind][sides[number] < 0].setdefault(found.value, number)
+    return _placed(((first, second) for first, second in groups.values() if first and second), voted)
+
+
+def pairs_of_runs(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> dict[UrlNumbers, NumberFit]:
+    """Pairs of URLs among those numbers whose addresses, numbers aside, differ in one place: whatever it reads."""
+    runs: defaultdict[tuple[str, ...], dict[int, int]] = defaultdict(dict)
+    some: dict[tuple[str, ...], MarkedTokens] = {}
+    for number in numbers:
+        one = urls[number]
+        for masked in [place for place, token in enumerate(one.tokens) if token.isdecimal()][-_PLACES:]:
+            template = (*one.tokens[:masked], "#", *one.tokens[masked + 1 :])
+            runs[template].setdefault(number_value(one.tokens[masked]), number)
+            some.setdefault(template, one)
+    templates = [template for template in sorted(runs) if len(runs[template]) >= _FEWEST]
+    ones = [some[template]._replace(tokens=template, bare=()) for template in templates]
+    return _placed(((runs[templates[a]], runs[templates[b]]) for a, b in _alike(ones)), aligned)
+
+
+def _alike(templates: Sequence[MarkedTokens]) -> list[UrlNumbers]:
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for number, one in enumerate(templates):
+        for key in set(map(hash, near_keys(one))):
+            groups[key].append(number)
+    found = {pair for group in groups.values() if len(group) <= _ALIKE for pair in combinations(group, 2)}
+    return sorted(found)
+
+
+def _placed(groups: Iterable[Runs], align: Align) -> dict[UrlNumbers, NumberFit]:
+    found: dict[UrlNumbers, NumberFit] = {}
+    for first, second in _affordable(groups):
+        for (a, b), placed in align(first, second).items():
+            pair = (min(first[a], second[b]), max(first[a], second[b]))
+            if pair[0] != pair[1]:
+                found[pair] = placed.beside(found.get(pair, placed))
+    return found
+
+
+def _affordable(groups: Iterable[Runs]) -> Iterator[Runs]:
+    left = _COMPARED
+    for first, second in groups:
+        left -= min(len(first), MAX_GROUP) * min(len(second), MAX_GROUP)
+        if left < 0:
+            return
+        yield first, second

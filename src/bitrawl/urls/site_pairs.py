@@ -1,0 +1,468 @@
+"""The URLs of a site paired with each other, from the bare list: the site's habits are found and then believed.
+
+    match_urls(urls, Language("en"), Language("fr"))   # [(url_a, url_b, score), ...]
+
+Two rounds. In the first a pair is judged by itself and by how many others differ in the same way; in the second also
+by what the first has found: which side is which language, which words stand for which, which numbers run side by
+side. Each round's judge is a model (see models/url-pairs.md); each URL is in one pair at most, or in none.
+
+Which URLs of a site are versions of each other, where the language of each page is known; for any number of languages.
+
+Pages whose URLs differ in their language marks alone are settled at once. What is left of two languages goes through
+the two rounds of `matching`, which learn the habits of the site from the settled pairs, too.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
+from functools import lru_cache
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bitrawl.languages import same_language
+from bitrawl.model import Language
+from bitrawl.model_files import model_file
+from bitrawl.url import Url
+from bitrawl.urls.pair_model import compare
+from bitrawl.urls.patterns import MIN_SUPPORT
+from bitrawl.urls.site_candidates import (
+    MAX_SHARING,
+    KeysOfUrls,
+    UrlNumbers,
+    candidates,
+    candidates_of_sides,
+    numbered_pairs,
+    pairs_of_runs,
+    with_habits_joined,
+)
+from bitrawl.urls.site_evidence import DifferenceCounts, Floats, features, habitual_directions, two_languages
+from bitrawl.urls.site_urls import ChangePattern, SiteUrls, pairs_by_template
+from bitrawl.urls.tokens import MarkedTokens, abbreviates, marked_tokens, number_value, read_tokens
+from bitrawl.urls.trees import Trees
+
+# Swept 0.07–0.60 on halves of the hosts and on kinds of difference left out (2026-11, docs/decisions/url-pairs.md): against
+# 0.07, 0.12 gains one to two points of F1 where pages have no partner, and loses at most 1.2 where all have one.
+THRESHOLD = 0.12
+_SHOWN = 0.07  # of pairs by which a list shows two languages: the threshold that the sweep left as it was
+# The rest are judgement; the second model was trained with them.
+_BELIEVED = 0.3  # of the first round: a pair that the second learns from
+_SURE = 0.6  # of the first round: its two need no other candidates
+_DOUBTED = 0.05  # of its score is left to a pair of a site that seems to be in one language: below the threshold
+_TEMPLATE_PAIRS = 3000  # pairs of one kind of page that may be compared each with each
+
+
+class MatchingModels(NamedTuple):
+    """The models of the two rounds."""
+
+    first: Trees
+    second: Trees
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> "MatchingModels":
+        """The bundled ones, or those that `python -m lab.train url-pairs` wrote."""
+        with np.load(path or model_file("url-pairs.npz")) as arrays:
+            return cls(Trees.named("first", arrays), Trees.named("second", arrays))
+
+
+class MatchedUrls(NamedTuple):
+    """A page and its version in the other language; the score is 0–1."""
+
+    url_a: Url
+    url_b: Url
+    score: float
+
+
+def match_urls(
+    urls: Iterable[Url],
+    lang_a: Language,
+    lang_b: Language,
+    *,
+    language_of: Mapping[Url, Language] | None = None,
+    threshold: float = THRESHOLD,
+    models: MatchingModels | None = None,
+) -> list[MatchedUrls]:
+    """Pairs of one site, the best first. `language_of` tells what is known of some URLs or all."""
+    models = models or matching_models()
+    view = SiteUrls(
+        sorted(set(urls)), (lang_a, lang_b), language_of or {}
+    )  # so that the order of the list does not matter
+    pairs, rows = first_round(view)
+    scores = dict(zip(pairs, models.first.probability(rows).tolist(), strict=True))
+    pairs, rows = second_round(view, scores)
+    scores = dict(zip(pairs, models.second.probability(rows).tolist(), strict=True))
+    found = settled(view, scores, threshold)
+    directions = habitual_directions(view, found)
+    return [_oriented(view, pair, score, directions[pair]) for pair, score in found.items()]
+
+
+def matching_models() -> MatchingModels:
+    """Those in use, loaded once."""
+    return _loaded(model_file("url-pairs.npz"))
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: Path) -> MatchingModels:
+    return MatchingModels.load(path)
+
+
+def first_round(view: SiteUrls, keys: KeysOfUrls | None = None) -> tuple[list[UrlNumbers], Floats]:
+    """Candidates and what is to be judged of them when nothing is known."""
+    certain = view.certain()
+    open_to_doubt = [number for number, third in enumerate(view.third) if not third and number not in certain]
+    view.place(pairs_of_runs(view.tokens, open_to_doubt))
+    found = _candidates(view, view.tokens, open_to_doubt, keys)
+    pairs = sorted({*certain.values(), *view.plausible({*found, *view.ordered})})
+    judged = _without(view.settled, pairs)
+    if not judged:
+        return [], features(view, [], DifferenceCounts(view, {}), {})
+    return judged, features(view, judged, DifferenceCounts(view, dict.fromkeys(pairs, 1.0)), {})
+
+
+def _candidates(
+    view: SiteUrls, tokens: Sequence[MarkedTokens], numbers: Sequence[int], keys: KeysOfUrls | None
+) -> list[UrlNumbers]:
+    if view.settled is None:
+        return candidates(tokens, numbers)
+    first, second = ([number for number in numbers if view.told[number] == side] for side in (1, -1))
+    return candidates_of_sides(tokens, first, second, keys or KeysOfUrls())
+
+
+def _without(settled: Sequence[UrlNumbers] | None, pairs: list[UrlNumbers]) -> list[UrlNumbers]:
+    return sorted(set(pairs) - set(settled)) if settled else pairs
+
+
+def second_round(
+    view: SiteUrls,
+    scores: Mapping[UrlNumbers, float],
+    known: Sequence[UrlNumbers] = (),
+    keys: KeysOfUrls | None = None,
+) -> tuple[list[UrlNumbers], Floats]:
+    """The same with what the first round's scores tell of the site, and with more candidates.
+
+    Pairs that are `known` by other evidence are believed instead of what the first round says of their URLs.
+    """
+    believed = one_to_one(scores, _BELIEVED)
+    view.learn_sides([pair for pair, score in believed.items() if score > _SURE])
+    sure = {end for pair, score in believed.items() if score > _SURE for end in pair}
+    if known:
+        taken = {end for pair in known for end in pair}
+        rest_of_scores = {pair: score for pair, score in scores.items() if taken.isdisjoint(pair)}
+        believed = {**dict.fromkeys(known, 1.0), **one_to_one(rest_of_scores, _BELIEVED)}
+    tally = DifferenceCounts(view, believed)
+    rest = [number for number, third in enumerate(view.third) if not third and number not in sure]
+    view.place(numbered_pairs(view.tokens, view.sides, rest))
+    again = _candidates(view, with_habits_joined(view.tokens, tally.habits()), rest, keys)
+    # Where languages are known, they bring nothing (docs/decisions/url-pairs.md).
+    by_template = pairs_by_template(view, rest, _TEMPLATE_PAIRS) if view.settled is None else []
+    pairs = sorted({*scores, *known, *view.plausible({*again, *by_template, *view.ordered})})
+    pairs = _without(view.settled, pairs)
+    return pairs, features(view, pairs, tally, scores)
+
+
+def settled(view: SiteUrls, scores: Mapping[UrlNumbers, float], threshold: float) -> dict[UrlNumbers, float]:
+    """One to one; where nothing shows that there are two languages, likeness is doubted: all scores are low then."""
+    if not two_languages(view, one_to_one(scores, _SHOWN)):
+        scores = {pair: _DOUBTED * score for pair, score in scores.items()}
+    return one_to_one(scores, threshold)
+
+
+def one_to_one(scores: Mapping[UrlNumbers, float], threshold: float) -> dict[UrlNumbers, float]:
+    """The best first, each URL once."""
+    taken: set[int] = set()
+    kept: dict[UrlNumbers, float] = {}
+    for pair, score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
+        if score < threshold:
+            break
+        if taken.isdisjoint(pair):
+            taken.update(pair)
+            kept[pair] = score
+    return kept
+
+
+def _oriented(view: SiteUrls, pair: UrlNumbers, score: float, direction: float) -> MatchedUrls:
+    a, b = pair if direction >= 0 else (pair[1], pair[0])
+    return MatchedUrls(view.urls[a], view.urls[b], score)
+
+
+# Judgements.
+# Score of two URLs that differ in their marks alone. The models give most of them 0.98 to 1. With 0.85 where only one of
+# the two is marked, recall of lilypond was .923 instead of .926 (precision .993 and .992).
+SETTLED = 0.95
+LEAST = 0.1  # Score below which nothing is said.
+# Where this share of the pages of two languages is settled, a page that is settled with a third has no version here.
+MOSTLY = 0.5
+_SHOWN_PAIRS = (
+    100  # Settled pairs of two languages that the habits of the site are learned from; more if more are left.
+)
+LIKELY = 0.5  # Score of a pair that is called a version in the report of refused pairs.
+_TAUGHT = 0.8  # Score from which on a known pair is no news.
+_TIE = 0.02  # Difference of scores that says nothing.
+_PRIOR = 2.0  # Known pages that a score of the models counts as much as.
+
+TwoLanguages = tuple[Language, Language]
+
+
+class MarkedAs(IntEnum):
+    """What the marks of a URL say of the language that its page is in."""
+
+    CONTRARY = 0  # they name others
+    NONE = 1
+    OWN = 2
+
+
+class ReadUrl(NamedTuple):
+    """What settles a URL: its words and numbers without marks, hashed, and its marks."""
+
+    bare: int
+    marks: MarkedAs
+
+
+class Versions:
+    """The URLs of a site, each with the language of its page."""
+
+    def __init__(
+        self, urls: Sequence[Url], languages: Sequence[Language], models: MatchingModels | None = None
+    ) -> None:
+        self._urls, self._languages = urls, languages
+        self._models = models or matching_models()
+        self._by_language: defaultdict[Language, list[int]] = defaultdict(list)
+        for number in sorted(range(len(urls)), key=urls.__getitem__):
+            self._by_language[languages[number]].append(number)
+        self._read = _read(urls, languages)
+        self._alike: defaultdict[int, Counter[Language]] = defaultdict(Counter)
+        for one, language in zip(self._read, languages, strict=True):
+            self._alike[one.bare][language] += 1
+        self._settled, self._spare = _settled(self._read, languages)
+        self._said: dict[TwoLanguages, Mapping[UrlNumbers, float]] = {}
+        self._taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
+        self._elsewhere = {number for pairs in self._settled.values() for pair in pairs for number in pair}
+
+    def scores(self, known: Iterable[UrlNumbers] = ()) -> dict[UrlNumbers, float]:
+        """For pairs of URLs in two languages, the smaller number first: 0 to 1. Pairs that are `known` teach the habits."""
+        taught: defaultdict[TwoLanguages, set[UrlNumbers]] = defaultdict(set)
+        for pair in known:
+            taught[_in_order(*(self._languages[number] for number in pair))].add(pair)
+        keys = KeysOfUrls()
+        found: dict[UrlNumbers, float] = {}
+        for two in combinations(sorted(self._by_language), 2):
+            settled = self._settled.get(two, ())
+            found.update(dict.fromkeys(settled, SETTLED))
+            found.update(self._judged(two, taught[two].difference(settled), keys))
+        return found
+
+    def copies(self) -> set[UrlNumbers]:
+        """Pages in one language of which one has the address of another language's version of the other."""
+        return _copies(self._read, self._languages)
+
+    def _judged(self, two: TwoLanguages, known: set[UrlNumbers], keys: KeysOfUrls) -> Mapping[UrlNumbers, float]:
+        """What the models say of the URLs that are not settled; asked again where known pairs are news to them."""
+        if two not in self._said:
+            self._said[two] = self._asked(two, (), keys)
+        likely = one_to_one(self._said[two], LIKELY)
+        news = {pair for pair in known - self._taught[two] if likely.get(pair, 0.0) < _TAUGHT}
+        if self._recur(news) or _contradicted(likely.keys() - known, news) >= MIN_SUPPORT:
+            self._said[two] = self._asked(two, sorted(known), keys)
+            self._taught[two] = known
+        return self._said[two]
+
+    def _recur(self, pairs: Iterable[UrlNumbers]) -> bool:
+        """Whether some of the pairs differ in the same way. Otherwise there is nothing to learn."""
+        ways = Counter(_way(*(self._urls[number] for number in self._by_side(pair))) for pair in pairs)
+        return max(ways.values(), default=0) >= MIN_SUPPORT
+
+    def _by_side(self, pair: UrlNumbers) -> list[int]:
+        return sorted(pair, key=self._languages.__getitem__)
+
+    def _asked(self, two: TwoLanguages, known: Sequence[UrlNumbers], keys: KeysOfUrls) -> dict[UrlNumbers, float]:
+        settled = self._settled.get(two, [])
+        left = [self._unsettled(one, other) for one, other in (two, two[::-1])]
+        if not all(left):
+            return {}
+        shown = settled[:: 1 + len(settled) // max(_SHOWN_PAIRS, len(left[0]) + len(left[1]))]
+        numbers = sorted(
+            {*left[0], *left[1], *(end for pair in (*shown, *known) for end in pair)}, key=self._urls.__getitem__
+        )
+        place = {number: at for at, number in enumerate(numbers)}
+        view = SiteUrls(
+            [self._urls[number] for number in numbers],
+            two,
+            {self._urls[number]: self._languages[number] for number in numbers},
+            [_ordered(place[a], place[b]) for a, b in shown],
+        )
+        inside = [_ordered(place[a], place[b]) for a, b in known]
+        scores = _shown(view, _two_rounds(view, self._models, inside, keys))
+        scores = _shared(_with_reliability(view, scores, inside))
+        return {_ordered(numbers[a], numbers[b]): score for (a, b), score in scores.items() if score >= LEAST}
+
+    def _unsettled(self, language: Language, other: Language) -> list[int]:
+        """The pages of the one language that may have a version in the other."""
+        two = _in_order(language, other)
+        settled = self._settled.get(two, ())
+        done = {number for pair in settled for number in pair} | self._spare.get(two, set())
+        left = [
+            number
+            for number in self._by_language[language]
+            if number not in done and self._count_alike(number, language) <= MAX_SHARING
+        ]
+        if len(settled) < MOSTLY * min(len(self._by_language[one]) for one in two):
+            return left
+        return [number for number in left if number not in self._elsewhere or self._count_alike(number, other)]
+
+    def _count_alike(self, number: int, language: Language) -> int:
+        """How many pages of that language have the same URL apart from marks and capitals."""
+        return self._alike[self._read[number].bare][language]
+
+
+def _two_rounds(
+    view: SiteUrls, models: MatchingModels, known: Sequence[UrlNumbers], keys: KeysOfUrls
+) -> dict[UrlNumbers, float]:
+    pairs, rows = first_round(view, keys)
+    scores = dict(zip(pairs, models.first.probability(rows).tolist(), strict=True))
+    scores.update(dict.fromkeys(view.settled or (), SETTLED))
+    pairs, rows = second_round(view, scores, known, keys)
+    return dict(zip(pairs, models.second.probability(rows).tolist(), strict=True))
+
+
+def _shown(view: SiteUrls, scores: Mapping[UrlNumbers, float]) -> Mapping[UrlNumbers, float]:
+    """Only pairs that differ in marks, or as others do: of a small site with opaque URLs, the models believe any two."""
+    believed = one_to_one(scores, LEAST)
+    tally = DifferenceCounts(view, {**dict.fromkeys(view.settled or (), 1.0), **believed})
+    return {pair: score for pair, score in scores.items() if view.comparison(pair).side != 0 or tally.recurs(pair)}
+
+
+def _shared(scores: Mapping[UrlNumbers, float]) -> Mapping[UrlNumbers, float]:
+    """Partners of one URL that are as good as each other share what they are worth."""
+    at_end: defaultdict[int, list[float]] = defaultdict(list)
+    for pair, score in scores.items():
+        if score >= LEAST:
+            for end in pair:
+                at_end[end].append(score)
+    return {
+        pair: score / max(sum(other >= score - _TIE for other in at_end[end]) for end in pair)
+        for pair, score in scores.items()
+        if score >= LEAST
+    }
+
+
+def _with_reliability(
+    view: SiteUrls, scores: Mapping[UrlNumbers, float], known: Sequence[UrlNumbers]
+) -> Mapping[UrlNumbers, float]:
+    """Moved towards how often a difference leads from a known page to its partner, where it leads from such pages.
+
+    A pair does not speak for itself.
+    """
+    if not known:
+        return scores
+    partners, certain = {end for pair in known for end in pair}, set(known)
+    ways = {pair: _way_in(view, pair) for pair in scores}
+    right, wrong = Counter[ChangePattern](), Counter[ChangePattern]()
+    for pair, way in ways.items():
+        if pair in certain:
+            right[way] += 1
+        elif not partners.isdisjoint(pair):
+            wrong[way] += 1
+    found = {}
+    for pair, score in scores.items():
+        way = ways[pair]
+        for_it = right[way] - (pair in certain)
+        against = wrong[way] - (pair not in certain and not partners.isdisjoint(pair))
+        found[pair] = (_PRIOR * score + for_it) / (_PRIOR + for_it + against)
+    return found
+
+
+def _contradicted(likely: Iterable[UrlNumbers], known: Iterable[UrlNumbers]) -> int:
+    """How many of the likely pairs give another partner to a URL whose partner is known."""
+    ends = {end for pair in known for end in pair}
+    return sum(not ends.isdisjoint(pair) for pair in likely)
+
+
+def _way_in(view: SiteUrls, pair: UrlNumbers) -> ChangePattern:
+    """The same as `_way` of two URLs that are compared already."""
+    turned = view.told[pair[0]] < 0
+    return tuple(_change(new, old) if turned else _change(old, new) for old, new in view.comparison(pair).pattern)
+
+
+def _way(first: Url, second: Url) -> ChangePattern:
+    """In what the two differ, from the first language to the second; of numbers, by how much."""
+    pattern = compare(marked_tokens(first), marked_tokens(second)).pattern
+    return tuple(_change(old, new) for old, new in pattern)
+
+
+def _change(old: str, new: str) -> tuple[str, str]:
+    return ("#", str(number_value(new) - number_value(old))) if old.isdecimal() and new.isdecimal() else (old, new)
+
+
+def _read(urls: Sequence[Url], languages: Sequence[Language]) -> list[ReadUrl]:
+    """What all URLs have, like the .de of a host, is no mark."""
+    common: set[str] | None = None
+    marked: list[list[tuple[str, Language]]] = []
+    bare: list[int] = []
+    for url in urls:
+        one = read_tokens(url)
+        common = set(one.tokens) if common is None else common.intersection(one.tokens)
+        marked.append([(token, mark) for token, mark in zip(one.tokens, one.marks, strict=True) if mark])
+        bare.append(hash("".join(one.bare)))  # whatever capitals it was cut at
+    everywhere = common if common and len(urls) > 1 else set()
+    return [
+        ReadUrl(key, _marks([mark for token, mark in marks if token not in everywhere], language))
+        for key, marks, language in zip(bare, marked, languages, strict=True)
+    ]
+
+
+def _marks(marks: Sequence[Language], language: Language) -> MarkedAs:
+    if not marks:
+        return MarkedAs.NONE
+    return MarkedAs.OWN if any(_names(mark, language) for mark in marks) else MarkedAs.CONTRARY
+
+
+@lru_cache(maxsize=4096)
+def _names(mark: Language, language: Language) -> bool:
+    return same_language(mark, language) or same_language(language, mark) or abbreviates(mark, language)
+
+
+def _settled(
+    read: Sequence[ReadUrl], languages: Sequence[Language]
+) -> tuple[dict[TwoLanguages, list[UrlNumbers]], dict[TwoLanguages, set[int]]]:
+    """By languages: the pairs that differ in their marks alone, with no third; and copies that pass for another language.
+
+    At least one of the two must name its language, and neither may name only others.
+    """
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for number, one in enumerate(read):
+        groups[one.bare].append(number)
+    pairs: defaultdict[TwoLanguages, list[UrlNumbers]] = defaultdict(list)
+    spare: defaultdict[TwoLanguages, set[int]] = defaultdict(set)
+    for group in groups.values():
+        proper: defaultdict[Language, list[int]] = defaultdict(list)
+        copies: defaultdict[Language, list[int]] = defaultdict(list)
+        for number in group:
+            (copies if read[number].marks is MarkedAs.CONTRARY else proper)[languages[number]].append(number)
+        alone = sorted((language, numbers[0]) for language, numbers in proper.items() if len(numbers) == 1)
+        for (first, a), (second, b) in combinations(alone, 2):
+            if MarkedAs.OWN in (read[a].marks, read[b].marks):
+                pairs[first, second].append(_ordered(a, b))
+                spare[first, second].update(copies.get(first, ()), copies.get(second, ()))
+    return pairs, spare
+
+
+def _copies(read: Sequence[ReadUrl], languages: Sequence[Language]) -> set[UrlNumbers]:
+    groups: defaultdict[tuple[int, Language], list[int]] = defaultdict(list)
+    for number, (one, language) in enumerate(zip(read, languages, strict=True)):
+        groups[one.bare, language].append(number)
+    found: set[UrlNumbers] = set()
+    for group in groups.values():
+        proper = [number for number in group if read[number].marks is not MarkedAs.CONTRARY]
+        if len(proper) == 1:
+            found.update(_ordered(proper[0], number) for number in group if number != proper[0])
+    return found
+
+
+def _in_order(first: Language, second: Language) -> TwoLanguages:
+    return (first, second) if first < second else (second, first)
+
+
+def _ordered(a: int, b: int) -> UrlNumbers:
+    return (a, b) if a < b else (b, a)

@@ -1,1 +1,0 @@
-"""Which URLs of a site are versions of each other, all of them at once."""
