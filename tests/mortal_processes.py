@@ -45,7 +45,7 @@ class _Mortal:
 
 def mortal_mining(marks: Path, job: "Job", folder: Path) -> "Service":
     """The service of a mining process, killed at its first start and at the first request of each kind."""
-    from bitrawl.jobs.worker import mining_service  # noqa: PLC0415 - the reader does without
+    from bitrawl.job.site_mining import mining_service  # noqa: PLC0415 - the reader does without
 
     die_once_more(marks, "miner")
     serve = mining_service(job, folder)

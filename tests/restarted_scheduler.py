@@ -9,14 +9,14 @@ from bitrawl import config
 from bitrawl.cluster import executor as executors
 from bitrawl.cluster.bundles import Bundle, BundledSite
 from bitrawl.cluster.mining import Order, Wanted
-from bitrawl.cluster.parts import Done, Outcome, State
+from bitrawl.cluster.parts import Done, Outcome, PartState
 from bitrawl.errors import ClusterError
 
 JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 
 
 def named(given: Order, _wanted: Wanted) -> Outcome:
-    return Done(given.bundle.name, State.MINED)
+    return Done(given.bundle.name, PartState.MINED)
 
 
 def cluster(workers: int, port: int = 0) -> LocalCluster:

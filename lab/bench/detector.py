@@ -21,13 +21,13 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from bitrawl.assemble.discovery import site_judges
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.discover.site_check import DeclaredSiteCheck
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges, links_inside
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
-from bitrawl.jobs.site_checks import SiteChecks
+from bitrawl.job.crawl_wiring import site_judges
+from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import Language, Link, LinkKind, Page, Skip, Stage
 from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
 from bitrawl.text.language_names import spaced
@@ -281,7 +281,9 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="list the sites that were judged wrongly")
     asked = parser.parse_args()
     if not (asked.web / "verdicts.tsv").is_file():
-        raise SystemExit(f"{asked.web} is not there: this benchmark needs the frozen web (docs/reference/lab.bench.md)")
+        raise SystemExit(
+            f"{asked.web} is not there: this benchmark needs the frozen web (docs/reference/benchmarks.md)"
+        )
     asyncio.run(run(asked))
 
 

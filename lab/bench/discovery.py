@@ -32,14 +32,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.assemble.topics import Examples, topic_judge
 from bitrawl.config import Job, TopicSection
 from bitrawl.config import Walk as Strategy
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.errors import UrlError
-from bitrawl.jobs.graphs import open_backlinks
+from bitrawl.job.site_search import open_backlinks
+from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
 from bitrawl.protocols import Analyser, BacklinkSource
 from bitrawl.show.harvest import curve

@@ -37,12 +37,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.assemble.strategies import Topic, strategy
-from bitrawl.assemble.topics import Examples, learned_terms, topic_judge
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.job.crawl_wiring import Topic, strategy
+from bitrawl.job.topics import Examples, learned_terms, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance
 from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
 from bitrawl.simulation.trial import ReplayLedger
@@ -358,7 +358,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=TEXTS, help="with --first: how many are shown")
     asked = parser.parse_args()
     if not DOMAIN.is_dir():
-        raise SystemExit(f"{DOMAIN} is not there: this benchmark needs the frozen webs (docs/reference/lab.bench.md)")
+        raise SystemExit(f"{DOMAIN} is not there: this benchmark needs the frozen webs (docs/reference/benchmarks.md)")
     if asked.first:
         names = dict.fromkeys([Strategy.BREADTH_FIRST, *asked.strategies])
         print(f"{'web/subject, homes, draw':34}{'share':>8}" + "".join(f"{name:>15}" for name in names))

@@ -28,14 +28,14 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.assemble.crawling import bucket_scores
-from bitrawl.assemble.fetching import codec
-from bitrawl.assemble.strategies import Topic, strategy
-from bitrawl.assemble.topics import Examples, topic_judge
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
 from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.job.archived_web import open_archives
+from bitrawl.job.crawl_wiring import Topic, bucket_scores, strategy
+from bitrawl.job.fetching import codec
+from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.protocols import Analyser, Fetcher
@@ -43,7 +43,6 @@ from bitrawl.show.harvest import Panel, svg
 from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay, ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
-from bitrawl.store.replay import open_archives
 from bitrawl.text.ngram_estimation import train
 from bitrawl.text.ngram_models import sequences
 from bitrawl.url import Url
@@ -446,7 +445,7 @@ def main() -> None:
     parser.add_argument("--draw", type=Path, help="write the perplexity as the crawl grows into this folder, as SVG")
     asked = parser.parse_args()
     if not DOMAIN.is_dir():
-        raise SystemExit(f"{DOMAIN} is not there: this benchmark needs the frozen webs (docs/reference/lab.bench.md)")
+        raise SystemExit(f"{DOMAIN} is not there: this benchmark needs the frozen webs (docs/reference/benchmarks.md)")
     asyncio.run(run(asked))
 
 

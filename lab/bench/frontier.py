@@ -8,10 +8,9 @@ from pathlib import Path
 
 from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
 from bitrawl.crawl.scope import Sites
+from bitrawl.job.ledger import Ledger, LedgerQueue
 from bitrawl.model import Link, LinkKind
 from bitrawl.protocols import Queue
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.queue import LedgerQueue
 from bitrawl.url import Url
 
 URLS, HOSTS, PER_PAGE, VISITS = 1_000_000, 10_000, 100, 20_000

@@ -27,17 +27,17 @@ from typing import NamedTuple
 import msgspec
 
 from bitrawl import config
-from bitrawl.assemble.crawling import check
-from bitrawl.assemble.fetching import codec
 from bitrawl.demo import bundled
 from bitrawl.discover.backlinks import is_wat, read_table, read_wat
 from bitrawl.discover.graph_build import build_graph
 from bitrawl.discover.graph_index import GraphIndex
 from bitrawl.errors import BitrawlError
-from bitrawl.jobs.topics import segment_texts
+from bitrawl.job.archive import WarcArchive
+from bitrawl.job.archived_web import home_pages, open_archives
+from bitrawl.job.crawl_wiring import check
+from bitrawl.job.fetching import codec
+from bitrawl.job.topics import segment_texts
 from bitrawl.model import Capture, Language
-from bitrawl.store.archive import WarcArchive
-from bitrawl.store.replay import home_pages, open_archives
 from bitrawl.testing import FakeClock
 from bitrawl.topic.term_list import read_terms
 from bitrawl.url import Url

@@ -7,10 +7,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from bitrawl.jobs.facts import status
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.facts import status
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
 from bitrawl.model import SiteKnowledge, pack
-from bitrawl.store.ledger import Ledger
 from bitrawl.web.live import Sampler
 
 LANGUAGES = ("en", "fr", "de", "und")

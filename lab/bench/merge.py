@@ -22,11 +22,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.corpus.card_facts import Origin
-from bitrawl.corpus.merge_facts import CorpusPart, JobPart, SitePart, SiteRows
+from bitrawl.corpus.facts import CorpusPart, JobPart, Origin, SitePart, SiteRows
 from bitrawl.corpus.merger import grouped, keyed, merged, page_pair_keys, shard_counts, shard_writer
-from bitrawl.jobs.merging import merge
-from bitrawl.jobs.shards import PART, page_pairs_shard, segments_shard
+from bitrawl.job.export import PART, page_pairs_shard, segments_shard
+from bitrawl.job.merging import merge
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, pack
 from bitrawl.url import Url
 

@@ -13,14 +13,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.reading import PairFilter, Reading, VerdictState
-from bitrawl.jobs.reading_index import is_due
+from bitrawl.job.findings import Findings
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.reading import PairFilter, Reading, VerdictState
+from bitrawl.job.reading_index import Languages, Order, Side, is_due
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.reading_index import Languages, Order, Side
 from bitrawl.url import Url
 
 EN, ZH, FR = Language("en"), Language("zh"), Language("fr")
@@ -88,7 +87,7 @@ def _segment(chance: random.Random, a: Url, b: Url, other: Language) -> SegmentP
 
 def refresh(folder: JobFolder, what: str) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "bitrawl.jobs.reading_index", str(folder.path)], check=True)
+    subprocess.run([sys.executable, "-m", "bitrawl.job.reading_index", str(folder.path)], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     size = folder.reading_index.stat().st_size / 1e6

@@ -35,13 +35,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.assemble.fetching import codec
-from bitrawl.assemble.topics import learned_terms
+from bitrawl.job.analyses import Analyses
+from bitrawl.job.archived_web import open_archives
+from bitrawl.job.fetching import codec
+from bitrawl.job.topics import learned_terms
 from bitrawl.model import Capture, Language, Metadata, Page, Paragraph
 from bitrawl.page.analyser import page_reader
 from bitrawl.protocols import RelevanceModel
-from bitrawl.store.analyses import Analyses
-from bitrawl.store.replay import open_archives
 from bitrawl.text.ngram_estimation import train
 from bitrawl.text.ngram_models import NgramModel, sequences
 from bitrawl.topic.judge import PerplexityRelevance, perplexities

@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from bitrawl.job.ledger import Ledger
 from bitrawl.mine.pairing import Pairing
 from bitrawl.model import (
     Alternate,
@@ -46,7 +47,6 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.store.ledger import Ledger
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.template import relabelled
 from bitrawl.url import Url

@@ -25,11 +25,12 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from bitrawl.assemble.fetching import codec
-from bitrawl.assemble.strategies import strategy
 from bitrawl.config import Strategy
 from bitrawl.crawl.scope import Sites
 from bitrawl.demo.web import bundled
+from bitrawl.job.archived_web import Archives, open_archives
+from bitrawl.job.crawl_wiring import strategy
+from bitrawl.job.fetching import codec
 from bitrawl.model import (
     Advice,
     Capture,
@@ -49,7 +50,6 @@ from bitrawl.page.analyser import page_reader
 from bitrawl.protocols import LinkScorer
 from bitrawl.simulation.replay import Replay, ReplaySettings
 from bitrawl.simulation.trial import run_trial
-from bitrawl.store.replay import Archives, open_archives
 from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
 from bitrawl.urls.language_model import LinearUrlLanguageModel

@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.assemble.fetching import codec
 from bitrawl.crawl.scope import Sites
+from bitrawl.job.analyses import Analyses
+from bitrawl.job.archived_web import Archives, open_archives
+from bitrawl.job.fetching import codec
 from bitrawl.languages import same_language
 from bitrawl.model import Capture, Language, Page, Reason, Sitemap, Skip, Stage
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.simulation.replay import RememberedAnalyses, Replay
 from bitrawl.simulation.trial import Truth, UrlPair
-from bitrawl.store.analyses import Analyses
-from bitrawl.store.replay import Archives, open_archives
 from bitrawl.url import Url
 from lab.train.site_packs import SitePack
 

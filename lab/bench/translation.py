@@ -36,7 +36,7 @@ from msgspec.structs import replace
 
 from bitrawl.config import Thresholds
 from bitrawl.corpus.merger import merged
-from bitrawl.jobs.site_mining import BATCH, SAMPLE
+from bitrawl.job.site_mining import BATCH, SAMPLE
 from bitrawl.mine.aligned_pages import translated_part
 from bitrawl.mine.judging import ThresholdFilter
 from bitrawl.mine.pairing import Pairing, PairingSettings

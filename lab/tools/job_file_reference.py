@@ -74,6 +74,9 @@ def _default(field: Any) -> str:
 
 
 def _typed(kind: schema.Type) -> str:
+    if isinstance(kind, schema.Metadata):
+        names = (kind.extra or {}).get("names")
+        return "one of " + ", ".join(f"`{name}`" for name in names()) if names else _typed(kind.type)
     if isinstance(kind, schema.UnionType):
         kind = next(one for one in kind.types if not isinstance(one, schema.NoneType))
     if isinstance(kind, schema.EnumType):
@@ -89,8 +92,8 @@ def _typed(kind: schema.Type) -> str:
 def _many(item: schema.Type) -> str:
     if isinstance(item, schema.ListType):
         return f"lists of {_many(item.item_type)}"
-    if isinstance(item, schema.EnumType):
-        return "names: " + ", ".join(f"`{choice.value}`" for choice in item.cls)
+    if isinstance(item, schema.Metadata) and "names" in (item.extra or {}):
+        return "names: " + ", ".join(f"`{name}`" for name in item.extra["names"]())
     return "strings"
 
 

@@ -13,6 +13,11 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
+from bitrawl.config import Strategy
+from bitrawl.config.resolving import RULES
+from bitrawl.config.settings import SETTINGS
+from bitrawl.model import Method, Reason
+
 SOURCE = Path(__file__).parents[2] / "src" / "bitrawl" / "web"
 CATALOGUES = SOURCE / "catalogues"
 METHODS = [("**.py", "python"), ("templates/**.html", "jinja2")]
@@ -38,7 +43,20 @@ def gathered() -> Catalog:
     template = Catalog(project="bitrawl", charset="utf-8", header_comment="# Messages of bitrawl's web app.")
     for name, _line, message, comments, context in extract_from_dir(SOURCE, METHODS, OPTIONS, KEYWORDS):
         template.add(message, locations=[(name, None)], auto_comments=comments, context=context)
+    for place, labels in _tables().items():
+        for label in labels:
+            template.add(label, locations=[(place, None)])
     return template
+
+
+def _tables() -> dict[str, list[str]]:
+    """The labels of the closed sets, by the file that has the table."""
+    return {
+        "model.py": [*(method.key for method in Method), *(reason.label for reason in Reason)],
+        "config/choices.py": [str(name) for name in Strategy],
+        "config/resolving.py": [rule.said for rule in RULES if rule.said],
+        "config/settings.py": [row.label for row in SETTINGS.values() if row.label],
+    }
 
 
 def written(catalogue: Catalog) -> bytes:

@@ -12,13 +12,13 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
-from bitrawl.assemble.fetching import codec
+from bitrawl.job.archived_web import Archives, open_archives
+from bitrawl.job.fetching import codec
 from bitrawl.mine.align_evidence import Document, Text
 from bitrawl.mine.aligned_pages import SiteAligner, page_sentences
 from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Capture, Language, Page, Segment, SegmentPair
 from bitrawl.page.analyser import page_reader
-from bitrawl.store.replay import Archives, open_archives
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 

@@ -1,6 +1,6 @@
 """Which file each model is read from: the package's own, or its replacement in a folder that a job names.
 
-The folder holds within `models_from`, also for tasks and child processes (`child.py`) that begin there. Nobody passes it on:
+The folder holds within `models_from`, also for tasks and child processes (`process.py`) that begin there. Nobody passes it on:
 models are read in many places, most of them far below the job, and one that was forgotten would silently be the package's.
 """
 
@@ -35,7 +35,7 @@ def models_from(folder: str) -> Iterator[None]:
 
     Raises `ConfigError` if the folder is not on this machine, or has a file that is no model.
     """
-    check_names(folder)
+    check_model_names(folder)
     before = _folder.set(folder)
     try:
         yield
@@ -53,8 +53,8 @@ def replacements(folder: str) -> list[Path]:
     return sorted(path for path in Path(folder).iterdir() if path.suffix != CARD) if folder else []
 
 
-def check_names(folder: str) -> None:
-    """Raise `ConfigError` unless each file of the folder is named like a model; `assemble.models` loads them."""
+def check_model_names(folder: str) -> None:
+    """Raise `ConfigError` unless each file of the folder is named like a model; `job.crawl_wiring` loads them."""
     names = model_names()
     try:
         unknown = [path.name for path in replacements(folder) if path.name not in names]

@@ -15,7 +15,7 @@ from bitrawl import config
 from bitrawl.cluster.bundles import Bundle, BundledSite
 from bitrawl.cluster.executor import SETTINGS, DaskExecutor, Executor, InlineExecutor, ProcessExecutor, Task
 from bitrawl.cluster.mining import Order, Wanted
-from bitrawl.cluster.parts import Died, Done, Fault, Outcome, State
+from bitrawl.cluster.parts import Died, Done, Fault, Outcome, PartState
 from bitrawl.errors import ConfigError, UnwantedError
 
 JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
@@ -66,7 +66,7 @@ def order(name: str, out: str = "out") -> Order:
 
 
 def named(given: Order, _wanted: Wanted) -> Outcome:
-    return Done(given.bundle.name, State.MINED)
+    return Done(given.bundle.name, PartState.MINED)
 
 
 def various(given: Order, _wanted: Wanted) -> Outcome:
@@ -76,7 +76,7 @@ def various(given: Order, _wanted: Wanted) -> Outcome:
 def counting(given: Order, _wanted: Wanted) -> Outcome:
     with Path(given.out).open("a") as file:
         file.write(f"{given.bundle.name}\n")
-    return Done(given.bundle.name, State.MINED)
+    return Done(given.bundle.name, PartState.MINED)
 
 
 def wanting(_given: Order, wanted: Wanted) -> Outcome:
@@ -101,7 +101,7 @@ def test_each_order_ends_once_with_its_own_outcome(make: Make):
         executor.submit(each)
     ended = [executor.ended() for _ in orders]
     assert {each.order.bundle.name: each.order for each in ended} == orders
-    assert all(each.outcome == Done(each.order.bundle.name, State.MINED) for each in ended)
+    assert all(each.outcome == Done(each.order.bundle.name, PartState.MINED) for each in ended)
 
 
 def test_an_order_may_be_submitted_while_others_are_under_way_and_a_second_time(make: Make, tmp_path: Path):
@@ -178,7 +178,7 @@ def test_without_workers_a_driver_says_so_with_a_count_and_goes_on_when_one_come
             f"{cluster.scheduler_address} has no worker: waiting for 12 s, with 1 bundle to do." in executor.waiting()
         )
         cluster.scale(1)
-        assert executor.ended().outcome == Done("00000", State.MINED)
+        assert executor.ended().outcome == Done("00000", PartState.MINED)
         assert executor.workers() == 1
         assert executor.waiting() == ""
 

@@ -12,11 +12,10 @@ from typing import NamedTuple
 import pytest
 from recorded_wiki import SITES, Served, recorded_wiki
 
-from bitrawl.assemble.fetching import FetchPolicy
 from bitrawl.cli import main
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.bootstrap import Asked, bootstrap, endpoint, read
-from bitrawl.jobs.bootstrap_outcome import Progress, Step, read_found, read_progress
+from bitrawl.job.bootstrap import Asked, Progress, Step, bootstrap, endpoint, read, read_found, read_progress
+from bitrawl.job.fetching import FetchPolicy
 from bitrawl.topic.wiki_topic import Exclusion
 
 SUBJECT = "Health and safety at work"

@@ -19,11 +19,11 @@ from bitrawl import config, demo
 from bitrawl.cluster.bundles import Bundle, sites_of
 from bitrawl.cluster.checkpoint import restore
 from bitrawl.cluster.mining import Order, mine_bundle
-from bitrawl.cluster.parts import Done, Fault, SiteOutcome, State, checkpoint, done
+from bitrawl.cluster.parts import Done, Fault, PartState, SiteOutcome, checkpoint, done
 from bitrawl.cluster.places import place
 from bitrawl.demo import Served
-from bitrawl.store.facts import log
-from bitrawl.store.ledger import Ledger
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import log
 
 SITES = (
     "http://www.beekeepers.test/",
@@ -243,7 +243,7 @@ async def test_a_site_that_breaks_its_process_fails_alone_with_its_reason(tmp_pa
     assert "add --retry-failed" in said
     out = place(str(tmp_path / "out"))
     states = {name: how.state for name in (out / "parts").names() if (how := done(out, name))}
-    assert states == {"00000": State.HALVED, "00000-1": State.FAILED, "00000-2": State.MINED}
+    assert states == {"00000": PartState.HALVED, "00000-1": PartState.FAILED, "00000-2": PartState.MINED}
     assert [path.name for path in parts(tmp_path)] == ["00000-2"]
 
 

@@ -14,13 +14,13 @@ from bitrawl.cluster import bundle_process, mining
 from bitrawl.cluster.bundle_process import BROKEN, FAULT, FULL, JOB, OUTCOME
 from bitrawl.cluster.bundles import Bundle, BundledSite
 from bitrawl.cluster.mining import Order, mine_bundle, scratch_folder
-from bitrawl.cluster.parts import Died, Done, Fault, Figures, State, checkpoint, done, finished_jobs, mark_done
+from bitrawl.cluster.parts import Died, Done, Fault, Figures, PartState, checkpoint, done, finished_jobs, mark_done
 from bitrawl.cluster.places import place
 from bitrawl.errors import ChildError, DiskFullError, StoreError, UnwantedError
 from bitrawl.process import Death
 
 ASKED = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
-DONE = Done("00000", State.MINED, figures=Figures(sites=1, pages=3))
+DONE = Done("00000", PartState.MINED, figures=Figures(sites=1, pages=3))
 
 
 @pytest.fixture

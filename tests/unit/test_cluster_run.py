@@ -14,8 +14,8 @@ from bitrawl.cluster.parts import (
     Fault,
     Figures,
     Outcome,
+    PartState,
     SiteOutcome,
-    State,
     Undone,
     checkpoint,
     done,
@@ -50,7 +50,7 @@ class Machines:
         outcome = self._behave(order.bundle)
         if outcome is None:
             sites = [SiteOutcome(site.site, pages=1) for site in order.bundle.sites]
-            outcome = Done(order.bundle.name, State.MINED, sites, Figures(sites=len(sites), pages=len(sites)))
+            outcome = Done(order.bundle.name, PartState.MINED, sites, Figures(sites=len(sites), pages=len(sites)))
             mark_done(self._out, outcome)
         return outcome
 
@@ -173,7 +173,7 @@ def test_sites_that_failed_are_tried_again_when_asked_and_no_others(tmp_path: Pa
 
     def behave(bundle: Bundle) -> Outcome | None:
         sites = [SiteOutcome(each.site, failed="no answer" if each.site in silent else "") for each in bundle.sites]
-        how = Done(bundle.name, State.MINED, sites, Figures(sites=len(sites)))
+        how = Done(bundle.name, PartState.MINED, sites, Figures(sites=len(sites)))
         mark_done(out, how)
         return how
 

@@ -7,16 +7,14 @@ import msgspec
 import pytest
 
 from bitrawl import config, model, process, url
-from bitrawl.assemble import fetching
-from bitrawl.assemble.crawling import MAX_WORKERS
+from bitrawl.config.settings import SETTINGS
 from bitrawl.crawl import bodies, frontier, robots, scope, traps
 from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
-from bitrawl.jobs import site_mining
-from bitrawl.jobs.settings import SETTINGS
+from bitrawl.job import archive, archived_web, fetching, site_mining
+from bitrawl.job.crawl_wiring import MAX_WORKERS
 from bitrawl.mine import site
 from bitrawl.model import Reason
 from bitrawl.page import alternates, analyser, decode, links, outline, sandbox, sitemap, unseen
-from bitrawl.store import archive, replay, warc_records
 from bitrawl.topic import learned, subject
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/limits.md").read_text()
@@ -96,8 +94,8 @@ NUMBERS = {
     "Elements within each other": decode.MAX_DEPTH,
     "Inline elements within each other": decode.MAX_INLINE_DEPTH,
     "Gigabytes of one WARC file (GiB)": archive.MAX_BYTES / (1 << 30),
-    "Megabytes of one record of an archive that you bring (MiB)": warc_records.MAX_BLOCK / MIB,
-    "Home pages of one host in an archive without seeds": replay.MOST_HOMES,
+    "Megabytes of one record of an archive that you bring (MiB)": archived_web.MAX_BLOCK / MIB,
+    "Home pages of one host in an archive without seeds": archived_web.MOST_HOMES,
     "Page pairs of a site that are aligned together": site_mining.SAMPLE,
     "Page pairs in a batch": site_mining.BATCH,
     "Characters of a page that pairing looks at": site.MAX_TEXT,

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bitrawl.corpus.export import paragraph_id
 from bitrawl.corpus.merger import (
     Groups,
     UnitKeys,
@@ -19,7 +20,6 @@ from bitrawl.corpus.merger import (
     shard_counts,
     shard_writer,
 )
-from bitrawl.corpus.naming import paragraph_id
 from bitrawl.errors import StoreError
 from bitrawl.model import Segment, SegmentPair, TranslationUnit, UnitSource, pack
 from bitrawl.url import Url

@@ -10,12 +10,11 @@ import pytest
 from made_up_pack import write_pack
 
 from bitrawl import config
-from bitrawl.assemble.crawling import check
-from bitrawl.assemble.models import LOADERS
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.mining import mine
+from bitrawl.job.crawl_wiring import LOADERS, check
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.mining import mine
 from bitrawl.model import Capture, Language, Page
 from bitrawl.model_files import PACKAGE, model_file, model_names, models_from
 from bitrawl.page.analyser import page_reader

@@ -130,7 +130,7 @@ def test_deep_nesting_neither_recurses_nor_grows_the_sequence_without_end(tag):
 
 
 def test_a_tree_far_deeper_than_the_stack_of_python_is_walked():
-    # The walk takes 0.2 s for 100,000 levels; lexbor's parser a minute, which page/depth.py spares it.
+    # The walk takes 0.2 s for 100,000 levels; lexbor's parser a minute, which page/decode.py spares it.
     page = outline_of("<div>" * 20_000 + "bottom")
     assert len(page.tags) == MAX_TAGS
     assert [(block.text, block.position) for block in page.blocks] == [("bottom", -1)]

@@ -8,7 +8,7 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, is_thin
 from bitrawl.discover.suggestions import SiteJudges, counterparts, folder_of
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
-from bitrawl.jobs.site_checks import SiteChecks
+from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import (
     Alternate,
     AlternateSource,

@@ -8,8 +8,10 @@ import tomli_w
 from kept_findings import keep_findings
 
 from bitrawl.facts import Border, TopicShare
-from bitrawl.jobs import topic_facts
-from bitrawl.jobs.facts import gather
+from bitrawl.job import facts as job_facts
+from bitrawl.job.facts import gather
+from bitrawl.job.findings import Findings
+from bitrawl.job.ledger import Ledger
 from bitrawl.mine.findings import RefusedPair
 from bitrawl.model import (
     Language,
@@ -27,8 +29,6 @@ from bitrawl.model import (
 from bitrawl.show.diagnosis import diagnose
 from bitrawl.show.job_report import brief, explained, render
 from bitrawl.show.plots import histogram
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>\x00\u202e {0} {name}"
@@ -229,7 +229,7 @@ def test_sites_that_did_not_pay_say_why_they_were_left(tmp_path: Path):
 
 
 def test_a_large_job_is_read_by_sample_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(topic_facts, "PAGES_READ", 10)
+    monkeypatch.setattr(job_facts, "PAGES_READ", 10)
     job = Job(tmp_path, texts=texts_in(tmp_path))
     for number in range(95):
         job.page(f"/{number}", 0.9, "acid rain")
@@ -451,7 +451,7 @@ def test_a_list_that_is_gone_is_no_fault(tmp_path: Path):
 def test_the_status_of_a_job_without_relevant_pages_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("bitrawl.topic.learned", reason="its branch is not merged yet")
     from bitrawl.cli.status import show  # noqa: PLC0415
-    from bitrawl.jobs.folder import JobFolder  # noqa: PLC0415
+    from bitrawl.job.folder import JobFolder  # noqa: PLC0415
 
     no_term_matches(tmp_path).end()
     show(JobFolder(tmp_path))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bitrawl import config
-from bitrawl.assemble.strategies import UrlModelNames, strategy
 from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
+from bitrawl.job.crawl_wiring import UrlModelNames, strategy
 from bitrawl.model import Language
 from bitrawl.url import Url
 from bitrawl.urls.transformers import (

@@ -6,7 +6,6 @@ from itertools import permutations
 
 import pytest
 
-from bitrawl.assemble.discovery import walk as new_walk
 from bitrawl.config import Walk as Strategy
 from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
@@ -17,6 +16,7 @@ from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.discover.walk import MOST_PAGES, DiscoveryWalk, gather
 from bitrawl.discover.walk_plan import Citations, NaiveBayes, Neighbourhood, PlacedLinkWords, SiteCandidate
+from bitrawl.job.crawl_wiring import walk as new_walk
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Skip, Stage, Visit
 from bitrawl.simulation.replay import ReplayClock
 from bitrawl.simulation.trial import ReplayLedger

@@ -9,28 +9,25 @@ import pytest
 from babel.messages.pofile import read_po
 from starlette.testclient import TestClient
 
-from bitrawl.config import Strategy
 from bitrawl.crawl.ending import RunRest, crawl_end
 from bitrawl.discover import site_check
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
-from bitrawl.facts import Doing, Step
+from bitrawl.facts import Doing, State, Step
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Method, Reason
 from bitrawl.show.plots import Bar, bars
 from bitrawl.topic.wiki_topic import Exclusion
-from bitrawl.web import names
+from bitrawl.web import words
 from bitrawl.web.app import application
-from bitrawl.web.language_input import typed_languages
 from bitrawl.web.live import Live
 from bitrawl.web.pages.job import STEPS, _step, _told
 from bitrawl.web.pages.shown import written
 from bitrawl.web.pages.topic import EXCLUSIONS
-from bitrawl.web.said import error_said, quoted, said
 from bitrawl.web.serving import Serving, server_of
-from bitrawl.web.state import JobState, State
-from bitrawl.web.words import SOURCE, Words, catalogues, names_in, preferred
+from bitrawl.web.state import JobState
+from bitrawl.web.words import SOURCE, Words, catalogues, error_said, names_in, preferred, quoted, said, typed_languages
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "src/bitrawl/web"
@@ -116,13 +113,12 @@ def test_a_template_has_no_text_of_its_own(path: Path):
 @pytest.mark.parametrize(
     ("table", "codes"),
     [
-        (names.METHODS, Method),
-        (names.REASONS, Reason),
-        (names.FLAGS, Flag),
-        (names.ANSWERS, Answer),
-        (names.STRATEGIES, Strategy),
+        (words.METHODS, Method),
+        (words.REASONS, Reason),
+        (words.FLAGS, Flag),
+        (words.ANSWERS, Answer),
         (STEPS, Step),
-        (names.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
+        (words.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
         (EXCLUSIONS, Exclusion),
     ],
 )

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from wiki.mediawiki import wikis
 
-from bitrawl.assemble import fetching
 from bitrawl.errors import BitrawlError
+from bitrawl.job import fetching
 from bitrawl.model import Capture, Language, Link, Skip
 from bitrawl.protocols import Fetcher
 from bitrawl.topic.wiki_api import ApiWiki, KeptAnswers, WikiClient

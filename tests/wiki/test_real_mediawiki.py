@@ -14,11 +14,10 @@ import pytest
 from recorded_wiki import Served, recorded_wiki
 from wiki.mediawiki import wikis
 
-from bitrawl.assemble import fetching
-from bitrawl.assemble.fetching import FetchPolicy
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.bootstrap import Asked, bootstrap, read
-from bitrawl.jobs.bootstrap_outcome import Summary
+from bitrawl.job import fetching
+from bitrawl.job.bootstrap import Asked, Summary, bootstrap, read
+from bitrawl.job.fetching import FetchPolicy
 from bitrawl.topic.wiki_api import KeptAnswers, WikiClient
 from bitrawl.url import Url
 

@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from bitrawl.assemble.fetching import FetchPolicy
 from bitrawl.cli.console import complain, err, out
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.jobs.bootstrap import SITES, TERMS, TOPIC, Asked, endpoint
-from bitrawl.jobs.bootstrap import bootstrap as run_bootstrap
-from bitrawl.jobs.bootstrap_outcome import Summary
-from bitrawl.jobs.settings import Group, listed
+from bitrawl.config.settings import Group, listed
+from bitrawl.job.bootstrap import SITES, TERMS, TOPIC, Asked, Summary, endpoint
+from bitrawl.job.bootstrap import bootstrap as run_bootstrap
+from bitrawl.job.fetching import FetchPolicy
 from bitrawl.languages import language_name
 from bitrawl.topic.wiki_topic import Exclusion
 

@@ -11,9 +11,9 @@ from bitrawl.cli.flags import FolderOrPlace
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cluster.checking import check_run
 from bitrawl.cluster.merging import is_run
-from bitrawl.jobs.checking import Condition
-from bitrawl.jobs.checking import check as check_job
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.checking import Condition
+from bitrawl.job.checking import check as check_job
+from bitrawl.job.folder import JobFolder
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

@@ -9,11 +9,11 @@ from typing import Annotated
 import msgspec
 import typer
 
-from bitrawl.assemble.fetching import FetchPolicy
 from bitrawl.cli.console import complain
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.corpus.markdown import markdown
-from bitrawl.jobs.pages import loose_pages
+from bitrawl.corpus.plain_text import markdown
+from bitrawl.job.fetching import FetchPolicy
+from bitrawl.job.pages import loose_pages
 from bitrawl.model import Page, Skip
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)

@@ -8,13 +8,13 @@ from typing import Annotated
 import msgspec
 import typer
 
-from bitrawl.assemble.fetching import FetchPolicy
 from bitrawl.cli.console import complain, out
 from bitrawl.cli.help import HelpfulCommand
+from bitrawl.config.settings import listed
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.jobs.settings import listed
-from bitrawl.jobs.site_checks import SiteQuestion, check_sites
+from bitrawl.job.fetching import FetchPolicy
+from bitrawl.job.site_checks import SiteQuestion, check_sites
 from bitrawl.languages import parse_language, two_languages
 from bitrawl.model import Language
 from bitrawl.url import Url

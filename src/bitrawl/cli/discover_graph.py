@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from bitrawl.assemble.fetching import FetchPolicy
 from bitrawl.cli.console import complain, err, out
 from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.discover.graph_index import Caps, GraphMeta
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.graphs import build as build_index
-from bitrawl.jobs.graphs import open_backlinks
+from bitrawl.job.fetching import FetchPolicy
+from bitrawl.job.site_search import build as build_index
+from bitrawl.job.site_search import open_backlinks
 from bitrawl.model import Link
 from bitrawl.url import Url
 

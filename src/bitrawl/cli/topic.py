@@ -11,12 +11,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from bitrawl.assemble.fetching import FetchPolicy
 from bitrawl.cli.console import complain, err, out
 from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
-from bitrawl.jobs.topics import main_text, segment_texts, topic_pages
+from bitrawl.job.fetching import FetchPolicy
+from bitrawl.job.topics import main_text, segment_texts, topic_pages
 from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
 from bitrawl.protocols import RelevanceModel

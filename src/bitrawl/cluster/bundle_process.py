@@ -1,7 +1,7 @@
 """The process that mines one bundle: an ordinary job in a folder on this machine's disk. It dies with its parent.
 
 It reads the job from standard input, and writes how far it is into `progress.json` beside the job folder, and how it ended
-into `outcome.json`. Its parent (`mining.py`) takes both from there. Why it failed, it says on standard error: that is a pipe,
+into `outcome.json`. Its parent (`mine/stages.py`) takes both from there. Why it failed, it says on standard error: that is a pipe,
 since a full disk must not turn one failure into another.
 """
 
@@ -13,20 +13,20 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.assemble.crawling import Parts
 from bitrawl.cluster.bundles import Bundle, BundledSite
-from bitrawl.cluster.parts import Done, Figures, SiteOutcome, State
+from bitrawl.cluster.parts import Done, Figures, PartState, SiteOutcome
 from bitrawl.config import Job
 from bitrawl.crawl.ending import seed_skips
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError
 from bitrawl.facts import JobFacts
-from bitrawl.jobs.facts import status
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.mining import mine
-from bitrawl.jobs.shards import SHARD, write_shards
+from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job.export import SHARD, write_shards
+from bitrawl.job.facts import status
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import log, site_counts
+from bitrawl.job.mining import mine
 from bitrawl.model import Skip
-from bitrawl.store.facts import log, site_counts
-from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
 JOB, PROGRESS, OUTCOME = "job", "progress.json", "outcome.json"
@@ -116,7 +116,7 @@ def _outcome(bundle: Bundle, folder: JobFolder) -> Done:
             SiteOutcome(site, pages.get(site, 0), pairs.get(site, 0), why.get(site, ""))
             for site in ([one.site for one in asked] if asked else pages)
         ]
-    return Done(bundle.name, State.MINED, sites, _figures(now, len(bundle.sites)), now.ended)
+    return Done(bundle.name, PartState.MINED, sites, _figures(now, len(bundle.sites)), now.ended)
 
 
 def _why_nothing(sites: list[BundledSite], ledger: Ledger) -> dict[str, str]:

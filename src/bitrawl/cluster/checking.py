@@ -7,11 +7,11 @@ import msgspec
 
 from bitrawl.cluster.bundles import BUNDLES, read_bundles
 from bitrawl.cluster.checkpoint import check_checkpoint
-from bitrawl.cluster.parts import CHECKPOINTS, DONE, PARTS, State, checkpoint, done, part
+from bitrawl.cluster.parts import CHECKPOINTS, DONE, PARTS, PartState, checkpoint, done, part
 from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.errors import StoreError
-from bitrawl.jobs.checking import Checked, Condition, check, check_corpus
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.checking import Checked, Condition, check, check_corpus
+from bitrawl.job.folder import JobFolder
 from bitrawl.show.wording import counted
 
 _AGAIN = "Run the same command again: its sites are mined again, and the others are left as they are."
@@ -49,7 +49,7 @@ def _part(out: Place, name: str, *, repair: bool) -> Iterator[Checked]:
         yield _found(f"{where}/{DONE}", str(error).partition(" is damaged: ")[2], repair=repair)
         return
     folder = part(out, name)
-    if how is None or how.state is not State.MINED or not isinstance(folder, LocalPlace):
+    if how is None or how.state is not PartState.MINED or not isinstance(folder, LocalPlace):
         return
     wrong = [one for one in check(JobFolder(folder.path)) if one.condition is not Condition.SOUND]
     if any(one.name == "job.sqlite" for one in wrong) and repair:

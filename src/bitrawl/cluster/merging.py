@@ -9,12 +9,12 @@ from typing import Any
 
 from bitrawl import files
 from bitrawl.cluster.bundles import BUNDLES
-from bitrawl.cluster.parts import PARTS, SiteOutcome, State, done, finished_jobs
+from bitrawl.cluster.parts import PARTS, PartState, SiteOutcome, done, finished_jobs
 from bitrawl.cluster.places import LocalPlace, Place, place
-from bitrawl.corpus.merge_facts import MergeFacts
+from bitrawl.corpus.facts import MergeFacts
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.merging import merge
-from bitrawl.jobs.shards import SHARD
+from bitrawl.job.export import SHARD
+from bitrawl.job.merging import merge
 
 MERGED = "merged"
 """The folder of the merged corpus, in the run's own place."""
@@ -61,7 +61,7 @@ def merge_run(address: str, settings: Mapping[str, Any], tell: Tell) -> MergeFac
 def failed_sites(out: Place) -> list[SiteOutcome]:
     """Sites that brought nothing, and why."""
     parts = [done(out, name) for name in (out / PARTS).names()]
-    return [site for how in parts if how is not None and how.state is not State.HALVED for site in how.failed]
+    return [site for how in parts if how is not None and how.state is not PartState.HALVED for site in how.failed]
 
 
 def _table(sites: Sequence[SiteOutcome]) -> str:

@@ -37,7 +37,7 @@ from bitrawl.cluster.parts import (
 from bitrawl.cluster.places import Place, place
 from bitrawl.config import Job
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.folder import JobFolder
 from bitrawl.process import Death, Running
 
 ATTEMPTS = 3  # a process may die for reasons of its machine, such as too little memory; judgement

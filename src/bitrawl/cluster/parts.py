@@ -41,7 +41,7 @@ class SiteOutcome(msgspec.Struct, frozen=True):
     failed: str = ""  # why it brought nothing, through no fault of the machine; empty if it has pages
 
 
-class State(StrEnum):
+class PartState(StrEnum):
     MINED = "mined"
     HALVED = "halved"  # its process died; its halves are parts of their own
     FAILED = "failed"  # one site, whose process broke by itself again and again; there is no job
@@ -51,7 +51,7 @@ class Done(msgspec.Struct, frozen=True):
     """How a bundle ended."""
 
     bundle: str
-    state: State
+    state: PartState
     sites: list[SiteOutcome] = []
     figures: Figures = Figures()
     ended: str = ""  # how its crawl ended, or why it died
@@ -105,7 +105,7 @@ def done(out: Place, name: str) -> Done | None:
 def finished_jobs(out: Place) -> list[str]:
     """The names of all parts that are the folder of a finished job, in order: what there is to merge."""
     states = ((name, done(out, name)) for name in (out / PARTS).names())
-    return [name for name, how in states if how is not None and how.state is State.MINED]
+    return [name for name, how in states if how is not None and how.state is PartState.MINED]
 
 
 def mark_done(out: Place, how: Done) -> None:
@@ -143,7 +143,7 @@ def forget_undone(out: Place, name: str) -> None:
 def failed(bundle: Bundle, reason: str) -> Done:
     """For a site alone whose process broke by itself."""
     outcomes = [SiteOutcome(site.site, failed=reason) for site in bundle.sites]
-    return Done(bundle.name, State.FAILED, outcomes, Figures(sites=len(outcomes)), reason)
+    return Done(bundle.name, PartState.FAILED, outcomes, Figures(sites=len(outcomes)), reason)
 
 
 def _decoded(content: bytes | None, kind: type[Kind], where: str) -> Kind | None:

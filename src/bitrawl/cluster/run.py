@@ -18,8 +18,8 @@ from bitrawl.cluster.parts import (
     Done,
     Fault,
     Figures,
+    PartState,
     SiteOutcome,
-    State,
     Undone,
     checkpoint,
     done,
@@ -49,7 +49,7 @@ class Tally(msgspec.Struct):
     faults: dict[str, Undone] = {}  # bundles that are not done because of the machine, by name
 
     def add(self, how: Done) -> None:
-        if how.state is State.HALVED:
+        if how.state is PartState.HALVED:
             return
         self.bundles += 1
         self.finished += how.figures
@@ -148,7 +148,7 @@ class Run:
     def _halved(self, bundle: Bundle, reason: str) -> Sequence[Bundle]:
         """Its halves. A site alone has none: it has failed."""
         is_alone = len(bundle.sites) == 1
-        how = failed(bundle, reason) if is_alone else Done(bundle.name, State.HALVED, ended=reason)
+        how = failed(bundle, reason) if is_alone else Done(bundle.name, PartState.HALVED, ended=reason)
         mark_done(self._out, how)
         return self._next(bundle, how)
 
@@ -179,6 +179,6 @@ def retry_failed(out: Place, bundles: Iterable[Bundle]) -> None:
 
 def _others(bundle: Bundle, how: Done) -> Sequence[Bundle]:
     """The bundles that have what a part left to them."""
-    if how.state is State.HALVED:
+    if how.state is PartState.HALVED:
         return bundle.halves()
     return [bundle.again(how.again)] if how.again else []

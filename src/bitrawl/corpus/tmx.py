@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import BinaryIO
 from xml.parsers import expat
 
+from bitrawl.corpus.export import CorpusHeader, paragraph_id
 from bitrawl.corpus.jsonl import Languages, TextPair
-from bitrawl.corpus.naming import CorpusHeader, paragraph_id
 from bitrawl.errors import ConfigError
 from bitrawl.files import replacing
 from bitrawl.languages import claimed_language

@@ -153,7 +153,7 @@ _DOUBTFUL = 0.5
 _FEW = 3  # if the model has at most this many languages in a script, they cannot contradict a claim
 _LONE_SCRIPT = 0.8  # Confidence in the usual language of a script if the model does not have that language.
 # How far n-grams alone may rule out one standard of Serbo-Croatian against another. Swept 0.02–0.4 with the weights of
-# text/variants.py on the tuning half of lab/bench/language.py (2026-11), on single sentences and on eight together.
+# text/language.py on the tuning half of lab/bench/language.py (2026-11), on single sentences and on eight together.
 _LEAST_SHARE = 0.1
 _MARKED = 4000  # characters that are searched for its markers
 _LOG_COUNTS = np.log1p(np.arange(256)).astype(np.float32)

@@ -9,24 +9,24 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from bitrawl.config import UNFOCUSED, Strategy
+from bitrawl.config import FOCUSED
+from bitrawl.config.choices import strategy_names
 from bitrawl.errors import BitrawlError, RefusedError
 from bitrawl.files import NO_JSON
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.reading import PairFilter, Reading, VerdictState
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.reading import PairFilter, Reading, VerdictState
+from bitrawl.job.reading_index import Languages, Order
+from bitrawl.job.verdicts import Kind
 from bitrawl.languages import parse_language
 from bitrawl.model import Verdict
-from bitrawl.store.reading_index import Languages, Order
-from bitrawl.store.verdicts import Kind
 from bitrawl.web import allowed
 from bitrawl.web.intent import Command, Verb
 from bitrawl.web.live import Live
 from bitrawl.web.runs import figures_of_run, is_run, state_of_run
-from bitrawl.web.said import RequestError, quoted, said
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.shelf import ShelvedJob
 from bitrawl.web.state import JobState, is_topic
-from bitrawl.web.words import marked
+from bitrawl.web.words import RequestError, marked, quoted, said
 
 MOST_SITES = 100  # of a search that are listed
 USUAL = ("breadth-first", "adaptive")
@@ -145,9 +145,14 @@ def found_sites(job: ShownJob) -> list[FoundSite]:
     return best[:MOST_SITES]
 
 
+def comparable() -> list[str]:
+    """The strategies that need no topic."""
+    return [name for name in strategy_names() if name not in FOCUSED]
+
+
 async def compare(server: Server, job: ShownJob, strategies: Iterable[str]) -> None:
     """Begin to compare them. Raises `RefusedError` while the job runs."""
-    chosen = [name for name in UNFOCUSED if name in set(strategies)] or [Strategy(name) for name in USUAL]
+    chosen = [name for name in comparable() if name in set(strategies)] or USUAL
     command = Command(Verb.SIMULATE, (f"--strategies={','.join(chosen)}",))
     if len(await asyncio.to_thread(lambda: job.folder.job().langs)) < 2:
         raise RequestError(422, said("Strategies are compared by the pairs that they find; this job has one language."))

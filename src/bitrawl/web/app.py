@@ -21,11 +21,10 @@ from bitrawl.web.api.shapes import ApiError
 from bitrawl.web.pages import compare, downloads, finding, home, job, reading, tools
 from bitrawl.web.processes import ErrandError
 from bitrawl.web.rendering import rendered
-from bitrawl.web.said import RequestError, Said, error_said, quoted, said
 from bitrawl.web.security import SAFE, Guard, posted, set_cookie
 from bitrawl.web.server import LANGUAGE_COOKIE, Server, words_of
 from bitrawl.web.users import Users
-from bitrawl.web.words import marked
+from bitrawl.web.words import RequestError, Said, error_said, marked, quoted, said
 
 _PAGES = (api, home, reading, downloads, compare, finding, tools, job)
 TICK = 1.0  # seconds between two looks at the jobs

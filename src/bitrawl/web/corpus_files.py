@@ -12,17 +12,17 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from bitrawl import config
-from bitrawl.config import Format, fitting
-from bitrawl.corpus.naming import CorpusHeader, corpus_headers
+from bitrawl.config.choices import corpus_formats, format_names
+from bitrawl.corpus.export import CorpusHeader, corpus_headers
 from bitrawl.corpus.terms import TermFormat, TermPair
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.facts import found_so_far
+from bitrawl.job.facts import found_so_far
 from bitrawl.model import Language
 from bitrawl.url import Url
 from bitrawl.web.actions import ShownJob, found_mining
-from bitrawl.web.said import RequestError, quoted, said
 from bitrawl.web.security import REPORT_POLICY
 from bitrawl.web.server import Server, server_of
+from bitrawl.web.words import RequestError, quoted, said
 
 SECONDS = 900.0  # for writing an export; judgement
 TERM_SECONDS = 600.0
@@ -52,14 +52,16 @@ async def export(request: Request) -> Response:
     langs = await asyncio.to_thread(lambda: job.folder.job().languages())
     header = next((one for one in corpus_headers(langs, 0.0) if one.name == asked.get("languages")), None)
     header = header or (await asyncio.to_thread(filled_corpora, job, langs))[0]
+    name = asked.get("format", "tmx")
+    if name not in format_names():
+        raise RequestError(422, quoted(f"{name!r} is not a valid Format."))
     try:
-        name = Format(asked.get("format", "tmx"))
         score = float(asked["min_score"]) if asked.get("min_score") else None
     except ValueError as error:
         raise RequestError(422, quoted(f"{error}.")) from error
     if score is not None and not 0 <= score <= 1:
         raise RequestError(422, said("A score is a number from 0 to 1."))
-    if name not in fitting(len(langs)):
+    if name not in corpus_formats(len(langs)):
         raise RequestError(422, said("There is no {format} for these languages.", format=name))
     chosen = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
     chosen += ["--accepted-only"] if asked.get("accepted_only") in ("true", "on", "1") else []

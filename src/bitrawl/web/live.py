@@ -13,9 +13,10 @@ import msgspec
 
 from bitrawl.errors import StoreError
 from bitrawl.facts import LogLine
-from bitrawl.jobs.facts import written_units
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.store.facts import (
+from bitrawl.job.facts import written_units
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import (
     FetchCount,
     fault_counts,
     fetch_counts,
@@ -27,7 +28,6 @@ from bitrawl.store.facts import (
     segment_count,
     site_count,
 )
-from bitrawl.store.ledger import Ledger
 
 EVERY = 1.0  # seconds between two looks at a job
 POINTS = 200  # of the harvest curve

@@ -18,7 +18,7 @@ import psutil
 from bitrawl.errors import BitrawlError, ChildError
 from bitrawl.process import Running, spawn
 from bitrawl.web.intent import Process
-from bitrawl.web.said import quoted, said
+from bitrawl.web.words import quoted, said
 
 LOG = "run.log"
 EARLIER = ".1"  # the ending of the log before this one

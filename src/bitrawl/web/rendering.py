@@ -10,9 +10,9 @@ from starlette.responses import HTMLResponse, Response
 from bitrawl.show.templating import new_environment
 from bitrawl.version import __version__
 from bitrawl.web import words
-from bitrawl.web.names import ANSWERS, FLAGS, METHODS, REASONS, SITE_EVIDENCE
 from bitrawl.web.security import csrf_of
 from bitrawl.web.server import words_of
+from bitrawl.web.words import ANSWERS, FLAGS, METHODS, REASONS, SITE_EVIDENCE
 
 
 def rendered(request: Request, template: str, status: int = 200, /, **values: Any) -> Response:

@@ -1,31 +1,16 @@
 """What a job is doing, read from its folder: the lock, what its ledger remembers of the last run, and what the app wants of it."""
 
-from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
 from bitrawl.errors import StoreError
-from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun
-from bitrawl.jobs.bootstrap import DESCRIPTION as BOOTSTRAPPED
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
+from bitrawl.job.bootstrap import DESCRIPTION as BOOTSTRAPPED
+from bitrawl.job.folder import JobFolder
 from bitrawl.web.intent import Intent, Verb, Wish
 from bitrawl.web.processes import last_lines
-from bitrawl.web.said import Said, quoted, said
-
-
-class State(StrEnum):
-    """What the app says that a job is doing."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    PAUSING = "pausing"  # it finishes what is in flight
-    PAUSED = "paused"
-    STOPPING = "stopping"  # it mines what is there
-    ENDED = "ended"
-    INTERRUPTED = "interrupted"  # killed: it goes on when somebody asks for it
-    FAILED = "failed"  # it could not be run
-
+from bitrawl.web.words import Said, quoted, said
 
 SIMULATED = "simulated"
 """The folder that a comparison of strategies writes, in the job's own."""

@@ -10,17 +10,19 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from bitrawl.config import fitting
 from bitrawl.corpus.terms import TermPair
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.bootstrap_outcome import Summary, read_found
-from bitrawl.jobs.reading import Reading, ReadPair
-from bitrawl.store.reading_index import Side
+from bitrawl.facts import State
+from bitrawl.job.bootstrap import Summary, read_found
+from bitrawl.job.reading import Reading, ReadPair
+from bitrawl.job.reading_index import Side
 from bitrawl.web import actions, allowed
 from bitrawl.web.actions import FoundSite, ShownJob, find, found_mining, glance, looked_at, number_in, shown
 from bitrawl.web.api import shapes
 from bitrawl.web.corpus_files import bilingual_corpora, export, file, job_file, report, terms_file, terms_of
 from bitrawl.web.server import Server, server_of
-from bitrawl.web.state import SIMULATED, State
+from bitrawl.web.state import SIMULATED
 from bitrawl.web.text_tools import USES, MissingError
 
 ROOT = "/api/v1"
@@ -232,7 +234,7 @@ def _fields(body: Any) -> dict[str, Any]:
 
 _EXPORT = {
     **_LANGUAGES,
-    "format": "tmx, jsonl, tsv, moses, parquet, xces; for one language text, jsonl, xces.",
+    "format": f"{', '.join(fitting(2))}; for one language {', '.join(fitting(1))}.",
     "min_score": "Only segments that score at least this, from 0 to 1.",
     "accepted_only": "true: only what people have accepted.",
 }

@@ -10,17 +10,16 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import UNFOCUSED
+from bitrawl.facts import State
 from bitrawl.show.plots import Series, lines
-from bitrawl.web.actions import USUAL, ShownJob, compare, found_mining, looked_at
+from bitrawl.web.actions import USUAL, ShownJob, comparable, compare, found_mining, looked_at
 from bitrawl.web.intent import Verb
-from bitrawl.web.names import STRATEGIES
 from bitrawl.web.pages.shown import answer_part, load_again, written
 from bitrawl.web.processes import last_lines
 from bitrawl.web.rendering import fragment, rendered
 from bitrawl.web.security import posted
 from bitrawl.web.server import server_of, words_of
-from bitrawl.web.state import SIMULATED, State
+from bitrawl.web.state import SIMULATED
 from bitrawl.web.words import Words
 
 MOST_SITES = 10  # that are drawn; judgement
@@ -54,8 +53,7 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
     return {
         "running": running,
         "messages": "\n".join(last_lines(job.folder.path, 5)),
-        "strategies": UNFOCUSED,
-        "strategy_names": STRATEGIES,
+        "strategies": comparable(),
         "chosen": USUAL,
         "charts": charts,
         "heads": heads,
@@ -100,7 +98,7 @@ def drawn(words: Words, folder: Path) -> tuple[list[Markup], tuple[str, ...], li
 
 
 def _strategy(words: Words, name: str) -> str:
-    return words.say(STRATEGIES.get(name, name))
+    return words.say(name)
 
 
 def _thinned(points: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import fitting
-from bitrawl.corpus.naming import CorpusHeader
+from bitrawl.config.choices import corpus_formats
+from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
 from bitrawl.web.actions import ShownJob, found_mining
 from bitrawl.web.corpus_files import (
@@ -27,9 +27,8 @@ from bitrawl.web.corpus_files import (
 )
 from bitrawl.web.pages.shown import load_again
 from bitrawl.web.rendering import rendered
-from bitrawl.web.said import Said, error_said
 from bitrawl.web.server import Server, server_of, words_of
-from bitrawl.web.words import Words
+from bitrawl.web.words import Said, Words, error_said
 
 MOST_SHOWN = 200  # terms; judgement
 
@@ -45,7 +44,7 @@ async def show(request: Request) -> Response:
         job=job,
         tab="/download",
         language_choices=language_choices(words, await asyncio.to_thread(filled_corpora, job, langs)),
-        formats=[(str(name), str(name).upper()) for name in fitting(len(langs))],
+        formats=[(name, name.upper()) for name in corpus_formats(len(langs))],
         values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
         files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files, corpus)],
         has_report=job.folder.report.exists(),

@@ -12,15 +12,14 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
-from bitrawl.facts import Doing, Step
-from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
-from bitrawl.jobs.facts import gather
-from bitrawl.jobs.reading import Reading
+from bitrawl.facts import Doing, State, Step
+from bitrawl.job.bootstrap import SEEDS, SITES, TERMS, TOPIC
+from bitrawl.job.facts import gather
+from bitrawl.job.reading import Reading
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines
 from bitrawl.web.actions import ShownJob, carry_out, find, found_sites, looked_at
 from bitrawl.web.live import Live
-from bitrawl.web.names import REASONS
 from bitrawl.web.pages.shown import STATES, answer_part, written
 from bitrawl.web.pages.topic import ShownTopic, shown_topic
 from bitrawl.web.processes import last_lines
@@ -28,8 +27,8 @@ from bitrawl.web.rendering import fragment, rendered
 from bitrawl.web.runs import merged_files
 from bitrawl.web.security import posted
 from bitrawl.web.server import server_of, words_of
-from bitrawl.web.state import JobState, State
-from bitrawl.web.words import Words, marked
+from bitrawl.web.state import JobState
+from bitrawl.web.words import REASONS, Words, marked
 
 MOST_BARS = 8  # judgement
 EXPLAIN_AFTER = 30  # fetches without a pair; judgement

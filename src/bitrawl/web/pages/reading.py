@@ -8,18 +8,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.jobs.reading import Hit, ListedPair, Mark, Reading, ReadPair, ReadSegment
+from bitrawl.job.reading import Hit, ListedPair, Mark, Reading, ReadPair, ReadSegment
+from bitrawl.job.reading_index import Side
+from bitrawl.job.verdicts import Kind
 from bitrawl.model import Verdict
-from bitrawl.store.reading_index import Side
-from bitrawl.store.verdicts import Kind
 from bitrawl.web.actions import SORTS, ShownJob, found_mining, give_verdict, number_in, two_languages, wanted_pairs
-from bitrawl.web.names import METHODS
 from bitrawl.web.pages.shown import load_again
 from bitrawl.web.rendering import fragment, rendered
-from bitrawl.web.said import RequestError, said
 from bitrawl.web.security import posted
 from bitrawl.web.server import server_of, words_of
-from bitrawl.web.words import Words, marked
+from bitrawl.web.words import METHODS, RequestError, Words, marked, said
 
 PAIRS = 50  # on one page of the list
 SEGMENTS = 200  # on one page of two texts: more makes a browser slow

@@ -7,11 +7,12 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.facts import State
+from bitrawl.job.folder import JobFolder
 from bitrawl.show.plots import Written
 from bitrawl.web.actions import glance, shown
 from bitrawl.web.server import Server, server_of, words_of
-from bitrawl.web.state import State, is_topic
+from bitrawl.web.state import is_topic
 from bitrawl.web.words import Words, marked
 
 STATES = {
