@@ -72,7 +72,6 @@ ENGLISH = Language("en")
 # The model file was made with these. Change them only with a new training. All are judgements.
 LEAST_SHARE = 0.002  # of a country's population; smaller groups are not counted
 STEP = 0.4  # nats, for an n-gram's weight
-LEVELS = 16  # of an n-gram's weight: four bits
 DAMPING = 8  # n-grams without weight that are added to each mean
 
 REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each, so 24 MB at most; judgement
