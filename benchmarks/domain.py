@@ -41,12 +41,13 @@ from benchmarks.homes import HOMES, HomesWeb, homes_web
 from bitrawl.assemble.strategies import Topic, strategy
 from bitrawl.assemble.topics import Examples, learned_terms, topic_judge
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
-from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance
 from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
 from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.store.queue import MemoryQueue
 from bitrawl.url import Url
 
 DOMAIN = Path(__file__).parents[2] / "shared" / "domain"

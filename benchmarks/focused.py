@@ -35,7 +35,7 @@ from bitrawl.assemble.fetching import codec
 from bitrawl.assemble.strategies import Topic, strategy
 from bitrawl.assemble.topics import Examples, topic_judge
 from bitrawl.config import Job, Strategy, TopicModel, TopicSection
-from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Visit
@@ -45,6 +45,7 @@ from bitrawl.report.plots import Series
 from bitrawl.report.simulation.harvest import Panel, svg
 from bitrawl.simulation.replay import Replay, ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.store.queue import MemoryQueue
 from bitrawl.store.replay import open_archives
 from bitrawl.text.ngram_estimation import train
 from bitrawl.text.ngram_models import sequences

@@ -6,12 +6,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.scope import Sites
 from bitrawl.model import Link, LinkKind
 from bitrawl.protocols import Queue
 from bitrawl.store.ledger import Ledger
-from bitrawl.store.queue import LedgerQueue
+from bitrawl.store.queue import LedgerQueue, MemoryQueue
 from bitrawl.url import Url
 
 URLS, HOSTS, PER_PAGE, VISITS = 1_000_000, 10_000, 100, 20_000

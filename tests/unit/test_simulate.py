@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
@@ -24,6 +24,7 @@ from bitrawl.simulation.trial import (
     read_pairs,
     run_trial,
 )
+from bitrawl.store.queue import MemoryQueue
 from bitrawl.strategies.breadth_first import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url

@@ -8,7 +8,7 @@ import pytest
 
 from bitrawl.assemble.discovery import walk as new_walk
 from bitrawl.config import Walk as Strategy
-from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.barbosa import BackAndForth
@@ -20,6 +20,7 @@ from bitrawl.discover.walk_plan import Citations, NaiveBayes, Neighbourhood, Pla
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Skip, Stage, Visit
 from bitrawl.simulation.replay import ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.store.queue import MemoryQueue
 from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")

@@ -14,7 +14,7 @@ import msgspec
 from bitrawl import files
 from bitrawl.assemble.discovery import new_site_check, walk
 from bitrawl.config import Walk
-from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
@@ -26,6 +26,7 @@ from bitrawl.report.plots import Series
 from bitrawl.report.simulation import harvest
 from bitrawl.simulation.replay import Replay, ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
+from bitrawl.store.queue import MemoryQueue
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 

@@ -19,7 +19,7 @@ from bitrawl.assemble.mining import pairing
 from bitrawl.assemble.strategies import strategy
 from bitrawl.config import UNFOCUSED, Job, Strategy
 from bitrawl.crawl.fetch import redirect_target
-from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
@@ -54,6 +54,7 @@ from bitrawl.simulation.trial import (
     run_trial,
 )
 from bitrawl.store.analyses import Analyses
+from bitrawl.store.queue import MemoryQueue
 from bitrawl.store.replay import Archives, ReplayFetcher, home_pages, open_archives, warc_files
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
