@@ -418,7 +418,7 @@ def _pairs(table: dict[str, str]) -> set[str]:
 
 # ISO 639-2 without the codes that correspond to the two-letter table, without collections ("afa") and local use
 # ("qaa").
-_ISO_639_2_ALONE = (  # noqa: SIM905 (a list would be 250 lines)
+_ISO_639_2_ALONE = (
     "ace ach ada ady afh ain akk ale alt ang anp arc arn arp arw ast awa bal ban bas bej bem bho bik bin bla bra "
     "bua bug byn cad car ceb chb chg chk chm chn cho chp chr chy cop crh csb dak dar del den dgr din doi dsb dua "
     "dum dyu efi egy eka elx enm ewo fan fat fil fon frm fro frr frs fur gaa gay gba gez gil gmh goh gon gor got "
