@@ -81,9 +81,9 @@ class SiteMiner:
         for url, left_out in paired.too_long.items():
             faults.append(Skip(Url.known(url), Stage.ALIGN, Reason.SEGMENT_TOO_LONG, left_out))
         keys: list[AlignmentKey] = []
-        for languages, group in groupby(paired.found.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
+        for languages, group in groupby(paired.findings.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
             keys += await self._aligned(site, languages, list(group), paired.template, faults)
-        found = msgspec.structs.replace(paired.found, made_from=self._made_from(paired, faults))
+        found = msgspec.structs.replace(paired.findings, made_from=self._made_from(paired, faults))
         return MinedSite(found, keys, faults)
 
     def _made_from(self, paired: PairedSite, faults: Sequence[Skip]) -> str:

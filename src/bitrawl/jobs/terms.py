@@ -25,7 +25,8 @@ from bitrawl.jobs.export import corpus_units
 from bitrawl.jobs.folder import JobFolder, not_mined
 from bitrawl.model import Language, TranslationUnit, Unpacker, pack
 from bitrawl.store.findings import Findings
-from bitrawl.text.frequencies import Ints, Keyness, Phrases, Texts, general_rates
+from bitrawl.text.arrays import Ints
+from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 
 __all__ = ["MIN_SCORE", "MOST_TERMS", "TermExample", "TermFormat", "TermPair", "bilingual_terms", "write"]
 

@@ -151,9 +151,9 @@ def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> Pair
         paired = miner.pair(site, view.pages, view.sitemaps(), page_of=ledger.page)
         return msgspec.structs.replace(paired, extent=view.extent)
     pairs, refusals = Findings(ledger).recorded(site)
-    paired = miner.pair(site, view.pages, (), known=pairs)
-    found = msgspec.structs.replace(paired.found, refusals=tuple(refusals))
-    return msgspec.structs.replace(paired, found=found, extent=view.extent)
+    paired = miner.pair(site, view.pages, (), known_pairs=pairs)
+    findings = msgspec.structs.replace(paired.findings, refusals=tuple(refusals))
+    return msgspec.structs.replace(paired, findings=findings, extent=view.extent)
 
 
 def _pages(ledger: Ledger, pairs: Sequence[PagePair], template: Template) -> list[tuple[Page, Page]]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bitrawl.files import replacing
+from bitrawl.text.arrays import Floats32
 from bitrawl.training import Tell, silent
 from bitrawl.training.folds import fold_of
 from bitrawl.training.made_up_urls import is_made_up, made_up
@@ -19,7 +20,7 @@ from bitrawl.training.trees import grow
 from bitrawl.training.url_examples import Case, Example, all_examples, case_of, sampled
 from bitrawl.training.url_negatives import Generator, UrlPair, negatives
 from bitrawl.urls.pair_model import FEATURES, feature_rows
-from bitrawl.urls.site_evidence import SITE_FEATURES, Floats
+from bitrawl.urls.site_evidence import SITE_FEATURES
 from bitrawl.urls.site_pairs import MatchingModels, first_round, second_round, settled
 from bitrawl.urls.trees import Trees
 
@@ -98,8 +99,8 @@ class Round(NamedTuple):
     """What one case gives to learn from."""
 
     pairs: Sequence[tuple[int, int]]
-    rows: Floats
-    labels: Floats
+    rows: Floats32
+    labels: Floats32
     weight: float  # of all its rows together, beside that of others with as many
 
 
@@ -165,7 +166,7 @@ def directions(names: Sequence[str]) -> list[int]:
     return [(name in _SPEAKS_FOR) - (name in _SPEAKS_AGAINST) for name in names]
 
 
-def _labelled(case: Case, pairs: Sequence[tuple[int, int]], rows: Floats) -> Round:
+def _labelled(case: Case, pairs: Sequence[tuple[int, int]], rows: Floats32) -> Round:
     labels = np.array([pair in case.gold for pair in pairs], np.float32)
     return Round(pairs, rows, labels, MADE_UP_WEIGHT if is_made_up(case.example) else 1.0)
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError, StoreError, UrlError
 from bitrawl.model import UNDETERMINED
+from bitrawl.text.encoder import first_line
 from bitrawl.training import Tell, silent
 from bitrawl.training.folds import fold_of
 from bitrawl.training.url_negatives import Generator, UrlPair, negatives
@@ -26,7 +27,6 @@ from bitrawl.urls.transformers import (
     Classifier,
     Texts,
     batches,
-    first_line,
     label_language,
     need_transformers,
     url_text,
