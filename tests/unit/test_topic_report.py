@@ -8,7 +8,7 @@ import tomli_w
 from kept_findings import keep_findings
 
 from bitrawl.facts import Border, TopicShare
-from bitrawl.jobs import topic_facts
+from bitrawl.jobs import facts as job_facts
 from bitrawl.jobs.facts import gather
 from bitrawl.mine.findings import RefusedPair
 from bitrawl.model import (
@@ -229,7 +229,7 @@ def test_sites_that_did_not_pay_say_why_they_were_left(tmp_path: Path):
 
 
 def test_a_large_job_is_read_by_sample_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(topic_facts, "PAGES_READ", 10)
+    monkeypatch.setattr(job_facts, "PAGES_READ", 10)
     job = Job(tmp_path, texts=texts_in(tmp_path))
     for number in range(95):
         job.page(f"/{number}", 0.9, "acid rain")

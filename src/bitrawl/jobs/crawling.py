@@ -10,7 +10,7 @@ from bitrawl.assemble.crawling import Parts, bucket_scores
 from bitrawl.assemble.crawling import crawl as new_crawl
 from bitrawl.assemble.topics import topic_judge
 from bitrawl.config import Job, Strategy
-from bitrawl.crawl.ending import Ending, RunRest, crawl_end, ending, seed_skips
+from bitrawl.crawl.ending import Ending, crawl_end, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
 from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.facts import CrawlEnd
@@ -176,14 +176,12 @@ def _counting_time(crawl: Crawl, ledger: Ledger) -> Callable[[], None]:
 def _end(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> CrawlEnd:
     pages = crawl.frontier.spent.pages
     return crawl_end(
-        RunRest(
-            stopped=crawl.stopped,
-            budget=crawl.frontier.budget_reached(),
-            queued=len(queue),
-            left=crawl.frontier.left,
-            parked=crawl.frontier.parked(),
-            pages=pages,
-            relevant=relevant_pages(ledger),
-            seeds=() if pages else seed_skips(crawl.seeds, ledger.skip_of),
-        )
+        stopped=crawl.stopped,
+        budget=crawl.frontier.budget_reached(),
+        queued=len(queue),
+        left=crawl.frontier.left,
+        parked=crawl.frontier.parked(),
+        pages=pages,
+        relevant=relevant_pages(ledger),
+        seeds=() if pages else seed_skips(crawl.seeds, ledger.skip_of),
     )
