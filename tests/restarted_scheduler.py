@@ -6,7 +6,7 @@ from contextlib import closing
 from distributed import LocalCluster
 
 from bitrawl import config
-from bitrawl.cluster import dask
+from bitrawl.cluster import executor as executors
 from bitrawl.cluster.bundles import Bundle, BundledSite
 from bitrawl.cluster.mining import Order, Wanted
 from bitrawl.cluster.parts import Done, Outcome, PartState
@@ -26,14 +26,14 @@ def cluster(workers: int, port: int = 0) -> LocalCluster:
         protocol="tcp",
         processes=False,
         memory_limit=0,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
         scheduler_port=port,
     )
 
 
-def driver_of(first: LocalCluster) -> dask.DaskExecutor:
+def driver_of(first: LocalCluster) -> executors.DaskExecutor:
     """With two orders, and a scheduler that is gone."""
-    executor = dask.DaskExecutor(named, first.scheduler_address)
+    executor = executors.DaskExecutor(named, first.scheduler_address)
     for name in ("00000", "00001"):
         executor.submit(Order("out", "", "run", JOB, Bundle(name, [BundledSite("a.org", ["http://a.org/"])])))
     first.close()
@@ -51,7 +51,7 @@ def comes_back() -> str:
 
 def is_gone() -> str:
     """What the driver says."""
-    dask.ANSWER_SECONDS = dask.RECONNECT_SECONDS = 0.2
+    executors.ANSWER_SECONDS = executors.RECONNECT_SECONDS = 0.2
     with closing(driver_of(cluster(workers=0))) as executor:
         try:
             return str(executor.ended())
@@ -60,5 +60,5 @@ def is_gone() -> str:
 
 
 if __name__ == "__main__":
-    dask.LOOK_EVERY = 0.1
+    executors.LOOK_EVERY = 0.1
     sys.stdout.write(f"{comes_back()}\n{is_gone()}\n")

@@ -1,6 +1,6 @@
 """What is known about a job, as values. `JobFacts` is all of it; status, report, card, app and cluster only format it.
 
-`jobs/facts.py` computes them, and `store/facts.py` has the queries. The types stand apart, and low, because the rooms that
+`job/facts.py` computes them, and `job/ledger_facts.py` has the queries. The types stand apart, and low, because the rooms that
 show a job are below the room that computes: `show` must name what it is given.
 """
 

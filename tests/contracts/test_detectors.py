@@ -12,7 +12,7 @@ from bitrawl.mine.detectors import (
     StructureDetector,
     UrlDetector,
 )
-from bitrawl.mine.evidence import Evidence, Known
+from bitrawl.mine.evidence import Evidence, KnownPairs
 from bitrawl.mine.parents import BridgeDetector, ParentDetector
 from bitrawl.mine.site import condense
 from bitrawl.model import Language
@@ -64,7 +64,7 @@ def pages(order=1):
 def evidence(detector, made):
     site = condense(made, [EN, FR, DE])
     numbers = {summary.url: summary.number for summary in site.summaries}
-    known = Known(
+    known = KnownPairs(
         {tuple(sorted((numbers[f"http://s.test/en/{n}"], numbers[f"http://s.test/fr/{n}"]))): 1.0 for n in range(4)}
         | {tuple(sorted((numbers["http://s.test/fr/0"], numbers["http://s.test/de/0"]))): 1.0},
         site,
@@ -97,4 +97,4 @@ def test_the_order_of_the_pages_changes_nothing(detector):
 
 @pytest.mark.parametrize("detector", DETECTORS)
 def test_an_empty_site_has_no_evidence(detector):
-    assert detector().propose(condense([], [EN, FR]), Known()) == {}
+    assert detector().propose(condense([], [EN, FR]), KnownPairs()) == {}

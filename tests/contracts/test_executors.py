@@ -13,8 +13,7 @@ import pytest
 
 from bitrawl import config
 from bitrawl.cluster.bundles import Bundle, BundledSite
-from bitrawl.cluster.dask import SETTINGS, DaskExecutor
-from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor, Task
+from bitrawl.cluster.executor import SETTINGS, DaskExecutor, Executor, InlineExecutor, ProcessExecutor, Task
 from bitrawl.cluster.mining import Order, Wanted
 from bitrawl.cluster.parts import Died, Done, Fault, Outcome, PartState
 from bitrawl.errors import ConfigError, UnwantedError
@@ -38,7 +37,7 @@ def dask_cluster(workers: int = 2) -> Any:
     dask_config = pytest.importorskip("dask").config
     with dask_config.set(SETTINGS):
         return distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address=None
+            n_workers=workers, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address="127.0.0.1:0"
         )
 
 

@@ -13,8 +13,8 @@ from bitrawl.cluster import s3
 from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.places import Place, place
 from bitrawl.demo import Served
-from bitrawl.store.facts import log
-from bitrawl.store.ledger import Ledger
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import log
 
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")  # asked for again by each run
 

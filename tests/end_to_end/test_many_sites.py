@@ -22,8 +22,8 @@ from bitrawl.cluster.mining import Order, mine_bundle
 from bitrawl.cluster.parts import Done, Fault, PartState, SiteOutcome, checkpoint, done
 from bitrawl.cluster.places import place
 from bitrawl.demo import Served
-from bitrawl.store.facts import log
-from bitrawl.store.ledger import Ledger
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import log
 
 SITES = (
     "http://www.beekeepers.test/",

@@ -13,9 +13,9 @@ from web.pathologies import pathology_server
 
 from bitrawl import config
 from bitrawl.crawl.ending import Ending
-from bitrawl.jobs import crawling
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.store.ledger import Ledger
+from bitrawl.job import crawling
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
 
 POLITE = {"delay": 0, "attempts": 1, "backoff": 0}
 PASSWORD = "correct-horse"

@@ -17,14 +17,14 @@ from bitrawl import config, demo
 from bitrawl.cli.simulate import simulate
 from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.crawl.ending import Ending
-from bitrawl.jobs.crawling import crawl as run_crawl
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.analyses import Analyses
+from bitrawl.job.crawling import crawl as run_crawl
+from bitrawl.job.folder import JobFolder
 from bitrawl.model import Language, Link, LinkKind, Page, Sitemap
 from bitrawl.show import harvest
-from bitrawl.simulation.replay import Settings, opened_replay
+from bitrawl.simulation.replay import ReplaySettings, opened_replay
 from bitrawl.simulation.trial import Truth, in_order, read_pairs, write_pairs
-from bitrawl.store.analyses import Analyses
-from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.url import Url
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]
@@ -125,7 +125,7 @@ async def test_a_page_is_analysed_once_for_all_strategies_and_runs(
         put(self, url, outcome, index=index)
 
     monkeypatch.setattr(Analyses, "put", counted)
-    settings = Settings(languages=LANGUAGES)
+    settings = ReplaySettings(languages=LANGUAGES)
     fresh = cache / "fresh"
     for _ in range(2):
         async with opened_replay(archives, cache=fresh, one_site=ONE_SITE) as replay:
@@ -166,7 +166,7 @@ async def test_alternates_can_be_hidden_without_losing_the_links(archives: list[
         for alternates in (True, False):
             seen.clear()
             declared.clear()
-            made = replay.prepared(seeds, Settings(languages=LANGUAGES, alternates=alternates))(Spy())  # type: ignore[arg-type]
+            made = replay.prepared(seeds, ReplaySettings(languages=LANGUAGES, alternates=alternates))(Spy())  # type: ignore[arg-type]
             await made.crawl.run()
             reached.append({page for page in made.ledger.kept if page})
             assert any(link.kind is LinkKind.ALTERNATE for link in seen) is alternates

@@ -13,8 +13,8 @@ import pytest
 from bitrawl import demo
 from bitrawl.demo import Served
 from bitrawl.facts import CrawlSummary
-from bitrawl.store.facts import log, summarise
-from bitrawl.store.ledger import Ledger
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import log, summarise
 
 KILLS = 20
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")  # asked for by the robots wrapper, within a visit

@@ -11,10 +11,10 @@ from prose_site import keep
 from small_site import articles
 from starlette.testclient import TestClient
 
-from bitrawl.jobs import reading_index
+from bitrawl.job import reading_index
+from bitrawl.job.findings import Findings
+from bitrawl.job.ledger import Ledger
 from bitrawl.model import PagePair, Segment, SegmentPair
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
 from bitrawl.web import intent as intents
 from bitrawl.web.app import application
 from bitrawl.web.intent import Command, Intent, Verb, Wish

@@ -8,10 +8,10 @@ from table_site import Walk, page, site, url
 
 from bitrawl.model import Alternate, AlternateSource, Language, Link, LinkKind, Page
 from bitrawl.protocols import LinkScorer
-from bitrawl.simulation.measure import Figures, measure
-from bitrawl.simulation.trial import Run, Stop, Truth, UrlPair, in_order
-from bitrawl.strategies.adaptive.scorer import Adaptive
-from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.simulation.measure import TrialFigures, measure
+from bitrawl.simulation.trial import ReplayRun, Stop, Truth, UrlPair, in_order
+from bitrawl.strategies.adaptive.site_scorer import Adaptive
+from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.url import Url
 
 Site = tuple[dict[Url, Page], frozenset[UrlPair]]
@@ -52,13 +52,15 @@ SITES: dict[str, Callable[[], Site]] = {
 }
 
 
-async def walked(scorer: LinkScorer, made: Site, *, exhaustive: bool = True, seed: str = "/en/") -> Run:
+async def walked(scorer: LinkScorer, made: Site, *, exhaustive: bool = True, seed: str = "/en/") -> ReplayRun:
     pages, _ = made
     walk = Walk(scorer, pages, [seed], exhaustive=exhaustive)
     asked = await walk.run()
     kept = tuple(url(name) if url(name) in pages else None for name in asked)
     stop = Stop(len(asked), walk.left) if walk.left and not exhaustive else None
-    return Run("", kept, {}, stop=stop, stopped=stop is not None, reported=_pairs(scorer), examined=_examined(scorer))
+    return ReplayRun(
+        "", kept, {}, stop=stop, stopped=stop is not None, reported=_pairs(scorer), examined=_examined(scorer)
+    )
 
 
 def _pairs(scorer: LinkScorer) -> frozenset[UrlPair] | None:
@@ -69,7 +71,7 @@ def _examined(scorer: LinkScorer) -> int | None:
     return scorer.examined if isinstance(scorer, Adaptive) else None
 
 
-async def figures(made: Site, *, exhaustive: bool = True) -> tuple[Figures, Figures]:
+async def figures(made: Site, *, exhaustive: bool = True) -> tuple[TrialFigures, TrialFigures]:
     """Of the default strategy, and of breadth-first."""
     reference = await walked(BreadthFirst(), made)
     run = await walked(Adaptive(LANGUAGES), made, exhaustive=exhaustive)

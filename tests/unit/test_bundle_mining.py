@@ -17,6 +17,7 @@ from bitrawl.cluster.mining import Order, mine_bundle, scratch_folder
 from bitrawl.cluster.parts import Died, Done, Fault, Figures, PartState, checkpoint, done, finished_jobs, mark_done
 from bitrawl.cluster.places import place
 from bitrawl.errors import ChildError, DiskFullError, StoreError, UnwantedError
+from bitrawl.process import Death
 
 ASKED = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 DONE = Done("00000", PartState.MINED, figures=Figures(sites=1, pages=3))
@@ -141,12 +142,12 @@ def test_a_bundle_whose_process_was_killed_keeps_its_scratch_and_its_checkpoint(
 def test_how_a_process_ended_says_whether_the_machine_failed_or_we(
     tmp_path: Path, status: int, end: Died | Fault | Exception
 ):
-    said = b"Traceback\nKeyError: 7\n" if status > 0 else b""
+    death = Death(status, "Traceback\nKeyError: 7" if status > 0 else "")
     if isinstance(end, Exception):
         with pytest.raises(type(end), match=str(end)):
-            mining._end(status, said, tmp_path)
+            mining._end(death, tmp_path)
     else:
-        assert mining._end(status, said, tmp_path) == end
+        assert mining._end(death, tmp_path) == end
 
 
 @pytest.mark.parametrize(
@@ -167,7 +168,7 @@ def test_what_a_process_could_not_do_is_a_fault_of_the_machine_or_perhaps_of_a_s
 
 def test_the_reason_of_a_process_does_not_need_room_on_the_disk(tmp_path: Path):
     (tmp_path / mining.LOG).mkdir()  # nothing can be written there
-    assert mining._end(BROKEN, b"KeyError: 7\n", tmp_path) == Died(f"exit status {BROKEN}: KeyError: 7")
+    assert mining._end(Death(BROKEN, "KeyError: 7"), tmp_path) == Died(f"exit status {BROKEN}: KeyError: 7")
 
 
 def no_room(_descriptor: int) -> None:

@@ -8,22 +8,20 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bitrawl.assemble.crawling import Parts
-from bitrawl.assemble.fetching import SystemClock
 from bitrawl.cli import app as command
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
-from bitrawl.jobs.crawling import COUNT_EVERY, finished
+from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job.crawling import COUNT_EVERY, finished
+from bitrawl.job.fetching import SystemClock
+from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
+from bitrawl.job.ledger_facts import log
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, Visit
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import InlineAnalyser
-from bitrawl.store.facts import log
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.queue import LedgerQueue
-from bitrawl.store.robots import LedgerRobots
-from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

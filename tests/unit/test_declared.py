@@ -2,7 +2,7 @@ import pytest
 from small_site import EN, FR, alternate, links, page
 
 from bitrawl.mine.detectors import DeclaredDetector, MutualDetector, claims
-from bitrawl.mine.evidence import Known
+from bitrawl.mine.evidence import KnownPairs
 from bitrawl.mine.site import condense
 
 A, B, C = (f"http://site.test/{name}" for name in ("a", "b", "c"))
@@ -13,7 +13,7 @@ def site(*pages):
 
 
 def declared(*pages):
-    return DeclaredDetector().propose(site(*pages), Known())
+    return DeclaredDetector().propose(site(*pages), KnownPairs())
 
 
 def test_a_declaration_that_is_returned_is_worth_more_than_one_that_is_not():
@@ -47,5 +47,5 @@ def test_pages_that_link_to_each_other_are_evidence_and_several_share_it():
         page(B, FR, ["b"] * 4, links=links(B, [A])),
         page(C, FR, ["c"] * 4, links=links(C, [A])),
     )
-    assert MutualDetector().propose(alone, Known()) == {(0, 1): 1.0}
-    assert MutualDetector().propose(several, Known()) == {(0, 1): 0.5, (0, 2): 0.5}
+    assert MutualDetector().propose(alone, KnownPairs()) == {(0, 1): 1.0}
+    assert MutualDetector().propose(several, KnownPairs()) == {(0, 1): 0.5, (0, 2): 0.5}

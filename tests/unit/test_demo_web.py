@@ -205,7 +205,7 @@ def test_every_way_to_declare_is_used_and_so_is_none():
 
 
 def test_declared_translations_stand_where_the_site_says():
-    def raw(url: str) -> demo.Document:
+    def raw(url: str) -> demo.DemoDocument:
         return WEB.documents[Url.parse(url)]
 
     assert b'hreflang="fr" href="http://www.musee-du-port.test/' in raw("http://www.harbour-museum.test/").body

@@ -14,7 +14,7 @@ import uvicorn
 from bitrawl.cli.serve import app
 from bitrawl.web import settings
 from bitrawl.web.app import UPLOAD_MEGABYTES
-from bitrawl.web.pages.downloads import SECONDS
+from bitrawl.web.corpus_files import SECONDS
 from bitrawl.web.settings import LimitsSection
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,10 @@ import pytest
 from small_site import EN, FR, articles
 
 from bitrawl.facts import LanguagePair
-from bitrawl.jobs.facts import gather
+from bitrawl.job import ledger_facts as tables
+from bitrawl.job.facts import gather
+from bitrawl.job.findings import Findings
+from bitrawl.job.ledger import Ledger
 from bitrawl.mine.findings import RefusedPair, SiteFindings
 from bitrawl.mine.pairing import PairingResult
 from bitrawl.mine.stages import Miner
@@ -28,9 +31,6 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.show.job_report import render
-from bitrawl.store import facts as tables
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url
 

@@ -1,7 +1,7 @@
 import pytest
 
 from bitrawl.url import Url
-from bitrawl.urls.patterns import Habits, Part, difference
+from bitrawl.urls.patterns import PatternCounts, PatternPart, difference
 from bitrawl.urls.tokens import raw_tokens
 
 
@@ -10,7 +10,7 @@ def url(text):
 
 
 def habits_of(*pairs):
-    habits = Habits()
+    habits = PatternCounts()
     for a, b in pairs:
         habits.add(url(a), url(b))
     return habits
@@ -52,12 +52,12 @@ def test_the_frequency_of_a_pattern_is_the_number_of_pairs_that_show_it():
 def test_a_change_of_the_directory_is_not_one_of_the_file_name():
     (directory,) = difference(raw_tokens(url("en/x")), raw_tokens(url("fr/x")))
     (file,) = difference(raw_tokens(url("x/en")), raw_tokens(url("x/fr")))
-    assert (directory.part, file.part) == (Part.PATHNAME, Part.BASENAME)
+    assert (directory.part, file.part) == (PatternPart.PATHNAME, PatternPart.BASENAME)
     assert habits_of(("en/x", "fr/x")).partners(url("a/en")) == []
 
 
 def test_nothing_known_predicts_nothing():
-    assert Habits().partners(url("en/a")) == []
+    assert PatternCounts().partners(url("en/a")) == []
 
 
 def test_a_site_without_habits_stays_small_and_quick():

@@ -4,7 +4,7 @@ import pytest
 from small_site import EN, FR, images, page
 
 from bitrawl.mine.detectors import DigitDetector, ImageDetector, RareImages, density_threshold, digits
-from bitrawl.mine.evidence import Known
+from bitrawl.mine.evidence import KnownPairs
 from bitrawl.mine.site import condense, hashed
 
 
@@ -30,7 +30,7 @@ def illustrated(count=20):
 def test_a_rare_image_pairs_two_pages_and_the_logo_none():
     site = illustrated()
     assert hashed("logo.png") not in RareImages(site).worth
-    evidence = ImageDetector().propose(site, Known())
+    evidence = ImageDetector().propose(site, KnownPairs())
     assert evidence == {(2 * number, 2 * number + 1): 1.0 for number in range(20)}
 
 
@@ -52,9 +52,9 @@ def test_digit_sequences_count_in_their_order():
     site = condense(pages, [EN, FR])
     assert digits(site, (0, 1)) == 1.0
     assert digits(site, (0, 2)) < 0.5
-    assert DigitDetector().propose(site, Known())[0, 1] == 1.0
+    assert DigitDetector().propose(site, KnownPairs())[0, 1] == 1.0
 
 
 def test_one_or_two_numbers_say_nothing():
     pages = [page("http://s.test/1", EN, ["In 1957"]), page("http://s.test/2", FR, ["En 1957"])]
-    assert DigitDetector().propose(condense(pages, [EN, FR]), Known()) == {}
+    assert DigitDetector().propose(condense(pages, [EN, FR]), KnownPairs()) == {}

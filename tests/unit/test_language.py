@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from bitrawl.languages import parse_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.language import LONG, WINDOW, NgramLanguageIdentifier, NgramModel, chinese_script, sample
+from bitrawl.text.language import LONG, WINDOW, LanguageNgrams, NgramLanguageIdentifier, chinese_script, sample
 
 ENGLISH = "The committee will publish its report on the state of the rivers before the end of the year."
 FRENCH = "Le comité publiera son rapport sur l'état des rivières avant la fin de l'année."
@@ -169,7 +169,7 @@ def test_a_script_that_the_model_does_not_know_names_its_usual_language(
 
 
 def test_a_forgotten_language_gets_less_confidence_than_a_known_one():
-    model = NgramModel.load()
+    model = LanguageNgrams.load()
     forgetful = model._replace(prior=np.where(np.array(model.labels) == "fi", np.float32(-1e6), model.prior))
     finnish = ["Kirjasto avataan aamulla yhdeksältä ja suljetaan torstaisin vasta myöhään."]
     ((found, less),) = NgramLanguageIdentifier(forgetful).identify(finnish)

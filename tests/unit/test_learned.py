@@ -9,7 +9,7 @@ import pytest
 from bitrawl.errors import ConfigError
 from bitrawl.model import Alternate, AlternateSource, Language, Link, LinkKind, Page, Paragraph, Relevance
 from bitrawl.topic.learned import LearnedRelevance
-from bitrawl.topic.subject import LEAST_INHERITED, Subject, document
+from bitrawl.topic.subject import LEAST_INHERITED, TopicSubject, document
 from bitrawl.url import Url
 
 EN, FR, ZH, EU = (Language(code) for code in ("en", "fr", "zh", "eu"))
@@ -124,7 +124,7 @@ def test_a_crawl_that_is_all_about_the_subject_is_no_background():
 
 
 def test_a_fit_that_forgets_the_examples_is_dropped():
-    subject = Subject(EN)
+    subject = TopicSubject(EN)
     for i in range(9):
         subject.learn(document(text(WINE, EN, i), EN), relevant=True)
     wine = document(text(WINE, EN, 50), EN)

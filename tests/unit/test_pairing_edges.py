@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from small_site import EN, FR, alternate, articles, images, links, page
 
 from bitrawl.mine.detectors import UrlDetector
-from bitrawl.mine.evidence import Known
+from bitrawl.mine.evidence import KnownPairs
 from bitrawl.mine.pairing import Pairing, PairingSettings
 from bitrawl.mine.site import MAX_TEXT, condense
 from bitrawl.model import Language, Page, Sitemap
@@ -77,7 +77,7 @@ def test_a_thousand_pages_whose_addresses_differ_in_case_are_no_versions_of_each
 
     pages = [page(f"http://s.test/{name(n)}", (EN, FR)[n % 2], [f"text {n} of its own " * 10]) for n in range(1_000)]
     site = condense(pages, [EN, FR])
-    said = UrlDetector().propose(site, Known())
+    said = UrlDetector().propose(site, KnownPairs())
     assert len(said) < 50
     assert all(value < LIKELY for value in said.values())
     assert len(Pairing().pairs(pages, [EN, FR]).refusals) < 1_000

@@ -1,7 +1,7 @@
 import numpy as np
 from small_site import EN, FR, links, page
 
-from bitrawl.mine.evidence import Known, pair_key
+from bitrawl.mine.evidence import KnownPairs, pair_key
 from bitrawl.mine.parents import BridgeDetector, ParentDetector, Relatives, aligned_links
 from bitrawl.mine.site import condense
 from bitrawl.model import Language
@@ -23,7 +23,7 @@ CHILDREN = {(2 + n, 6 + n) for n in range(4)}
 
 def test_links_at_aligned_places_of_paired_parents_pair_their_targets():
     made = site()
-    known = Known({(0, 1): 1.0}, made)
+    known = KnownPairs({(0, 1): 1.0}, made)
     assert set(aligned_links(made, known, 0, 1)) == CHILDREN
     evidence = ParentDetector().propose(made, known)
     assert set(evidence) == CHILDREN
@@ -31,12 +31,12 @@ def test_links_at_aligned_places_of_paired_parents_pair_their_targets():
 
 
 def test_without_known_pairs_there_is_nothing_to_align():
-    assert ParentDetector().propose(site(), Known()) == {}
+    assert ParentDetector().propose(site(), KnownPairs()) == {}
 
 
 def test_relatives_are_shared_by_translations_only():
     made = site()
-    relatives = Relatives(made, Known(dict.fromkeys(CHILDREN, 1.0), made))
+    relatives = Relatives(made, KnownPairs(dict.fromkeys(CHILDREN, 1.0), made))
     assert relatives.similarities(np.array([pair_key((0, 1)), pair_key((2, 6))])).tolist() == [1.0, -1.0]
 
 
@@ -44,5 +44,5 @@ def test_two_pages_paired_with_the_same_third_are_bridged():
     german = Language("de")
     pages = [page(f"http://s.test/{n}", language, [str(n)]) for n, language in enumerate((EN, FR, german))]
     made = condense(pages, [EN, FR, german])
-    evidence = BridgeDetector().propose(made, Known({(0, 1): 1.0, (1, 2): 1.0}, made))
+    evidence = BridgeDetector().propose(made, KnownPairs({(0, 1): 1.0, (1, 2): 1.0}, made))
     assert evidence == {(0, 2): 0.5}

@@ -7,10 +7,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import tomli_w
 from kept_findings import Aligned, keep_findings
 
+import bitrawl
 from bitrawl.errors import StoreError
-from bitrawl.jobs.facts import PAIR_SAMPLES, SEGMENT_SAMPLES, gather, write_report
+from bitrawl.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES, gather, write_report
+from bitrawl.job.findings import Findings
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import SpreadSample
 from bitrawl.languages import language_name
 from bitrawl.mine.findings import RefusalReason as WhyNot
 from bitrawl.mine.findings import RefusedPair
@@ -34,9 +39,6 @@ from bitrawl.show.job_report import brief, render
 from bitrawl.show.plots import COLOURS, Series, histogram, lines
 from bitrawl.show.templating import new_environment
 from bitrawl.show.wording import METHODS, REFUSALS, SKIPS, duration, share
-from bitrawl.store.facts import SpreadSample
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
 HOSTILE = "\"'><script>alert(1)</script></style><img src=x onerror=alert(2)>\x00\u202e &amp; {0} {name} %s"
@@ -209,6 +211,27 @@ def test_hostile_text_stays_text(job: Job):
     assert not [name for name, _ in read.attributes if name.startswith("on")]
     assert "\x00" not in text
     assert "<script>alert(1)</script>" in "".join(read.text)
+
+
+def test_a_hostile_seed_and_the_name_of_a_hostile_language_stay_text(job: Job):
+    job.pages("en", 2)
+    url = address("xx", 1)
+    job.visit(url, Page(url, Language(HOSTILE)))
+    seeds = ["https://www.example.org/?<script>alert(3)</script>", f"javascript:{HOSTILE}"]
+    (job.folder / "job.toml").write_text(tomli_w.dumps({"langs": ["en", HOSTILE], "seeds": seeds}), "utf-8")
+    read = Reader(write_report(job.end()).read_text("utf-8"))
+    assert not read.tags & {"script", "img"}
+    assert not [value for name, value in read.attributes if name == "href" and value.startswith("javascript")]
+    assert "".join(read.text).count("<script>alert(1)</script>") >= 3, (
+        "the seed, the language asked for and the one found"
+    )
+
+
+def test_no_template_and_no_page_goes_round_the_escaping():
+    package = Path(bitrawl.__file__).parent
+    for path in (*(package / "show").rglob("*"), *(package / "web").rglob("*")):
+        if path.suffix in {".py", ".html", ".svg", ".css"}:
+            assert not re.search(r"\|\s*safe\b|\bMarkup\(|autoescape (false|off)", path.read_text("utf-8")), path
 
 
 def test_only_web_addresses_are_linked(good: Path):

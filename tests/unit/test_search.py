@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bitrawl.mine.align_evidence import Cut, Document, Text
-from bitrawl.mine.align_search import CELLS, LARGE, Parts, Passed, Pieces, batches
+from bitrawl.mine.align_search import CELLS, LARGE, DocumentParts, Passed, Pieces, batches
 from bitrawl.mine.beads import Lattices, Posteriors
 from bitrawl.mine.lexical_aligner import Knowledge, LexicalAligner, _frozen
 from bitrawl.model import Language
@@ -51,7 +51,7 @@ def test_batches_have_every_piece_once_and_stay_small():
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 48, 49, 1000])
 def test_the_parts_of_a_document_follow_each_other(size):
     documents = Pieces(np.array([7]), Cut(np.array([100]), np.array([size])), Cut(np.array([50]), np.array([2 * size])))
-    parts = Parts.of(documents, {0: np.linspace(0, 2 * size, size + 1)})
+    parts = DocumentParts.of(documents, {0: np.linspace(0, 2 * size, size + 1)})
     first, last = (parts.pieces.a.first + core - 100 for core in parts.core)
     assert first[0] == 0
     assert last[-1] == size

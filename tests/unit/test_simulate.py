@@ -17,14 +17,14 @@ from bitrawl.simulation.trial import (
     CountingFetcher,
     Replayed,
     ReplayLedger,
-    Run,
+    ReplayRun,
     Stop,
     Truth,
     in_order,
     read_pairs,
     run_trial,
 )
-from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 
@@ -45,8 +45,8 @@ def kept(names: str) -> tuple[Url | None, ...]:
     return tuple(None if name == "." else url(name) for name in names)
 
 
-def run(names: str, **more: object) -> Run:
-    return Run("some", kept(names), {}, **more)
+def run(names: str, **more: object) -> ReplayRun:
+    return ReplayRun("some", kept(names), {}, **more)
 
 
 @pytest.mark.parametrize(

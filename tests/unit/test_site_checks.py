@@ -9,7 +9,7 @@ from bitrawl.discover.paper_check import PaperSiteCheck
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, is_thin
 from bitrawl.discover.suggestions import SiteJudges, counterparts, folder_of
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
-from bitrawl.jobs.site_checks import SiteChecks
+from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import (
     Alternate,
     AlternateSource,

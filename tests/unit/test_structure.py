@@ -2,7 +2,7 @@ import pytest
 from small_site import EN, FR, articles, page
 
 from bitrawl.mine.detectors import StructureDetector, comparable, letter_of, measures, selected, similarity
-from bitrawl.mine.evidence import Known
+from bitrawl.mine.evidence import KnownPairs
 from bitrawl.mine.site import condense
 from bitrawl.model import Method
 
@@ -40,4 +40,4 @@ def test_similarity_has_three_classes(value, letter):
 
 def test_pages_with_a_very_common_structure_are_not_proposed():
     pages = [page(f"http://s.test/{n}", EN if n % 2 else FR, ["x" * 30] * 5) for n in range(60)]
-    assert StructureDetector().propose(condense(pages, [EN, FR]), Known()) == {}
+    assert StructureDetector().propose(condense(pages, [EN, FR]), KnownPairs()) == {}

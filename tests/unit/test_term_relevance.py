@@ -4,7 +4,7 @@ import pytest
 
 from bitrawl.model import Language, Metadata, Page, Paragraph
 from bitrawl.topic.term_list import Term, TermList
-from bitrawl.topic.term_relevance import Place, TermRelevance, TermThresholds
+from bitrawl.topic.term_relevance import TermPlace, TermRelevance, TermThresholds
 from bitrawl.url import Url
 
 EN, FR = Language("en"), Language("fr")
@@ -32,8 +32,8 @@ def test_each_place_has_its_weight():
     (relevance,) = MODEL.judge([one])
     assert relevance.weight == 10 * 50 + 4 * 30 + 2 * (10 + 30) + 2 * 30
     counts = {(one.term.text, one.place): (one.count, one.weight) for one in MODEL.explained(one).counts}
-    assert counts[("forest", Place.TEXT)] == (2, 60.0)
-    assert counts[("acid rain", Place.TITLE)] == (1, 500.0)
+    assert counts[("forest", TermPlace.TEXT)] == (2, 60.0)
+    assert counts[("acid rain", TermPlace.TITLE)] == (1, 500.0)
 
 
 def test_distinct_terms_are_those_of_the_main_content():

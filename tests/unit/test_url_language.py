@@ -1,5 +1,4 @@
 import time
-from importlib import resources
 
 import numpy as np
 import pytest
@@ -7,6 +6,7 @@ from typer.testing import CliRunner
 
 from bitrawl.cli.urls import app as urls_app
 from bitrawl.languages import same_language
+from bitrawl.model_files import model_file
 from bitrawl.url import Url
 from bitrawl.urls.language_evidence import UrlReader
 from bitrawl.urls.language_model import REMEMBERED, LinearUrlLanguageModel, UrlLanguageData, language_by_rules
@@ -156,7 +156,7 @@ def test_more_hosts_than_are_remembered_are_still_answered(model):
 
 
 def test_training_and_running_see_the_same_evidence(model):
-    training = pytest.importorskip("bitrawl.training.url_language")
+    training = pytest.importorskip("lab.train.url_language")
     data = UrlLanguageData.load()
     reader = UrlReader(data.languages, data.countries, data.stopped, data.codelike)
     batch = [Url.parse(url) for url, _ in rows(MARKED + TOLD)]
@@ -168,7 +168,7 @@ def test_training_and_running_see_the_same_evidence(model):
 
 
 def test_the_model_loads_quickly_and_is_small():
-    file = resources.files("bitrawl.urls") / "models" / "url-language.npz"
+    file = model_file("url-language.npz")
     assert len(file.read_bytes()) < 5e6
     took = []
     for _ in range(5):

@@ -4,7 +4,7 @@ import pytest
 from small_site import EN, FR, page
 
 from bitrawl.mine.detectors import UrlDetector, by_replacements
-from bitrawl.mine.evidence import Known, page_numbers
+from bitrawl.mine.evidence import KnownPairs, page_numbers
 from bitrawl.mine.site import condense
 from bitrawl.model import Language
 from bitrawl.url import Url
@@ -22,16 +22,16 @@ def site_of(*urls):
 def said(site, known=None):
     """By the URLs of its two pages, what is said for each pair."""
     urls = [summary.url for summary in site.summaries]
-    found = UrlDetector().propose(site, Known(known, site))
+    found = UrlDetector().propose(site, KnownPairs(known, site))
     return {frozenset((urls[a], urls[b])): value for (a, b), value in found.items()}
 
 
 def test_a_language_mark_says_much_and_one_pair_without_a_mark_shows_no_habit():
     propose = UrlDetector().propose
-    both = propose(site_of(("http://s.test/en/x", EN), ("http://s.test/fr/x", FR)), Known())
-    one = propose(site_of(("http://s.test/x", EN), ("http://s.test/fr/x", FR)), Known())
-    none = propose(site_of(("http://s.test/x.html", EN), ("http://s.test/x.php", FR)), Known())
-    other = propose(site_of(("http://s.test/harbour.html", EN), ("http://s.test/museum.html", FR)), Known())
+    both = propose(site_of(("http://s.test/en/x", EN), ("http://s.test/fr/x", FR)), KnownPairs())
+    one = propose(site_of(("http://s.test/x", EN), ("http://s.test/fr/x", FR)), KnownPairs())
+    none = propose(site_of(("http://s.test/x.html", EN), ("http://s.test/x.php", FR)), KnownPairs())
+    other = propose(site_of(("http://s.test/harbour.html", EN), ("http://s.test/museum.html", FR)), KnownPairs())
     assert both[0, 1] >= one[0, 1] > 0.9
     assert len(none) == len(other) == 0
 
@@ -99,9 +99,9 @@ def test_a_pattern_leads_from_one_address_to_the_other():
 def test_the_users_replacement_is_certain():
     site = site_of(("http://s.test/uk/x", EN), ("http://s.test/q/x", FR))
     assert by_replacements(site, [("/uk/", "/q/")]) == {(0, 1): 1.0}
-    assert UrlDetector([("/uk/", "/q/")]).propose(site, Known()) == {(0, 1): 1.0}
+    assert UrlDetector([("/uk/", "/q/")]).propose(site, KnownPairs()) == {(0, 1): 1.0}
 
 
 def test_a_page_in_the_wrong_language_is_known_by_its_address():
     site = site_of(("http://s.test/en/x", EN), ("http://s.test/fr/x", EN))
-    assert UrlDetector().versions(site, Known()) == {page_numbers(0, 1)}
+    assert UrlDetector().versions(site, KnownPairs()) == {page_numbers(0, 1)}

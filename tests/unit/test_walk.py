@@ -6,7 +6,6 @@ from itertools import permutations
 
 import pytest
 
-from bitrawl.assemble.discovery import walk as new_walk
 from bitrawl.config import Walk as Strategy
 from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
@@ -15,8 +14,9 @@ from bitrawl.discover.barbosa import BackAndForth
 from bitrawl.discover.cocitation import PRIOR, CandidateValue
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.verdict import Answer, SiteVerdict
-from bitrawl.discover.walk import MOST_PAGES, Walk, gather
-from bitrawl.discover.walk_plan import Candidate, Citations, LinkWords, NaiveBayes, Neighbourhood
+from bitrawl.discover.walk import MOST_PAGES, DiscoveryWalk, gather
+from bitrawl.discover.walk_plan import Citations, NaiveBayes, Neighbourhood, PlacedLinkWords, SiteCandidate
+from bitrawl.job.crawl_wiring import walk as new_walk
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Skip, Stage, Visit
 from bitrawl.simulation.replay import ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
@@ -33,7 +33,9 @@ def link(url: str, anchor: str = "", context: str = "", kind: LinkKind = LinkKin
 
 
 def test_words_keep_their_place_are_stemmed_and_stop_words_are_out():
-    words = LinkWords([EN, FR]).of(link("http://www.hotel.es/links/page.php", "The hotels of Lyon", "and the hotels"))
+    words = PlacedLinkWords([EN, FR]).of(
+        link("http://www.hotel.es/links/page.php", "The hotels of Lyon", "and the hotels")
+    )
     assert {"host:hotel", "host:es", "url:links", "anchor:hotel", "around:hotel"} <= words
     assert not {"anchor:the", "around:and", "anchor:of", "host:www"} & words
 
@@ -89,9 +91,9 @@ def test_what_a_hub_yielded_is_counted_once_whatever_comes_first():
     assert citations.neighbours("a.org") == {"a.org", "b.org"}
 
 
-def judged(host: str, answer: Answer) -> Candidate:
+def judged(host: str, answer: Answer) -> SiteCandidate:
     entry = link(f"http://{host}/")
-    return Candidate(host, entry, frozenset(), verdict=SiteVerdict(host, answer))
+    return SiteCandidate(host, entry, frozenset(), verdict=SiteVerdict(host, answer))
 
 
 def valued(*, hubs_tell: bool) -> CandidateValue:
@@ -113,7 +115,7 @@ def valued(*, hubs_tell: bool) -> CandidateValue:
 def test_a_site_cited_with_bilingual_sites_is_worth_more():
     value = valued(hubs_tell=True)
     new, other = value.probabilities(
-        [Candidate(h, link(f"http://{h}/"), frozenset()) for h in ("new.org", "other.org")]
+        [SiteCandidate(h, link(f"http://{h}/"), frozenset()) for h in ("new.org", "other.org")]
     )
     assert new > 3 * other
 
@@ -217,7 +219,7 @@ def links_of(pages: dict[str, tuple[str, list[str]] | Skip]) -> list[tuple[str, 
     ]
 
 
-def crawl_of(walk: Walk, web: PagesOfWords, seeds: list[str], downloads: int | None = None) -> Crawl:
+def crawl_of(walk: DiscoveryWalk, web: PagesOfWords, seeds: list[str], downloads: int | None = None) -> Crawl:
     clock, sites = ReplayClock(), Sites()
     urls = [Url.parse(raw) for raw in seeds]
     crawl = Crawl(
@@ -241,7 +243,7 @@ def walked(
     *,
     source: LinkTable | None = None,
     downloads: int | None = None,
-) -> tuple[Walk, PagesOfWords]:
+) -> tuple[DiscoveryWalk, PagesOfWords]:
     walk, web = new_walk(strategy, [EN, FR], source, MarkedCheck), PagesOfWords(pages)
     crawl = crawl_of(walk, web, seeds, downloads)
     asyncio.run(crawl.run())
@@ -377,8 +379,8 @@ def test_a_walk_that_is_told_its_visits_again_knows_what_it_knew():
 
 def test_both_classifiers_are_learned_again_and_again_and_reorder_the_queues():
     pages = small_web()
-    near = Neighbourhood(LinkWords([EN, FR]), LinkTable(links_of(pages)))
-    walk = Walk(near, BackAndForth(near, classifiers=True, learn_every=10), MarkedCheck)
+    near = Neighbourhood(PlacedLinkWords([EN, FR]), LinkTable(links_of(pages)))
+    walk = DiscoveryWalk(near, BackAndForth(near, classifiers=True, learn_every=10), MarkedCheck)
     asyncio.run(crawl_of(walk, PagesOfWords(pages), ["http://good0.org/"]).run())
     learned = walk.plan.learned(3)
     assert learned["Back"][0].word == "host:hub"
@@ -387,7 +389,7 @@ def test_both_classifiers_are_learned_again_and_again_and_reorder_the_queues():
 
 
 def test_a_name_that_only_a_graph_knows_is_tried_with_www_too():
-    near = Neighbourhood(LinkWords([EN, FR]), LinkTable([("http://hub.org/", "http://a.org/")]))
+    near = Neighbourhood(PlacedLinkWords([EN, FR]), LinkTable([("http://hub.org/", "http://a.org/")]))
     assert near.expand("hub.org")
     assert near.candidates["a.org"].guessed
     pages: dict[str, tuple[str, list[str]] | Skip] = {
@@ -401,7 +403,7 @@ def test_a_name_that_only_a_graph_knows_is_tried_with_www_too():
     assert "www.a.org" in {one.site for one in walk.found}
 
 
-def failed_guess(linked: str, *, late: bool) -> tuple[Walk, PagesOfWords]:
+def failed_guess(linked: str, *, late: bool) -> tuple[DiscoveryWalk, PagesOfWords]:
     """A graph names a.org, whose home page is not there. A page links to another address, read before or after that is known."""
     links = [linked, "http://a.org/two"]
     pages: dict[str, tuple[str, list[str]] | Skip] = {

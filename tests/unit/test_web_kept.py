@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import BitrawlError
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.folder import JobFolder
 from bitrawl.web.kept import KeptFiles
 
 

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import log, summarise
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Reason, Relevance, Skip, Stage, Visit
-from bitrawl.store.facts import log, summarise
-from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 from bitrawl.web import live
 from bitrawl.web.live import Live, Sampler

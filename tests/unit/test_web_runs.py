@@ -11,7 +11,7 @@ from bitrawl.cluster.parts import Done, Figures, PartState, SiteOutcome, mark_do
 from bitrawl.cluster.places import place
 from bitrawl.config import Job
 from bitrawl.facts import State
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.folder import JobFolder
 from bitrawl.web.app import application
 from bitrawl.web.runs import SILENT, figures_of_run, is_run, state_of_run
 from bitrawl.web.serving import Serving, server_of

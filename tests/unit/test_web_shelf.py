@@ -6,7 +6,7 @@ from bitrawl.errors import ConfigError, StoreError
 from bitrawl.web import intent as intents
 from bitrawl.web import settings as web_settings
 from bitrawl.web.intent import Command, Intent, Process, Verb, Wish
-from bitrawl.web.settings import Settings, User
+from bitrawl.web.settings import SINGLE_USER, Settings, User
 from bitrawl.web.shelf import Shelf
 
 ANNA, BEN, ADMIN = User("anna"), User("ben"), User("root", admin=True)
@@ -68,7 +68,7 @@ def test_a_job_of_the_command_line_belongs_to_the_single_user_and_to_admins(tmp_
     (tmp_path / "example").mkdir()
     (tmp_path / "example/job.toml").write_text("")
     shelf = Shelf(tmp_path)
-    assert shelf.find("example", Settings().single_user()) is not None
+    assert shelf.find("example", User(SINGLE_USER, admin=True)) is not None
     assert shelf.find("example", ADMIN) is not None
     assert shelf.find("example", ANNA) is None
 
@@ -158,7 +158,6 @@ def test_settings_are_read_with_their_defaults(tmp_path: Path):
     assert read.limits.running == 9
     assert read.limits.user_running == 2
     assert not read.users["anna"].admin
-    assert read.single_user() is None
     assert read.job == {"fetch": {"contact": "x@y.z"}}
 
 

@@ -9,9 +9,9 @@ from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.errors import ChildError, ConfigError, RefusedError
 from bitrawl.facts import State
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.store.database import locked
-from bitrawl.store.ledger import Ledger
+from bitrawl.job.database import locked
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
 from bitrawl.web.intent import Command, Prepared, Process, Verb, Wish
 from bitrawl.web.processes import LOG, last_lines
 from bitrawl.web.settings import LimitsSection, Settings, User

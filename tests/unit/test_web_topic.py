@@ -5,16 +5,15 @@ import pytest
 
 from bitrawl.errors import WikiError
 from bitrawl.facts import State
-from bitrawl.jobs.bootstrap_outcome import BilingualSite, Notes, Progress, Step, Summary
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.bootstrap import BilingualSite, Notes, Progress, Step, Summary
+from bitrawl.job.folder import JobFolder
 from bitrawl.show.diagnosis import Diagnosis, Point
+from bitrawl.web.actions import ShownJob, shown
 from bitrawl.web.pages.job import _told_topic, _without_place
-from bitrawl.web.pages.shown import ShownJob, shown
 from bitrawl.web.pages.topic import ShownTopic, shown_topic
-from bitrawl.web.said import quoted
 from bitrawl.web.shelf import ShelvedJob
 from bitrawl.web.state import JobState
-from bitrawl.web.words import catalogues
+from bitrawl.web.words import catalogues, quoted
 
 WORDS = catalogues()
 PLENTY = Summary(

@@ -10,10 +10,9 @@ import pytest
 from babel.messages.pofile import read_po
 from starlette.testclient import TestClient
 
-from bitrawl.config import Strategy
 from bitrawl.crawl.ending import crawl_end
 from bitrawl.discover import site_check
-from bitrawl.discover.suggestions import Method as Suggestion
+from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
 from bitrawl.facts import Doing, State, Step
@@ -21,21 +20,19 @@ from bitrawl.mine.judging import Flag
 from bitrawl.model import Method, Reason
 from bitrawl.show.plots import Bar, bars
 from bitrawl.topic.wiki_topic import Exclusion
-from bitrawl.web import names
+from bitrawl.web import words
 from bitrawl.web.app import application
-from bitrawl.web.language_input import typed_languages
 from bitrawl.web.live import Live
 from bitrawl.web.pages.job import STEPS, _step, _told
 from bitrawl.web.pages.shown import written
 from bitrawl.web.pages.topic import EXCLUSIONS
-from bitrawl.web.said import error_said, quoted, said
 from bitrawl.web.serving import Serving, server_of
 from bitrawl.web.state import JobState
-from bitrawl.web.words import SOURCE, Words, catalogues, names_in, preferred
+from bitrawl.web.words import SOURCE, Words, catalogues, error_said, names_in, preferred, quoted, said, typed_languages
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "src/bitrawl/web"
-TOOL = runpy.run_path(str(ROOT / "tools/messages.py"))
+TOOL = runpy.run_path(str(ROOT / "lab/tools/messages.py"))
 OURS = catalogues()
 TRANSLATIONS = sorted(set(OURS) - {SOURCE})
 BASQUE = """
@@ -63,14 +60,16 @@ def test_the_interface_speaks_french_spanish_and_chinese():
 
 
 def test_the_list_of_messages_is_what_templates_and_code_say(template):
-    assert (WEB / "catalogues/messages.pot").read_bytes() == TOOL["written"](template), "run: python tools/messages.py"
+    assert (WEB / "catalogues/messages.pot").read_bytes() == TOOL["written"](template), (
+        "run: python -m lab.tools.messages"
+    )
 
 
 @pytest.mark.parametrize("code", TRANSLATIONS)
 def test_a_catalogue_translates_every_message(code: str, template):
     path = WEB / "catalogues" / f"{code}.po"
     catalogue = TOOL["translated"](path, template)
-    assert path.read_bytes() == TOOL["written"](catalogue), "run: python tools/messages.py"
+    assert path.read_bytes() == TOOL["written"](catalogue), "run: python -m lab.tools.messages"
     assert not TOOL["missing"](catalogue)
 
 
@@ -115,13 +114,12 @@ def test_a_template_has_no_text_of_its_own(path: Path):
 @pytest.mark.parametrize(
     ("table", "codes"),
     [
-        (names.METHODS, Method),
-        (names.REASONS, Reason),
-        (names.FLAGS, Flag),
-        (names.ANSWERS, Answer),
-        (names.STRATEGIES, Strategy),
+        (words.METHODS, Method),
+        (words.REASONS, Reason),
+        (words.FLAGS, Flag),
+        (words.ANSWERS, Answer),
         (STEPS, Step),
-        (names.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
+        (words.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
         (EXCLUSIONS, Exclusion),
     ],
 )

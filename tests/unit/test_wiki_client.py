@@ -8,7 +8,7 @@ import pytest
 
 from bitrawl.errors import WikiError
 from bitrawl.model import Capture, Link, Reason, Skip, Stage
-from bitrawl.topic.wiki_api import ATTEMPTS, ApiWiki, KeptAnswers, RefusedError, WikiClient
+from bitrawl.topic.wiki_api import ATTEMPTS, ApiWiki, KeptAnswers, WikiClient, WikiRefusedError
 from bitrawl.url import Url
 
 API = Url.parse("https://wiki.test/w/api.php")
@@ -101,7 +101,7 @@ async def test_a_wait_of_hours_is_not_waited(tmp_path: Path):
 async def test_what_was_answered_is_not_asked_again_and_an_error_is_not_kept(tmp_path: Path):
     refused = {"error": {"code": "badvalue", "info": "Unrecognized value"}}
     asking, script, _ = client(tmp_path, refused, titles("A"))
-    with pytest.raises(RefusedError, match="Unrecognized value"):
+    with pytest.raises(WikiRefusedError, match="Unrecognized value"):
         await asking.ask({"list": "x"})
     for _ in range(3):
         assert (await asking.ask({"list": "x"})).pages[0].title == "A"

@@ -27,7 +27,7 @@ from bitrawl.errors import ConfigError
 from bitrawl.show.wording import counted
 
 if TYPE_CHECKING:
-    from bitrawl.cluster.dask import DaskExecutor
+    from bitrawl.cluster.executor import DaskExecutor
 
 MANY = "Many sites"
 LOCAL = "local"
@@ -127,7 +127,7 @@ def _executor(many: Many, *, quiet: bool) -> Iterator[tuple[Executor, int]]:
 
 
 def _dask(many: Many, *, quiet: bool) -> tuple[Executor, int]:
-    from bitrawl.cluster.dask import DaskExecutor  # noqa: PLC0415 - an extra
+    from bitrawl.cluster.executor import DaskExecutor  # noqa: PLC0415 - an extra
 
     if many.cluster == LOCAL:
         executor = DaskExecutor(mine_bundle, workers=many.workers or 2)

@@ -11,7 +11,7 @@ from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cluster.partition import MOST_GROUPS, Grouping, Share
 from bitrawl.cluster.partition import partition as split
 from bitrawl.discover.site_lists import read_sites
-from bitrawl.store.replay import warc_files
+from bitrawl.job.archived_web import warc_files
 from bitrawl.url import Url
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)

@@ -11,12 +11,12 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from bitrawl.assemble.crawling import Parts
 from bitrawl.cli.console import duration, err, size
 from bitrawl.cli.status import found
 from bitrawl.facts import Doing, LanguagePair
-from bitrawl.jobs.facts import found_so_far
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job.facts import found_so_far
+from bitrawl.job.folder import JobFolder
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
 from bitrawl.show.wording import counted
 

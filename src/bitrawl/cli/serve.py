@@ -13,7 +13,7 @@ from bitrawl.errors import ConfigError
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
-NEEDED = ("starlette", "jinja2", "uvicorn", "multipart", "babel")
+NEEDED = ("starlette", "jinja2", "uvicorn", "multipart", "babel", "psutil")
 
 
 @app.command(cls=HelpfulCommand)

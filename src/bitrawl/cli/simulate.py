@@ -14,15 +14,16 @@ from rich.table import Table
 from bitrawl.cli.console import err
 from bitrawl.cli.console import out as console
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.config import FOCUSED, UNFOCUSED, Strategy, Walk, seeds_from
+from bitrawl.config import FOCUSED, UNFOCUSED, Walk, seeds_from
+from bitrawl.config.choices import strategy_names
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.graphs import open_backlinks
+from bitrawl.job.site_search import open_backlinks
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
 from bitrawl.simulation.discovery import MOST_DOWNLOADS, WALKS, Search, table, walk_trials
 from bitrawl.simulation.discovery import write as write_walks
 from bitrawl.simulation.measure import SiteTrials
-from bitrawl.simulation.replay import Replay, Settings, opened_replay
+from bitrawl.simulation.replay import Replay, ReplaySettings, opened_replay
 from bitrawl.simulation.results import MEASURES, cells, headline, missing_languages, remarks, write
 from bitrawl.simulation.trial import Truth, UrlPair, in_order, read_pairs, write_pairs
 from bitrawl.url import Url
@@ -119,7 +120,7 @@ def simulate(  # noqa: PLR0913 (flags)
         asyncio.run(_discover(archives, search, _walks(strategies), backlinks or [], cache=cache, out=out, quiet=quiet))
         return
     _refuse("needs --discover", {"--backlinks": backlinks, "--max-downloads": max_downloads})
-    settings = Settings(
+    settings = ReplaySettings(
         languages=_languages(langs),
         strategies=_strategies(strategies),
         alternates=not ignore_alternates,
@@ -142,7 +143,7 @@ def simulate(  # noqa: PLR0913 (flags)
 
 
 async def _trials(
-    replay: Replay, settings: Settings, truth: Path | None, seeds: list[Url], *, out: Path | None, quiet: bool
+    replay: Replay, settings: ReplaySettings, truth: Path | None, seeds: list[Url], *, out: Path | None, quiet: bool
 ) -> list[SiteTrials]:
     with err.status("", spinner="line") as status:
         if quiet:
@@ -260,15 +261,16 @@ def _languages(raw: str) -> tuple[Language, ...]:
     return languages
 
 
-def _strategies(raw: str) -> tuple[Strategy, ...]:
+def _strategies(raw: str) -> tuple[str, ...]:
     if raw.strip() == "all":
         return UNFOCUSED
-    names = dict.fromkeys(name.strip() for name in raw.split(","))
+    names = tuple(dict.fromkeys(name.strip() for name in raw.split(",")))
+    known = [name for name in strategy_names() if name not in FOCUSED]
     for name in names:
-        if name not in UNFOCUSED:
+        if name not in known:
             why = "needs a topic and cannot be simulated" if name in FOCUSED else "is not a strategy"
-            raise ConfigError(f"{name!r} {why}; choose from {', '.join(UNFOCUSED)}")
-    return tuple(map(Strategy, names))
+            raise ConfigError(f"{name!r} {why}; choose from {', '.join(known)}")
+    return names
 
 
 def _walks(raw: str) -> tuple[Walk, ...]:

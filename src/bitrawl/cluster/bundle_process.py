@@ -6,29 +6,27 @@ since a full disk must not turn one failure into another.
 """
 
 import asyncio
-import os
 import sys
-import threading
 import traceback
 from pathlib import Path
 
 import msgspec
 
 from bitrawl import files
-from bitrawl.assemble.crawling import Parts
 from bitrawl.cluster.bundles import Bundle, BundledSite
 from bitrawl.cluster.parts import Done, Figures, PartState, SiteOutcome
 from bitrawl.config import Job
 from bitrawl.crawl.ending import seed_skips
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError
 from bitrawl.facts import JobFacts
-from bitrawl.jobs.facts import status
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.mining import mine
-from bitrawl.jobs.shards import SHARD, write_shards
+from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job.export import SHARD, write_shards
+from bitrawl.job.facts import status
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import log, site_counts
+from bitrawl.job.mining import mine
 from bitrawl.model import Skip
-from bitrawl.store.facts import log, site_counts
-from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
 JOB, PROGRESS, OUTCOME = "job", "progress.json", "outcome.json"
@@ -45,8 +43,7 @@ class Work(msgspec.Struct, frozen=True):
     bundle: Bundle
 
 
-def main(lifeline: int) -> None:
-    threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
+def main() -> None:
     work = msgspec.json.decode(sys.stdin.buffer.read(), type=Work)
     try:
         asyncio.run(_mine(work))
@@ -69,11 +66,6 @@ def _machine_fault(error: Exception, folder: Path) -> BitrawlError | None:
         return None
     fault = files.write_fault(folder, error)
     return fault if isinstance(fault, DiskFullError) else ChildError(f"the machine refused something: {error}")
-
-
-def _die_with_parent(lifeline: int) -> None:
-    os.read(lifeline, 1)  # Nobody writes to it: it ends when the parent does, however that dies.
-    os._exit(1)
 
 
 async def _mine(work: Work) -> None:

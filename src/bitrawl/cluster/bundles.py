@@ -15,14 +15,14 @@ from secrets import token_hex
 
 import msgspec
 
-from bitrawl.assemble.fetching import fetch_settings
 from bitrawl.cluster.places import Place
 from bitrawl.config import Job
 from bitrawl.crawl.connections import Routes
 from bitrawl.crawl.scope import Sites
 from bitrawl.errors import ConfigError, DamagedError, StoreError
 from bitrawl.files import NO_JSON
-from bitrawl.store.replay import warc_files
+from bitrawl.job.archived_web import warc_files
+from bitrawl.job.fetching import fetch_settings
 from bitrawl.url import Url
 
 BUNDLES = "bundles.jsonl"

@@ -10,16 +10,11 @@ from bitrawl.cluster.checkpoint import check_checkpoint
 from bitrawl.cluster.parts import CHECKPOINTS, DONE, PARTS, PartState, checkpoint, done, part
 from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.errors import StoreError
-from bitrawl.jobs.checking import Checked, Condition, check, check_corpus
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.checking import Checked, Condition, check, check_corpus
+from bitrawl.job.folder import JobFolder
 from bitrawl.show.wording import counted
 
 _AGAIN = "Run the same command again: its sites are mined again, and the others are left as they are."
-
-
-def holds_run(address: str) -> bool:
-    """Whether there is a run over many sites, damaged or not."""
-    return (place(address) / BUNDLES).read() is not None
 
 
 def check_run(address: str, *, repair: bool = False) -> Iterator[Checked]:

@@ -20,9 +20,9 @@ import zstandard
 from bitrawl.cluster.places import Place
 from bitrawl.errors import DamagedError, StoreError
 from bitrawl.files import NO_JSON, checked, replacing_folder, with_sum, write_fault
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.store.archive import archive_files, complete_end
-from bitrawl.store.database import back_up
+from bitrawl.job.archive import archive_files, complete_end
+from bitrawl.job.database import back_up
+from bitrawl.job.folder import JobFolder
 
 VERSION = 1
 SHORTEST_REST = 60.0  # seconds between two checkpoints: so much work may be lost; judgement

@@ -11,10 +11,10 @@ from bitrawl import files
 from bitrawl.cluster.bundles import BUNDLES
 from bitrawl.cluster.parts import PARTS, PartState, SiteOutcome, done, finished_jobs
 from bitrawl.cluster.places import LocalPlace, Place, place
-from bitrawl.corpus.merge_facts import MergeFacts
+from bitrawl.corpus.facts import MergeFacts
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.merging import merge
-from bitrawl.jobs.shards import SHARD
+from bitrawl.job.export import SHARD
+from bitrawl.job.merging import merge
 
 MERGED = "merged"
 """The folder of the merged corpus, in the run's own place."""

@@ -7,24 +7,18 @@ itself three times is for the caller to halve. If it was killed, or if the machi
 """
 
 import hashlib
-import io
 import logging
 import os
-import signal
 import subprocess
-import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
 from bitrawl import files
-from bitrawl.child import cause
 from bitrawl.cluster.bundle_process import BROKEN, FAULT, FULL, JOB, OUTCOME, PROGRESS, Work
 from bitrawl.cluster.bundles import Bundle
 from bitrawl.cluster.checkpoint import Checkpoints, restore
@@ -43,17 +37,14 @@ from bitrawl.cluster.parts import (
 from bitrawl.cluster.places import Place, place
 from bitrawl.config import Job
 from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.folder import JobFolder
+from bitrawl.process import Death, Running
 
 ATTEMPTS = 3  # a process may die for reasons of its machine, such as too little memory; judgement
-# What a fault in a program brings about. Every other signal comes from outside, as does a bus error: the disk below a
-# file that is in memory was full, or is broken.
-OWN_SIGNALS = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGSYS, signal.SIGTRAP})
 LOOK_EVERY = 0.5  # seconds between two looks at the process, and at whether it is still wanted; judgement
 LOCK_PATIENCE = 30.0  # seconds for a killed process to let go of its folder; judgement
 DELIVERY_PAUSES = (2.0, 10.0, 60.0)  # seconds before a store that did not answer is tried again; judgement
 LOG = "run.log"
-SAID = 4000  # the last bytes that a process said, for its log and for the reason; judgement
 
 _log = logging.getLogger(__name__)
 
@@ -167,28 +158,27 @@ def _run(order: Order, folder: Path, out: Place, wanted: Wanted) -> Died | Fault
     _wait_for_lock(JobFolder(folder / JOB))
     _take_up(JobFolder(folder / JOB), checkpoint(out, order.bundle.name))
     work = Work(str(folder), _job_of(order), order.bundle)
-    said = bytearray()
-    with _process(folder, msgspec.json.encode(work), said) as process:
-        status = _watched(process, order.bundle.name, folder, out, wanted)
-    return _end(status, bytes(said), folder)
+    with Running.start(Work.__module__) as process:
+        process.give(msgspec.json.encode(work))
+        _watch(process, order.bundle.name, folder, out, wanted)
+    return _end(process.end(), folder)
 
 
-def _end(status: int, said: bytes, folder: Path) -> Died | Fault:
+def _end(death: Death, folder: Path) -> Died | Fault:
     """What the exit status of a process and its last words mean."""
-    if said:
+    if death.words:
         with suppress(OSError):  # for people; a full disk has no room for it
-            (folder / LOG).write_bytes(said)
-    last = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
-    reason = f"{cause(status)}{f': {last[:300]}' if last else ''}"
-    if status == FULL:
-        raise DiskFullError(last)
-    if status == FAULT:
-        raise StoreError(last or f"the process in {folder} had a fault")
-    if status in (0, BROKEN) or -status in OWN_SIGNALS:
+            (folder / LOG).write_text(death.words, encoding="utf-8")
+    reason = f"{death.cause}{f': {death.last_line[:300]}' if death.last_line else ''}"
+    if death.status == FULL:
+        raise DiskFullError(death.last_line)
+    if death.status == FAULT:
+        raise StoreError(death.last_line or f"the process in {folder} had a fault")
+    if death.status < 0 and death.from_outside:
+        return Fault(f"its process was {reason}; check how much memory is free", killed=True)
+    if death.status in (0, BROKEN) or death.status < 0:
         return Died(reason)
-    if status > 0:
-        raise ChildError(f"the process in {folder} could not begin ({reason})")
-    return Fault(f"its process was {reason}; check how much memory is free", killed=True)
+    raise ChildError(f"the process in {folder} could not begin ({reason})")
 
 
 def _take_up(job: JobFolder, saved: Place) -> None:
@@ -237,66 +227,14 @@ def _wait_for_lock(job: JobFolder) -> None:
         time.sleep(0.05)
 
 
-@contextmanager
-def _process(folder: Path, work: bytes, said: bytearray) -> Iterator["subprocess.Popen[bytes]"]:
-    """In a session of its own, with a lifeline: a pipe that closes when we die. Ended when the block is left.
-
-    Its last words are in `said` then. They come through a pipe: a file could be on the disk whose end they tell.
-    """
-    lifeline, held = os.pipe()
-    code = f"import sys; sys.path[:] = {sys.path!r}; from bitrawl.cluster.bundle_process import main; main({lifeline})"
-    try:
-        process = subprocess.Popen(  # noqa: S603 - our own code
-            [sys.executable, "-c", code],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=(lifeline,),
-            start_new_session=True,
-        )
-    except OSError as error:
-        os.close(held)
-        raise ChildError(f"no process can be started for {folder}: {error}") from error
-    finally:
-        os.close(lifeline)
-    listening = threading.Thread(target=_listen, args=(process.stdout or io.BytesIO(), said), daemon=True)
-    listening.start()
-    try:
-        _hand_over(process, work)
-        yield process
-    finally:
-        os.close(held)  # It ends itself, and its own children after it.
-        process.wait()
-        listening.join()
-
-
-def _listen(pipe: IO[bytes], said: bytearray) -> None:
-    """Until the process is gone."""
-    with pipe:
-        for line in pipe:
-            said += line
-            del said[:-SAID]
-
-
-def _hand_over(process: "subprocess.Popen[bytes]", work: bytes) -> None:
-    if process.stdin is None:
-        return
-    try:
-        with process.stdin:
-            process.stdin.write(work)
-    except BrokenPipeError:
-        return  # It died already, and its status says why.
-
-
-def _watched(process: "subprocess.Popen[bytes]", name: str, folder: Path, out: Place, wanted: Wanted) -> int:
-    """Its exit status. Its figures are passed on when they change."""
+def _watch(process: Running, name: str, folder: Path, out: Place, wanted: Wanted) -> None:
+    """Until it ends. Its figures are passed on when they change."""
     told = b""
     checkpoints = Checkpoints(folder / JOB, checkpoint(out, name))
     while True:
-        try:
-            return process.wait(timeout=LOOK_EVERY)
-        except subprocess.TimeoutExpired:
-            pass
+        with suppress(subprocess.TimeoutExpired):
+            process.popen.wait(timeout=LOOK_EVERY)
+            return
         if not wanted():
             raise UnwantedError(f"nobody waits for bundle {name} any more")
         figures = _figures(folder)

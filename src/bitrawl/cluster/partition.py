@@ -18,8 +18,8 @@ import msgspec
 
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.files import write, write_fault
-from bitrawl.store.database import locked
-from bitrawl.store.warc_copy import answers
+from bitrawl.job.archive import answers
+from bitrawl.job.database import locked
 from bitrawl.url import Url
 
 # Judgement: well below the usual limit of 1,024 open files. Opening one again costs about as much as a small write.

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bitrawl import config
-from bitrawl.assemble.crawling import check
 from bitrawl.cluster.bundles import (
     BUNDLES,
     Bundle,
@@ -26,7 +25,8 @@ from bitrawl.cluster.places import Place, place
 from bitrawl.cluster.run import Run, retry_failed
 from bitrawl.config import Job, Reach
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.jobs.mining import check as check_mining
+from bitrawl.job.crawl_wiring import check
+from bitrawl.job.mining import check as check_mining
 
 JOB = "job.toml"
 

@@ -145,7 +145,7 @@ class Flight:
     silent: bool = False
 
 
-class Place(NamedTuple):
+class FrontierPlace(NamedTuple):
     """Of a host that may be visited now: the best score first, then the host that has waited longest."""
 
     cost: float  # the score of its best link, negated; 0 where hosts take turns
@@ -182,9 +182,9 @@ class Frontier:
         self._hosts: dict[str, Host] = {}
         self._heap: list[tuple[float, int, str]] = []
         self._order = count()
-        self._ready: dict[str, Place] = {}  # hosts that may be visited now
+        self._ready: dict[str, FrontierPlace] = {}  # hosts that may be visited now
         # Of them, by pace; a place that a host has no longer is passed over.
-        self._rankings: dict[Pace, list[Place]] = {pace: [] for pace in Pace}
+        self._rankings: dict[Pace, list[FrontierPlace]] = {pace: [] for pace in Pace}
         self._blocked: dict[str, set[str]] = {}  # hosts by site that wait until something of it has finished
         self._of_site: dict[str, set[str]] = {}  # hosts with work, by site
         self._best: dict[str, float] = {}  # the score of what a host would give next, where it is known
@@ -420,7 +420,7 @@ class Frontier:
         heapq.heappop(self._rankings[best.pace])
         return self._hosts[best.host]
 
-    def _top(self, pace: Pace) -> Place | None:
+    def _top(self, pace: Pace) -> FrontierPlace | None:
         ranking = self._rankings[pace]
         while ranking and self._ready.get(ranking[0].host) != ranking[0]:
             heapq.heappop(ranking)
@@ -446,7 +446,7 @@ class Frontier:
 
     def _rank(self, name: str, turn: int) -> None:
         pace = self._hosts[name].pace
-        place = self._ready[name] = Place(-self._score(name) if self.ranked else 0.0, turn, name, pace)
+        place = self._ready[name] = FrontierPlace(-self._score(name) if self.ranked else 0.0, turn, name, pace)
         heapq.heappush(self._rankings[pace], place)
         if len(self._rankings[pace]) > MOST_STALE * len(self._ready) + 100:
             self._rankings[pace] = sorted(place for place in self._ready.values() if place.pace is pace)

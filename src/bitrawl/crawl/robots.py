@@ -132,14 +132,14 @@ class RobotsFetcher:
         if self._reservations and Rules(record).allow(notice):
             found = await self._download(notice)
             # TDMRep: failure to provide the file means that the origin does not implement the protocol.
-            if isinstance(found, _Text):
+            if isinstance(found, _RobotsText):
                 record = msgspec.structs.replace(record, reservations=found.body)
             await self._clock.sleep(self._pause)
         self._memory.save(record)
         self._asked_at[origin] = asked_at
         return _keep(self._rules, origin, Rules(record))
 
-    async def _download(self, url: Url) -> "_Text | Skip":
+    async def _download(self, url: Url) -> "_RobotsText | Skip":
         """The file after its redirects; an empty one where it does not exist, a Skip where nobody can tell."""
         link = Link(url, LinkKind.ROBOTS)
         for _ in range(1 + MAX_REDIRECTS):
@@ -147,16 +147,16 @@ class RobotsFetcher:
             if isinstance(answer, Skip):
                 # 4xx is "unavailable": there are no rules. 429 is not among them, and has a reason of its own.
                 absent = answer.reason in (Reason.HTTP_STATUS, Reason.NOT_ARCHIVED) and answer.status < 500
-                return _Text(answer.status) if absent else answer
+                return _RobotsText(answer.status) if absent else answer
             if not 300 <= answer.status < 400:
-                return _Text(answer.status, answer.body[:MAX_RULES] if answer.status < 300 else b"")
+                return _RobotsText(answer.status, answer.body[:MAX_RULES] if answer.status < 300 else b"")
             try:
                 target = redirect_target(answer)
             except UrlError:
-                return _Text(answer.status)
+                return _RobotsText(answer.status)
             link = msgspec.structs.replace(link, url=target, redirects=link.redirects + 1)
             await self._clock.sleep(self._pause)
-        return _Text(0)
+        return _RobotsText(0)
 
     def _known(self, origin: str) -> "Rules | None":
         rules = self._rules.get(origin)
@@ -206,7 +206,7 @@ class Rules:
         return float(min(max(self._robots.crawl_delay(PRODUCT) or 0.0, every), MAX_DELAY))
 
 
-class _Text(msgspec.Struct, frozen=True):
+class _RobotsText(msgspec.Struct, frozen=True):
     status: int
     body: bytes = b""
 

@@ -47,7 +47,7 @@ class Traps:
 
     def __init__(self) -> None:
         self._kinds: Recent[str, _Kind] = Recent(KINDS)
-        self._texts: Recent[tuple[str, int], _Text] = Recent(REMEMBERED)
+        self._texts: Recent[tuple[str, int], _TrapText] = Recent(REMEMBERED)
         self._queries: Recent[str, Url] = Recent(REMEMBERED)
         self._pages: Recent[int, _Visited] = Recent(PAGES)  # by the hash of the address
         self._met: set[int] = set()  # the hashes of addresses that pages link to
@@ -132,8 +132,8 @@ class Traps:
     def _kind(self, key: str) -> "_Kind":
         return self._kinds.note(key, self._kinds.get(key) or _Kind())
 
-    def _text(self, key: tuple[str, int]) -> "_Text":
-        return self._texts.note(key, self._texts.get(key) or _Text())
+    def _text(self, key: tuple[str, int]) -> "_TrapText":
+        return self._texts.note(key, self._texts.get(key) or _TrapText())
 
 
 def kind_of(url: Url) -> str:
@@ -194,7 +194,7 @@ class _Kind:
             self.doubted = sum(self.fresh) < (TRUSTED if self.doubted else MIN_FRESH) * WINDOW
 
 
-class _Text:
+class _TrapText:
     """The pages of a host with the same text, and what became of the links found on them."""
 
     __slots__ = ("_names", "copies", "dry", "tries")
@@ -227,7 +227,7 @@ class _Visited:
 
     __slots__ = ("copies", "kind", "led", "source", "text")
 
-    def __init__(self, kind: _Kind, text: _Text, source: int, copies: int) -> None:
+    def __init__(self, kind: _Kind, text: _TrapText, source: int, copies: int) -> None:
         self.kind = kind
         self.text = text
         self.copies = copies  # pages that are the same, text and links, when it was visited

@@ -6,17 +6,17 @@
 docs/reference/bundled-web.md lists its conventions.
 """
 
-from bitrawl.demo.server import LOOPBACK, Served, Visit, serve
-from bitrawl.demo.web import Document, TruePair, Web, bundled
+from bitrawl.demo.server import LOOPBACK, DemoVisit, Served, serve
+from bitrawl.demo.web import DemoDocument, TruePair, Web, bundled
 from bitrawl.model import Language
 from bitrawl.url import Url
 
 __all__ = [
     "LOOPBACK",
-    "Document",
+    "DemoDocument",
+    "DemoVisit",
     "Served",
     "TruePair",
-    "Visit",
     "Web",
     "bundled",
     "duplicates",

@@ -33,7 +33,7 @@ class SitemapKind(StrEnum):
     NONE = "none"
 
 
-class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DemoWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The words of a layout in one language."""
 
     language: str
@@ -71,7 +71,7 @@ class Version(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     also: str = ""  # a second URL of the same page
 
 
-class Article(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DemoArticle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The same page in all languages in which it exists."""
 
     key: str
@@ -83,7 +83,7 @@ class Article(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     untranslated: tuple[str, ...] = ()  # languages whose URL shows the English text
 
 
-class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DemoSite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One publisher: a way of publishing translations, and the articles."""
 
     template: str
@@ -91,7 +91,7 @@ class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sitemap: SitemapKind
     colour: str
     language: dict[str, Edition]
-    page: tuple[Article, ...]
+    page: tuple[DemoArticle, ...]
     robots: str | None = None  # None means that there is no robots.txt
     charset: str = "utf-8"
     html_lang: str = ""  # empty: the true language; "none": no attribute; a code: that code, true or not
@@ -103,47 +103,47 @@ class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The encoding of the pages in that language."""
         return self.language[language].charset or self.charset
 
-    def languages_of(self, article: Article) -> list[str]:
+    def languages_of(self, article: DemoArticle) -> list[str]:
         """The marks under which an article exists, as a true translation or not, in the site's order."""
         return [code for code in self.language if code in article.version or code in article.untranslated]
 
-    def version(self, article: Article, language: str) -> Version:
+    def version(self, article: DemoArticle, language: str) -> Version:
         """What that URL shows: for an untranslated page, the English text."""
         return article.version.get(language) or article.version["en"]
 
-    def address(self, article: Article, language: str) -> Url:
+    def address(self, article: DemoArticle, language: str) -> Url:
         """The URL of an article under that language's mark."""
         edition = self.language[language]
         if article.key == "home":
             return Url.parse(edition.home)
         return Url.parse(edition.page.format(slug=self._slug(article, language)))
 
-    def print_address(self, article: Article, language: str) -> Url:
+    def print_address(self, article: DemoArticle, language: str) -> Url:
         """The URL of its print version."""
         return Url.parse(self.language[language].print.format(slug=self._slug(article, language)))
 
-    def _slug(self, article: Article, language: str) -> str:
+    def _slug(self, article: DemoArticle, language: str) -> str:
         return self.version(article, language).slug or article.key
 
-    def each(self) -> Iterator[tuple[Article, str]]:
+    def each(self) -> Iterator[tuple[DemoArticle, str]]:
         """Every article under every mark."""
         return ((article, code) for article in self.page for code in self.languages_of(article))
 
 
 @cache
-def sites() -> dict[str, Site]:
+def sites() -> dict[str, DemoSite]:
     """All sites by the name of their file, the hub first."""
     names = sorted(
         (entry.name for entry in _folder.iterdir() if entry.name.endswith(".toml") and entry.name != "words.toml"),
         key=lambda name: (name != "hub.toml", name),
     )
-    return {name.removesuffix(".toml"): msgspec.toml.decode(_read(name), type=Site) for name in names}
+    return {name.removesuffix(".toml"): msgspec.toml.decode(_read(name), type=DemoSite) for name in names}
 
 
 @cache
-def words() -> dict[str, Words]:
+def words() -> dict[str, DemoWords]:
     """The words of the layouts, by language."""
-    return msgspec.toml.decode(_read("words.toml"), type=dict[str, Words])
+    return msgspec.toml.decode(_read("words.toml"), type=dict[str, DemoWords])
 
 
 _folder = files("bitrawl.demo") / "content"

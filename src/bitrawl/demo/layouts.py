@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from bitrawl.demo.content import Edition, Words
+from bitrawl.demo.content import DemoWords, Edition
 
 
-class Anchor(msgspec.Struct, frozen=True):
+class DemoAnchor(msgspec.Struct, frozen=True):
     """A link on a page."""
 
     href: str
@@ -25,7 +25,7 @@ class View(msgspec.Struct, frozen=True):
     """Everything that a layout needs to know about a page."""
 
     edition: Edition
-    words: Words
+    words: DemoWords
     language: str
     html_lang: str  # the attribute, with a space before it; empty if there is none
     colour: str
@@ -34,14 +34,14 @@ class View(msgspec.Struct, frozen=True):
     image: str  # URL
     alt: str
     head: str  # HTML: charset and declared translations
-    home: Anchor
+    home: DemoAnchor
     canonical: str
-    menu: tuple[Anchor, ...]
-    switch: tuple[Anchor, ...]
-    previous: Anchor | None = None
-    next: Anchor | None = None
-    printable: Anchor | None = None
-    closed: Anchor | None = None  # what robots.txt forbids
+    menu: tuple[DemoAnchor, ...]
+    switch: tuple[DemoAnchor, ...]
+    previous: DemoAnchor | None = None
+    next: DemoAnchor | None = None
+    printable: DemoAnchor | None = None
+    closed: DemoAnchor | None = None  # what robots.txt forbids
 
     @property
     def page_title(self) -> str:
@@ -51,7 +51,7 @@ class View(msgspec.Struct, frozen=True):
     def picture(self) -> str:
         return f'<img src="{self.image}" alt="{html.escape(self.alt)}" width="480" height="200">'
 
-    def items(self, anchors: tuple[Anchor, ...]) -> str:
+    def items(self, anchors: tuple[DemoAnchor, ...]) -> str:
         return "".join(f"<li>{anchor}</li>\n" for anchor in anchors)
 
     def said(self, text: str) -> str:

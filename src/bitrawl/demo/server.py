@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import msgspec
 from aiohttp import web as http
 
-from bitrawl.demo.web import Document, Web, bundled
+from bitrawl.demo.web import DemoDocument, Web, bundled
 from bitrawl.errors import UrlError
 from bitrawl.url import Url
 
@@ -16,10 +16,10 @@ LOOPBACK = "127.0.0.1"
 # Browsers resolve *.localhost by themselves: http://www.saltholm.test.localhost:8080/ needs no set-up.
 _BROWSER = ".localhost"
 _HOST = re.compile(rb"http://([a-z0-9.-]+\.test)(?=/)")
-_MISSING = Document(b"<!DOCTYPE html><title>404</title><p>There is no such page.</p>", "text/html", 404)
+_MISSING = DemoDocument(b"<!DOCTYPE html><title>404</title><p>There is no such page.</p>", "text/html", 404)
 
 
-class Visit(msgspec.Struct, frozen=True):
+class DemoVisit(msgspec.Struct, frozen=True):
     """One request as it was received."""
 
     url: str
@@ -33,7 +33,7 @@ class Served(msgspec.Struct):
 
     web: Web
     port: int
-    visits: list[Visit]  # in order, including robots.txt
+    visits: list[DemoVisit]  # in order, including robots.txt
 
     @property
     def proxy(self) -> str:
@@ -71,7 +71,7 @@ def _answer(served: Served, request: http.BaseRequest) -> http.StreamResponse:
         if request.raw_path.startswith("/")
         else request.raw_path
     )
-    served.visits.append(Visit(raw, request.method, tuple(request.headers.items()), time.monotonic()))
+    served.visits.append(DemoVisit(raw, request.method, tuple(request.headers.items()), time.monotonic()))
     document = _find(served.web, raw)
     body = document.body
     if in_browser and document.type.startswith("text/html"):
@@ -84,7 +84,7 @@ def _answer(served: Served, request: http.BaseRequest) -> http.StreamResponse:
     return response
 
 
-def _find(web: Web, raw: str) -> Document:
+def _find(web: Web, raw: str) -> DemoDocument:
     try:
         return web.documents.get(Url.parse(raw), _MISSING)
     except UrlError:

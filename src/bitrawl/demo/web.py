@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.demo.content import Article, Declared, Site, SitemapKind, render, sites, words
-from bitrawl.demo.layouts import LAYOUTS, Anchor, View, printed
+from bitrawl.demo.content import Declared, DemoArticle, DemoSite, SitemapKind, render, sites, words
+from bitrawl.demo.layouts import LAYOUTS, DemoAnchor, View, printed
 from bitrawl.model import Language
 from bitrawl.url import Url
 
@@ -24,7 +24,7 @@ class TruePair(NamedTuple):
     lang_b: Language
 
 
-class Document(msgspec.Struct, frozen=True):
+class DemoDocument(msgspec.Struct, frozen=True):
     """The answer of a URL."""
 
     body: bytes
@@ -34,7 +34,7 @@ class Document(msgspec.Struct, frozen=True):
 
 
 class Web(msgspec.Struct, frozen=True):
-    documents: dict[Url, Document]  # pages, robots.txt, sitemaps, images, redirects
+    documents: dict[Url, DemoDocument]  # pages, robots.txt, sitemaps, images, redirects
     pages: dict[
         Url, Language
     ]  # every page that a well-behaved crawler reaches from the seeds; the language of its text
@@ -52,7 +52,7 @@ class Web(msgspec.Struct, frozen=True):
 @cache
 def bundled() -> Web:
     """Rendered once: about two hundred small documents."""
-    documents: dict[Url, Document] = {}
+    documents: dict[Url, DemoDocument] = {}
     pages: dict[Url, Language] = {}
     duplicates: dict[Url, Url] = {}
     for site in sites().values():
@@ -73,16 +73,16 @@ def bundled() -> Web:
     )
 
 
-def _language_of(article: Article, code: str) -> Language:
+def _language_of(article: DemoArticle, code: str) -> Language:
     return Language(code if code in article.version else "en")
 
 
-def _pairs(site: Site, article: Article) -> Iterable[TruePair]:
+def _pairs(site: DemoSite, article: DemoArticle) -> Iterable[TruePair]:
     for a, b in combinations(sorted(article.version), 2):
         yield TruePair(site.address(article, a), site.address(article, b), Language(a), Language(b))
 
 
-def _duplicates(site: Site, article: Article, code: str) -> dict[Url, Url]:
+def _duplicates(site: DemoSite, article: DemoArticle, code: str) -> dict[Url, Url]:
     original = site.address(article, code)
     found = {}
     if code not in article.version:
@@ -94,7 +94,7 @@ def _duplicates(site: Site, article: Article, code: str) -> dict[Url, Url]:
     return found
 
 
-def _start_pages(site: Site) -> list[Url]:
+def _start_pages(site: DemoSite) -> list[Url]:
     """One per host: where a visitor arrives who knows only the host's name."""
     doors: dict[str, Url] = {}
     home = site.page[0]
@@ -108,7 +108,7 @@ def _start_pages(site: Site) -> list[Url]:
 # One page
 
 
-def _renderings(site: Site, article: Article, code: str) -> dict[Url, Document]:
+def _renderings(site: DemoSite, article: DemoArticle, code: str) -> dict[Url, DemoDocument]:
     """The page, and the same page again under its second URL and as a print version."""
     view = _view(site, article, code)
     url = site.address(article, code)
@@ -122,7 +122,7 @@ def _renderings(site: Site, article: Article, code: str) -> dict[Url, Document]:
     return made
 
 
-def _document(site: Site, article: Article, code: str, text: str) -> Document:
+def _document(site: DemoSite, article: DemoArticle, code: str, text: str) -> DemoDocument:
     charset = site.charset_of(code)
     # The Chinese pages of the tea garden state their charset only in the page.
     media_type = "text/html" if site.language[code].charset else f"text/html; charset={charset}"
@@ -132,18 +132,18 @@ def _document(site: Site, article: Article, code: str, text: str) -> Document:
             f'<{url}>; rel="alternate"; hreflang="{lang}"' for lang, url in _declared(site, article, code)
         )
         headers += (("Link", value),)
-    return Document(text.encode(charset), media_type, headers=headers)
+    return DemoDocument(text.encode(charset), media_type, headers=headers)
 
 
-def _view(site: Site, article: Article, code: str) -> View:
+def _view(site: DemoSite, article: DemoArticle, code: str) -> View:
     here = site.address(article, code)
     version, edition = site.version(article, code), site.language[code]
     by_key = {each.key: each for each in site.page}
     row = [each for each in site.page if code in site.languages_of(each) and not each.unlinked]
     at = row.index(article) if article in row else 0
 
-    def to(other: Article) -> Anchor:
-        return Anchor(_href(site.address(other, code), here), site.version(other, code).title)
+    def to(other: DemoArticle) -> DemoAnchor:
+        return DemoAnchor(_href(site.address(other, code), here), site.version(other, code).title)
 
     printable = site.print_address(article, code) if article.print else None
     return View(
@@ -157,23 +157,23 @@ def _view(site: Site, article: Article, code: str) -> View:
         image=f"/images/{article.image}.svg",
         alt=version.alt,
         head=_head(site, article, code),
-        home=Anchor(_href(site.address(site.page[0], code), here), edition.name),
+        home=DemoAnchor(_href(site.address(site.page[0], code), here), edition.name),
         canonical=here,
         menu=(*map(to, row[1:]), *_seconds(site, article, code), *_hosts(site, article, code)),
         switch=_switch(site, article, code),
         previous=to(row[at - 1]) if at > 0 else None,
         next=to(row[at + 1]) if at + 1 < len(row) else None,
-        printable=Anchor(_href(printable, here), words()[code].printable) if printable else None,
+        printable=DemoAnchor(_href(printable, here), words()[code].printable) if printable else None,
         closed=_closed(site, here, code),
     )
 
 
-def _html_lang(site: Site, code: str) -> str:
+def _html_lang(site: DemoSite, code: str) -> str:
     said = site.html_lang or code
     return "" if said == "none" else f' lang="{said}"'
 
 
-def _head(site: Site, article: Article, code: str) -> str:
+def _head(site: DemoSite, article: DemoArticle, code: str) -> str:
     charset = site.charset_of(code)
     old = site.template in ("table", "newspaper")
     meta = (
@@ -190,7 +190,7 @@ def _head(site: Site, article: Article, code: str) -> str:
     return f"{meta}\n{links}"
 
 
-def _declared(site: Site, article: Article, code: str) -> list[tuple[str, Url]]:
+def _declared(site: DemoSite, article: DemoArticle, code: str) -> list[tuple[str, Url]]:
     """Languages and URLs as the site declares them, which is not always right."""
     declared = []
     for lang in site.languages_of(article):
@@ -201,7 +201,7 @@ def _declared(site: Site, article: Article, code: str) -> list[tuple[str, Url]]:
     return declared
 
 
-def _hosts(site: Site, article: Article, code: str) -> tuple[Anchor, ...]:
+def _hosts(site: DemoSite, article: DemoArticle, code: str) -> tuple[DemoAnchor, ...]:
     """On the hub: the start pages of each site, and the home pages of its other languages."""
     if site.template != "hub":
         return ()
@@ -212,33 +212,35 @@ def _hosts(site: Site, article: Article, code: str) -> tuple[Anchor, ...]:
             first, *rest = other.language
             anchors |= dict.fromkeys(_start_pages(other), other.language[first].name)
             anchors |= {other.address(other.page[0], lang): other.language[lang].name for lang in rest}
-    return tuple(Anchor(_href(url, here), name) for url, name in anchors.items())
+    return tuple(DemoAnchor(_href(url, here), name) for url, name in anchors.items())
 
 
-def _seconds(site: Site, article: Article, code: str) -> tuple[Anchor, ...]:
+def _seconds(site: DemoSite, article: DemoArticle, code: str) -> tuple[DemoAnchor, ...]:
     """From the home page, the second URLs of other pages."""
     if article is not site.page[0]:
         return ()
     here = site.address(article, code)
     versions = (site.version(each, code) for each in site.page[1:] if code in each.version)
-    return tuple(Anchor(_href(Url.parse(each.also), here), each.title) for each in versions if each.also)
+    return tuple(DemoAnchor(_href(Url.parse(each.also), here), each.title) for each in versions if each.also)
 
 
-def _switch(site: Site, article: Article, code: str) -> tuple[Anchor, ...]:
+def _switch(site: DemoSite, article: DemoArticle, code: str) -> tuple[DemoAnchor, ...]:
     if not site.switcher and article is not site.page[0]:
         return ()
     here = site.address(article, code)
     return tuple(
-        Anchor(_href(site.address(article, lang), here), words()[lang].language, lang, site.declares is Declared.ANCHOR)
+        DemoAnchor(
+            _href(site.address(article, lang), here), words()[lang].language, lang, site.declares is Declared.ANCHOR
+        )
         for lang in site.languages_of(article)
         if lang != code
     )
 
 
-def _closed(site: Site, here: Url, code: str) -> Anchor | None:
+def _closed(site: DemoSite, here: Url, code: str) -> DemoAnchor | None:
     urls = (Url.parse(url) for url in site.forbidden)
     url = next((each for each in urls if each.host == here.host), None)
-    return Anchor(_href(url, here), words()[code].closed) if url else None
+    return DemoAnchor(_href(url, here), words()[code].closed) if url else None
 
 
 def _href(url: Url, here: Url) -> str:
@@ -257,54 +259,54 @@ def _href(url: Url, here: Url) -> str:
 # What a host has besides its pages
 
 
-def _around(site: Site) -> dict[Url, Document]:
+def _around(site: DemoSite) -> dict[Url, DemoDocument]:
     hosts = dict.fromkeys(site.address(site.page[0], code).origin for code in site.language)
-    made: dict[Url, Document] = {}
+    made: dict[Url, DemoDocument] = {}
     for origin in hosts:
         if site.robots is not None:
-            made[Url.parse(f"{origin}/robots.txt")] = Document(
+            made[Url.parse(f"{origin}/robots.txt")] = DemoDocument(
                 site.robots.lstrip().encode(), "text/plain; charset=utf-8"
             )
         for article in site.page:
             made[Url.parse(f"{origin}/images/{article.image}.svg")] = _picture(article.image, site.colour)
         made |= _sitemaps(site, origin)
     for url, target in site.redirect.items():
-        made[Url.parse(url)] = Document(b"", "text/plain", 302, (("Location", target),))
+        made[Url.parse(url)] = DemoDocument(b"", "text/plain", 302, (("Location", target),))
     for url, text in site.forbidden.items():
-        made[Url.parse(url)] = Document(
+        made[Url.parse(url)] = DemoDocument(
             f"<!DOCTYPE html><title>403</title><p>{html.escape(text)}</p>".encode(), "text/html; charset=utf-8"
         )
     return made
 
 
-def _picture(name: str, colour: str) -> Document:
+def _picture(name: str, colour: str) -> DemoDocument:
     drawn = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="480" height="200"><rect width="480" height="200" fill="{colour}"/>'
         f'<text x="240" y="110" fill="#fff" font-size="28" text-anchor="middle">{name}</text></svg>'
     )
-    return Document(drawn.encode(), "image/svg+xml")
+    return DemoDocument(drawn.encode(), "image/svg+xml")
 
 
-def _sitemaps(site: Site, origin: str) -> dict[Url, Document]:
+def _sitemaps(site: DemoSite, origin: str) -> dict[Url, DemoDocument]:
     listed = [(article, code) for article, code in site.each() if site.address(article, code).origin == origin]
     if site.sitemap is SitemapKind.PLAIN:
-        return {Url.parse(f"{origin}/sitemap.xml"): Document(_urlset(site, listed), "application/xml")}
+        return {Url.parse(f"{origin}/sitemap.xml"): DemoDocument(_urlset(site, listed), "application/xml")}
     if site.sitemap is SitemapKind.NONE:
         return {}
-    made: dict[Url, Document] = {}
+    made: dict[Url, DemoDocument] = {}
     for code in site.language:
         packed = gzip.compress(_urlset(site, [each for each in listed if each[1] == code]), mtime=0)
-        made[Url.parse(f"{origin}/sitemaps/{code}.xml.gz")] = Document(packed, "application/x-gzip")
+        made[Url.parse(f"{origin}/sitemaps/{code}.xml.gz")] = DemoDocument(packed, "application/x-gzip")
     files = "".join(f"<sitemap><loc>{url}</loc></sitemap>\n" for url in made)
     index = f'{_XML}<sitemapindex xmlns="{_SITEMAP}">\n{files}</sitemapindex>\n'
-    return made | {Url.parse(f"{origin}/sitemap_index.xml"): Document(index.encode(), "application/xml")}
+    return made | {Url.parse(f"{origin}/sitemap_index.xml"): DemoDocument(index.encode(), "application/xml")}
 
 
 _XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
-def _urlset(site: Site, listed: list[tuple[Article, str]]) -> bytes:
+def _urlset(site: DemoSite, listed: list[tuple[DemoArticle, str]]) -> bytes:
     entries = []
     for article, code in listed:
         alternates = ""

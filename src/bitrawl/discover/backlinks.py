@@ -283,12 +283,12 @@ class _Html(msgspec.Struct, frozen=True, rename={"links": "Links", "head": "Head
     head: _Head = _Head()
 
 
-class _Response(msgspec.Struct, frozen=True, rename={"html": "HTML-Metadata"}):
+class _ServiceResponse(msgspec.Struct, frozen=True, rename={"html": "HTML-Metadata"}):
     html: _Html | None = None
 
 
 class _Payload(msgspec.Struct, frozen=True, rename={"response": "HTTP-Response-Metadata"}):
-    response: _Response | None = None
+    response: _ServiceResponse | None = None
 
 
 class _Envelope(msgspec.Struct, frozen=True, rename={"payload": "Payload-Metadata", "header": "WARC-Header-Metadata"}):

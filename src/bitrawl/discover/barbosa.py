@@ -10,7 +10,7 @@ from hashlib import blake2b
 from itertools import count
 
 from bitrawl.discover.graph_files import without_www
-from bitrawl.discover.walk_plan import Candidate, Learned, NaiveBayes, Neighbourhood, Step
+from bitrawl.discover.walk_plan import Learned, NaiveBayes, Neighbourhood, SiteCandidate, WalkStep
 from bitrawl.model import Link, LinkKind, Page
 from bitrawl.url import Url
 
@@ -36,9 +36,9 @@ class ForwardPool:
                 at = random_value(link.url) if value is None else value
                 heapq.heappush(self._heap, (-at, next(self._order), link))
 
-    def take(self, most: int) -> list[Step]:
+    def take(self, most: int) -> list[WalkStep]:
         """Not more than a few of each host."""
-        steps: list[Step] = []
+        steps: list[WalkStep] = []
         while self._heap and len(steps) < most:
             value, _, link = heapq.heappop(self._heap)
             host = without_www(link.url.host)
@@ -47,7 +47,7 @@ class ForwardPool:
             self._given[host] = self._given.get(host, 0) + 1
             candidate = self._near.candidate(link)
             new = not candidate.is_queued and candidate.verdict is None
-            steps.append(Step(link, -value, candidate if new else None))
+            steps.append(WalkStep(link, -value, candidate if new else None))
         return steps
 
 
@@ -64,7 +64,7 @@ class Forward:
         self._pool = ForwardPool(near)
         self._links = NaiveBayes()
 
-    def read(self, step: Step, page: Page) -> None:
+    def read(self, step: WalkStep, page: Page) -> None:
         self._near.read(page.url, page.links)
         if not self._focused:
             self._pool.add(page.links)
@@ -75,16 +75,16 @@ class Forward:
             for link in page.links:
                 self._pool.add([link], self._links.probability(self._near.words.of(link)))
 
-    def judged(self, candidate: Candidate) -> None:
+    def judged(self, candidate: SiteCandidate) -> None:
         pass
 
-    def steps(self, most: int, *, idle: bool) -> list[Step]:
+    def steps(self, most: int, *, idle: bool) -> list[WalkStep]:
         steps = self._pool.take(most)
         if idle and not steps:
             self.notes.append("No link is left to follow. Give more seeds.")
         return steps
 
-    def values(self, queued: Sequence[Step]) -> Iterable[tuple[Url, float]]:
+    def values(self, queued: Sequence[WalkStep]) -> Iterable[tuple[Url, float]]:
         if not self._focused:
             return []
         return [(step.link.url, self._links.probability(self._near.words.of(step.link))) for step in queued]
@@ -116,17 +116,17 @@ class BackAndForth:
         self._classifiers = classifiers
         self._learn_every = learn_every
         self._back: deque[Link] = deque()  # pages to read
-        self._forward: deque[Candidate] = deque()
+        self._forward: deque[SiteCandidate] = deque()
         self._known_pages: set[Url] = set()
         self._read: dict[Url, frozenset[str]] = {}  # backlink pages, and the words of the links to them
-        self._judged: list[Candidate] = []
+        self._judged: list[SiteCandidate] = []
         self._pool = ForwardPool(near)  # for when both queues are empty
         self._pages = self._learned_at = self._turn = 0
         self._order = 0.0
         self._back_classifier, self._forward_classifier = NaiveBayes(), NaiveBayes()
         self._is_learned = self._was_dry = False
 
-    def read(self, step: Step, page: Page) -> None:
+    def read(self, step: WalkStep, page: Page) -> None:
         self._pages += 1
         if step.link.kind is LinkKind.BACKLINK:
             self._read[page.url] = self._near.words.of(step.link)
@@ -134,7 +134,7 @@ class BackAndForth:
         else:
             self._pool.add(link for link in page.links if link.url.site != page.url.site)
 
-    def judged(self, candidate: Candidate) -> None:
+    def judged(self, candidate: SiteCandidate) -> None:
         self._judged.append(candidate)
         if not candidate.is_bilingual:
             return
@@ -144,10 +144,10 @@ class BackAndForth:
                 self._known_pages.add(page)
                 self._back.append(Link(page, LinkKind.BACKLINK, None, link.anchor, link.context))
 
-    def steps(self, most: int, *, idle: bool) -> list[Step]:
+    def steps(self, most: int, *, idle: bool) -> list[WalkStep]:
         if self._classifiers and self._pages - self._learned_at >= self._learn_every:
             self._learn()
-        steps: list[Step] = []
+        steps: list[WalkStep] = []
         while len(steps) < most and (self._back or self._forward):
             self._turn += 1
             taken = self._backlink() if (self._turn % 2 and self._back) or not self._forward else self._candidate()
@@ -155,7 +155,7 @@ class BackAndForth:
                 steps.append(taken)
         return steps or (self._forwards(most) if idle else [])
 
-    def values(self, queued: Sequence[Step]) -> Iterable[tuple[Url, float]]:
+    def values(self, queued: Sequence[WalkStep]) -> Iterable[tuple[Url, float]]:
         if not (self._is_learned and self._classifiers):
             return []
         self._is_learned = False
@@ -166,20 +166,20 @@ class BackAndForth:
             return {}
         return {"Back": self._back_classifier.top(most), "Forward": self._forward_classifier.top(most)}
 
-    def _backlink(self) -> Step | None:
-        return self._valued(Step(self._back.popleft(), 0.0))
+    def _backlink(self) -> WalkStep | None:
+        return self._valued(WalkStep(self._back.popleft(), 0.0))
 
-    def _candidate(self) -> Step | None:
+    def _candidate(self) -> WalkStep | None:
         candidate = self._forward.popleft()
-        return None if candidate.is_queued else self._valued(Step(candidate.entry, 0.0, candidate))
+        return None if candidate.is_queued else self._valued(WalkStep(candidate.entry, 0.0, candidate))
 
-    def _valued(self, step: Step) -> Step:
+    def _valued(self, step: WalkStep) -> WalkStep:
         """In the order of arrival, until the classifiers are learned."""
         self._order += 1.0
         learned = self._classifiers and self._learned_at
         return step._replace(value=self._probability(step) if learned else 1 / (1 + self._order / 1000))
 
-    def _forwards(self, most: int) -> list[Step]:
+    def _forwards(self, most: int) -> list[WalkStep]:
         steps = self._pool.take(most)
         if steps and not self._was_dry:
             self._was_dry = True
@@ -198,11 +198,11 @@ class BackAndForth:
         bilingual = self._near.citations.bilingual
         for page, words in self._read.items():
             self._back_classifier.learn(words, relevant=bilingual[page] >= CO_CITED)
-        back = sorted(self._back, key=lambda link: -self._probability(Step(link, 0.0)))
-        forward = sorted(self._forward, key=lambda one: -self._probability(Step(one.entry, 0.0, one)))
+        back = sorted(self._back, key=lambda link: -self._probability(WalkStep(link, 0.0)))
+        forward = sorted(self._forward, key=lambda one: -self._probability(WalkStep(one.entry, 0.0, one)))
         self._back, self._forward = deque(back), deque(forward)
 
-    def _probability(self, step: Step) -> float:
+    def _probability(self, step: WalkStep) -> float:
         if step.candidate is not None:
             return self._forward_classifier.probability(step.candidate.words)
         return self._back_classifier.probability(self._near.words.of(step.link))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bitrawl.discover.barbosa import ForwardPool
 from bitrawl.discover.graph_files import without_www
-from bitrawl.discover.walk_plan import Candidate, Citations, Learned, NaiveBayes, Neighbourhood, Step
+from bitrawl.discover.walk_plan import Citations, Learned, NaiveBayes, Neighbourhood, SiteCandidate, WalkStep
 from bitrawl.model import Link, LinkKind, Page
 from bitrawl.url import Url
 
@@ -55,7 +55,7 @@ class CandidateValue:
         self._citations = citations
         self._words = words
         self._weights = PRIOR.copy()
-        self._judged: list[Candidate] = []
+        self._judged: list[SiteCandidate] = []
         self._bilingual = 0
 
     @property
@@ -66,11 +66,11 @@ class CandidateValue:
     def weights(self) -> list[Weight]:
         return [Weight(*row) for row in zip(FEATURES, PRIOR.tolist(), self._weights.tolist(), strict=True)]
 
-    def judged(self, candidate: Candidate) -> None:
+    def judged(self, candidate: SiteCandidate) -> None:
         self._judged.append(candidate)
         self._bilingual += candidate.is_bilingual
 
-    def probabilities(self, candidates: Sequence[Candidate]) -> Floats:
+    def probabilities(self, candidates: Sequence[SiteCandidate]) -> Floats:
         if not candidates:
             return np.empty(0)
         return _logistic(np.array([self._features(one) for one in candidates]) @ self._weights)
@@ -96,7 +96,7 @@ class CandidateValue:
         judged = self._citations.judged[hub] - (own is not None)
         return (bilingual + PRIOR_HUB * self.base_rate) / (judged + PRIOR_HUB)
 
-    def _features(self, candidate: Candidate, *, own: bool | None = None) -> tuple[float, ...]:
+    def _features(self, candidate: SiteCandidate, *, own: bool | None = None) -> tuple[float, ...]:
         hubs = self._citations.cited_by.get(candidate.host, {})
         bilingual, cites = self._citations.bilingual, self._citations.cites
         together = sum(2 / log2(2 + len(cites[hub])) for hub in hubs if bilingual[hub] - (own is True) > 0)
@@ -133,7 +133,7 @@ class Cocitation:
         self._near = near
         self._words, self._hub_words = NaiveBayes(), NaiveBayes()
         self._value = CandidateValue(near.citations, self._words, language_evidence)
-        self._open: dict[str, Candidate] = {}  # not queued yet
+        self._open: dict[str, SiteCandidate] = {}  # not queued yet
         self._chances: dict[str, float] = {}  # by host
         self._hubs: dict[Url, Link] = {}  # pages to read
         self._expanded: set[str] = set()
@@ -142,7 +142,7 @@ class Cocitation:
         self._stale = self._since_fit = 0
         self._was_dry = False
 
-    def read(self, step: Step, page: Page) -> None:
+    def read(self, step: WalkStep, page: Page) -> None:
         """Any page that is read cites, not only hubs: without a link graph these are all the citations there are."""
         new = self._near.read(page.url, page.links)
         self._add(new)
@@ -153,7 +153,7 @@ class Cocitation:
             self._pool.add(page.links)
         self._touch(one for one in self._near.citations.cites.get(page.url, ()))
 
-    def judged(self, candidate: Candidate) -> None:
+    def judged(self, candidate: SiteCandidate) -> None:
         self._open.pop(candidate.host, None)
         self._words.learn(candidate.words, relevant=candidate.is_bilingual)
         self._value.judged(candidate)
@@ -170,14 +170,14 @@ class Cocitation:
         else:
             self._touch(sorted(self._near.citations.neighbours(candidate.host)))
 
-    def steps(self, most: int, *, idle: bool) -> list[Step]:
+    def steps(self, most: int, *, idle: bool) -> list[WalkStep]:
         best = sorted(self._open.values(), key=lambda one: -self._chances[one.host])[: 2 * most]
         unseen = [one for one in best if not one.looked_up]
         for one in unseen:
             self._near.look_up(one)
         self._touch(one.host for one in unseen)
-        steps = [Step(one.entry, self._worth(one.host), one) for one in best]
-        steps += [Step(link, self._hub_worth(link)) for link in self._hubs.values()]
+        steps = [WalkStep(one.entry, self._worth(one.host), one) for one in best]
+        steps += [WalkStep(link, self._hub_worth(link)) for link in self._hubs.values()]
         steps = sorted(steps, key=lambda step: -step.value)[:most]
         for step in steps:
             if step.candidate is not None:
@@ -188,7 +188,7 @@ class Cocitation:
             return steps
         return self.steps(most, idle=True) if self._expand_seeds() else self._forwards(most)
 
-    def values(self, queued: Sequence[Step]) -> Iterable[tuple[Url, float]]:
+    def values(self, queued: Sequence[WalkStep]) -> Iterable[tuple[Url, float]]:
         candidates = [step.candidate for step in queued if step.candidate is not None]
         chances = dict(
             zip([one.host for one in candidates], self._value.probabilities(candidates).tolist(), strict=True)
@@ -205,7 +205,7 @@ class Cocitation:
     def weights(self) -> list[Weight]:
         return self._value.weights()
 
-    def _add(self, candidates: Iterable[Candidate]) -> None:
+    def _add(self, candidates: Iterable[SiteCandidate]) -> None:
         new = {one.host: one for one in candidates if not one.is_queued and one.verdict is None}
         self._open.update(new)
         self._touch(new)
@@ -253,7 +253,7 @@ class Cocitation:
         rate = min(rate * float(np.exp(odds / 4)), 0.9)
         return new * rate / (1 + new * (1 + (PROOF - 1) * rate))
 
-    def _forwards(self, most: int) -> list[Step]:
+    def _forwards(self, most: int) -> list[WalkStep]:
         steps = self._pool.take(most)
         if steps and not self._was_dry:
             self._was_dry = True

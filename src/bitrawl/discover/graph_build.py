@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.discover.graph_files import (
-    Column,
     Edges,
     GraphFiles,
     Ids,
     IdSet,
-    Neighbours,
+    NeighbourLists,
+    NumberColumn,
     Read,
     Vertices,
     blocks,
@@ -31,7 +31,7 @@ from bitrawl.discover.graph_files import (
     unpaired,
     vertices_in,
 )
-from bitrawl.discover.graph_index import META, Caps, GraphMeta, Neighbourhood, no_seed_in
+from bitrawl.discover.graph_index import META, Caps, GraphMeta, HostNeighbourhood, no_seed_in
 from bitrawl.errors import GraphError
 from bitrawl.files import replacing_folder, write
 
@@ -136,7 +136,7 @@ def write_names(vertices: Iterable[Vertices], folder: Path, kept: IdSet | None) 
     """
     numbering = Numbering()
     last, in_order = b"", True
-    with Column(folder / "names.npy", "u1") as names, Column(folder / "name_starts.npy", "<u8") as starts:
+    with NumberColumn(folder / "names.npy", "u1") as names, NumberColumn(folder / "name_starts.npy", "<u8") as starts:
         starts.write(np.zeros(1))
         for block in vertices:
             rows = slice(None) if kept is None else np.flatnonzero(kept.has(block.ids))
@@ -169,7 +169,7 @@ def _write_order(folder: Path) -> None:
     """Takes memory for all names; Common Crawl's are in order."""
     names = np.load(folder / "names.npy").tobytes().split(b"\n")[:-1]
     order = sorted(range(len(names)), key=names.__getitem__)
-    with Column(folder / "by_name.npy", "<u4") as column:
+    with NumberColumn(folder / "by_name.npy", "<u4") as column:
         column.write(np.array(order, np.uint32))
 
 
@@ -258,7 +258,7 @@ def _whole(files: GraphFiles, draft: Path, read: Read, _hosts: Sequence[str], _c
     parts = _parts(size // _BYTES_PER_EDGE)
     counted = _Counted(_edges(files, scan.size, read))
     kept = _write_edges(draft, scan.count, parts, (_renumbered(edges, numbering, files) for edges in counted))
-    with Column(draft / "degrees.npy", "<u4") as degrees, Column(draft / "given.npy", "<u4"):
+    with NumberColumn(draft / "degrees.npy", "<u4") as degrees, NumberColumn(draft / "given.npy", "<u4"):
         for lengths in _lengths(draft / "cites_starts.npy"):
             degrees.write(lengths)
     return GraphMeta(hosts=scan.count, edges=kept, edges_read=counted.count)
@@ -294,8 +294,8 @@ def _around(files: GraphFiles, draft: Path, read: Read, hosts: Sequence[str], ca
     )
 
 
-def _neighbourhood(files: GraphFiles, given: Ids, size: int, caps: Caps, draft: Path, read: Read) -> Neighbourhood:
-    with Neighbourhood(given, size, caps, draft / "hubs") as near:
+def _neighbourhood(files: GraphFiles, given: Ids, size: int, caps: Caps, draft: Path, read: Read) -> HostNeighbourhood:
+    with HostNeighbourhood(given, size, caps, draft / "hubs") as near:
         for edges in _edges(files, size, read):
             near.add(edges)
     if near.is_sorted:
@@ -307,7 +307,7 @@ def _neighbourhood(files: GraphFiles, given: Ids, size: int, caps: Caps, draft: 
         for sources, targets in _edges(files, size, lambda _bytes: None):
             of_hubs = near.hubs.has(sources)
             file.write(paired(sources[of_hubs], targets[of_hubs]).data)
-    with Neighbourhood(given, size, caps, draft / "hubs") as again:
+    with HostNeighbourhood(given, size, caps, draft / "hubs") as again:
         for pairs in sorted_pairs(unsorted):
             again.add(unpaired(pairs))
     again.edges_read = near.edges_read
@@ -352,8 +352,8 @@ def _parts(edges: int) -> int:
 def _write_edges(draft: Path, count: int, parts: int, edges: Iterable[Edges]) -> int:
     """The lists in both directions. Returns how many edges there are, each counted once."""
     with (
-        Neighbours(draft / "cites-parts", count, parts) as cites,
-        Neighbours(draft / "cited-parts", count, parts) as by,
+        NeighbourLists(draft / "cites-parts", count, parts) as cites,
+        NeighbourLists(draft / "cited-parts", count, parts) as by,
     ):
         for sources, targets in edges:
             cites.add(sources, targets)
@@ -362,7 +362,7 @@ def _write_edges(draft: Path, count: int, parts: int, edges: Iterable[Edges]) ->
         return cites.write(draft / "cites_starts.npy", draft / "cites.npy")
 
 
-def _write_degrees(draft: Path, near: Neighbourhood, given: Ids, numbering: Numbering) -> None:
+def _write_degrees(draft: Path, near: HostNeighbourhood, given: Ids, numbering: Numbering) -> None:
     """How many hosts each hub cites in the whole graph, and how many of the given ones."""
     hubs, found = near.degrees()
     places = numbering.places(hubs)
@@ -373,7 +373,7 @@ def _write_degrees(draft: Path, near: Neighbourhood, given: Ids, numbering: Numb
     for one in numbering.places(given):
         of_given[referrers[int(starts[one]) : int(starts[one + 1])]] += 1
     for name, values in (("degrees", degrees), ("given", of_given)):
-        with Column(draft / f"{name}.npy", "<u4") as column:
+        with NumberColumn(draft / f"{name}.npy", "<u4") as column:
             column.write(values)
 
 

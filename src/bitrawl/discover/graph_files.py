@@ -261,7 +261,7 @@ HEADER = 128  # bytes; numpy reads any length, and this leaves room for the leng
 _CHUNK = 1 << 21  # pairs in memory at a time: 16 MB; judgement
 
 
-class Column:
+class NumberColumn:
     """Appends arrays to one file. numpy's own writer must know the length before it begins."""
 
     def __init__(self, path: Path, kind: str) -> None:
@@ -287,7 +287,7 @@ class Column:
         self.length += len(values)
 
 
-class Neighbours:
+class NeighbourLists:
     """Lists of ids by id, in bounded memory: pairs go to files by the range of their key, each is sorted in its place."""
 
     def __init__(self, folder: Path, nodes: int, parts: int) -> None:
@@ -323,7 +323,7 @@ class Neighbours:
         """How many pairs there are, each counted once. The list of key k is `values[starts[k]:starts[k + 1]]`."""
         for file in self._files:
             file.close()
-        with Column(starts, "<u8") as first, Column(values, "<u4") as column:
+        with NumberColumn(starts, "<u8") as first, NumberColumn(values, "<u4") as column:
             first.write(np.zeros(1))
             for number, path in enumerate(self._paths):
                 base = number * self._width

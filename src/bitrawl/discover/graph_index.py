@@ -69,7 +69,7 @@ class _OpenHub:
             self.held = len(self.others[0])
 
 
-class Neighbourhood:
+class HostNeighbourhood:
     """Takes all edges of a graph, block by block, and writes those of the hubs to a file of pairs.
 
     `is_sorted` becomes false if the edges of a source do not follow each other. Then only `hubs` is of use: the edges of

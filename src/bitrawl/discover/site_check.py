@@ -13,10 +13,10 @@ import msgspec
 
 from bitrawl.discover.suggestions import (
     GUESSES,
-    Method,
     SiteJudges,
     Suggester,
     Suggestion,
+    SuggestionMethod,
     counterparts,
     links_inside,
     refreshed,
@@ -220,7 +220,7 @@ class DeclaredSiteCheck:
             for language in self._languages:
                 if language != page.language:
                     link = Link(partner, LinkKind.PARTNER, page.url)
-                    self._suggest([Suggestion(link, language, Method.HABIT, 1.0, page.url)])
+                    self._suggest([Suggestion(link, language, SuggestionMethod.HABIT, 1.0, page.url)])
 
     def _go_on(self) -> None:
         best = self._best() if self._downloads < self._settings.max_downloads else None

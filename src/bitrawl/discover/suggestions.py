@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 from urllib.parse import unquote
 from zlib import crc32
@@ -37,6 +37,7 @@ from bitrawl.model import (
     Page,
     Sitemap,
 )
+from bitrawl.model_files import model_file
 from bitrawl.protocols import UrlLanguageModel
 from bitrawl.text.language_names import folded
 from bitrawl.url import Url
@@ -44,7 +45,6 @@ from bitrawl.urls.tokens import language_spellings, mark_language, readable_word
 
 Floats = NDArray[np.float32]
 
-MODEL = "link-predictor.npz"
 BITS = 14  # 16,384 weights in 64 kB; judgement: the training data has some 10,000 distinct tokens
 PLACES = 1 << BITS
 MOST_TOKENS = 24  # of one context that are read; judgement
@@ -67,9 +67,9 @@ class LinkPredictor:
         self.bias = bias
 
     @classmethod
-    def load(cls) -> Self:
-        """The model in the package."""
-        with (resources.files("bitrawl.discover") / "models" / MODEL).open("rb") as file, np.load(file) as stored:
+    def load(cls, path: Path | None = None) -> Self:
+        """The package's model, or one that `python -m lab.train link-predictor` made."""
+        with np.load(path or model_file("link-predictor.npz")) as stored:
             return cls(stored["weights"].astype(np.float32), float(stored["bias"]))
 
     def likelihoods(self, links: Sequence[Link], page: Page, wanted: Language) -> list[float]:
@@ -234,7 +234,7 @@ def _within(span: tuple[int, int], other: tuple[int, int]) -> bool:
     return span != other and other[0] <= span[0] and span[1] <= other[1]
 
 
-class Method(StrEnum):
+class SuggestionMethod(StrEnum):
     """What suggests a page. The names are the keys of `SiteVerdict.evidence`."""
 
     HREFLANG = "hreflang"
@@ -248,20 +248,20 @@ class Method(StrEnum):
     FOLDER = "folder"  # the language's folder, where something says that the language exists
 
 
-GUESSES = frozenset({Method.ADDRESS, Method.HABIT, Method.FOLDER})
+GUESSES = frozenset({SuggestionMethod.ADDRESS, SuggestionMethod.HABIT, SuggestionMethod.FOLDER})
 """What no page links to."""
 
 # Judgements. Downloads that found the language on the discovery web (2026-11, sites that have it and sites that do not):
 # hreflang 11 of 30, switcher 10 of 60, predictor 41 of 94, address 27 of 124, habit 10 of 129, folder 7 of 27. What is
 # declared fails there more often than on the web: 77 of its 551 hosts are menus to pages that were not kept.
 CHANCES = {
-    Method.HREFLANG: 0.8,
-    Method.SWITCHER: 0.7,
-    Method.SITEMAP: 0.8,
-    Method.SPLASH: 0.7,
-    Method.ADDRESS: 0.4,
-    Method.HABIT: 0.3,
-    Method.FOLDER: 0.5,
+    SuggestionMethod.HREFLANG: 0.8,
+    SuggestionMethod.SWITCHER: 0.7,
+    SuggestionMethod.SITEMAP: 0.8,
+    SuggestionMethod.SPLASH: 0.7,
+    SuggestionMethod.ADDRESS: 0.4,
+    SuggestionMethod.HABIT: 0.3,
+    SuggestionMethod.FOLDER: 0.5,
 }
 MIN_LIKELIHOOD = 0.2  # of a link, by the predictor; judgement: what is below is never worth a download
 # Judgements: a link text is rarely as clear as an address, so several addresses must agree.
@@ -287,7 +287,7 @@ class Suggestion(NamedTuple):
 
     link: Link
     language: Language
-    method: Method
+    method: SuggestionMethod
     chance: float
     partner: Url | None = None  # the page that it would be a translation of
 
@@ -328,24 +328,24 @@ class Suggester:
             for language in self._languages:
                 for one in group:
                     if same_language(claimed_language(one.language), language) and one.url != page.url:
-                        yield _suggestion(one.url, language, Method.SITEMAP, page.url, LinkKind.ALTERNATE)
+                        yield _suggestion(one.url, language, SuggestionMethod.SITEMAP, page.url, LinkKind.ALTERNATE)
         listed = [link.url for link in sitemap.links if link.kind is not LinkKind.INDEX]
         for language in self._languages:
             marked = [url for url in listed if is_marked(url, language, self._languages)]
             if marked and not same_language(page.language, language):
-                yield _suggestion(min(marked, key=len), language, Method.SITEMAP, page.url, LinkKind.SITEMAP)
+                yield _suggestion(min(marked, key=len), language, SuggestionMethod.SITEMAP, page.url, LinkKind.SITEMAP)
 
     def of_empty(self, url: Url) -> Iterator[Suggestion]:
         """A page without any text is a script that sends its visitors on, mostly to their language."""
         for language in self._languages:
-            yield _suggestion(folder_of(url, language), language, Method.FOLDER, None)
+            yield _suggestion(folder_of(url, language), language, SuggestionMethod.FOLDER, None)
 
     def _linked(self, page: Page, inside: Sequence[Link], language: Language) -> Iterator[Suggestion]:
         if self._judges.predictor is not None and inside:
             likelihoods = self._judges.predictor.likelihoods(inside, page, language)
             for link, likelihood in zip(inside, likelihoods, strict=True):
                 if likelihood >= MIN_LIKELIHOOD:
-                    yield Suggestion(link, language, Method.LINK, likelihood, page.url)
+                    yield Suggestion(link, language, SuggestionMethod.LINK, likelihood, page.url)
         yield from self._by_url(page, inside, language)
 
     def _by_url(self, page: Page, inside: Sequence[Link], language: Language) -> Iterator[Suggestion]:
@@ -356,15 +356,17 @@ class Suggester:
         chances = model.distribution([link.url for link in inside])[:, column]
         sure = [link for link, chance in zip(inside, chances, strict=True) if chance >= SURE_URL]
         if len(sure) >= URLS and is_marked(sure[0].url, language, [page.language, *self._languages]):
-            yield Suggestion(min(sure, key=lambda link: len(link.url)), language, Method.URL, URL_CHANCE, page.url)
+            yield Suggestion(
+                min(sure, key=lambda link: len(link.url)), language, SuggestionMethod.URL, URL_CHANCE, page.url
+            )
 
     def _addressed(self, page: Page, inside: Sequence[Link], language: Language) -> Iterator[Suggestion]:
         own = [one for one in dict.fromkeys([page.language, *self._languages]) if one not in (language, UNDETERMINED)]
         for spoken in own:
             for url in counterparts(page.url, spoken, language)[:2]:
-                yield _suggestion(url, language, Method.ADDRESS, page.url)
+                yield _suggestion(url, language, SuggestionMethod.ADDRESS, page.url)
         if any(same_language(claimed_language(locale), language) for locale in page.metadata.other_locales):
-            yield _suggestion(folder_of(page.url, language), language, Method.FOLDER, page.url)
+            yield _suggestion(folder_of(page.url, language), language, SuggestionMethod.FOLDER, page.url)
         yield from _siblings(page, language)
         if page.language == UNDETERMINED:
             return
@@ -375,13 +377,15 @@ class Suggester:
         ]
         if len(marked) >= max(URLS, HABIT_SHARE * len(inside)):
             for source in sorted(marked, key=len)[:1]:
-                yield _suggestion(counterparts(source, page.language, language)[0], language, Method.HABIT, source)
+                yield _suggestion(
+                    counterparts(source, page.language, language)[0], language, SuggestionMethod.HABIT, source
+                )
 
     def _onwards(self, inside: Sequence[Link]) -> Iterator[Suggestion]:
         for language in self._languages:
             for link in inside:
                 if is_marked(link.url, language, self._languages):
-                    yield Suggestion(link, language, Method.SPLASH, CHANCES[Method.SPLASH])
+                    yield Suggestion(link, language, SuggestionMethod.SPLASH, CHANCES[SuggestionMethod.SPLASH])
                     break
 
 
@@ -418,7 +422,7 @@ def is_marked(url: Url, language: Language, others: Iterable[Language]) -> bool:
 def _declared(page: Page, language: Language) -> Iterator[Suggestion]:
     for one in page.alternates:
         if same_language(claimed_language(one.language), language) and one.url.site == page.url.site:
-            method = Method.HREFLANG if one.source in _IN_HEAD else Method.SWITCHER
+            method = SuggestionMethod.HREFLANG if one.source in _IN_HEAD else SuggestionMethod.SWITCHER
             yield _suggestion(one.url, language, method, page.url, LinkKind.ALTERNATE)
 
 
@@ -434,10 +438,10 @@ def _siblings(page: Page, language: Language) -> Iterator[Suggestion]:
                 suggested.setdefault(url, set()).add(spoken)
     for url, siblings in suggested.items():
         if len(siblings) >= SIBLINGS:
-            yield _suggestion(url, language, Method.HABIT, page.url)
+            yield _suggestion(url, language, SuggestionMethod.HABIT, page.url)
 
 
 def _suggestion(
-    url: Url, language: Language, method: Method, partner: Url | None, kind: LinkKind = LinkKind.PARTNER
+    url: Url, language: Language, method: SuggestionMethod, partner: Url | None, kind: LinkKind = LinkKind.PARTNER
 ) -> Suggestion:
     return Suggestion(Link(url, kind, partner), language, method, CHANCES[method], partner)

@@ -12,7 +12,7 @@ import msgspec
 from bitrawl.discover.cocitation import Cocitation
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
-from bitrawl.discover.walk_plan import Candidate, Neighbourhood, Plan, Step
+from bitrawl.discover.walk_plan import Neighbourhood, Plan, SiteCandidate, WalkStep
 from bitrawl.model import (
     NO_ANSWER,
     Advice,
@@ -46,7 +46,7 @@ class Found(NamedTuple):
     sites: int  # bilingual ones, without the seeds
 
 
-class Walk:
+class DiscoveryWalk:
     """A `LinkScorer` whose links all come from its advice: what pages link to is not queued by itself."""
 
     def __init__(self, near: Neighbourhood, plan: Plan, new_check: NewCheck) -> None:
@@ -60,9 +60,11 @@ class Walk:
         self.sites = 0
         self.curve: list[Found] = []
         self.refused: dict[str, str] = {}  # hosts that ask to be left alone, and how
-        self._out: dict[Url, Step] = {}  # queued
+        self._out: dict[Url, WalkStep] = {}  # queued
         self._new: list[Link] = []  # to be queued with the next advice
-        self._awaited: dict[Url, list[Candidate]] = {}  # queued for another candidate: a site may have several hosts
+        self._awaited: dict[
+            Url, list[SiteCandidate]
+        ] = {}  # queued for another candidate: a site may have several hosts
         self._recent: dict[Url, Page] = {}  # pages that another candidate's check may ask for
         self._offered: set[Url] = set()  # queued with the last advice, unless the scope refuses them
 
@@ -129,9 +131,9 @@ class Walk:
         if candidate.check is None:
             self._begin(candidate, link)
             self._new.clear()  # The seed is queued already.
-        self._out[link.url] = Step(link, GO_ON, candidate)
+        self._out[link.url] = WalkStep(link, GO_ON, candidate)
 
-    def _queue(self, step: Step) -> None:
+    def _queue(self, step: WalkStep) -> None:
         """The plan chose it. A candidate that is not checked yet is checked from there."""
         url = step.link.url
         host = without_www(url.host)
@@ -149,11 +151,11 @@ class Walk:
             self._out[url] = step
             self._new.append(step.link)
 
-    def _begin(self, candidate: Candidate, entry: Link, value: float = GO_ON) -> None:
+    def _begin(self, candidate: SiteCandidate, entry: Link, value: float = GO_ON) -> None:
         candidate.check = self._new_check(entry)
         self._want(candidate, value)
 
-    def _want(self, candidate: Candidate, value: float = GO_ON) -> None:
+    def _want(self, candidate: SiteCandidate, value: float = GO_ON) -> None:
         """Queue what its check asks for."""
         if candidate.check is None:
             return
@@ -166,10 +168,10 @@ class Walk:
             if link.url in self._out:
                 self._awaited.setdefault(link.url, []).append(candidate)
             else:
-                self._out[link.url] = Step(link, value, candidate)
+                self._out[link.url] = WalkStep(link, value, candidate)
                 self._new.append(link)
 
-    def _tell(self, candidate: Candidate, visit: Visit) -> None:
+    def _tell(self, candidate: SiteCandidate, visit: Visit) -> None:
         """A page of the candidate came, or did not."""
         check, host = candidate.check, candidate.host
         if check is None or candidate.verdict is not None:
@@ -195,7 +197,7 @@ class Walk:
         self._conclude(candidate, verdict)
         candidate.failed = candidate.verdict if failed else None
 
-    def _another_entry(self, candidate: Candidate, outcome: object) -> Link | None:
+    def _another_entry(self, candidate: SiteCandidate, outcome: object) -> Link | None:
         """For a candidate whose made-up address failed: with www., which some graphs strip, then where a page links to it."""
         silent = isinstance(outcome, Skip) and outcome.reason in NO_ANSWER
         if silent and not candidate.has_www:
@@ -207,7 +209,7 @@ class Walk:
         candidate.guessed = False
         return linked
 
-    def _conclude(self, candidate: Candidate, verdict: SiteVerdict) -> None:
+    def _conclude(self, candidate: SiteCandidate, verdict: SiteVerdict) -> None:
         host = candidate.host
         citing = self.near.citing_pages(host, MOST_CITING)
         candidate.verdict = msgspec.structs.replace(
@@ -224,7 +226,7 @@ class Walk:
         self.curve.append(Found(self.downloads, self.sites))
         self.plan.judged(candidate)
 
-    def _move(self, step: Step, target: Url) -> None:
+    def _move(self, step: WalkStep, target: Url) -> None:
         """The target of a redirect stands for the page, and its host for the candidate."""
         if target in self.near.visited:
             return
@@ -237,7 +239,7 @@ class Walk:
                 return
             self.near.candidates[host] = step.candidate
             step.candidate.waiting.add(target)
-        self._out[target] = Step(step.link, GO_ON, step.candidate)
+        self._out[target] = WalkStep(step.link, GO_ON, step.candidate)
 
     def _drop_refused(self) -> None:
         """What the scope refused is never visited: the check hears of it now."""
@@ -312,7 +314,7 @@ class WalkFacts(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def gather(walk: Walk, strategy: str, languages: tuple[str, ...]) -> WalkFacts:
+def gather(walk: DiscoveryWalk, strategy: str, languages: tuple[str, ...]) -> WalkFacts:
     near = walk.near
     judged = [one for one in near.candidates.values() if one.verdict is not None]
     seeds = {one.host: one for one in judged if one.is_seed}
@@ -340,13 +342,13 @@ def gather(walk: Walk, strategy: str, languages: tuple[str, ...]) -> WalkFacts:
     return msgspec.structs.replace(facts, notes=(*walk.plan.notes, *_advice(facts)))
 
 
-def _curve(walk: Walk) -> tuple[tuple[int, int], ...]:
+def _curve(walk: DiscoveryWalk) -> tuple[tuple[int, int], ...]:
     points = [(one.downloads, one.sites) for one in walk.curve]
     step = max(1, len(points) // MOST_POINTS)
     return ((0, 0), *points[::step], (walk.downloads, walk.sites))
 
 
-def _hubs(walk: Walk) -> Iterator[HubFacts]:
+def _hubs(walk: DiscoveryWalk) -> Iterator[HubFacts]:
     near = walk.near
     for one in near.citations.best_hubs(MOST_HUBS):
         cited = near.citations.cites[one.hub]
@@ -354,7 +356,7 @@ def _hubs(walk: Walk) -> Iterator[HubFacts]:
         yield HubFacts(str(one.hub), one.cites, one.judged, tuple(sites))
 
 
-def _reasons(walk: Walk) -> dict[str, int]:
+def _reasons(walk: DiscoveryWalk) -> dict[str, int]:
     """The details of verdicts that are none, the most frequent first; names and numbers in them are left out."""
     said = (one.detail.partition(" (")[0].partition(": ")[0] for one in walk.standing if one.verdict is Answer.UNKNOWN)
     return dict(Counter(detail or "no reason given" for detail in said).most_common(12))

@@ -98,7 +98,7 @@ MOST_WORDS = 20  # of the text around a link; judgement
 _PARTS = re.compile(r"[^\W\d_]{2,}")
 
 
-class LinkWords:
+class PlacedLinkWords:
     """Features of a link: "host:org", "url:link", "anchor:hotel", "around:art". Stop words are out, the rest is stemmed."""
 
     def __init__(self, languages: Sequence[Language]) -> None:
@@ -138,7 +138,7 @@ LOOKED_AT = 30  # links to a candidate that are read for its address and its wor
 
 
 @dataclass(slots=True)
-class Candidate:
+class SiteCandidate:
     """A host that may be a bilingual site."""
 
     host: str  # without www.
@@ -168,22 +168,22 @@ class Candidate:
 class Neighbourhood:
     """Shared by a walk and its plan."""
 
-    def __init__(self, words: LinkWords, source: BacklinkSource | None = None) -> None:
+    def __init__(self, words: PlacedLinkWords, source: BacklinkSource | None = None) -> None:
         self.words = words
         self.source = source
         self.candidates: dict[
-            str, Candidate
+            str, SiteCandidate
         ] = {}  # by host; a host that redirects elsewhere has the candidate of its target
         self.citations = Citations()
         self.pages_of: Counter[str] = Counter()  # downloads by host
         self.visited: set[Url] = set()
 
-    def candidate(self, link: Link) -> Candidate:
+    def candidate(self, link: Link) -> SiteCandidate:
         """The host that the link leads to, known before or new."""
         host = without_www(link.url.host)
         found = self.candidates.get(host)
         if found is None:
-            found = self.candidates[host] = Candidate(host, link, self.words.of(link))
+            found = self.candidates[host] = SiteCandidate(host, link, self.words.of(link))
         elif found.guessed and not found.is_queued:
             found.entry, found.guessed = link, False
             found.words |= self.words.of(link)
@@ -195,7 +195,7 @@ class Neighbourhood:
             found.verdict, found.is_queued = None, False
         return found
 
-    def read(self, page: Url, links: Sequence[Link]) -> list[Candidate]:
+    def read(self, page: Url, links: Sequence[Link]) -> list[SiteCandidate]:
         """A page was read: it cites the hosts that its links lead to. Returns the candidates to check: new ones, and those
         that failed at a made-up address and are linked at another one.
         """
@@ -228,7 +228,7 @@ class Neighbourhood:
         named = [host for host in hosts if host in self.candidates and host != hub]
         return bool(named) and bool(self.citations.add(hub, named))
 
-    def look_up(self, candidate: Candidate) -> None:
+    def look_up(self, candidate: SiteCandidate) -> None:
         """Where the links to it lead, and what they say."""
         candidate.looked_up = True
         if self.source is None or not candidate.guessed:
@@ -244,7 +244,7 @@ class Neighbourhood:
             link = Link(Url.parse(f"https://{host}/"), LinkKind.PAGE)
         except UrlError:  # a graph may hold names that are none
             return
-        self.candidates[host] = Candidate(host, link, self.words.of_host(host), guessed=True)
+        self.candidates[host] = SiteCandidate(host, link, self.words.of_host(host), guessed=True)
 
 
 def _most_common(links: Iterable[Link]) -> Link:
@@ -321,12 +321,12 @@ def _odds(count: int, examples: int) -> float:
     return log((count + SMOOTHING) / (examples + 2 * SMOOTHING))
 
 
-class Step(NamedTuple):
+class WalkStep(NamedTuple):
     """A page to fetch: the entry of a candidate, or a page that is read for its links."""
 
     link: Link
     value: float  # from 0 to 1
-    candidate: Candidate | None = None
+    candidate: SiteCandidate | None = None
 
 
 class Plan(Protocol):
@@ -335,17 +335,17 @@ class Plan(Protocol):
     notes: list[str]
     """What a person should know, as sentences."""
 
-    def read(self, step: Step, page: Page) -> None:
+    def read(self, step: WalkStep, page: Page) -> None:
         """A page came. Its links are known, and for a hub that is what it was fetched for."""
         ...
 
-    def judged(self, candidate: Candidate) -> None: ...
+    def judged(self, candidate: SiteCandidate) -> None: ...
 
-    def steps(self, most: int, *, idle: bool) -> list[Step]:
+    def steps(self, most: int, *, idle: bool) -> list[WalkStep]:
         """What to queue now, the best first; each only once. `idle`: nothing else is queued, so the walk would end."""
         ...
 
-    def values(self, queued: Sequence[Step]) -> Iterable[tuple[Url, float]]:
+    def values(self, queued: Sequence[WalkStep]) -> Iterable[tuple[Url, float]]:
         """New values of what is queued, where they have changed."""
         ...
 

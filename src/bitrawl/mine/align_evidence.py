@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Side(NamedTuple):
+class AlignSide(NamedTuple):
     """One side of many documents: its sentences, or its blocks, as numbered words in flat arrays."""
 
     word: Ints
@@ -36,7 +36,7 @@ class Side(NamedTuple):
     lengths: Floats  # of each sentence, in characters
 
     @classmethod
-    def of(cls, word: Ints, sizes: Sequence[int], lengths: Floats) -> "Side":
+    def of(cls, word: Ints, sizes: Sequence[int], lengths: Floats) -> "AlignSide":
         return cls(word, np.append(0, np.cumsum(np.array(sizes, np.int64))), lengths)
 
 
@@ -70,7 +70,7 @@ class Bags(NamedTuple):
     lattices: int
 
     @classmethod
-    def of(cls, side: Side, cut: Cut) -> "Bags":
+    def of(cls, side: AlignSide, cut: Cut) -> "Bags":
         sentences = ranges(cut.first, cut.first + cut.size)
         begin, end = side.begin[sentences], side.begin[sentences + 1]
         lattice = np.repeat(np.arange(len(cut.size)), cut.size)
@@ -180,7 +180,7 @@ _MOST_ODD = 80.0  # nats: keeps the exponential finite
 class RunLengths:
     """For every lattice and node of one side, the length of the k sentences that end there."""
 
-    def __init__(self, side: Side, cut: Cut) -> None:
+    def __init__(self, side: AlignSide, cut: Cut) -> None:
         place = np.minimum(np.arange(int(cut.size.max()) + 1), cut.size[:, None])
         ends = np.append(0.0, np.cumsum(side.lengths))
         self._ends = ends[cut.first[:, None] + place]
@@ -424,14 +424,14 @@ def sentence_words(sentence: str, language: Language) -> tuple[str, ...]:
     return (*words(sentence, language), *_MARK.findall(unicodedata.normalize("NFKC", sentence)))
 
 
-class Vocabulary(NamedTuple):
+class SideVocabulary(NamedTuple):
     """The words of one side of many documents, numbered, and how common each is."""
 
     ids: Mapping[str, int]
     counts: NDArray[np.float64]
 
     @classmethod
-    def of(cls, texts: Iterable[Text], before: "Vocabulary | None" = None) -> "Vocabulary":
+    def of(cls, texts: Iterable[Text], before: "SideVocabulary | None" = None) -> "SideVocabulary":
         """Markup counts as words, so that what is on every page says little. Words that were there keep their numbers."""
         counts: Counter[str] = Counter()
         if before:
@@ -443,7 +443,7 @@ class Vocabulary(NamedTuple):
         return cls({word: number for number, word in enumerate(counts)}, frequency)
 
     @classmethod
-    def of_words(cls, words: Iterable[str]) -> "Vocabulary":
+    def of_words(cls, words: Iterable[str]) -> "SideVocabulary":
         """That were not seen in a text."""
         ids = {word: number for number, word in enumerate(dict.fromkeys(words))}
         return cls(ids, np.zeros(len(ids)))
@@ -454,17 +454,17 @@ class Vocabulary(NamedTuple):
         return frequency / max(float(frequency.sum()), 1.0)
 
 
-class Numbers(NamedTuple):
+class NumberedSide(NamedTuple):
     """One side of many documents by the numbers of its words: sentences, the blocks that they stand in, and where each document begins."""
 
-    sentences: Side
+    sentences: AlignSide
     documents: Cut
     block: NDArray[np.int64]  # of each sentence, within its document
-    blocks: Side  # as if they were sentences
+    blocks: AlignSide  # as if they were sentences
     block_documents: Cut
 
     @classmethod
-    def of(cls, texts: Sequence[Text], ids: Sequence[Mapping[str, int]], marked: Sequence[bool]) -> "Numbers":
+    def of(cls, texts: Sequence[Text], ids: Sequence[Mapping[str, int]], marked: Sequence[bool]) -> "NumberedSide":
         """`ids` are the numbers of each text's words. Texts that are not `marked` are one block."""
         words: list[int] = []
         sizes: list[int] = []
@@ -485,10 +485,10 @@ class Numbers(NamedTuple):
         block = [text.blocks if has_blocks else 0 * text.blocks for text, has_blocks in zip(texts, marked, strict=True)]
         lengths = [np.bincount(own, text.lengths, count) for own, text, count in zip(block, texts, counts, strict=True)]
         return cls(
-            Side.of(np.array(words, np.int64), sizes, np.concatenate([text.lengths for text in texts])),
+            AlignSide.of(np.array(words, np.int64), sizes, np.concatenate([text.lengths for text in texts])),
             Cut.of([len(text.tokens) for text in texts]),
             np.concatenate(block),
-            Side.of(
+            AlignSide.of(
                 np.fromiter(chain.from_iterable(blocks), np.int64), list(map(len, blocks)), np.concatenate(lengths)
             ),
             Cut.of(counts),

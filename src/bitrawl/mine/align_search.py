@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.mine.align_evidence import (
+    AlignSide,
     Bags,
     Cut,
     LengthModel,
-    Numbers,
+    NumberedSide,
     RunLengths,
-    Side,
     Strangers,
     Translation,
     length_gains,
@@ -100,14 +100,14 @@ class Pieces(NamedTuple):
         return Pieces(self.document[which], self.a.where(which), self.b.where(which))
 
 
-class Parts(NamedTuple):
+class DocumentParts(NamedTuple):
     """Parts of long documents along a path, each with more sentences at either end than it is there for."""
 
     pieces: Pieces
     core: tuple[Ints, Ints]  # from which row to which each is there for
 
     @classmethod
-    def of(cls, documents: Pieces, paths: Paths) -> "Parts":
+    def of(cls, documents: Pieces, paths: Paths) -> "DocumentParts":
         """`paths` by the place of the document among these."""
         parts = [_parts(documents, place, path) for place, path in paths.items()]
         document, a, size_a, b, size_b, first, last = (
@@ -331,7 +331,7 @@ APART = 0.02
 CROSSED = 3.0
 
 
-class Known(NamedTuple):
+class AlignKnowledge(NamedTuple):
     """What beads are judged by."""
 
     translations: tuple[Translation, Translation]
@@ -342,17 +342,17 @@ class Known(NamedTuple):
 class Corpus:
     """Documents, each with sentences on either side, as arrays."""
 
-    def __init__(self, a: Numbers, b: Numbers, marked: NDArray[np.bool_]) -> None:
+    def __init__(self, a: NumberedSide, b: NumberedSide, marked: NDArray[np.bool_]) -> None:
         self.a, self.b, self.marked = a, b, marked
         self.documents = Pieces(np.arange(len(marked)), a.documents, b.documents)
         self._strangers = Strangers.of(b.sentences.lengths, b.documents)
         self._blocks = _Blocks(a, b)
 
-    def align_blocks(self, known: Known, which: Ints, paths: Paths) -> None:
+    def align_blocks(self, known: AlignKnowledge, which: Ints, paths: Paths) -> None:
         """For the searches that follow."""
         self._blocks.align(known, which[self.marked[which]], paths)
 
-    def rough(self, known: Known, which: Ints, paths: Paths) -> Passed:
+    def rough(self, known: AlignKnowledge, which: Ints, paths: Paths) -> Passed:
         """The documents `which`, with the commonest shapes only.
 
         Those with a path are cut along it into parts that overlap. Where two parts do not agree, the path was wrong,
@@ -360,7 +360,7 @@ class Corpus:
         """
         documents = self.documents.where(which)
         passed = Passed(documents, ROUGH)
-        parts = Parts.of(documents, {place: paths[d] for place, d in enumerate(which.tolist()) if d in paths})
+        parts = DocumentParts.of(documents, {place: paths[d] for place, d in enumerate(which.tolist()) if d in paths})
         astray = self._search_parts(known, parts, passed)
         astray = astray[self.a.documents.size[astray] * WIDE < MOST]
         passed.forget(astray)
@@ -372,7 +372,7 @@ class Corpus:
             passed.add(some, *self._within(known, some, lattices))
         return passed
 
-    def fine(self, known: Known, pieces: Pieces) -> tuple[Beads, Passed]:
+    def fine(self, known: AlignKnowledge, pieces: Pieces) -> tuple[Beads, Passed]:
         """The beads of pieces, of all shapes; what was passed is told by the numbers of the pieces."""
         shapes = tuple(known.prior)
         numbered = pieces._replace(document=np.arange(pieces.total))
@@ -385,7 +385,7 @@ class Corpus:
             passed.add(numbered.where(batch), lattices, found)
         return Beads.joined(beads), passed
 
-    def _search_parts(self, known: Known, parts: Parts, passed: Passed) -> Ints:
+    def _search_parts(self, known: AlignKnowledge, parts: DocumentParts, passed: Passed) -> Ints:
         """The documents whose parts do not agree."""
         pieces = parts.pieces
         met = np.zeros((2, pieces.total), np.int64)
@@ -402,7 +402,7 @@ class Corpus:
         apart = np.abs(met[1, :-1] - met[0, 1:]) > ASTRAY
         return np.unique(pieces.document[1:][same & apart])
 
-    def _within(self, known: Known, some: Pieces, lattices: Lattices) -> tuple[Lattices, Posteriors]:
+    def _within(self, known: AlignKnowledge, some: Pieces, lattices: Lattices) -> tuple[Lattices, Posteriors]:
         """Within a band that is widened until the path keeps clear of its edges."""
         while True:
             found = posteriors(lattices, self._gains(some, known, lattices, ROUGH))
@@ -411,7 +411,9 @@ class Corpus:
                 return lattices, found
             lattices = Lattices.banded(band)
 
-    def _gains(self, pieces: Pieces, known: Known, lattices: Lattices, shapes: Sequence[Shape]) -> dict[Shape, Floats]:
+    def _gains(
+        self, pieces: Pieces, known: AlignKnowledge, lattices: Lattices, shapes: Sequence[Shape]
+    ) -> dict[Shape, Floats]:
         strangers = self._strangers.where(pieces.document)
         gains = bead_gains((self.a.sentences, self.b.sentences), pieces, strangers, known, lattices, shapes)
         if self.marked[pieces.document].any():
@@ -425,18 +427,18 @@ class _Blocks:
     Tags and kinds are words of a block that translate themselves: the common ones say little, a rare one anchors.
     """
 
-    def __init__(self, a: Numbers, b: Numbers) -> None:
+    def __init__(self, a: NumberedSide, b: NumberedSide) -> None:
         self._a, self._b = a, b
         self._strangers = Strangers.of(b.blocks.lengths, b.block_documents)
         self._sizes = a.block_documents.size * b.block_documents.size
         self._offset = np.cumsum(self._sizes) - self._sizes
         self._together = np.zeros(int(self._sizes.sum()))
 
-    def align(self, known: Known, which: Ints, paths: Paths) -> None:
+    def align(self, known: AlignKnowledge, which: Ints, paths: Paths) -> None:
         """Long documents in parts, along the paths of their sentences."""
         blocks = Pieces(which, self._a.block_documents.where(which), self._b.block_documents.where(which))
         ways = {place: self._path(d, paths[d]) for place, d in enumerate(which.tolist()) if d in paths}
-        parts = Parts.of(blocks, ways)
+        parts = DocumentParts.of(blocks, ways)
         whole = blocks.where(~np.isin(which, parts.pieces.document))
         first, last = (np.append(parts.core[0], 0 * whole.a.size), np.append(parts.core[1], whole.a.size))
         pieces = Pieces.joined([parts.pieces, whole])
@@ -491,10 +493,10 @@ class _Blocks:
 
 
 def bead_gains(
-    sides: tuple[Side, Side],
+    sides: tuple[AlignSide, AlignSide],
     pieces: Pieces,
     strangers: Strangers,
-    known: Known,
+    known: AlignKnowledge,
     lattices: Lattices,
     shapes: Sequence[Shape],
 ) -> dict[Shape, Floats]:

@@ -57,23 +57,23 @@ class Sentence(NamedTuple):
         return self.text.replace(LINE_END, " ")
 
 
-class Placed(NamedTuple):
+class PlacedSentences(NamedTuple):
     """Sentences, or parts of them, in a row, and the number in their page of the sentence that each is or is a part of."""
 
     sentences: Sequence[Sentence]
     numbers: Sequence[int]
 
-    def part(self, begin: int, end: int) -> "Placed":
-        return Placed(self.sentences[begin:end], self.numbers[begin:end])
+    def part(self, begin: int, end: int) -> "PlacedSentences":
+        return PlacedSentences(self.sentences[begin:end], self.numbers[begin:end])
 
-    def split(self, level: int) -> "Placed":
+    def split(self, level: int) -> "PlacedSentences":
         """At the marks up to that level of `clauses`."""
         split = [_within(sentence, clauses(sentence.text, level)) for sentence in self.sentences]
         numbers = [number for number, parts in zip(self.numbers, split, strict=True) for _ in parts]
-        return Placed([part for parts in split for part in parts], numbers)
+        return PlacedSentences([part for parts in split for part in parts], numbers)
 
 
-Sides = tuple[Placed, Placed]
+Sides = tuple[PlacedSentences, PlacedSentences]
 TooLong = Callable[[int, SegmentPair], None]
 """Is told of which pair of pages a segment is left out because it is too long, and the segment."""
 
@@ -167,15 +167,15 @@ class SiteAligner:
             waiting = []
         yield from _regions(sides, waiting)
 
-    def _plain(self, side: Placed, language: Language) -> Text:
+    def _plain(self, side: PlacedSentences, language: Language) -> Text:
         return Text.plain([sentence.line for sentence in side.sentences], language)
 
     def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[Sides]:
         return [(self._placed(a, self._languages[0]), self._placed(b, self._languages[1])) for a, b in pairs]
 
-    def _placed(self, page: Page, language: Language) -> Placed:
+    def _placed(self, page: Page, language: Language) -> PlacedSentences:
         found = page_sentences(page, language, self._most)
-        return Placed(found, range(len(found)))
+        return PlacedSentences(found, range(len(found)))
 
     def _document(self, pages: tuple[Page, Page], sides: Sides) -> Document:
         return Document(*(_text(pages[n], sides[n].sentences, self._languages[n]) for n in (0, 1)))
@@ -264,7 +264,7 @@ def joined(found: Sequence[Sentence], language: Language) -> str:
     return text.replace(LINE_END, " ")
 
 
-def _segment(side: Placed, numbers: Sequence[int], language: Language) -> Segment:
+def _segment(side: PlacedSentences, numbers: Sequence[int], language: Language) -> Segment:
     found = [side.sentences[n] for n in numbers]
     return Segment(joined(found, language), found[0].paragraph, side.numbers[numbers[0]])
 

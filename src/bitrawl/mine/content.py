@@ -8,8 +8,8 @@ from itertools import chain, groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.mine.evidence import Floats, Known, PageNumbers, both_ends, pair_keys
-from bitrawl.mine.site import LEARNED_TEXT, Ints, Numbers, Rows, Site, Vocabulary, hashed, places_in, ranges
+from bitrawl.mine.evidence import Floats, KnownPairs, PageNumbers, both_ends, pair_keys
+from bitrawl.mine.site import LEARNED_TEXT, Ints, Numbers, Rows, Site, SiteVocabulary, hashed, places_in, ranges
 from bitrawl.model import Language
 from bitrawl.text.lexicon import Lexicon, TokenPair
 from bitrawl.text.words import words
@@ -159,7 +159,7 @@ class Lexicons:
 class LexiconSpace:
     """For every two languages with known pairs, a lexicon learned from them, and pages as vectors of its words."""
 
-    def __init__(self, index: "WordIndex", known: Known, lexicons: Lexicons) -> None:
+    def __init__(self, index: "WordIndex", known: KnownPairs, lexicons: Lexicons) -> None:
         self._site = site = index.site
         by_languages: dict[Languages, list[PageNumbers]] = defaultdict(list)
         for pair in known.pairs:
@@ -200,9 +200,9 @@ class WordIndex:
         self.site = site
         self._inverted: dict[Language, Inverted] = {}
 
-    def vocabulary(self, language: Language) -> Vocabulary:
+    def vocabulary(self, language: Language) -> SiteVocabulary:
         """Empty where no page is in that language."""
-        nothing = Vocabulary(np.zeros(0, np.uint32), np.zeros(0, np.int64), 0)
+        nothing = SiteVocabulary(np.zeros(0, np.uint32), np.zeros(0, np.int64), 0)
         return self.site.vocabularies.get(language, nothing)
 
     def idf(self, language: Language) -> Floats:
@@ -313,7 +313,7 @@ def _first_paragraphs(texts: Sequence[str], language: Language) -> list[list[str
     return found
 
 
-def _translations(lexicon: Lexicon, first: Vocabulary, second: Vocabulary) -> Rows:
+def _translations(lexicon: Lexicon, first: SiteVocabulary, second: SiteVocabulary) -> Rows:
     """For each word of the first vocabulary its translations in the second; a word without any stays as it is."""
     same = places_in(second.hashes, first.hashes)
     found: dict[int, list[tuple[int, float]]] = {}
@@ -336,7 +336,7 @@ def _translations(lexicon: Lexicon, first: Vocabulary, second: Vocabulary) -> Ro
     return Rows(starts, flat, values)
 
 
-def _numbered(vocabulary: Vocabulary, names: Sequence[str]) -> list[int]:
+def _numbered(vocabulary: SiteVocabulary, names: Sequence[str]) -> list[int]:
     """The place of each word; -1 for one that no page has."""
     numbers: list[int] = places_in(vocabulary.hashes, np.fromiter(map(hashed, names), np.uint32)).tolist()
     return numbers

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Indel, Levenshtein
 
 from bitrawl.languages import same_language
-from bitrawl.mine.evidence import Evidence, Known, PageNumbers, best_few, both_ends, page_numbers, pair_keys
+from bitrawl.mine.evidence import Evidence, KnownPairs, PageNumbers, best_few, both_ends, page_numbers, pair_keys
 from bitrawl.mine.site import LENGTH_STEPS, MAX_TEXT, SOURCES, Ints, Site, claim_of, places_in, source_of
 from bitrawl.model import UNDETERMINED, Method
 from bitrawl.url import Url
@@ -42,7 +42,7 @@ _COUNTS = np.array([bits.bit_count() for bits in range(1 << len(SOURCES))])
 class DeclaredDetector:
     """Alternates of pages and of sitemaps. A page that many others declare their translation is nobody's."""
 
-    def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
+    def propose(self, site: Site, known: KnownPairs) -> Evidence:  # noqa: ARG002
         """Reciprocal ones above one-way ones, several sources above one."""
         said = _without_hubs(site, declarations(site))
         back = places_in(said.keys, _reversed(said.keys))
@@ -122,7 +122,7 @@ def _without_hubs(site: Site, said: Declarations) -> Declarations:
 class MutualDetector:
     """Pages in two languages that link to each other, when few others do: most language switchers are undeclared."""
 
-    def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
+    def propose(self, site: Site, known: KnownPairs) -> Evidence:  # noqa: ARG002
         """1 for the only page of that language that a page exchanges links with, less for one of several."""
         by, to = site.links.owners(), site.links.flat
         across = site.spoken[by] != site.spoken[to]
@@ -148,7 +148,7 @@ _GRID = 512  # Points at which a density is estimated.
 class ImageDetector:
     """Pages that share rare images: Jaccard's coefficient of their lists, each image weighted by its rarity."""
 
-    def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
+    def propose(self, site: Site, known: KnownPairs) -> Evidence:  # noqa: ARG002
         """The best of the pairs that share a rare image."""
         rare = RareImages(site)
         holders: dict[int, list[int]] = defaultdict(list)
@@ -204,7 +204,7 @@ def density_threshold(frequencies: Sequence[int]) -> float:
 class DigitDetector:
     """Pages whose digit sequences are alike: candidates share a rare number, then the order counts too."""
 
-    def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
+    def propose(self, site: Site, known: KnownPairs) -> Evidence:  # noqa: ARG002
         """Pairs that share two numbers which few pages have."""
         keys, counts = np.unique(_sharing_rare_numbers(site), return_counts=True)
         keys = keys[counts > 1]
@@ -260,7 +260,7 @@ LENGTH_LIMIT = 0.4  # ILSP-FC: ratio of paragraphs and of lengths below which tw
 class StructureDetector:
     """Candidates are pages with the same tag sequence, or the same fingerprint up to lengths."""
 
-    def propose(self, site: Site, known: Known) -> Evidence:  # noqa: ARG002
+    def propose(self, site: Site, known: KnownPairs) -> Evidence:  # noqa: ARG002
         """The best of what is at least of low similarity."""
         buckets: dict[bytes | int, list[int]] = defaultdict(list)
         for summary in site.summaries:
@@ -328,13 +328,13 @@ class UrlDetector:
         self._site: Site | None = None
         self._versions = Versions((), ())
 
-    def propose(self, site: Site, known: Known) -> Evidence:
+    def propose(self, site: Site, known: KnownPairs) -> Evidence:
         """Each two languages by themselves; the user's replacements are certain."""
         evidence = self._of(site).scores(known.pairs)
         evidence.update(by_replacements(site, self._replacements))
         return Evidence.of(evidence)
 
-    def versions(self, site: Site, known: Known) -> set[PageNumbers]:
+    def versions(self, site: Site, known: KnownPairs) -> set[PageNumbers]:
         """Pages that are versions of each other as far as URLs tell, translated or not."""
         likely = {pair for pair, score in self.propose(site, known).items() if score >= LIKELY}
         return likely | self._of(site).copies()

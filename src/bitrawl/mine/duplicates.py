@@ -25,7 +25,7 @@ _MIN_SPACES, _MIN_CHARACTERS = 2, 10
 _MOST_CANDIDATES = 200
 
 
-class _Text(msgspec.Struct, frozen=True):
+class _PageText(msgspec.Struct, frozen=True):
     """What is remembered about a page: the hash and the length of each paragraph."""
 
     url: Url
@@ -46,11 +46,11 @@ def duplicates(pages: Iterable[Page], protected: Collection[Url] = ()) -> dict[U
     longest are examined first. Protected pages are never dropped. The order in which the pages come does not matter.
     """
     protected = frozenset(protected)
-    texts: dict[Language, list[_Text]] = {}
+    texts: dict[Language, list[_PageText]] = {}
     for page in pages:
         keys = _paragraphs(page)
         if keys:
-            text = _Text(page.url, array("q", keys), array("I", keys.values()), page.url in protected)
+            text = _PageText(page.url, array("q", keys), array("I", keys.values()), page.url in protected)
             texts.setdefault(page.language, []).append(text)
     found: dict[Url, Url] = {}
     for of_language in texts.values():
@@ -58,7 +58,7 @@ def duplicates(pages: Iterable[Page], protected: Collection[Url] = ()) -> dict[U
     return found
 
 
-def _repeated(texts: list[_Text]) -> dict[Url, Url]:
+def _repeated(texts: list[_PageText]) -> dict[Url, Url]:
     """Each text is looked up by its rarest paragraphs among the texts kept so far.
 
     Prefix filtering (Chaudhuri et al. 2006, Bayardo et al. 2007): a page that shares 8 of another's 10 paragraphs
@@ -66,7 +66,7 @@ def _repeated(texts: list[_Text]) -> dict[Url, Url]:
     """
     keys, counts = np.unique(np.concatenate([text.keys for text in texts]), return_counts=True)
     frequency = dict(zip(keys[counts > 1].tolist(), counts[counts > 1].tolist(), strict=True))
-    holders: dict[int, list[_Text]] = {}
+    holders: dict[int, list[_PageText]] = {}
     found: dict[Url, Url] = {}
     for text in sorted(texts, key=lambda text: text.rank):
         original = None if text.protected else _original(text, holders, frequency)
@@ -79,7 +79,7 @@ def _repeated(texts: list[_Text]) -> dict[Url, Url]:
     return found
 
 
-def _original(text: _Text, holders: dict[int, list[_Text]], frequency: dict[int, int]) -> Url | None:
+def _original(text: _PageText, holders: dict[int, list[_PageText]], frequency: dict[int, int]) -> Url | None:
     """The kept page that has the most of its paragraphs, if that is enough of them; `frequency` where it is above 1."""
     needed = ceil(SHARED * len(text.keys) - 1e-9)  # 0.8 of 5 is 4, also in binary fractions
     rarest = sorted(text.keys, key=lambda key: frequency.get(key, 1))[: len(text.keys) - needed + 1]

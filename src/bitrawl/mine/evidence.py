@@ -23,15 +23,9 @@ Floats = NDArray[np.float64]
 ALL = frozenset(Method)
 
 METHODS_OF: Mapping[str, frozenset[Method]] = {
-    "declared": frozenset({Method.DECLARED}),
-    "url": frozenset({Method.URL}),
-    "images": frozenset({Method.IMAGES, Method.IMAGES_AND_DIGITS}),
-    "digits": frozenset({Method.DIGITS, Method.IMAGES_AND_DIGITS}),
-    "structure": frozenset({Method.HIGH, Method.MEDIUM, Method.LOW}),
-    "kept": frozenset({Method.CONTENT}),
-    "parents": frozenset({Method.PARENTS}),
-    "mutual": frozenset({Method.MUTUAL}),
-    "bridge": frozenset({Method.BRIDGE}),
+    name: frozenset(asking for asking in Method if name in asking.measured)
+    for method in Method
+    for name in method.measured
 }
 """What is measured, and the methods that ask for it."""
 
@@ -102,7 +96,7 @@ class Evidence(Mapping[PageNumbers, float]):
         return len(self.keys_array)
 
 
-class Known:
+class KnownPairs:
     """The pairs that are held for certain so far: what detectors that learn from pairs learn from."""
 
     def __init__(self, pairs: Mapping[PageNumbers, float] | None = None, site: Site | None = None) -> None:
@@ -120,7 +114,7 @@ class Known:
 class Detector(Protocol):
     """One method: from the pages of a site, and the pairs that are certain by now, to evidence."""
 
-    def propose(self, site: Site, known: Known) -> Evidence:
+    def propose(self, site: Site, known: KnownPairs) -> Evidence:
         """Pairs of pages in two languages, each with a number above 0; never all pairs of a site."""
         ...
 

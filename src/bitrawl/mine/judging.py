@@ -13,7 +13,7 @@ import msgspec
 
 from bitrawl.config import Thresholds
 from bitrawl.languages import same_language
-from bitrawl.mine.segment_score import Measured, SegmentScore, bundled
+from bitrawl.mine.segment_score import Measured, SegmentScore, segment_score
 from bitrawl.model import UNDETERMINED, Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.protocols import LanguageIdentifier
 from bitrawl.text.numbers import agreement
@@ -63,7 +63,7 @@ class Flag(StrEnum):
     PARTIAL = "partly translated page"  # ours: the rest of the page is the same on both sides
 
 
-class Lexicon(Protocol):
+class TranslationLexicon(Protocol):
     """Which words translate which."""
 
     def __len__(self) -> int:
@@ -100,7 +100,7 @@ class Judge:
         self,
         languages: tuple[Language, Language],
         identifier: LanguageIdentifier,
-        lexicon: Lexicon | None = None,
+        lexicon: TranslationLexicon | None = None,
         *,
         model: SegmentScore | None = None,
     ) -> None:
@@ -111,7 +111,7 @@ class Judge:
 
     def judge(self, pairs: Sequence[SegmentPair]) -> list[SegmentPair]:
         """The same pairs with their scores and flags, whatever they had before but for the aligner's own score."""
-        model = self._model or bundled()
+        model = self._model or segment_score()
         judged: list[SegmentPair] = []
         for _, group in groupby(self.measured(pairs), key=lambda one: (one.pair.url_a, one.pair.url_b)):
             page = list(group)

@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 
 from bitrawl.mine import align_evidence
 from bitrawl.mine.align_evidence import (
+    AlignSide,
     Document,
     LengthModel,
-    Numbers,
-    Side,
+    NumberedSide,
+    SideVocabulary,
     Text,
     Translation,
-    Vocabulary,
     cognates,
     one_sided,
     ranges,
 )
-from bitrawl.mine.align_search import LONG, Beads, Corpus, Known, Paths, Pieces
+from bitrawl.mine.align_search import LONG, AlignKnowledge, Beads, Corpus, Paths, Pieces
 from bitrawl.mine.beads import DELETION, INSERTION, Shape
 from bitrawl.model import Bead, Language
 from bitrawl.text.lexicon import DICTIONARY_WEIGHT, WINDOW, Lexicon, TokenPair, WordBags, windows
@@ -47,7 +47,7 @@ class Lessons(NamedTuple):
         return cls(WordBags.of([]), WordBags.of([]), np.zeros(0))
 
     @classmethod
-    def of_entries(cls, entries: Sequence[TokenPair], vocabularies: tuple[Vocabulary, Vocabulary]) -> "Lessons":
+    def of_entries(cls, entries: Sequence[TokenPair], vocabularies: tuple[SideVocabulary, SideVocabulary]) -> "Lessons":
         """Of a dictionary whose words are in the vocabularies."""
         a, b = (
             WordBags.of([sorted({vocabularies[side].ids[word] for word in entry[side]}) for entry in entries])
@@ -97,7 +97,7 @@ def lengths(corpus: Corpus, beads: Beads) -> tuple[Floats, Floats]:
     return ends_a[beads.a + beads.ka] - ends_a[beads.a], ends_b[beads.b + beads.kb] - ends_b[beads.b]
 
 
-def _bags(side: Side, first: Ints, count: Ints) -> WordBags:
+def _bags(side: AlignSide, first: Ints, count: Ints) -> WordBags:
     """The different words of each run of sentences."""
     begin, end = side.begin[first], side.begin[first + count]
     bag = np.repeat(np.arange(len(first)), end - begin)
@@ -140,7 +140,7 @@ class Similar(NamedTuple):
 
 
 def translations(
-    lexicon: Lexicon, look_alikes: Similar, vocabularies: tuple[Vocabulary, Vocabulary]
+    lexicon: Lexicon, look_alikes: Similar, vocabularies: tuple[SideVocabulary, SideVocabulary]
 ) -> tuple[Translation, Translation]:
     """Both ways."""
     a, b = (
@@ -239,7 +239,7 @@ class Knowledge(NamedTuple):
     It can be pickled: several processes may align with the same.
     """
 
-    vocabularies: tuple[Vocabulary, Vocabulary]
+    vocabularies: tuple[SideVocabulary, SideVocabulary]
     look_alikes: Similar
     lexicon: Lexicon
     length: LengthModel
@@ -256,8 +256,8 @@ class LexicalAligner:
         self, *, dictionary: Iterable[TokenPair] = (), memory: int = 20_000, knowledge: Knowledge | None = None
     ) -> None:
         entries = [(list(a), list(b)) for a, b in dictionary if a and b]
-        vocabularies = tuple(Vocabulary.of_words(chain.from_iterable(side)) for side in zip(*entries, strict=True))
-        empty = Vocabulary.of_words(())
+        vocabularies = tuple(SideVocabulary.of_words(chain.from_iterable(side)) for side in zip(*entries, strict=True))
+        empty = SideVocabulary.of_words(())
         self._memory = memory
         self._lessons = Lessons.none()
         self._knowledge = knowledge or Knowledge(
@@ -356,7 +356,7 @@ def _unheard(_count: int) -> None:
     pass
 
 
-def _frozen(documents: Sequence[Document], knowledge: Knowledge) -> tuple[Known, Corpus]:
+def _frozen(documents: Sequence[Document], knowledge: Knowledge) -> tuple[AlignKnowledge, Corpus]:
     """Words that are not known yet are known in their own document only, so that it depends on no other."""
     sides = [
         _Unknown(vocabulary, texts)
@@ -377,13 +377,13 @@ def _frozen(documents: Sequence[Document], knowledge: Knowledge) -> tuple[Known,
         extended(known[0], new.a, new.b, new.likeness, (a.unigram, b.unigram)),
         extended(known[1], new.b, new.a, new.likeness, (b.unigram, a.unigram)),
     )
-    return Known(both, knowledge.length, knowledge.prior), _corpus(documents, a.ids, b.ids)
+    return AlignKnowledge(both, knowledge.length, knowledge.prior), _corpus(documents, a.ids, b.ids)
 
 
 class _Unknown:
     """The words of texts by their numbers, those that a vocabulary lacks with numbers of their own in each text."""
 
-    def __init__(self, vocabulary: Vocabulary, texts: Sequence[Text]) -> None:
+    def __init__(self, vocabulary: SideVocabulary, texts: Sequence[Text]) -> None:
         size = len(vocabulary.ids)
         self.ids: list[dict[str, int]] = []
         count = size
@@ -404,8 +404,8 @@ def _corpus(
 ) -> Corpus:
     marked = [bool(document.a.markup and document.b.markup) for document in documents]
     return Corpus(
-        Numbers.of([document.a for document in documents], ids_a, marked),
-        Numbers.of([document.b for document in documents], ids_b, marked),
+        NumberedSide.of([document.a for document in documents], ids_a, marked),
+        NumberedSide.of([document.b for document in documents], ids_b, marked),
         np.array(marked),
     )
 
@@ -416,7 +416,7 @@ class _Passes:
     def __init__(self, documents: Sequence[Document], knowledge: Knowledge, before: Lessons) -> None:
         self._documents, self._before = documents, before
         a, b = (
-            Vocabulary.of(texts, vocabulary)
+            SideVocabulary.of(texts, vocabulary)
             for texts, vocabulary in zip(zip(*documents, strict=True), knowledge.vocabularies, strict=True)
         )
         self._corpus = _corpus(documents, [a.ids] * len(documents), [b.ids] * len(documents))
@@ -475,10 +475,10 @@ class _Passes:
         log.info("learned in %d passes from %d documents", number + 1, len(sample))
         return Beads.joined([sure, beads]), taught
 
-    def _known(self) -> Known:
+    def _known(self) -> AlignKnowledge:
         knowledge = self.knowledge
         both = translations(knowledge.lexicon, knowledge.look_alikes, knowledge.vocabularies)
-        return Known(both, knowledge.length, knowledge.prior)
+        return AlignKnowledge(both, knowledge.length, knowledge.prior)
 
     def _learn(self, beads: Beads, counts: Mapping[Shape, float]) -> None:
         """The lexicon, the model of lengths and how common each shape is."""
@@ -501,12 +501,12 @@ class _Passes:
         self.knowledge = self.knowledge._replace(lexicon=lexicon)
 
 
-def _cut(corpus: Corpus, known: Known, which: Ints, paths: Paths) -> tuple[Beads, Pieces]:
+def _cut(corpus: Corpus, known: AlignKnowledge, which: Ints, paths: Paths) -> tuple[Beads, Pieces]:
     corpus.align_blocks(known, which, paths)
     return corpus.rough(known, which, paths).cut()
 
 
-def _once(corpus: Corpus, known: Known, which: Ints, paths: Paths) -> tuple[Beads, Beads]:
+def _once(corpus: Corpus, known: AlignKnowledge, which: Ints, paths: Paths) -> tuple[Beads, Beads]:
     """The beads of these documents, and those that teach."""
     sure, pieces = _cut(corpus, known, which, paths)
     beads, found = corpus.fine(known, pieces)

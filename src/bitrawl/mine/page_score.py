@@ -31,15 +31,16 @@ from bitrawl.mine.evidence import (
     Detector,
     Evidence,
     Floats,
-    Known,
+    KnownPairs,
     PageNumbers,
     UntranslatedText,
     both_ends,
 )
 from bitrawl.mine.page_embeddings import EmbeddingSpace
-from bitrawl.mine.parents import BridgeDetector, Neighbours, ParentDetector, Relatives
+from bitrawl.mine.parents import BridgeDetector, PairNeighbours, ParentDetector, Relatives
 from bitrawl.mine.site import Ints, Site, places_in
 from bitrawl.model import Method
+from bitrawl.model_files import model_file
 from bitrawl.protocols import Encoder
 from bitrawl.urls.trees import Trees
 
@@ -165,7 +166,7 @@ class Surveyor:
 
         By content a page and its copies are the same, so nothing else can tell which one a translation belongs to.
         """
-        told = [self._first["declared"], self._of("url", self.url, Known())]
+        told = [self._first["declared"], self._of("url", self.url, KnownPairs())]
         strong = np.concatenate([evidence.keys_array[evidence.values_array >= TOLD] for evidence in told])
         paired = set(np.concatenate(both_ends(self._comparable(strong))).tolist())
         for copy, original in copied.items():
@@ -174,7 +175,7 @@ class Surveyor:
         self._taken[np.fromiter(untold, np.int64)] = False
         return untold
 
-    def survey(self, known: Known) -> Candidates:
+    def survey(self, known: KnownPairs) -> Candidates:
         """All features of all candidates, given the pairs that are known."""
         found = {
             **self._first,
@@ -197,8 +198,8 @@ class Surveyor:
         return Candidates(keys, rows)
 
     @cached_property
-    def _neighbours(self) -> Neighbours:
-        return Neighbours(self._site)
+    def _neighbours(self) -> PairNeighbours:
+        return PairNeighbours(self._site)
 
     def _comparable(self, keys: Ints) -> Ints:
         """Without pages that are left out, and without those of which one is a placeholder of the other."""
@@ -208,7 +209,7 @@ class Surveyor:
         return keys[near & self._taken[a] & self._taken[b]]
 
     def _static_evidence(self) -> dict[str, Evidence]:
-        nothing = Known()
+        nothing = KnownPairs()
         return {
             "declared": self._of("declared", DeclaredDetector(), nothing),
             "mutual": self._of("mutual", MutualDetector(), nothing),
@@ -219,7 +220,7 @@ class Surveyor:
             "embedded": _only(self._embedded.candidates() if self._embedded else np.zeros(0, np.int64)),
         }
 
-    def _of(self, name: str, detector: Detector, known: Known) -> Evidence:
+    def _of(self, name: str, detector: Detector, known: KnownPairs) -> Evidence:
         return detector.propose(self._site, known) if self._asked(name) else Evidence.of({})
 
     def _asked(self, name: str) -> bool:
@@ -267,7 +268,7 @@ class Surveyor:
             *self.untranslated.measures(pair),
         ]
 
-    def fill_context(self, keys: Ints, rows: NDArray[np.float32], known: Known) -> None:
+    def fill_context(self, keys: Ints, rows: NDArray[np.float32], known: KnownPairs) -> None:
         """What the rivals have, and what is missing though the rest of the site has it."""
         if not len(keys):
             return
@@ -292,7 +293,7 @@ class Surveyor:
         _, groups = np.unique(np.concatenate([a * count + spoken[b], b * count + spoken[a]]), return_inverse=True)
         return groups.reshape(2, len(keys))
 
-    def _free(self, keys: Ints, known: Known) -> NDArray[np.bool_]:
+    def _free(self, keys: Ints, known: KnownPairs) -> NDArray[np.bool_]:
         """Two rows: whether the second page of each candidate has no certain partner but the first, and the other way.
 
         A page that is certainly somebody else's translation is no rival. On a large site, some page out of thousands is
@@ -349,9 +350,6 @@ def _best_rival(groups: Ints, values: NDArray[np.floating], others: Ints) -> Flo
     return np.where(rest, top[groups], second[groups])
 
 
-MODEL = Path(__file__).parent / "models" / "pairs.npz"
-
-
 @dataclass(frozen=True, slots=True)
 class ScoreModel:
     """Trees for the first round, when nothing is known of the site, and for those after it."""
@@ -360,11 +358,12 @@ class ScoreModel:
     later: Trees
 
     @classmethod
-    def load(cls, path: Path = MODEL) -> Self:
-        """The model of the package, or one that `bitrawl train pairs` made. Raises `ValueError` if it is of other features."""
-        with np.load(path) as arrays:
+    def load(cls, path: Path | None = None) -> Self:
+        """The model of the package, or one that `python -m lab.train pairs` made. Raises `ValueError` if it is of other features."""
+        source = path or model_file("pairs.npz")
+        with np.load(source) as arrays:
             if arrays["names"].tolist() != list(NAMES):
-                raise ValueError(f"{path} was trained on other features; make it again: bitrawl train pairs")
+                raise ValueError(f"{source} was trained on other features; make it again: python -m lab.train pairs")
             return cls(Trees.named("first", arrays), Trees.named("later", arrays))
 
     def save(self, path: Path) -> None:

@@ -30,7 +30,7 @@ from bitrawl.mine.evidence import (
     MIN_WEIGHT,
     Evidence,
     Floats,
-    Known,
+    KnownPairs,
     PageNumbers,
     Refusal,
     both_ends,
@@ -260,7 +260,7 @@ class Rounds:
             site, settings.methods, url=self._url, lexicons=lexicons, encoder=encoder, left_out=self._left_out
         )
         self._left_out.update(self.surveyor.without_evidence(self._copies))
-        self.known = Known()
+        self.known = KnownPairs()
         self.candidates = Candidates(np.zeros(0, np.int64), np.zeros((0, len(NAMES)), np.float32))
 
     def survey(self) -> Candidates:
@@ -279,7 +279,7 @@ class Rounds:
         """Verification and matching, given the scores of the candidates."""
         passed = (self.candidates.column("shared") < MAX_SHARED) & (values >= LEAST)
         scores = Evidence(self.candidates.keys[passed], values[passed])
-        self.known = Known(match(self.site, scores, CERTAIN), self.site)
+        self.known = KnownPairs(match(self.site, scores, CERTAIN), self.site)
         return scores
 
     def result(self, scores: Evidence, languages: Sequence[Language]) -> PairingResult:
@@ -326,7 +326,7 @@ class Rounds:
         site, methods = self.site, self._settings.methods
         proposed = set(partial)
         if Method.DECLARED in methods:
-            proposed |= DeclaredDetector().propose(site, Known()).keys() | claims(site)
+            proposed |= DeclaredDetector().propose(site, KnownPairs()).keys() | claims(site)
         if Method.URL in methods:
             proposed |= self._url.versions(site, self.known)
         refused = []
@@ -387,6 +387,8 @@ def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) ->
         Method.MUTUAL: value("mutual"),
         Method.BRIDGE: value("bridge"),
     }
+    others = (method for method in Method if method not in said and "structure" not in method.measured)
+    said |= {method: value(method.measured[0]) for method in others}
     letter = letter_of(structure)
     if letter is not None:
         said[letter] = structure

@@ -8,7 +8,7 @@ from itertools import groupby, islice
 import numpy as np
 from rapidfuzz.distance import Indel
 
-from bitrawl.mine.evidence import Evidence, Floats, Known, PageNumbers, both_ends, page_numbers, pair_key
+from bitrawl.mine.evidence import Evidence, Floats, KnownPairs, PageNumbers, both_ends, page_numbers, pair_key
 from bitrawl.mine.site import Ints, PageSummary, Rows, RowWriter, Site
 from bitrawl.model import Language
 
@@ -23,7 +23,7 @@ _LINK = 0xF0000  # Characters for the links whose targets are known to be each o
 class ParentDetector:
     """Links at aligned places of the tag sequences of paired pages lead to each other's translations."""
 
-    def propose(self, site: Site, known: Known) -> Evidence:
+    def propose(self, site: Site, known: KnownPairs) -> Evidence:
         """The share of the votes of both pages that they give each other; one vote alone is worth two thirds."""
         found = array("q")
         for a, b in islice(known.pairs, MAX_PARENTS):
@@ -39,7 +39,7 @@ class ParentDetector:
         return Evidence(keys, votes / total * votes / (votes + 0.5))
 
 
-def aligned_links(site: Site, known: Known, a: int, b: int) -> Iterable[PageNumbers]:
+def aligned_links(site: Site, known: KnownPairs, a: int, b: int) -> Iterable[PageNumbers]:
     """The targets of links that stand at the same place once the tag sequences are aligned."""
     first, second = site.summaries[a], site.summaries[b]
     tags_a, tags_b = _anchored(site, first, second, known), _anchored(site, second, first, known)
@@ -54,7 +54,7 @@ def aligned_links(site: Site, known: Known, a: int, b: int) -> Iterable[PageNumb
                 yield page_numbers(x, y)
 
 
-def _anchored(site: Site, summary: PageSummary, other: PageSummary, known: Known) -> str:
+def _anchored(site: Site, summary: PageSummary, other: PageSummary, known: KnownPairs) -> str:
     """The tag sequence, with a character of its own for each link whose target is paired in the other's language."""
     tags = list(summary.tags[:MAX_ALIGNED].decode("latin-1"))
     for place, target in _links(site, summary.number):
@@ -73,7 +73,7 @@ def _links(site: Site, number: int) -> Iterable[tuple[int, int]]:
     return zip(site.links.values_of(number).tolist(), site.links[number].tolist(), strict=True)
 
 
-class Neighbours:
+class PairNeighbours:
     """Of each page those in its language that it links to, and those that link to it; without those in a menu.
 
     The rarer the links of a page, the more it is worth as a neighbour.
@@ -110,9 +110,9 @@ def _same_language_targets(site: Site, number: int) -> Ints:
 class Relatives:
     """How far the neighbours of two pages, by links in and out, are each other's translations."""
 
-    def __init__(self, site: Site, known: Known, neighbours: Neighbours | None = None) -> None:
+    def __init__(self, site: Site, known: KnownPairs, neighbours: PairNeighbours | None = None) -> None:
         self._site = site
-        self._neighbours = neighbours or Neighbours(site)
+        self._neighbours = neighbours or PairNeighbours(site)
         places = {language: place for place, language in enumerate(site.languages)}
         self._partners = np.full((len(places), len(site.summaries)), -1, np.int32)
         for number, partners in known.partners.items():
@@ -162,7 +162,7 @@ class Relatives:
 class BridgeDetector:
     """Two pages that are both paired with the same third, in a third language."""
 
-    def propose(self, site: Site, known: Known) -> Evidence:
+    def propose(self, site: Site, known: KnownPairs) -> Evidence:
         """1 - 2^-n for n such bridges; bridges that lead elsewhere count against."""
         votes: dict[PageNumbers, int] = {}
         for number, partners in known.partners.items():
@@ -174,7 +174,7 @@ class BridgeDetector:
         return Evidence.of({pair: 1 - 0.5**count for pair, count in votes.items() if count})
 
 
-def _reached(site: Site, known: Known, number: int, thirds: Iterable[int]) -> dict[Language, Counter[int]]:
+def _reached(site: Site, known: KnownPairs, number: int, thirds: Iterable[int]) -> dict[Language, Counter[int]]:
     """By language, the partners of a page's partners, and how often each is reached."""
     reached: dict[Language, Counter[int]] = defaultdict(Counter)
     for third in thirds:

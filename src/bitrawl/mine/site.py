@@ -172,7 +172,7 @@ class PageSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class SiteVocabulary:
     """The words of a language on a site, by their hashes, and how many pages have each."""
 
     hashes: NDArray[np.uint32]
@@ -195,21 +195,21 @@ class Site:
     kept: Rows  # of what a translation keeps, that which two languages have: places in `terms`, with how often
     terms: NDArray[np.uint32]  # hashes
     words: Rows  # of the beginning of its text: places in the vocabulary of its language, with how often
-    vocabularies: Mapping[Language, Vocabulary]
+    vocabularies: Mapping[Language, SiteVocabulary]
     numbers: Rows  # the digit sequences of its text, in order
     images: Rows  # their names, without folders, hashed
     links: Rows  # the pages that it leads to, with their places in the tag sequence; by place
     alternates: Rows  # the pages that it declares translations, each with a `declaration`
     groups: list[tuple[Numbers, Numbers]]  # what the sitemaps declare: pages and declarations
     claims: list[Language]  # what declarations call the language of a page
-    texts: "Texts"
+    texts: "PageTexts"
 
     def of_language(self, language: Language) -> list[PageSummary]:
         """In the order of their numbers."""
         return [summary for summary in self.summaries if summary.language == language]
 
 
-class Texts:
+class PageTexts:
     """The texts of the pages of a site, read again whenever they are asked for."""
 
     def __init__(self, pages: Pages, page_of: PageOf | None, numbers: Mapping[Url, int], template: Template) -> None:
@@ -365,7 +365,7 @@ def condense(
         for part in sitemap.parts():
             for group in part.alternates:
                 condenser.add_group(group)
-    return condenser.site(Texts(pages, page_of, condenser.numbers, condenser.template))
+    return condenser.site(PageTexts(pages, page_of, condenser.numbers, condenser.template))
 
 
 def language_of(page: Page, languages: Sequence[Language]) -> Language:
@@ -482,7 +482,7 @@ class Condenser:
             members = np.array(pages, np.int64), np.array(said, np.int64)
             self._groups[members[0].tobytes() + members[1].tobytes()] = members
 
-    def site(self, texts: Texts) -> Site:
+    def site(self, texts: PageTexts) -> Site:
         """All that was added."""
         count = len(self.numbers)
         for url, number in self.numbers.items():
@@ -598,7 +598,7 @@ def shared_terms(kept: Rows, spoken: NDArray[np.int64]) -> tuple[Rows, NDArray[n
 
 def numbered_words(
     written: Rows, spoken: NDArray[np.int64], languages: Sequence[Language]
-) -> tuple[Rows, dict[Language, Vocabulary]]:
+) -> tuple[Rows, dict[Language, SiteVocabulary]]:
     """The words by their places in the vocabularies of their languages."""
     vocabularies = {}
     for place, language in enumerate(languages):
@@ -609,7 +609,7 @@ def numbered_words(
             row = written[number]
             row[:] = np.searchsorted(known, row)
             holders[row] += 1
-        vocabularies[language] = Vocabulary(known, holders, len(pages))
+        vocabularies[language] = SiteVocabulary(known, holders, len(pages))
     return written, vocabularies
 
 

@@ -39,7 +39,7 @@ class Naming(IntEnum):
     ENDONYM = 4
 
 
-class Reading(NamedTuple):
+class LanguageReading(NamedTuple):
     """A language that a text names, as a lower-case BCP 47 code."""
 
     code: str
@@ -50,12 +50,12 @@ class LanguageNames:
     """The table of names, ready for lookups."""
 
     def __init__(self, languages: list[NamedLanguage]) -> None:
-        self._names: dict[str, Reading] = {}
+        self._names: dict[str, LanguageReading] = {}
         self._stems: dict[str, str] = {}
         for code, endonyms, others in languages:
-            self._names.update(dict.fromkeys(others, Reading(code, Naming.NAME)))
+            self._names.update(dict.fromkeys(others, LanguageReading(code, Naming.NAME)))
             for name in endonyms:
-                self._names[name] = Reading(code, Naming.ENDONYM)
+                self._names[name] = LanguageReading(code, Naming.ENDONYM)
                 self._add_stem(name, code)
         self._words = {word for name in self._names for word in name.split(" ")}
         self.read = lru_cache(maxsize=8192)(self._read)
@@ -74,7 +74,7 @@ class LanguageNames:
             base = code.partition("-")[0]
             self._stems[stem] = base if self._stems.get(stem, base) == base else ""
 
-    def _read(self, text: str) -> Reading | None:
+    def _read(self, text: str) -> LanguageReading | None:
         """None if the text names no language, or says too much else."""
         if len(text) > MAX_LENGTH:
             return None
@@ -84,23 +84,23 @@ class LanguageNames:
         if whole is not None and _tells(key):
             return whole
         if code := language_code(key if len(words) == 1 else text.strip(" ()[]|/")):
-            return Reading(code, Naming.CODE)
+            return LanguageReading(code, Naming.CODE)
         return self._phrase(words) if len(words) <= MAX_WORDS else None
 
-    def _phrase(self, words: list[str]) -> Reading | None:
+    def _phrase(self, words: list[str]) -> LanguageReading | None:
         if self._words.isdisjoint(words):
             return self._altered(words)
         for length in range(len(words), 0, -1):  # the longest name first: "norsk nynorsk" before "norsk"
             for start in range(len(words) - length + 1):
                 found = self._names.get(" ".join(words[start : start + length]))
                 if found and (length > 1 or _tells(words[start], 4)):
-                    return Reading(found.code, Naming.PHRASE)
+                    return LanguageReading(found.code, Naming.PHRASE)
         return self._altered(words)
 
-    def _altered(self, words: list[str]) -> Reading | None:
+    def _altered(self, words: list[str]) -> LanguageReading | None:
         for word in words:
             if code := self._inflected(word) or self._prefixed(word):
-                return Reading(code, Naming.PHRASE)
+                return LanguageReading(code, Naming.PHRASE)
         return None
 
     def _inflected(self, word: str) -> str:
@@ -222,7 +222,7 @@ class _Switchers:
         self._named: dict[str, bool] = {}  # by the words on an element
 
     def read(self, anchors: Sequence[Anchor]) -> Iterator[Alternate]:
-        run: list[tuple[Anchor, Reading]] = []
+        run: list[tuple[Anchor, LanguageReading]] = []
         for anchor in anchors:
             if (hreflang := anchor.attributes.get("hreflang")) and (said := _tag(hreflang)):
                 # Drupal writes the page's own language on every link.
@@ -238,7 +238,7 @@ class _Switchers:
                 run = []
         yield from self._accepted(run)
 
-    def _reading(self, anchor: Anchor) -> Reading | None:
+    def _reading(self, anchor: Anchor) -> LanguageReading | None:
         """The language that the anchor names, by attribute, text, picture, class or URL; None for most anchors."""
         if len(anchor.text) > MAX_LENGTH:
             return None
@@ -247,12 +247,12 @@ class _Switchers:
             for key in _SAID_IN:
                 said = attributes.get(key)
                 if said and _TAG.fullmatch(tag := _tag(said)) and tag not in _NO_LANGUAGE:
-                    return Reading(tag, Naming.CODE)
+                    return LanguageReading(tag, Naming.CODE)
         for text in (anchor.text, anchor.image_alt, attributes.get("title"), attributes.get("aria-label")):
             if text and (reading := self._names.read(text)):
                 return reading
         code = self._code_beside(anchor)
-        return Reading(code, Naming.PHRASE) if code else None
+        return LanguageReading(code, Naming.PHRASE) if code else None
 
     def _code_beside(self, anchor: Anchor) -> str:
         """If no text names a language: a flag, a class or, within a switcher, the URL."""
@@ -264,7 +264,7 @@ class _Switchers:
         marks = address_languages(anchor.url, self._head.url) - self._own_marks
         return next(iter(marks)) if len(marks) == 1 and self._in_switcher(anchor.node) else ""
 
-    def _accepted(self, run: list[tuple[Anchor, Reading]]) -> Iterator[Alternate]:
+    def _accepted(self, run: list[tuple[Anchor, LanguageReading]]) -> Iterator[Alternate]:
         if not run:
             return
         together = len({reading.code for _, reading in run}) > 1 and self._is_switcher(run)
@@ -275,7 +275,7 @@ class _Switchers:
             elif (together and reading.naming > Naming.PHRASE) or self._speaks_for_itself(anchor, reading):
                 yield Alternate(anchor.url, code, _source(anchor))
 
-    def _said_by_url(self, url: Url, reading: Reading) -> str:
+    def _said_by_url(self, url: Url, reading: LanguageReading) -> str:
         """Where "Ireland" leads to /en-ie/, the URL is more exact than the anchor."""
         marks = address_languages(url, self._head.url)
         if reading.naming is Naming.ENDONYM or len(marks) != 1 or marks <= address_languages(self._head.url):
@@ -283,7 +283,7 @@ class _Switchers:
         (mark,) = marks
         return reading.code if mark.partition("-")[0] == reading.code.partition("-")[0] else mark
 
-    def _is_switcher(self, run: list[tuple[Anchor, Reading]]) -> bool:
+    def _is_switcher(self, run: list[tuple[Anchor, LanguageReading]]) -> bool:
         """Whether a list of languages is a switcher.
 
         If the names are foreign to their languages, it might be a list of courses. So it must contain the page's own
@@ -296,7 +296,7 @@ class _Switchers:
             for anchor, reading in run
         )
 
-    def _speaks_for_itself(self, anchor: Anchor, reading: Reading) -> bool:
+    def _speaks_for_itself(self, anchor: Anchor, reading: LanguageReading) -> bool:
         """Whether a lone anchor is enough.
 
         It must name another language on the same site, by its endonym or with its mark in the URL. The code of a

@@ -57,7 +57,7 @@ CACHED_CLAIMS = 20  # Claims for which texts are remembered; a site has a few.
 CACHED_LENGTH = 120  # Characters; texts that recur from page to page are menus and notices.
 
 
-class Languages(NamedTuple):
+class PageLanguages(NamedTuple):
     """The verdicts for one page, in the order of its paragraphs."""
 
     page: Verdict
@@ -71,7 +71,7 @@ class LanguageReader:
         self._identifier = identifier
         self._known: dict[Language | None, dict[str, Verdict]] = {}  # by claim
 
-    def read(self, texts: Sequence[str], main: Sequence[bool], claim: Language | None) -> Languages:
+    def read(self, texts: Sequence[str], main: Sequence[bool], claim: Language | None) -> PageLanguages:
         """`main` says which of the texts are main text. If none is, all of them count for the page."""
         counted = main if any(main) else [True] * len(texts)
         verdicts = self._identified(texts, claim)
@@ -84,7 +84,7 @@ class LanguageReader:
                 votes[language] = votes.get(language, 0.0) + size * confidence
         shares = {language: vote / total for language, vote in votes.items()} if total else {}
         chosen = [text for text, counts in zip(texts, counted, strict=True) if counts]
-        return Languages(self._page(shares, "\n".join(chosen)[:MAX_PAGE_TEXT], claim), verdicts)
+        return PageLanguages(self._page(shares, "\n".join(chosen)[:MAX_PAGE_TEXT], claim), verdicts)
 
     def _page(self, shares: dict[Language, float], text: str, claim: Language | None) -> Verdict:
         """The paragraphs vote, weighted by length and confidence. If they disagree, the whole main text decides.

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import ParagraphKind
+from bitrawl.model_files import model_file
 from bitrawl.page.outline import Block, Containers, Outline
 
 Floats = NDArray[np.float64]
@@ -401,7 +402,6 @@ def _best_before(content: Floats) -> Floats:
     return np.concatenate(([0.0], np.maximum.accumulate(content[:-1])))
 
 
-MODEL = Path(__file__).parent / "models" / "boilerplate.npz"
 THRESHOLD = 0.5
 """The probability from which a paragraph is main text. Training shifts the logits so that 0.5 maximises F1."""
 
@@ -466,9 +466,9 @@ class BoilerplateClassifier:
         self._scores: dict[str, float] = {}
 
     @classmethod
-    def load(cls, path: Path = MODEL) -> Self:
-        """The package's model, or one that `bitrawl train boilerplate` made."""
-        with np.load(path, allow_pickle=False) as arrays:
+    def load(cls, path: Path | None = None) -> Self:
+        """The package's model, or one that `python -m lab.train boilerplate` made."""
+        with np.load(path or model_file("boilerplate.npz"), allow_pickle=False) as arrays:
             words = dict(zip(arrays["words"].tolist(), arrays["scores"].tolist(), strict=True))
             return cls(words, _network(arrays, "first"), _network(arrays, "second"))
 

@@ -30,7 +30,7 @@ class Block(msgspec.Struct, gc=False):
     lines: str = ""  # the text with its line ends, if they are needed
 
 
-class Place(msgspec.Struct, gc=False):
+class TreePlace(msgspec.Struct, gc=False):
     """Where an anchor is."""
 
     node: LexborNode
@@ -62,7 +62,7 @@ class Outline:
     """
     blocks: list[Block] = field(default_factory=list)
     containers: Containers = field(default_factory=Containers)
-    anchors: list[Place] = field(default_factory=list)
+    anchors: list[TreePlace] = field(default_factory=list)
     """a[href] and area[href], including hidden ones."""
     images: list[tuple[LexborNode, int]] = field(default_factory=list)
     """img, including hidden ones: node, position in the tag sequence."""
@@ -317,7 +317,7 @@ class _Walk:
             if role == _ANCHOR:
                 self.anchor = len(found.anchors)
                 self.waiting.append(self.anchor)
-            found.anchors.append(Place(node, attributes, position))
+            found.anchors.append(TreePlace(node, attributes, position))
 
     def end(self) -> None:
         """End the paragraph, if there is one."""

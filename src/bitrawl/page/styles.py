@@ -92,7 +92,7 @@ class Rule(NamedTuple):
     certain: bool  # holds on every screen, and whatever the reader points at
 
 
-class Block(NamedTuple):
+class StyleBlock(NamedTuple):
     """Selectors and declarations as written."""
 
     selectors: str
@@ -168,7 +168,7 @@ class Sheet:
             found.append(tuple(around[:_DEEPEST]))
         return places, found
 
-    def block(self, number: int) -> Block | None:
+    def block(self, number: int) -> StyleBlock | None:
         """A block; None if it is about no element on a screen."""
         places, found = self._around
         around = found[bisect_right(places, number) - 1]
@@ -177,7 +177,7 @@ class Sheet:
         certain = _when(around) if brace and not selectors.startswith("@") else None
         if certain is None:
             return None
-        return Block(selectors, body, certain, any(rule.startswith("@layer") for rule in around))
+        return StyleBlock(selectors, body, certain, any(rule.startswith("@layer") for rule in around))
 
 
 _NOWHERE = ("}",)  # no at-rule, so nothing inside it counts
@@ -219,7 +219,7 @@ _CONDITION = re.compile(r"\[\s*([\w-]+)\s*(?:([~^$*|]?=)\s*[\"']?([^\"'\]]*)[\"'
 MAX_SELECTOR = 300  # Characters; judgement.
 
 
-def rules(block: Block, wanted: Callable[[str], bool] = bool) -> Iterator[Rule]:
+def rules(block: StyleBlock, wanted: Callable[[str], bool] = bool) -> Iterator[Rule]:
     """The rules of a block with a selector that is wanted.
 
     A selector that bitrawl cannot read in full is not certain: it hides nothing.

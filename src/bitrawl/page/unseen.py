@@ -17,12 +17,12 @@ from bitrawl.page.styles import (
     MOVING,
     WHITE,
     Attributes,
-    Block,
     Colour,
     Declarations,
     Hint,
     Rule,
     Sheet,
+    StyleBlock,
     Way,
     colour,
     colours,
@@ -112,7 +112,7 @@ class _Styled:
         self.sheets: list[tuple[Sheet, bool]] = []  # and whether it holds for all readers
         self.unread: list[str] = []
         self.characters = 0  # of the sheets that were read
-        self.hinted: list[tuple[Block, frozenset[Way]]] = []
+        self.hinted: list[tuple[StyleBlock, frozenset[Way]]] = []
         self.inks: dict[str, list[LexborNode]] = {}  # elements with a colour of their own
         self.inline_grounds: set[str] = set()
         self.index: dict[str, list[tuple[int, Rule]]] = {}  # by name or tag; with the place of the rule in the page
@@ -196,7 +196,7 @@ class _Styled:
                 for node in nodes:
                     self.suspect(node, names_of(node.attributes), {Way.INK})
 
-    def suspect_all(self, hinted: Iterable[tuple[Block, frozenset[Way]]]) -> None:
+    def suspect_all(self, hinted: Iterable[tuple[StyleBlock, frozenset[Way]]]) -> None:
         """Suspect the elements of these rules. All their names are searched at once."""
         wanted: dict[str, list[tuple[Rule, frozenset[Way]]]] = {}
         for block, ways in hinted:

@@ -46,12 +46,12 @@ def render(facts: WalkFacts, verdicts: Sequence[SiteVerdict]) -> str:
             (number(facts.candidates), "sites known"),
             (number(facts.downloads), "downloads"),
         ],
-        verdicts=[one for one in verdicts if one.verdict is Answer.BILINGUAL][:MOST_ROWS],
+        verdicts=[site for site in verdicts if site.verdict is Answer.BILINGUAL][:MOST_ROWS],
         site_map=site_map(facts.hubs),
         curve=[Series(facts.strategy, facts.curve)],
         best_hubs=[
-            Bar(one.hub, one.judged or len(one.sites), f"cites {counted(one.cites, 'host')}", len(one.sites))
-            for one in facts.hubs[:12]
+            Bar(hub.hub, hub.judged or len(hub.sites), f"cites {counted(hub.cites, 'host')}", len(hub.sites))
+            for hub in facts.hubs[:12]
         ],
         answers=[
             Bar(answer.value, facts.answers[answer.value], note)

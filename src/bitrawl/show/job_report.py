@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bitrawl.config import TopicModel
-from bitrawl.corpus.naming import without_files
+from bitrawl.corpus.export import without_files
 from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
 from bitrawl.languages import language_name
 from bitrawl.show.diagnosis import diagnose

@@ -90,8 +90,8 @@ class LineChart(msgspec.Struct, frozen=True):
 def line_chart(series: Sequence[Series], x: str, y: str, written: Written = ENGLISH) -> LineChart:
     """With as many lines as can be told apart."""
     drawn = series[:COLOURS]
-    right = max((point[0] for one in drawn for point in one.points), default=0)
-    up = ticks(max((point[1] for one in drawn for point in one.points), default=0))
+    right = max((point[0] for line in drawn for point in line.points), default=0)
+    up = ticks(max((point[1] for line in drawn for point in line.points), default=0))
     along = [value for value in ticks(right) if value <= right]
     return LineChart(drawn, x, y, written, Frame(right or 1, up[-1] or 1), along, up)
 

@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from bitrawl.corpus.naming import without_files
+from bitrawl.corpus.export import without_files
 from bitrawl.languages import language_name
 from bitrawl.show.wording import (
     REFUSALS,

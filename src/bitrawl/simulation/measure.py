@@ -13,7 +13,7 @@ from math import ceil
 
 import msgspec
 
-from bitrawl.simulation.trial import Run, Truth, UrlPair
+from bitrawl.simulation.trial import ReplayRun, Truth, UrlPair
 from bitrawl.url import Url
 
 MARKS = (5, 10, 25, 50, 75, 100)
@@ -22,7 +22,7 @@ MARKS = (5, 10, 25, 50, 75, 100)
 ALMOST_ALL = 0.95  # judgement: the last pairs of a site are often out of reach
 
 
-class Figures(msgspec.Struct, frozen=True):
+class TrialFigures(msgspec.Struct, frozen=True):
     """How good a run was. None if the strategy does not tell, or never got there."""
 
     strategy: str
@@ -54,11 +54,11 @@ class SiteTrials(msgspec.Struct, frozen=True):
     pages: int  # how many of them brought pages
     reachable: int  # pairs that breadth-first completes
     best: tuple[int, ...]  # pairs complete after each fetch in the best order
-    figures: tuple[Figures, ...]
+    figures: tuple[TrialFigures, ...]
     languages: dict[str, int] = {}  # pages of breadth-first, by language
 
 
-def measure(run: Run, truth: Truth, reference: Run) -> Figures:
+def measure(run: ReplayRun, truth: Truth, reference: ReplayRun) -> TrialFigures:
     """Compare a run with the truth. `reference` is exhaustive breadth-first on the same site; it defines the x axis."""
     length = len(reference.kept)
     curve = harvest(run.kept, truth.pairs, length)
@@ -69,7 +69,7 @@ def measure(run: Run, truth: Truth, reference: Run) -> Figures:
     all_pairs, all_fetches = (len(reachable), length) if run.stopped else (_after(final, len(final)), len(final))
     counted = None if run.reported is None else run.reported - truth.uncounted
     right = None if counted is None else len(counted & truth.pairs)
-    return Figures(
+    return TrialFigures(
         strategy=run.strategy,
         fetched=len(run.kept),
         pairs=_after(final, len(final)),
@@ -142,7 +142,7 @@ def _after(curve: Sequence[int], fetches: int) -> int:
     return curve[fetches - 1] if fetches else 0
 
 
-def _per_pair(run: Run, truth: Truth, right: int | None) -> float | None:
+def _per_pair(run: ReplayRun, truth: Truth, right: int | None) -> float | None:
     """Candidates per correctly accepted pair. Pairs that nobody can judge are left out on both sides."""
     if run.examined is None or not right:
         return None

@@ -14,9 +14,6 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.assemble.fetching import codec
-from bitrawl.assemble.mining import pairing
-from bitrawl.assemble.strategies import strategy
 from bitrawl.config import UNFOCUSED, Job, Strategy
 from bitrawl.crawl.fetch import redirect_target
 from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
@@ -24,6 +21,11 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import ConfigError, UrlError
+from bitrawl.job.analyses import Analyses
+from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, open_archives, warc_files
+from bitrawl.job.crawl_wiring import strategy
+from bitrawl.job.fetching import codec
+from bitrawl.job.site_mining import pairing
 from bitrawl.model import (
     MAX_REDIRECTS,
     OPT_OUTS,
@@ -43,9 +45,16 @@ from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer
 from bitrawl.simulation.measure import SiteTrials, best_harvest, measure
-from bitrawl.simulation.trial import CountingFetcher, Replayed, ReplayLedger, Run, Truth, UrlPair, in_order, run_trial
-from bitrawl.store.analyses import Analyses
-from bitrawl.store.replay import Archives, ReplayFetcher, home_pages, open_archives, warc_files
+from bitrawl.simulation.trial import (
+    CountingFetcher,
+    Replayed,
+    ReplayLedger,
+    ReplayRun,
+    Truth,
+    UrlPair,
+    in_order,
+    run_trial,
+)
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 
@@ -122,11 +131,11 @@ class RememberedAnalyses:
 _UNKEPT = OPT_OUTS | {Directive.NOINDEX}  # the loop drops pages with these directives
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class ReplaySettings(msgspec.Struct, frozen=True, kw_only=True):
     """How to replay an archive."""
 
     languages: tuple[Language, ...]
-    strategies: tuple[Strategy, ...] = UNFOCUSED
+    strategies: tuple[str, ...] = UNFOCUSED
     alternates: bool = True  # False hides the translations that pages and sitemaps declare
     models: bool = True  # False uses no trained models
     weights: dict[str, float] = {}  # of `adaptive`; they replace the package's weights
@@ -185,7 +194,7 @@ class Replay:
         self.analyser = analyser
         self._sites = sites
         self._scopes: dict[tuple[Url, ...], RememberedScope] = {}
-        self._references: dict[tuple[tuple[Url, ...], bool], Run] = {}
+        self._references: dict[tuple[tuple[Url, ...], bool], ReplayRun] = {}
 
     def home_pages(self) -> list[Url]:
         """Where a replay starts if you name no seeds."""
@@ -239,7 +248,11 @@ class Replay:
         return list(found.values())
 
     async def trials(
-        self, settings: Settings, truth: Truth, seeds: Sequence[Url], tell: Callable[[str, str], None] = lambda *_: None
+        self,
+        settings: ReplaySettings,
+        truth: Truth,
+        seeds: Sequence[Url],
+        tell: Callable[[str, str], None] = lambda *_: None,
     ) -> list[SiteTrials]:
         """Try every strategy on every site of the seeds.
 
@@ -256,7 +269,12 @@ class Replay:
         ]
 
     async def _site(
-        self, site: str, seeds: tuple[Url, ...], settings: Settings, truth: Truth, tell: Callable[[str, str], None]
+        self,
+        site: str,
+        seeds: tuple[Url, ...],
+        settings: ReplaySettings,
+        truth: Truth,
+        tell: Callable[[str, str], None],
     ) -> SiteTrials:
         tell(site, "exhaustively")
         reference = await self._reference(seeds, settings)
@@ -264,7 +282,7 @@ class Replay:
         for name in settings.strategies:
             tell(site, name)
             run = reference
-            if name is not Strategy.BREADTH_FIRST:
+            if name != Strategy.BREADTH_FIRST:
                 scorer = self.strategy(name, settings)
                 run = await run_trial(name, scorer, self.prepared(seeds, settings))
             figures.append(measure(run, truth, reference))
@@ -274,11 +292,11 @@ class Replay:
         best = best_harvest(truth.pairs, length)
         return SiteTrials(site, truth, length, pages, reachable, best, tuple(figures), reference.languages)
 
-    def strategy(self, name: Strategy, settings: Settings) -> LinkScorer:
+    def strategy(self, name: str, settings: ReplaySettings) -> LinkScorer:
         """A new strategy, built as the settings ask."""
         return strategy(name, settings.languages, models=settings.models, weights=settings.weights)
 
-    async def _reference(self, seeds: tuple[Url, ...], settings: Settings) -> Run:
+    async def _reference(self, seeds: tuple[Url, ...], settings: ReplaySettings) -> ReplayRun:
         """Exhaustive breadth-first, which does not depend on the languages."""
         key = (seeds, settings.alternates)
         if key not in self._references:
@@ -287,7 +305,7 @@ class Replay:
             self._references[key] = run
         return self._references[key]
 
-    def prepared(self, seeds: Sequence[Url], settings: Settings) -> Callable[[LinkScorer], Replayed]:
+    def prepared(self, seeds: Sequence[Url], settings: ReplaySettings) -> Callable[[LinkScorer], Replayed]:
         """A function that makes a crawl of those seeds for any strategy."""
         analyser: Analyser = self.analyser if settings.alternates else _WithoutAlternates(self.analyser)
         scope = self._scopes.setdefault(tuple(seeds), RememberedScope(self._sites, seeds))

@@ -10,7 +10,7 @@ from bitrawl import files
 from bitrawl.languages import same_language
 from bitrawl.model import OWN_REQUESTS, Language
 from bitrawl.show import harvest
-from bitrawl.simulation.measure import MARKS, Figures, SiteTrials
+from bitrawl.simulation.measure import MARKS, SiteTrials, TrialFigures
 
 MEASURES = (
     *(f"pairs at {mark} %" for mark in MARKS),
@@ -51,7 +51,7 @@ COLUMNS = (
 )
 
 
-def cells(figures: Figures) -> tuple[str, ...]:
+def cells(figures: TrialFigures) -> tuple[str, ...]:
     """A column of the table with one cell for each of MEASURES; "-" if a strategy does not provide it."""
     return (
         *map(str, figures.at_marks),
@@ -115,7 +115,7 @@ def panel(trials: SiteTrials) -> harvest.Panel:
     )
 
 
-def _end(figures: Figures) -> int | None:
+def _end(figures: TrialFigures) -> int | None:
     """Fetches until the strategy would stop or has nothing left to fetch; None if it goes on to the end."""
     if figures.stopped_at is not None:
         return figures.stopped_at

@@ -98,7 +98,7 @@ class Stop(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Run(msgspec.Struct, frozen=True):
+class ReplayRun(msgspec.Struct, frozen=True):
     """One strategy's crawl of a site."""
 
     strategy: str
@@ -175,7 +175,7 @@ class Replayed(msgspec.Struct, frozen=True):
 Prepare = Callable[[LinkScorer], Replayed]
 
 
-async def run_trial(name: str, scorer: LinkScorer, prepare: Prepare) -> Run:
+async def run_trial(name: str, scorer: LinkScorer, prepare: Prepare) -> ReplayRun:
     """Crawl to the end of the site, or until the strategy leaves it, as the settings of the loop say.
 
     A strategy may have two attributes beyond the protocol: `examined`, the number of candidate pairs that it examined,
@@ -196,7 +196,7 @@ async def run_trial(name: str, scorer: LinkScorer, prepare: Prepare) -> Run:
     await crawl.run()
     if stop is None:
         claims = _Claims.of(scorer)
-    return Run(
+    return ReplayRun(
         strategy=name,
         kept=tuple(ledger.kept),
         apart={str(kind): made.fetcher.asked[kind] for kind in OWN_REQUESTS},

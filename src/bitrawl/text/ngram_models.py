@@ -37,7 +37,7 @@ UNKNOWN_ID, START_ID, END_ID = range(3)
 DEFAULT_ORDER = 5  # Remus, section 3.1
 
 WORD_BITS = 32  # of a key; the rest is the index of an n-gram
-# Words that are looked up at a time. Swept 2^12–2^20 on benchmarks/ngrams.py (2026-11): the same within 10 % from 2^14
+# Words that are looked up at a time. Swept 2^12–2^20 on lab/bench/ngrams.py (2026-11): the same within 10 % from 2^14
 # to 2^18; this keeps what a batch needs under 10 MB.
 CHUNK = 1 << 16
 
@@ -389,7 +389,7 @@ def _known_as(word: str) -> str:
     return UNKNOWN if word == "<UNK>" else word
 
 
-class _Table(NamedTuple):
+class _ArpaTable(NamedTuple):
     """The n-grams of one length, one column each, the last word first; sorted as `Level` is."""
 
     grams: Words
@@ -397,25 +397,25 @@ class _Table(NamedTuple):
     backoffs: Floats
 
 
-def _sorted(path: Path, section: _Section) -> _Table:
+def _sorted(path: Path, section: _Section) -> _ArpaTable:
     grams = np.array(section.words, dtype=np.int32).reshape(-1, section.order).T[::-1]
     order = sorted_order(grams)
     grams = grams[:, order]
     again = np.flatnonzero(shared(grams) == section.order)
     if len(again):
         raise fault(path, section.lines[order[again[0]]], "this n-gram is listed for the second time")
-    return _Table(grams, np.array(section.logs)[order], np.array(section.backoffs)[order])
+    return _ArpaTable(grams, np.array(section.logs)[order], np.array(section.backoffs)[order])
 
 
-def _with_marks(unigrams: _Table) -> _Table:
+def _with_marks(unigrams: _ArpaTable) -> _ArpaTable:
     """The marks have the first numbers, whether the file lists them or not. All other words are listed."""
     size = int(max(unigrams.grams.max(initial=0) + 1, len(MARKS)))
     logs, backoffs = np.full(size, _ABSENT), np.zeros(size)
     logs[unigrams.grams[0]], backoffs[unigrams.grams[0]] = unigrams.logs, unigrams.backoffs
-    return _Table(np.arange(size, dtype=np.int32)[np.newaxis], logs, backoffs)
+    return _ArpaTable(np.arange(size, dtype=np.int32)[np.newaxis], logs, backoffs)
 
 
-def _with_suffixes(table: _Table, longer: _Table) -> _Table:
+def _with_suffixes(table: _ArpaTable, longer: _ArpaTable) -> _ArpaTable:
     """With what the longer n-grams end with, where it is not listed."""
     ends = longer.grams[:-1]
     ends = ends[:, shared(ends) < len(ends)]
@@ -424,10 +424,10 @@ def _with_suffixes(table: _Table, longer: _Table) -> _Table:
     order = order[shared(grams[:, order]) < len(grams)]
     added = np.full(ends.shape[1], np.nan)
     logs, backoffs = np.concatenate([table.logs, added]), np.concatenate([table.backoffs, np.zeros(len(added))])
-    return _Table(grams[:, order], logs[order], backoffs[order])
+    return _ArpaTable(grams[:, order], logs[order], backoffs[order])
 
 
-def _levels(tables: list[_Table]) -> list[Level]:
+def _levels(tables: list[_ArpaTable]) -> list[Level]:
     levels: list[Level] = []
     for order, table in enumerate(tables, 1):
         suffixes, _ = _nodes(levels, table.grams[:-1])

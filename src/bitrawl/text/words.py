@@ -206,7 +206,7 @@ _INVISIBLE = "\u00ad\u0640\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060
 _POINTS, _ACCENTS = range(10, 37), range(202, 241)
 
 
-class _Kept(dict[int, str | None]):
+class _KeptCharacters(dict[int, str | None]):
     """A table for `str.translate`, filled as it is used."""
 
     def __missing__(self, code: int) -> str | None:
@@ -219,7 +219,7 @@ class _Kept(dict[int, str | None]):
         return self[code]
 
 
-_KEPT_CHARACTERS = _Kept()
+_KEPT_CHARACTERS = _KeptCharacters()
 
 
 def folded(text: str) -> str:

@@ -24,7 +24,7 @@ from bitrawl.protocols import RelevanceModel
 from bitrawl.text.frequencies import keys_of, meaningful
 from bitrawl.text.words import words
 from bitrawl.topic.judge import has_running_text
-from bitrawl.topic.subject import COMMON, FEW_TEXTS, Document, Subject, document
+from bitrawl.topic.subject import COMMON, FEW_TEXTS, TopicDocument, TopicSubject, document
 from bitrawl.url import Url
 
 THRESHOLD = 0.5
@@ -44,7 +44,7 @@ SITE_WEIGHT = 4.0  # that prior counts as this many pages of the site; judgement
 _BORDER = re.compile(r"\n|[.!?]\s|[。！？]")
 
 
-class Reason(NamedTuple):
+class WordWeight(NamedTuple):
     """A word of a page, and by how much it moves the page's logit."""
 
     word: str
@@ -75,7 +75,7 @@ class LearnedRelevance:
     ) -> None:
         self._languages = tuple(dict.fromkeys(languages))
         self._terms, self._threshold, self._adapting = terms, threshold, adapting
-        self._subjects: dict[Language, Subject] = {}
+        self._subjects: dict[Language, TopicSubject] = {}
         self._judged: dict[Url, float] = {}
         self._hosts: dict[str, tuple[int, float]] = {}  # pages in languages with examples, and the sum of their scores
         for language, examples in texts.items():
@@ -128,7 +128,7 @@ class LearnedRelevance:
             return f"its text is in {named}, and the job asks for {asked}"
         return _lack([read_page(page)])
 
-    def explain(self, page: Page, most: int = 10) -> list[Reason]:
+    def explain(self, page: Page, most: int = 10) -> list[WordWeight]:
         """The words that speak most for and against, the strongest first. Empty in a language without examples."""
         subject = self._subjects.get(self._wanted(page.language) or page.language)
         if subject is None or not subject.taught:
@@ -138,7 +138,7 @@ class LearnedRelevance:
         by_key = dict(zip(keys_of(stems).tolist(), stems, strict=True))
         weights = subject.contributions(read)
         order = np.argsort(-np.abs(weights), kind="stable")[:most]
-        return [Reason(by_key[int(read.keys[i])], float(weights[i])) for i in order]
+        return [WordWeight(by_key[int(read.keys[i])], float(weights[i])) for i in order]
 
     def _begin(self, language: Language, examples: Sequence[str]) -> None:
         parts = examples if len(examples) >= FEW_TEXTS else [part for text in examples for part in _parts(text)]
@@ -154,9 +154,9 @@ class LearnedRelevance:
         if self._terms is None:
             subject.texts += len(examples)
 
-    def _subject(self, language: Language) -> Subject:
+    def _subject(self, language: Language) -> TopicSubject:
         language = self._wanted(language) or language
-        return self._subjects.setdefault(language, Subject(language))
+        return self._subjects.setdefault(language, TopicSubject(language))
 
     def _wanted(self, found: Language) -> Language | None:
         return asked_language(found, self._languages)
@@ -189,7 +189,7 @@ class LearnedRelevance:
         pages, total = self._hosts.get(page.url.host, (0, 0.0))
         self._hosts[page.url.host] = (pages + 1, total + score)
 
-    def _told_by_translations(self, page: Page, subject: Subject, read: Document) -> float | None:
+    def _told_by_translations(self, page: Page, subject: TopicSubject, read: TopicDocument) -> float | None:
         scores = [
             self._judged[each.url] for each in page.alternates if each.url in self._judged and each.url != page.url
         ]
@@ -205,7 +205,7 @@ class LearnedRelevance:
         return (total + SITE_WEIGHT * UNKNOWN_RELEVANT) / (pages + SITE_WEIGHT)
 
 
-def _lack(read: Sequence[Document]) -> str:
+def _lack(read: Sequence[TopicDocument]) -> str:
     """Why nothing can be learned from these texts; empty if something can."""
     total = sum(one.words for one in read)
     if total < LEAST_WORDS:
@@ -221,12 +221,12 @@ def _texts(page: Page) -> list[str]:
     return [page.title, page.metadata.description, page.metadata.keywords, "\n".join(main)[:MOST_CHARACTERS]]
 
 
-def read_page(page: Page) -> Document:
+def read_page(page: Page) -> TopicDocument:
     """The beginning of its main text, with title, description and keywords."""
     return document("\n".join(_texts(page)), page.language)
 
 
-def _text(text: str, language: Language) -> Document:
+def _text(text: str, language: Language) -> TopicDocument:
     return document(text[:MOST_CHARACTERS], language)
 
 

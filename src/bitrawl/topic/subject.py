@@ -28,7 +28,7 @@ PAIR_WEIGHT = 0.5  # of a pair of stems beside a single one; judgement
 LOWEST_RATE = 0.25
 
 
-class Document(NamedTuple):
+class TopicDocument(NamedTuple):
     """Counts of one text. All arrays but the last two have one entry for each distinct stem."""
 
     keys: Keys
@@ -49,12 +49,12 @@ class Document(NamedTuple):
         return self.keys & np.int32(FEATURES - 1)
 
 
-def document(text: str, language: Language) -> Document:
+def document(text: str, language: Language) -> TopicDocument:
     """Of the stems of a text. Numbers and single letters are left out, because they are about nothing."""
     return counted(word_keys(text, language), language)
 
 
-def counted(row: Keys, language: Language) -> Document:
+def counted(row: Keys, language: Language) -> TopicDocument:
     """Of words of which only their keys are known, in a row."""
     keys, occurrences = np.unique(row, return_counts=True)
     counts = np.log1p(occurrences).astype(np.float32)
@@ -65,7 +65,9 @@ def counted(row: Keys, language: Language) -> Document:
         (counts * rarity(rates, LINEAR_RARITY_POWER), PAIR_WEIGHT * np.log1p(pair_counts).astype(np.float32))
     )
     features = (np.concatenate((keys, pairs.astype(np.int32))) & np.int32(FEATURES - 1)).astype(np.int32)
-    return Document(keys, counts, rates, _unit(counts * rarity(rates, RARITY_POWER)), features, _unit(values), len(row))
+    return TopicDocument(
+        keys, counts, rates, _unit(counts * rarity(rates, RARITY_POWER)), features, _unit(values), len(row)
+    )
 
 
 def rarity(rates: Floats, power: int) -> Floats:
@@ -78,7 +80,7 @@ def _unit(values: Floats) -> Floats:
     return np.asarray(values / max(float(np.linalg.norm(values)), 1e-9), np.float32)
 
 
-# Constants that were swept were swept on the tuning half of benchmarks/relevance.py (2026-11). The others are judgements.
+# Constants that were swept were swept on the tuning half of lab/bench/relevance.py (2026-11). The others are judgements.
 GENERAL_WEIGHT = 2000.0  # General language counts as this many words beside the examples. Swept 500–8000: flat.
 EXAMPLE_WORDS = 500.0  # Each example counts as this many words, so that a long one does not outweigh the others.
 SHORT = 20.0  # in summed log counts; what a shorter page lacks counts as undecided
@@ -132,7 +134,7 @@ class Scale(NamedTuple):
 class Observed(NamedTuple):
     """A judged document, with the scores of the prior."""
 
-    read: Document
+    read: TopicDocument
     difference: float
     cosine: float
     url: Url
@@ -144,18 +146,18 @@ class Fit(NamedTuple):
     weights: Floats
     bias: float
 
-    def logit(self, read: Document) -> float:
+    def logit(self, read: TopicDocument) -> float:
         return float(self.weights[read.features] @ read.values) + self.bias
 
 
-class Subject:
+class TopicSubject:
     """Judges documents of one language. It keeps all examples, and the last judged documents."""
 
     def __init__(self, language: Language) -> None:
         self._language = language
-        self._examples: list[Document] = []
-        self._against: list[Document] = []
-        self._inherited: list[Document] = []
+        self._examples: list[TopicDocument] = []
+        self._against: list[TopicDocument] = []
+        self._inherited: list[TopicDocument] = []
         self._window: list[Observed] = []
         self._relative: tuple[Scale, Scale] | None = None  # by the spread of the window
         self._is_revised = False
@@ -172,7 +174,7 @@ class Subject:
         """Whether it has examples. Without any, nothing below can be asked."""
         return bool(self._examples)
 
-    def learn(self, read: Document, *, relevant: bool) -> None:
+    def learn(self, read: TopicDocument, *, relevant: bool) -> None:
         self._stale = True
         if not relevant:
             self._against.append(read)
@@ -182,7 +184,7 @@ class Subject:
         np.add.at(self._centre, read.places, read.unit)
         self._scales = None
 
-    def inherit(self, read: Document, logit: float) -> None:
+    def inherit(self, read: TopicDocument, logit: float) -> None:
         """Learn from a document whose translation has that logit. A few relevant ones are waited for."""
         if logit <= -SURE_RELEVANT:
             self._against.append(read)
@@ -193,12 +195,12 @@ class Subject:
                 self.learn(one, relevant=True)
             self._inherited.clear()
 
-    def logit(self, read: Document) -> float:
+    def logit(self, read: TopicDocument) -> float:
         if self._stale:
             self._refit()
         return self._mixed(read, self._prior(read))
 
-    def observe(self, read: Document, url: Url) -> None:
+    def observe(self, read: TopicDocument, url: Url) -> None:
         """Remember a judged document. From time to time, the certain ones among them are learned from."""
         entry = Observed(read, self._difference(read), self._cosine(read), url)
         if len(self._window) < WINDOW:
@@ -219,7 +221,7 @@ class Subject:
         self._is_revised = False
         return [(one.url, self._mixed(one.read, self._prior_of(one.difference, one.cosine))) for one in self._window]
 
-    def weigh(self, read: Document) -> float:
+    def weigh(self, read: TopicDocument) -> float:
         """For a few words. Those that the examples do not have say nothing."""
         if not read.size:
             return 0.0
@@ -228,7 +230,7 @@ class Subject:
         linear = self._fit.logit(read) - self._fit.bias if self._fit else 0.0
         return float(read.counts @ known) / float(np.sqrt(read.size)) + LINEAR_SHARE * linear
 
-    def contributions(self, read: Document) -> Floats:
+    def contributions(self, read: TopicDocument) -> Floats:
         """What each stem of the document adds to its logit. Pairs of stems are left out."""
         difference, cosine = self._scaled()
         share = LINEAR_SHARE if self._fit else 0.0
@@ -238,7 +240,7 @@ class Subject:
         linear = self._fit.weights[read.places] * read.values[: read.size] if self._fit else 0.0
         return np.asarray((1 - share) * prior + share * linear, np.float32)
 
-    def _prior(self, read: Document) -> float:
+    def _prior(self, read: TopicDocument) -> float:
         return self._prior_of(self._difference(read), self._cosine(read))
 
     def _prior_of(self, difference: float, cosine: float) -> float:
@@ -263,21 +265,21 @@ class Subject:
             self._relative = (_relative_scale(differences, weights), _relative_scale(cosines, weights))
         return self._relative
 
-    def _mixed(self, read: Document, prior: float) -> float:
+    def _mixed(self, read: TopicDocument, prior: float) -> float:
         return (1 - LINEAR_SHARE) * prior + LINEAR_SHARE * self._fit.logit(read) if self._fit else prior
 
-    def _difference(self, read: Document, *, left_out: bool = False) -> float:
+    def _difference(self, read: TopicDocument, *, left_out: bool = False) -> float:
         """Moore and Lewis (2010), with log counts. `left_out`: as if the document were not among the examples."""
         return float(read.counts @ self._differences(read, left_out=left_out)) / max(float(read.counts.sum()), SHORT)
 
-    def _differences(self, read: Document, *, left_out: bool = False) -> Floats:
+    def _differences(self, read: TopicDocument, *, left_out: bool = False) -> Floats:
         """How much likelier each stem is in the examples than in general language, as a logarithm."""
         found = self._domain[read.places] - (_words(read) if left_out else 0)
         total = EXAMPLE_WORDS * (len(self._examples) - left_out)
         general = GENERAL_WEIGHT * 1e-6 * read.rates
         return np.asarray(np.log1p(np.maximum(found, 0) / general) - np.log1p(total / GENERAL_WEIGHT), np.float32)
 
-    def _cosine(self, read: Document, *, left_out: bool = False) -> float:
+    def _cosine(self, read: TopicDocument, *, left_out: bool = False) -> float:
         """The mean cosine to the examples."""
         total = float(self._centre[read.places] @ read.unit) - left_out
         return total / max(len(self._examples) - left_out, 1)
@@ -292,7 +294,7 @@ class Subject:
             self._scales = (_scale(low, high), _scale(low_cosine, high_cosine))
         return self._scales
 
-    def _made_up(self) -> list[Document]:
+    def _made_up(self) -> list[TopicDocument]:
         """Texts about nothing in particular: the frequent words of an example, and words of general language."""
         random = np.random.default_rng(0)
         made = []
@@ -323,7 +325,7 @@ class Subject:
                 return
         self._fit = _fitted(self._examples + sure, against)
 
-    def _certain(self) -> tuple[list[Document], list[Document]]:
+    def _certain(self) -> tuple[list[TopicDocument], list[TopicDocument]]:
         """The documents of the window that are relevant, and that are not, beyond doubt.
 
         The prior, which never learns from judged documents, has to agree: so what is learned cannot confirm itself.
@@ -336,7 +338,7 @@ class Subject:
         return sure, [self._window[i].read for i in worst if priors[i] <= SURE_IRRELEVANT]
 
 
-def _words(read: Document) -> Floats:
+def _words(read: TopicDocument) -> Floats:
     return np.asarray(read.counts * (EXAMPLE_WORDS / float(read.counts.sum())), np.float32)
 
 
@@ -354,7 +356,7 @@ def _relative_scale(scores: NDArray[np.float64], weights: NDArray[np.float64]) -
     return Scale(float(middle) + RELATIVE_MIDDLE * deviation, RELATIVE_SLOPE / deviation)
 
 
-def _fitted(relevant: Sequence[Document], against: Sequence[Document]) -> Fit:
+def _fitted(relevant: Sequence[TopicDocument], against: Sequence[TopicDocument]) -> Fit:
     """Logistic regression by gradient descent. Both classes weigh the same, whatever their sizes."""
     weights, bias = np.zeros(FEATURES, np.float32), 0.0
     rows = [(one, 1.0, 0.5 / len(relevant)) for one in relevant] + [(one, 0.0, 0.5 / len(against)) for one in against]

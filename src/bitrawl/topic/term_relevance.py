@@ -152,7 +152,7 @@ def _merged(same: Sequence[Term]) -> Term:
     return Term(first.text, weight, classes, first.language)
 
 
-class Place(StrEnum):
+class TermPlace(StrEnum):
     """Where on a page a term was found."""
 
     TITLE = "title"
@@ -161,7 +161,7 @@ class Place(StrEnum):
     TEXT = "text"  # the main content
 
 
-PLACE_WEIGHTS = {Place.TITLE: 10.0, Place.METADATA: 4.0, Place.KEYWORDS: 2.0, Place.TEXT: 1.0}
+PLACE_WEIGHTS = {TermPlace.TITLE: 10.0, TermPlace.METADATA: 4.0, TermPlace.KEYWORDS: 2.0, TermPlace.TEXT: 1.0}
 """The paper's. ILSP-FC's code gives 4 to the keywords and 2 to the description."""
 
 
@@ -179,7 +179,7 @@ class TermCount(msgspec.Struct, frozen=True, gc=False):
     """How often a term stands in one place of a page."""
 
     term: Term
-    place: Place
+    place: TermPlace
     count: int
     weight: float  # what it adds to the page's p
 
@@ -257,9 +257,9 @@ class TermRelevance:
             return TermsOfPage((), nothing, 0, 0.0, 0.0, Relevance(0.0, relevant=False))
         matcher = self._matcher(page.language)
         said = {
-            Place.TITLE: page.title,
-            Place.METADATA: page.metadata.description,
-            Place.KEYWORDS: page.metadata.keywords,
+            TermPlace.TITLE: page.title,
+            TermPlace.METADATA: page.metadata.description,
+            TermPlace.KEYWORDS: page.metadata.keywords,
         }
         numbers = {place: Counter(matcher.find(text).numbers) for place, text in said.items() if text}
         numbers_in_text: list[int] = []
@@ -274,7 +274,7 @@ class TermRelevance:
             words += found.words
             numbers_in_text += found.numbers
             on_paragraphs.append(tuple([texts[number] for number in dict.fromkeys(found.numbers)]))
-        numbers[Place.TEXT] = Counter(numbers_in_text)
+        numbers[TermPlace.TEXT] = Counter(numbers_in_text)
         counts = [
             TermCount(term := matcher.terms[number], place, count, count * term.weight * of_place)
             for place, of_place in PLACE_WEIGHTS.items()
@@ -289,7 +289,7 @@ class TermRelevance:
         needed = self._thresholds
         threshold = needed.min_content_terms * matcher.median_weight
         weight = sum(one.weight for one in counts)
-        in_text = [one for one in counts if one.place is Place.TEXT]
+        in_text = [one for one in counts if one.place is TermPlace.TEXT]
         distinct = sum(one.term.weight > 0 for one in in_text)
         density = sum(one.weight for one in in_text) / words if words else 0.0
         relevant = (

@@ -27,7 +27,7 @@ COMMON_SHARE = 0.1  # Of the segments: a word that is in more of them is no word
 TextPair = tuple[str, str]
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class TermCandidate(msgspec.Struct, frozen=True):
     """A possible translation of a term."""
 
     text: str
@@ -41,7 +41,7 @@ class Proposal(msgspec.Struct, frozen=True):
 
     term: Term
     occurrences: int  # segments that have the term
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[TermCandidate, ...]
 
 
 def propose(pairs: Iterable[TextPair], terms: TermList, languages: tuple[Language, Language]) -> list[Proposal]:
@@ -162,7 +162,7 @@ def _proposal(term: Term, stems: Sequence[str], examples: Sequence[TextPair], sp
         if key:
             found.setdefault(key, []).append((text, pair))
     candidates = [
-        Candidate(
+        TermCandidate(
             Counter(text for text, _ in occurrences).most_common(1)[0][0],
             len(occurrences) / len(examples),
             len(occurrences),

@@ -85,7 +85,7 @@ class CategoryInfo(msgspec.Struct, frozen=True):
     subcats: int = 0
 
 
-class Page(msgspec.Struct, frozen=True):
+class WikiPage(msgspec.Struct, frozen=True):
     """A page in an answer. A long list of its links comes in several answers."""
 
     title: str = ""
@@ -110,7 +110,7 @@ class General(msgspec.Struct, frozen=True):
 
 
 class Query(msgspec.Struct, frozen=True):
-    pages: list[Page] = []
+    pages: list[WikiPage] = []
     prefixsearch: list[Named] = []
     search: list[Named] = []
     general: General = General()
@@ -121,13 +121,13 @@ class Complaint(msgspec.Struct, frozen=True):
     info: str = ""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class WikiAnswer(msgspec.Struct, frozen=True):
     query: Query = Query()
     error: Complaint | None = None
     more: dict[str, str | int] = msgspec.field(default={}, name="continue")
 
 
-class RefusedError(WikiError):
+class WikiRefusedError(WikiError):
     """The wiki understood the question, and says that it does not answer such ones."""
 
 
@@ -177,7 +177,7 @@ class WikiClient:
         fixed = {"action": "query", "format": "json", "formatversion": 2, "maxlag": MAX_LAG}
         return f"{self.endpoint}?{urlencode({**fixed, **parameters}, quote_via=quote)}"
 
-    async def _answer(self, parameters: Parameters) -> Answer:
+    async def _answer(self, parameters: Parameters) -> WikiAnswer:
         try:
             url = Url.parse(self._address(parameters))
         except UrlError as error:
@@ -185,14 +185,14 @@ class WikiClient:
         kept = self._answers.load(url)
         if kept is not None:
             try:
-                return msgspec.json.decode(kept, type=Answer)
+                return msgspec.json.decode(kept, type=WikiAnswer)
             except NO_JSON:
                 _log.info("a kept answer of %s cannot be read; it is asked again", self.endpoint)
         body, answer = await self._ask_until_answered(url)
         self._answers.save(url, body)
         return answer
 
-    async def _ask_until_answered(self, url: Url) -> tuple[bytes, Answer]:
+    async def _ask_until_answered(self, url: Url) -> tuple[bytes, WikiAnswer]:
         trouble = WikiError("")
         for attempt in range(ATTEMPTS):
             capture = await self._fetcher.fetch(Link(url, LinkKind.SEED))
@@ -211,7 +211,7 @@ class WikiClient:
                 if answer.error is None:
                     return capture.body, answer
                 if answer.error.code not in _BUSY and not answer.error.code.startswith("internal_api_error"):
-                    raise RefusedError(
+                    raise WikiRefusedError(
                         f"{self.endpoint} refuses the question: {answer.error.info or answer.error.code}"
                     )
                 trouble, asked_to_wait = WikiError(answer.error.info or answer.error.code), _retry_after(capture)
@@ -226,13 +226,13 @@ class WikiClient:
             advice=f"{trouble.advice}. What it answered so far is kept: run the same command later",
         )
 
-    def _decoded(self, capture: Capture) -> Answer:
+    def _decoded(self, capture: Capture) -> WikiAnswer:
         if 300 <= capture.status < 400:
             target = capture.header("location")
             moved = f"{self.endpoint} has moved to {target.partition('?')[0]}"
             raise WikiError(moved, advice="; give that address to --wiki")
         try:
-            return msgspec.json.decode(capture.body, type=Answer)
+            return msgspec.json.decode(capture.body, type=WikiAnswer)
         except NO_JSON as error:
             raise WikiError(f"{self._not_an_api()}: {error}") from error
 
@@ -298,7 +298,7 @@ class ApiWiki:
 
     async def _sizes(self, titles: Sequence[str]) -> dict[str, int]:
         """How many members each of these has that is a category: with a page of its own, or with members."""
-        pages: list[Page] = []
+        pages: list[WikiPage] = []
         for batch in self._batches(titles):
             pages += (await self.client.ask({"titles": batch, "prop": "categoryinfo"})).pages
         return {
@@ -334,7 +334,7 @@ class ApiWiki:
         """Nothing from a wiki that has switched its search off."""
         try:
             answer = await self.client.ask(asked)
-        except RefusedError:
+        except WikiRefusedError:
             return []
         return answer.prefixsearch + answer.search
 
@@ -368,18 +368,18 @@ class ApiWiki:
         self._ids |= {page.title: page.pageid for page in pages}
         return [self._member(page) for page in pages]
 
-    async def _pages(self, asked: Parameters) -> list[Page]:
-        found: list[Page] = []
+    async def _pages(self, asked: Parameters) -> list[WikiPage]:
+        found: list[WikiPage] = []
         async for query in self.client.all(asked):
             found += query.pages
         return _joined(found)
 
-    def _member(self, page: Page) -> Member:
+    def _member(self, page: WikiPage) -> Member:
         if page.ns == CATEGORY:
             return Member(subcategory=_bare(page.title))
         return Member(article=self._article(page))
 
-    def _article(self, page: Page) -> Article:
+    def _article(self, page: WikiPage) -> Article:
         translations: dict[Language, str] = {}
         for link in page.langlinks:
             language = edition_language(link.lang)
@@ -437,7 +437,7 @@ class ApiWiki:
 
     async def named(self, titles: Sequence[str]) -> list[Article]:
         """The articles of these titles that exist, with their links."""
-        found: list[Page] = []
+        found: list[WikiPage] = []
         for batch in self._batches(titles):
             found += await self._pages({"titles": batch, "prop": "extlinks|pageprops|info", **_WITH_LINKS})
         return [self._article(page) for page in found if not page.missing and page.pageid]
@@ -477,16 +477,16 @@ def _legal(title: str) -> str:
     return " ".join(title.translate(_ILLEGAL).split())
 
 
-def _joined(pages: Iterable[Page]) -> list[Page]:
+def _joined(pages: Iterable[WikiPage]) -> list[WikiPage]:
     """One page for each that came in parts."""
-    joined: dict[str, Page] = {}
+    joined: dict[str, WikiPage] = {}
     for page in pages:
         before = joined.get(page.title)
         joined[page.title] = page if before is None else _both(before, page)
     return list(joined.values())
 
 
-def _both(one: Page, other: Page) -> Page:
+def _both(one: WikiPage, other: WikiPage) -> WikiPage:
     return msgspec.structs.replace(
         one,
         redirect=one.redirect or other.redirect,

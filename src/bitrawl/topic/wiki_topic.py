@@ -161,12 +161,12 @@ class CitedSite(msgspec.Struct, frozen=True):
     urls: tuple[Url, ...]  # the pages cited most come first
 
 
-class Citations(msgspec.Struct, frozen=True):
+class ArticleCitations(msgspec.Struct, frozen=True):
     sites: tuple[CitedSite, ...]  # those that most articles cite come first
     any_subject: int = 0  # links to sites that articles on any subject cite: left out
 
 
-def cited_sites(links: Iterable[tuple[str, str]], own: Iterable[Url]) -> Citations:
+def cited_sites(links: Iterable[tuple[str, str]], own: Iterable[Url]) -> ArticleCitations:
     """From pairs of an article and a link on it. `own` are addresses of the wiki itself, whose sites are left out."""
     wiki = {url.site for url in own} | _WIKIMEDIA
     articles: dict[str, set[str]] = {}
@@ -182,7 +182,9 @@ def cited_sites(links: Iterable[tuple[str, str]], own: Iterable[Url]) -> Citatio
         articles.setdefault(url.site, set()).add(article)
         pages.setdefault(url.site, Counter())[url] += 1
     ranked = sorted(articles, key=lambda site: (-len(articles[site]), site))
-    return Citations(tuple(CitedSite(site, len(articles[site]), _most_cited(pages[site])) for site in ranked), left_out)
+    return ArticleCitations(
+        tuple(CitedSite(site, len(articles[site]), _most_cited(pages[site])) for site in ranked), left_out
+    )
 
 
 def _outside(raw: str) -> Url | None:
@@ -224,7 +226,7 @@ class Material(msgspec.Struct, frozen=True):
     category: str
     language: Language  # of the wiki
     rows: tuple[TermRow, ...]
-    citations: Citations
+    citations: ArticleCitations
     articles: int
     categories: int
     complete: bool
@@ -248,7 +250,7 @@ async def gather(wiki: Wiki, category: str, wanted: Wanted) -> Material:
     gathered = await wiki.articles(category, wanted.extent)
     if not gathered.articles:
         raise empty_category(category, "the wiki", [])
-    table = _Table(wanted.kept)
+    table = _TermTable(wanted.kept)
     addresses: list[Url] = []
     if isinstance(wiki, ApiWiki):
         addresses.append(wiki.client.endpoint)
@@ -288,7 +290,9 @@ async def _with_leads(wiki: ApiWiki, gathered: Gathered, wanted: Wanted) -> Gath
     return msgspec.structs.replace(gathered, articles=articles)
 
 
-async def _read_edition(wiki: ApiWiki, category: str, language: Language, wanted: Wanted, table: "_Table") -> list[Url]:
+async def _read_edition(
+    wiki: ApiWiki, category: str, language: Language, wanted: Wanted, table: "_TermTable"
+) -> list[Url]:
     """The articles that the translations name, for their links, and the same category there; the edition's address."""
     same = await wiki.same_category(category, language)
     edition = same.wiki if same else await wiki.edition(language)
@@ -303,7 +307,7 @@ async def _read_edition(wiki: ApiWiki, category: str, language: Language, wanted
     return [edition.client.endpoint]
 
 
-class _Table:
+class _TermTable:
     """Articles of all editions; one that is the translation of another stands with it."""
 
     def __init__(self, kept: Collection[Exclusion]) -> None:

@@ -68,7 +68,7 @@ _LANGUAGE_PARAMETER = re.compile(
 )
 
 
-class Place(IntEnum):
+class UrlPlace(IntEnum):
     """Where in a URL a mark is."""
 
     PARAMETER = 0  # the value of a parameter for languages: lang=fr
@@ -92,12 +92,12 @@ class Form(IntEnum):
     COUNTRY = 5  # cn, for the language of that country
 
 
-KINDS = len(Place) * len(Form)
+KINDS = len(UrlPlace) * len(Form)
 # Places where a code is hardly there by chance.
-MEANT = frozenset((Place.PARAMETER, Place.FIRST, Place.DIRECTORY, Place.FILE, Place.LABEL))
+MEANT = frozenset((UrlPlace.PARAMETER, UrlPlace.FIRST, UrlPlace.DIRECTORY, UrlPlace.FILE, UrlPlace.LABEL))
 
 
-class Mark(NamedTuple):
+class UrlMark(NamedTuple):
     """A token that names a language."""
 
     kind: int  # place and form
@@ -107,7 +107,7 @@ class Mark(NamedTuple):
 class PartEvidence(NamedTuple):
     """What a host, a segment of the path or a query tells."""
 
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[UrlMark, ...] = ()
     countries: tuple[int, ...] = ()  # rows of the table of countries that it could name
     words: bytes = b""  # for the n-grams: lower case, with a space before and after each
 
@@ -135,7 +135,7 @@ class UrlReader:
         host, segments, query = UrlParts.of(url)
         last = len(segments) - 1
         pieces = [
-            self.segment(segment, Place.FIRST if not number else Place.DIRECTORY, number == last)
+            self.segment(segment, UrlPlace.FIRST if not number else UrlPlace.DIRECTORY, number == last)
             for number, segment in enumerate(segments)
             if segment
         ]
@@ -153,47 +153,47 @@ class UrlReader:
             return PartEvidence()
         subdomains, registered, suffix = host_name(host)
         registered = _readable(registered)
-        marks: list[Mark] = []
+        marks: list[UrlMark] = []
         countries: list[int] = []
-        places = (Place.LABEL, Place.LABEL_TOKEN)
+        places = (UrlPlace.LABEL, UrlPlace.LABEL_TOKEN)
         abroad = self.domain(host)[1] is not None
         labels = [_readable(label) for label in subdomains if label != "www"]
         names = [label for label in labels if not (abroad and label in _DEPARTMENTS)]
         words = [self._read(label, places, marks, countries) for label in names]
-        self._read_tokens(registered, Place.LABEL_TOKEN, marks)
+        self._read_tokens(registered, UrlPlace.LABEL_TOKEN, marks)
         if (language := _LANGUAGE_OF_DOMAIN.get(suffix)) is not None:
-            self._mark(language, Place.LABEL, marks)
+            self._mark(language, UrlPlace.LABEL, marks)
         return PartEvidence(
             tuple(marks),
             tuple(countries),
             self._words([*words, registered, _readable(suffix) if "xn--" in suffix else ""]),
         )
 
-    def _segment(self, segment: str, place: Place, last: bool) -> PartEvidence:  # noqa: FBT001 (a cache's key)
+    def _segment(self, segment: str, place: UrlPlace, last: bool) -> PartEvidence:  # noqa: FBT001 (a cache's key)
         text = unquote(segment) if "%" in segment else segment
-        marks: list[Mark] = []
+        marks: list[UrlMark] = []
         countries: list[int] = []
         if last:
             stem = _PAGE.sub("", text)
             if stem != text:
-                text, place = stem, Place.FILE
-        text = self._read(text, (place, Place.TOKEN), marks, countries)
+                text, place = stem, UrlPlace.FILE
+        text = self._read(text, (place, UrlPlace.TOKEN), marks, countries)
         return PartEvidence(tuple(marks), tuple(countries), self._words([text]))
 
     def _query(self, query: str) -> PartEvidence:
-        marks: list[Mark] = []
+        marks: list[UrlMark] = []
         words = []
         for name, value in parameters(query):
             text = unquote(value.replace("+", " "))
             if _LANGUAGE_PARAMETER.fullmatch(name):
-                self._mark(text.replace("_", "-"), Place.PARAMETER, marks)
+                self._mark(text.replace("_", "-"), UrlPlace.PARAMETER, marks)
             elif text and not _DIGIT.search(text):
-                self._mark(text, Place.VALUE, marks)
+                self._mark(text, UrlPlace.VALUE, marks)
                 if text.islower() or " " in text:  # An id made of letters only contains capitals.
                     words.append(text)
         return PartEvidence(tuple(marks), (), self._words(words))
 
-    def _read(self, text: str, places: tuple[Place, Place], marks: list[Mark], countries: list[int]) -> str:
+    def _read(self, text: str, places: tuple[UrlPlace, UrlPlace], marks: list[UrlMark], countries: list[int]) -> str:
         """Find what the whole text or parts of it name. Returns the rest, which is read as words."""
         whole, part = places
         if len(text) == 2 and (country := self._countries.get(text.lower())) is not None:
@@ -203,17 +203,17 @@ class UrlReader:
         self._read_tokens(text, part, marks)
         return text
 
-    def _read_tokens(self, text: str, place: Place, marks: list[Mark]) -> None:
+    def _read_tokens(self, text: str, place: UrlPlace, marks: list[UrlMark]) -> None:
         rest = text
         for locale in locales(text):
             if self._mark(locale, place, marks):
                 rest = rest.replace(locale, " ")
         tokens = readable_words(rest)
         for number, token in enumerate(tokens):
-            at_end = place is Place.TOKEN and number == len(tokens) - 1 > 0
-            self._mark(token, Place.FILE if at_end else place, marks)
+            at_end = place is UrlPlace.TOKEN and number == len(tokens) - 1 > 0
+            self._mark(token, UrlPlace.FILE if at_end else place, marks)
 
-    def _mark(self, token: str, place: Place, marks: list[Mark]) -> bool:
+    def _mark(self, token: str, place: UrlPlace, marks: list[UrlMark]) -> bool:
         named = mark_language(token)
         if named == UNDETERMINED:
             return False
@@ -221,14 +221,14 @@ class UrlReader:
         language = self._languages.get(JOINED.get(base, base))
         if language is None:
             return False
-        marks.append(Mark(place * len(Form) + self._form(token, base, place), language))
+        marks.append(UrlMark(place * len(Form) + self._form(token, base, place), language))
         return True
 
-    def _form(self, token: str, base: str, place: Place) -> Form:
+    def _form(self, token: str, base: str, place: UrlPlace) -> Form:
         token = token.lower()
         if len(token) > 3:
             return Form.LOCALE if "-" in token or "_" in token else Form.NAME
-        if token in (self._particles if place in (Place.TOKEN, Place.LABEL_TOKEN) else self._wordlike):
+        if token in (self._particles if place in (UrlPlace.TOKEN, UrlPlace.LABEL_TOKEN) else self._wordlike):
             return Form.WORD
         if len(token) == 3:
             return Form.LONG

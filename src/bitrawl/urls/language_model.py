@@ -11,7 +11,6 @@ García-Romero et al. 2024, section 2.1, after El-Kishky et al. 2020 and Baykan 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from functools import lru_cache
-from importlib import resources
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,9 +23,10 @@ from publicsuffixlist import PublicSuffixList
 from bitrawl.files import replacing
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.model_files import model_file
 from bitrawl.text.language import ngram_keys
 from bitrawl.url import Url
-from bitrawl.urls.language_evidence import KINDS, MEANT, Form, PartEvidence, Place, UrlReader
+from bitrawl.urls.language_evidence import KINDS, MEANT, Form, PartEvidence, UrlPlace, UrlReader
 from bitrawl.urls.tokens import UrlParts, host_name, is_address, parameters
 
 Floats = NDArray[np.float32]
@@ -168,9 +168,8 @@ class UrlLanguageData(NamedTuple):
 
     @classmethod
     def load(cls, path: Path | None = None) -> "UrlLanguageData":
-        """The package's model, or one that `bitrawl train url-language` wrote."""
-        source = path or resources.files("bitrawl.urls") / "models" / "url-language.npz"
-        with source.open("rb") as file, np.load(file) as data:
+        """The package's model, or one that `python -m lab.train url-language` wrote."""
+        with np.load(path or model_file("url-language.npz")) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}
         packed = fields.pop("weights")
         weights = np.empty((len(packed), 2 * packed.shape[1]), np.int8)
@@ -303,7 +302,7 @@ def poverty(wealth: Floats) -> Floats:
 
     0 for kinds of marks that may be there by chance.
     """
-    meant = np.array([Place(kind // len(Form)) in MEANT for kind in range(KINDS)])
+    meant = np.array([UrlPlace(kind // len(Form)) in MEANT for kind in range(KINDS)])
     table: Floats = np.outer(meant, wealth.max() - wealth).astype(np.float32)
     return table
 

@@ -12,7 +12,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from rapidfuzz.distance import Indel
 
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.model_files import model_file
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.url import Url
 from bitrawl.urls.tokens import (
@@ -74,7 +74,7 @@ _GLUED = 4  # letters that may be put before or after a name
 _AROUND = "/-_.&?"
 
 
-class Comparison(NamedTuple):
+class UrlComparison(NamedTuple):
     """Numbers in the order of `FEATURES`, and what they were counted from."""
 
     values: tuple[float, ...]
@@ -86,7 +86,7 @@ class Comparison(NamedTuple):
     side: int
 
 
-def compare(a: MarkedTokens, b: MarkedTokens, languages: tuple[Language, Language] | None = None) -> Comparison:
+def compare(a: MarkedTokens, b: MarkedTokens, languages: tuple[Language, Language] | None = None) -> UrlComparison:
     """If the requested languages are given, marks of other languages count against the pair."""
     count = _Count(a, b, languages)
     for change in changes(a.tokens, b.tokens):
@@ -238,7 +238,7 @@ class _Count:
         self.words_a += old
         self.words_b += new
 
-    def result(self) -> Comparison:
+    def result(self) -> UrlComparison:
         a, b, touched = self.a, self.b, self.touched
         shared = _rest(tuple([a.tokens[place] for place in a.content_places if place not in touched]))
         words_a, words_b = len(self.words_a), len(self.words_b)
@@ -273,7 +273,7 @@ class _Count:
         )
         numbers = tuple(self.numbers)
         side = (self.side > 0) - (self.side < 0)
-        return Comparison(values, tuple(self.pattern), tuple(self.words_a), tuple(self.words_b), numbers, side)
+        return UrlComparison(values, tuple(self.pattern), tuple(self.words_a), tuple(self.words_b), numbers, side)
 
     def _contrary(self) -> int:
         if self.languages is None:
@@ -391,7 +391,7 @@ class TreeUrlPairModel:
         languages: tuple[Language, Language] | None = None,
         lexicon: Lexicon | None = None,
     ) -> None:
-        self._trees = trees or bundled_trees()
+        self._trees = trees or _trees(model_file("url-pairs.npz"))
         self._languages, self._lexicon = languages, lexicon
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats:
@@ -411,14 +411,13 @@ class TreeUrlPairModel:
 
 def load_trees(path: Path | None = None) -> Trees:
     """The trees for a single pair, from the package's file or from another trained one."""
-    source = path or resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
-    with source.open("rb") as file, np.load(file) as arrays:
+    with np.load(path or model_file("url-pairs.npz")) as arrays:
         return Trees.named("pair", arrays)
 
 
-@lru_cache(maxsize=1)
-def bundled_trees() -> Trees:
-    return load_trees()
+@lru_cache(maxsize=2)
+def _trees(path: Path) -> Trees:
+    return load_trees(path)
 
 
 def _share_something(a: Url, b: Url) -> bool:
@@ -433,7 +432,7 @@ def feature_rows(pairs: Sequence[tuple[Url, Url]]) -> Floats:
     return np.array(values, np.float32).reshape(len(pairs), len(FEATURES))
 
 
-def _translated(comparison: Comparison, lexicon: Lexicon) -> tuple[float, ...]:
+def _translated(comparison: UrlComparison, lexicon: Lexicon) -> tuple[float, ...]:
     """The features when the changed words that the lexicon translates, in either direction, count as equal."""
     a, b = comparison.words_a, comparison.words_b
     if not a or not b:

@@ -27,7 +27,7 @@ _READINGS = 8  # of one pattern that are tried: it fits at few places of a URL. 
 END = "$"  # what follows the last token
 
 
-class Part(StrEnum):
+class PatternPart(StrEnum):
     """Where in a URL something is changed."""
 
     PATHNAME = "pathname"
@@ -35,7 +35,7 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class PatternOperation:
     """`old` becomes `new`. An insertion goes between its neighbours (empty means any). A number moves by `offset`."""
 
     old: Tokens
@@ -43,14 +43,14 @@ class Operation:
     before: str = ""
     after: str = ""
     offset: int | None = None
-    part: Part = Part.PATHNAME
+    part: PatternPart = PatternPart.PATHNAME
 
     def places(self, tokens: Tokens) -> Iterable[tuple[Tokens, int]]:
         """The tokens after the change, for each place where it can be made, and how far it reaches."""
         if self.old and not set(self.old).issubset(tokens):
             return
         base, width = basename(tokens), len(self.old)
-        inside = range(1, base) if self.part is Part.PATHNAME else range(base, len(tokens) - width + 1)
+        inside = range(1, base) if self.part is PatternPart.PATHNAME else range(base, len(tokens) - width + 1)
         for place in inside:
             if self.offset is not None:
                 if place < len(tokens) and tokens[place].isdecimal() and _context(tokens, place) == self.before:
@@ -70,7 +70,7 @@ class Operation:
 class Pattern:
     """Operations from left to right, and how many known pairs show them."""
 
-    operations: tuple[Operation, ...]
+    operations: tuple[PatternOperation, ...]
     support: int = 1
 
     def apply(self, url: Url) -> list[Url]:
@@ -93,7 +93,7 @@ class Pattern:
 
 def learn(pairs: Iterable[tuple[Url, Url]], *, min_support: int = MIN_SUPPORT) -> list[Pattern]:
     """The patterns of those pairs, the most frequent first."""
-    counts: Counter[tuple[Operation, ...]] = Counter()
+    counts: Counter[tuple[PatternOperation, ...]] = Counter()
     for a, b in pairs:
         operations = difference(raw_tokens(a), raw_tokens(b))
         if 0 < len(operations) <= MAX_OPERATIONS:
@@ -102,31 +102,31 @@ def learn(pairs: Iterable[tuple[Url, Url]], *, min_support: int = MIN_SUPPORT) -
     return [pattern for pattern in frequent if pattern.support >= min_support]
 
 
-def difference(a: Tokens, b: Tokens) -> tuple[Operation, ...]:
+def difference(a: Tokens, b: Tokens) -> tuple[PatternOperation, ...]:
     """The operations that turn the first into the second."""
     operations = []
     base = basename(a)
     for start, end, low, high in _runs(a, b):
         old, new = a[start:end], b[low:high]
-        part = Part.BASENAME if start >= base else Part.PATHNAME
+        part = PatternPart.BASENAME if start >= base else PatternPart.PATHNAME
         if len(old) == len(new) == 1 and old[0].isdecimal() and new[0].isdecimal():
-            operations.append(Operation((), (), _context(a, start), "", int(new[0]) - int(old[0]), part))
+            operations.append(PatternOperation((), (), _context(a, start), "", int(new[0]) - int(old[0]), part))
         elif old:
-            operations.append(Operation(old, new, part=part))
+            operations.append(PatternOperation(old, new, part=part))
         else:
             operations.append(_insertion(a, start, new, part))
     return tuple(operations)
 
 
-def _insertion(tokens: Tokens, place: int, new: Tokens, part: Part) -> Operation:
+def _insertion(tokens: Tokens, place: int, new: Tokens, part: PatternPart) -> PatternOperation:
     """Between neighbours that other pages have too: directories, and the separators of a basename."""
-    if part is Part.PATHNAME and place and new[-1] == tokens[place - 1]:
+    if part is PatternPart.PATHNAME and place and new[-1] == tokens[place - 1]:
         place, new = place - 1, (new[-1], *new[:-1])  # "fr/" after a slash is "/fr" before it
     before = tokens[place - 1] if place else ""
     after = tokens[place] if place < len(tokens) else END
-    if part is Part.BASENAME:
+    if part is PatternPart.BASENAME:
         before, after = (token if token == END or not token.isalnum() else "" for token in (before, after))
-    return Operation((), new, before, after, part=part)
+    return PatternOperation((), new, before, after, part=part)
 
 
 def _context(tokens: Tokens, place: int) -> str:
@@ -163,10 +163,10 @@ class DirectedPattern(NamedTuple):
     """A pattern in one direction: from the first language to the second, or back."""
 
     onwards: bool
-    operations: tuple[Operation, ...]
+    operations: tuple[PatternOperation, ...]
 
 
-class Habits:
+class PatternCounts:
     """The patterns of one site for two languages, which predict partners in both directions.
 
     They grow with each known pair:
@@ -237,7 +237,7 @@ def _anchor(way: DirectedPattern) -> str:
     return next(("=" if before.endswith("=") else before for before in neighbours), "")
 
 
-def _is_there(operation: Operation, tokens: set[str]) -> bool:
+def _is_there(operation: PatternOperation, tokens: set[str]) -> bool:
     if operation.old or operation.offset is not None:
         return False
     return all(token in tokens for token in operation.new if token.isalnum())

@@ -238,21 +238,21 @@ class Number(NamedTuple):
     value: int
 
 
-class Placed(NamedTuple):
+class NumberFit(NamedTuple):
     """How well two numbers go together."""
 
     odds: float  # logarithm: how much oftener the two are as far apart as chance would have it
     run: float  # the same of all pairs of their run, by the numbers that could have been paired
     votes: float  # how many of two languages, told by marks, are as far apart in the same order
 
-    def beside(self, other: "Placed") -> "Placed":
+    def beside(self, other: "NumberFit") -> "NumberFit":
         """What either says."""
-        return Placed(*map(max, self, other))
+        return NumberFit(*map(max, self, other))
 
 
-UNPLACED = Placed(0.0, 0.0, 0.0)
+UNPLACED = NumberFit(0.0, 0.0, 0.0)
 
-Align = Callable[[Iterable[int], Iterable[int]], dict[tuple[int, int], Placed]]
+Align = Callable[[Iterable[int], Iterable[int]], dict[tuple[int, int], NumberFit]]
 
 
 def numbered_kind(one: MarkedTokens) -> Number | None:
@@ -273,7 +273,7 @@ def _longest_number(one: MarkedTokens) -> int | None:
     return max(places, key=lambda place: (len(one.tokens[place]), place)) if places else None
 
 
-def aligned(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], Placed]:
+def aligned(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], NumberFit]:
     """Pairs of numbers, in order, one to one: the chain of steps that are likeliest beside what chance makes.
 
     Translations get their numbers soon after their originals, or in runs: a step is common in the list, or small.
@@ -289,9 +289,9 @@ def aligned(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int]
         chain = _longest_chain(weights, places)
         counted = Counter(b - a for a, b in chain)
     run = sum(chain.values()) / (min(len(ones), len(others)) + 2)
-    found = {pair: Placed(weight, run, 0.0) for pair, weight in chain.items()}
+    found = {pair: NumberFit(weight, run, 0.0) for pair, weight in chain.items()}
     for pair in _between(chain, ones, others):
-        found.setdefault(pair, Placed(_FILLED, run, 0.0))
+        found.setdefault(pair, NumberFit(_FILLED, run, 0.0))
     return found
 
 
@@ -357,7 +357,7 @@ def _longest_chain(weights: dict[tuple[int, int], float], places_b: dict[int, in
     return chain
 
 
-def voted(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], Placed]:
+def voted(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], NumberFit]:
     """Pairs of numbers of which one is known to be in the one language, one in the other: the commonest steps are believed.
 
     Numbers may have drifted far apart, from run to run, so that no step beats chance by much.
@@ -371,9 +371,9 @@ def voted(first: Iterable[int], second: Iterable[int]) -> dict[tuple[int, int], 
     counts = {(a, a + step): float(count) for step, count in common for a in ones if a + step in places}
     weights = {pair: count**_EMPHASIS for pair, count in counts.items()}
     chain = _longest_chain(weights, places)
-    found = {pair: Placed(0.0, 0.0, counts[pair]) for pair in chain}
+    found = {pair: NumberFit(0.0, 0.0, counts[pair]) for pair in chain}
     for pair in _between(chain, ones, others):
-        found.setdefault(pair, Placed(0.0, 0.0, _ONLY_PLACE))
+        found.setdefault(pair, NumberFit(0.0, 0.0, _ONLY_PLACE))
     return found
 
 
@@ -404,7 +404,7 @@ def _between(chain: Iterable[tuple[int, int]], first: Sequence[int], second: Seq
 
 def numbered_pairs(
     urls: Sequence[MarkedTokens], sides: Sequence[float], numbers: Sequence[int]
-) -> dict[UrlNumbers, Placed]:
+) -> dict[UrlNumbers, NumberFit]:
     """Pairs of URLs among those numbers, of different sides and one kind."""
     groups: defaultdict[tuple[str, ...], Runs] = defaultdict(lambda: ({}, {}))
     for number in numbers:
@@ -413,7 +413,7 @@ def numbered_pairs(
     return _placed(((first, second) for first, second in groups.values() if first and second), voted)
 
 
-def pairs_of_runs(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> dict[UrlNumbers, Placed]:
+def pairs_of_runs(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> dict[UrlNumbers, NumberFit]:
     """Pairs of URLs among those numbers whose addresses, numbers aside, differ in one place: whatever it reads."""
     runs: defaultdict[tuple[str, ...], dict[int, int]] = defaultdict(dict)
     some: dict[tuple[str, ...], MarkedTokens] = {}
@@ -437,8 +437,8 @@ def _alike(templates: Sequence[MarkedTokens]) -> list[UrlNumbers]:
     return sorted(found)
 
 
-def _placed(groups: Iterable[Runs], align: Align) -> dict[UrlNumbers, Placed]:
-    found: dict[UrlNumbers, Placed] = {}
+def _placed(groups: Iterable[Runs], align: Align) -> dict[UrlNumbers, NumberFit]:
+    found: dict[UrlNumbers, NumberFit] = {}
     for first, second in _affordable(groups):
         for (a, b), placed in align(first, second).items():
             pair = (min(first[a], second[b]), max(first[a], second[b]))

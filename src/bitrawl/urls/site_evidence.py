@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.text.lexicon import Lexicon
-from bitrawl.urls.pair_model import FEATURES, Comparison
-from bitrawl.urls.site_candidates import UNPLACED, Placed, UrlNumbers
+from bitrawl.urls.pair_model import FEATURES, UrlComparison
+from bitrawl.urls.site_candidates import UNPLACED, NumberFit, UrlNumbers
 from bitrawl.urls.site_urls import ChangePattern, SiteUrls
 from bitrawl.urls.tokens import MarkedTokens, number_value
 
@@ -34,7 +34,7 @@ _HABIT = 0.15  # share of the site's pairs that makes a change tell sides
 _MOVED = tuple(FEATURES.index(name) for name in ("short_numbers", "long_numbers", "loose_numbers"))
 
 
-class Habits(NamedTuple):
+class DifferenceRates(NamedTuple):
     """Which side of the site's habits each URL is on."""
 
     sides: Floats  # habits × URLs: 1, -1, or 0 where it does not tell
@@ -155,7 +155,7 @@ class DifferenceCounts:
     def _rival(self, end: int, pattern: ChangePattern) -> float:
         return next((count - 1 for count, other in self._at_end.get(end, ()) if other != pattern), 0.0)
 
-    def habit_sides(self) -> Habits:
+    def habit_sides(self) -> DifferenceRates:
         """Of each URL, for each of the site's common changes, which side of it that is on; and how common it is."""
         changes = sorted(self.changes.items(), key=lambda item: (-item[1], item[0]))[:_COMMON]
         kept = [
@@ -165,7 +165,7 @@ class DifferenceCounts:
         ]
         rows = [self._sides_of(change) for change, _ in kept]
         sides = np.array(rows, np.float32).reshape(len(rows), len(self._view.urls))
-        return Habits(sides, np.array([share for _, share in kept], np.float32))
+        return DifferenceRates(sides, np.array([share for _, share in kept], np.float32))
 
     def _sides_of(self, change: tuple[str, str]) -> Floats:
         """1 for what has the one and not the other, -1 for the contrary; nothing stands for whatever has not the other."""
@@ -223,7 +223,7 @@ def _tells_sides(change: tuple[str, str]) -> bool:
     return any(change) and "#" not in change
 
 
-def _moves_numbers(comparison: Comparison) -> bool:
+def _moves_numbers(comparison: UrlComparison) -> bool:
     return any(comparison.values[place] for place in _MOVED)
 
 
@@ -236,7 +236,7 @@ def _canonical_change(change: tuple[str, str]) -> tuple[str, str]:
     return change if change[0] <= change[1] else (change[1], change[0])
 
 
-def _offsets(comparison: Comparison) -> list[int]:
+def _offsets(comparison: UrlComparison) -> list[int]:
     return [abs(old - new) for old, new in comparison.numbers]
 
 
@@ -343,7 +343,7 @@ def two_languages(view: SiteUrls, pairs: Mapping[UrlNumbers, float]) -> bool:
     return shown >= _SHOWN * len(pairs)
 
 
-def _places(placed: Placed) -> tuple[float, ...]:
+def _places(placed: NumberFit) -> tuple[float, ...]:
     return placed.odds, placed.run, math.log1p(placed.votes)
 
 

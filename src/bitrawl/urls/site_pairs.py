@@ -16,7 +16,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
-from importlib import resources
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +24,7 @@ import numpy as np
 
 from bitrawl.languages import same_language
 from bitrawl.model import Language
+from bitrawl.model_files import model_file
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import compare
 from bitrawl.urls.patterns import MIN_SUPPORT
@@ -62,9 +62,8 @@ class MatchingModels(NamedTuple):
 
     @classmethod
     def load(cls, path: Path | None = None) -> "MatchingModels":
-        """The bundled ones, or those that `bitrawl train url-pairs` wrote."""
-        source = path or resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
-        with source.open("rb") as file, np.load(file) as arrays:
+        """The bundled ones, or those that `python -m lab.train url-pairs` wrote."""
+        with np.load(path or model_file("url-pairs.npz")) as arrays:
             return cls(Trees.named("first", arrays), Trees.named("second", arrays))
 
 
@@ -86,7 +85,7 @@ def match_urls(
     models: MatchingModels | None = None,
 ) -> list[MatchedUrls]:
     """Pairs of one site, the best first. `language_of` tells what is known of some URLs or all."""
-    models = models or bundled_models()
+    models = models or matching_models()
     view = SiteUrls(
         sorted(set(urls)), (lang_a, lang_b), language_of or {}
     )  # so that the order of the list does not matter
@@ -99,9 +98,14 @@ def match_urls(
     return [_oriented(view, pair, score, directions[pair]) for pair, score in found.items()]
 
 
-@lru_cache(maxsize=1)
-def bundled_models() -> MatchingModels:
-    return MatchingModels.load()
+def matching_models() -> MatchingModels:
+    """Those in use, loaded once."""
+    return _loaded(model_file("url-pairs.npz"))
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: Path) -> MatchingModels:
+    return MatchingModels.load(path)
 
 
 def first_round(view: SiteUrls, keys: KeysOfUrls | None = None) -> tuple[list[UrlNumbers], Floats]:
@@ -201,7 +205,7 @@ _PRIOR = 2.0  # Known pages that a score of the models counts as much as.
 TwoLanguages = tuple[Language, Language]
 
 
-class Marks(IntEnum):
+class MarkedAs(IntEnum):
     """What the marks of a URL say of the language that its page is in."""
 
     CONTRARY = 0  # they name others
@@ -213,7 +217,7 @@ class ReadUrl(NamedTuple):
     """What settles a URL: its words and numbers without marks, hashed, and its marks."""
 
     bare: int
-    marks: Marks
+    marks: MarkedAs
 
 
 class Versions:
@@ -223,7 +227,7 @@ class Versions:
         self, urls: Sequence[Url], languages: Sequence[Language], models: MatchingModels | None = None
     ) -> None:
         self._urls, self._languages = urls, languages
-        self._models = models or bundled_models()
+        self._models = models or matching_models()
         self._by_language: defaultdict[Language, list[int]] = defaultdict(list)
         for number in sorted(range(len(urls)), key=urls.__getitem__):
             self._by_language[languages[number]].append(number)
@@ -408,10 +412,10 @@ def _read(urls: Sequence[Url], languages: Sequence[Language]) -> list[ReadUrl]:
     ]
 
 
-def _marks(marks: Sequence[Language], language: Language) -> Marks:
+def _marks(marks: Sequence[Language], language: Language) -> MarkedAs:
     if not marks:
-        return Marks.NONE
-    return Marks.OWN if any(_names(mark, language) for mark in marks) else Marks.CONTRARY
+        return MarkedAs.NONE
+    return MarkedAs.OWN if any(_names(mark, language) for mark in marks) else MarkedAs.CONTRARY
 
 
 @lru_cache(maxsize=4096)
@@ -435,10 +439,10 @@ def _settled(
         proper: defaultdict[Language, list[int]] = defaultdict(list)
         copies: defaultdict[Language, list[int]] = defaultdict(list)
         for number in group:
-            (copies if read[number].marks is Marks.CONTRARY else proper)[languages[number]].append(number)
+            (copies if read[number].marks is MarkedAs.CONTRARY else proper)[languages[number]].append(number)
         alone = sorted((language, numbers[0]) for language, numbers in proper.items() if len(numbers) == 1)
         for (first, a), (second, b) in combinations(alone, 2):
-            if Marks.OWN in (read[a].marks, read[b].marks):
+            if MarkedAs.OWN in (read[a].marks, read[b].marks):
                 pairs[first, second].append(_ordered(a, b))
                 spare[first, second].update(copies.get(first, ()), copies.get(second, ()))
     return pairs, spare
@@ -450,7 +454,7 @@ def _copies(read: Sequence[ReadUrl], languages: Sequence[Language]) -> set[UrlNu
         groups[one.bare, language].append(number)
     found: set[UrlNumbers] = set()
     for group in groups.values():
-        proper = [number for number in group if read[number].marks is not Marks.CONTRARY]
+        proper = [number for number in group if read[number].marks is not MarkedAs.CONTRARY]
         if len(proper) == 1:
             found.update(_ordered(proper[0], number) for number in group if number != proper[0])
     return found

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
+from pathlib import Path
 
 import langcodes
 import numpy as np
@@ -17,10 +18,11 @@ from numpy.typing import NDArray
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import Language
-from bitrawl.text.language import NgramModel, sample
+from bitrawl.model_files import model_file
+from bitrawl.text.language import LanguageNgrams, sample
 from bitrawl.url import Url
-from bitrawl.urls.pair_model import Comparison, compare
-from bitrawl.urls.site_candidates import Placed, UrlNumbers
+from bitrawl.urls.pair_model import UrlComparison, compare
+from bitrawl.urls.site_candidates import NumberFit, UrlNumbers
 from bitrawl.urls.tokens import PAGE_WORDS, MarkedTokens, abbreviates, is_word, marked_tokens
 
 Floats = NDArray[np.float64]
@@ -162,7 +164,7 @@ def _third(one: MarkedTokens, languages: tuple[Language, Language]) -> set[str]:
 
 def by_words(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Sides:
     """What the language model makes of the words of each, between the two languages alone."""
-    model = _model()
+    model = _model(model_file("language.npz"))
     columns = [next((n for n, label in enumerate(model.labels) if same_language(label, one)), -1) for one in languages]
     if min(columns) < 0 or not urls:
         return [0.0] * len(urls)
@@ -231,9 +233,9 @@ def side_of(mark: Language, languages: tuple[Language, Language]) -> int:
     return 0
 
 
-@lru_cache(maxsize=1)
-def _model() -> NgramModel:
-    return NgramModel.load()
+@lru_cache(maxsize=2)
+def _model(path: Path) -> LanguageNgrams:
+    return LanguageNgrams.load(path)
 
 
 ChangePattern = tuple[tuple[str, str], ...]
@@ -267,10 +269,10 @@ class SiteUrls:
         self.told = [side_of(language_of[url], languages) if url in language_of else 0 for url in urls]
         self._read_sides()
         self.sides = self.marked
-        self.ordered: dict[UrlNumbers, Placed] = {}
+        self.ordered: dict[UrlNumbers, NumberFit] = {}
         self._runs: dict[int, float] = {}
         self.templates = [_template(one) for one in self.tokens]
-        self._comparisons: dict[UrlNumbers, Comparison] = {}
+        self._comparisons: dict[UrlNumbers, UrlComparison] = {}
 
     def _read_sides(self) -> None:
         """What marks and words say of each URL's language, unless all is known."""
@@ -287,7 +289,7 @@ class SiteUrls:
         self.worded = by_words(self.tokens, self.languages)
         self.foreign = foreign(self.tokens, self.languages, self.marked)
 
-    def comparison(self, pair: UrlNumbers) -> Comparison:
+    def comparison(self, pair: UrlNumbers) -> UrlComparison:
         """Made once for each two."""
         found = self._comparisons.get(pair)
         if found is None:
@@ -302,7 +304,7 @@ class SiteUrls:
             return pattern
         return tuple(("#", "#") if old.isdecimal() and new.isdecimal() else (old, new) for old, new in pattern)
 
-    def place(self, ordered: Mapping[UrlNumbers, Placed]) -> None:
+    def place(self, ordered: Mapping[UrlNumbers, NumberFit]) -> None:
         """Numbered pages that run side by side, beside those that are known."""
         for pair, placed in ordered.items():
             self.ordered[pair] = placed.beside(self.ordered.get(pair, placed))

@@ -18,16 +18,15 @@ from bitrawl.show.templating import style_sheet
 from bitrawl.web.api import routes as api
 from bitrawl.web.api.routes import json_answer
 from bitrawl.web.api.shapes import ApiError
-from bitrawl.web.errands import ErrandError
-from bitrawl.web.pages import compare, downloads, finding, home, job, reading, terms, tools
-from bitrawl.web.rendering import LANGUAGE_COOKIE, rendered, words_of
-from bitrawl.web.said import RequestError, Said, error_said, quoted, said
+from bitrawl.web.pages import compare, downloads, finding, home, job, reading, tools
+from bitrawl.web.processes import ErrandError
+from bitrawl.web.rendering import rendered
 from bitrawl.web.security import SAFE, Guard, posted, set_cookie
-from bitrawl.web.server import Server
+from bitrawl.web.server import LANGUAGE_COOKIE, Server, words_of
 from bitrawl.web.users import Users
-from bitrawl.web.words import marked
+from bitrawl.web.words import RequestError, Said, error_said, marked, quoted, said
 
-_PAGES = (api, home, reading, terms, downloads, compare, finding, tools, job)
+_PAGES = (api, home, reading, downloads, compare, finding, tools, job)
 TICK = 1.0  # seconds between two looks at the jobs
 UPLOAD_MEGABYTES = 512  # of one request: a web archive; judgement
 

@@ -5,10 +5,9 @@ import time
 from collections.abc import Callable
 
 from bitrawl.errors import BitrawlError
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.reading_index import is_due
-from bitrawl.store.reading_index import ReadingIndex
-from bitrawl.web.errands import Errands
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.reading_index import ReadingIndex, is_due
+from bitrawl.web.processes import Errands
 
 REST = 5.0  # seconds after a refresh before the next one of the same job; judgement
 SECONDS = 3600.0  # for one refresh of a large job
@@ -56,7 +55,7 @@ class Indexing:
     async def _refresh(self, folder: JobFolder) -> None:
         self._faults.pop(folder.path.name, None)
         try:
-            await self._errands.run([str(folder.path)], module="bitrawl.jobs.reading_index", seconds=SECONDS)
+            await self._errands.run([str(folder.path)], module="bitrawl.job.reading_index", seconds=SECONDS)
         except BitrawlError as error:
             self._faults[folder.path.name] = error
         finally:

@@ -57,7 +57,7 @@ class Process(msgspec.Struct, frozen=True):
     """One process of one boot of the machine: a number alone may belong to another process later."""
 
     pid: int
-    started: int  # in ticks since the boot
+    started: int  # in hundredths of a second since the boot
     boot: str
 
 

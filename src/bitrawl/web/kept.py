@@ -8,8 +8,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.store.verdicts import VERDICTS
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.verdicts import VERDICTS
 
 KEPT = ".kept"
 """The folder for them, beside the jobs."""

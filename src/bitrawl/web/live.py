@@ -13,10 +13,10 @@ import msgspec
 
 from bitrawl.errors import StoreError
 from bitrawl.facts import LogLine
-from bitrawl.jobs.facts import written_units
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.model import SiteKnowledge
-from bitrawl.store.facts import (
+from bitrawl.job.facts import written_units
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import (
     FetchCount,
     fault_counts,
     fetch_counts,
@@ -28,13 +28,13 @@ from bitrawl.store.facts import (
     segment_count,
     site_count,
 )
-from bitrawl.store.ledger import Ledger
+from bitrawl.model import SiteKnowledge
 
 EVERY = 1.0  # seconds between two looks at a job
 POINTS = 200  # of the harvest curve
 LOG_LINES = 20
 REMEMBERED = 200  # jobs whose last look is kept, at about 30 kB each; judgement
-# Fetches that are counted in one look, which takes 18 ms of CPU (benchmarks/live.py, 2026-11). A job with more is complete
+# Fetches that are counted in one look, which takes 18 ms of CPU (lab/bench/live.py, 2026-11). A job with more is complete
 # after some looks, and `counted` says how far it is.
 MOST_COUNTED = 25_000
 MOST_QUEUED = 100_000  # links are counted up to here

@@ -10,21 +10,9 @@ from starlette.responses import HTMLResponse, Response
 from bitrawl.show.templating import new_environment
 from bitrawl.version import __version__
 from bitrawl.web import words
-from bitrawl.web.names import ANSWERS, FLAGS, METHODS, REASONS, SITE_EVIDENCE
 from bitrawl.web.security import csrf_of
-from bitrawl.web.words import Words
-
-LANGUAGE_COOKIE = "interface"
-
-
-def words_of(request: Request) -> Words:
-    """In the language that the reader has chosen, or that the browser asks for."""
-    known = request.app.state.server.catalogues
-    chosen = request.cookies.get(LANGUAGE_COOKIE, "")
-    if chosen not in known:
-        chosen = words.preferred(request.headers.get("accept-language", ""), known)
-    found: Words = known[chosen]
-    return found
+from bitrawl.web.server import words_of
+from bitrawl.web.words import ANSWERS, FLAGS, METHODS, REASONS, SITE_EVIDENCE
 
 
 def rendered(request: Request, template: str, status: int = 200, /, **values: Any) -> Response:

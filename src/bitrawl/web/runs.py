@@ -9,10 +9,10 @@ from bitrawl.cluster.parts import PROGRESS
 from bitrawl.cluster.planning import seen
 from bitrawl.errors import BitrawlError
 from bitrawl.facts import State
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.folder import JobFolder
 from bitrawl.web.live import Live
-from bitrawl.web.said import quoted, said
 from bitrawl.web.state import JobState
+from bitrawl.web.words import quoted, said
 
 SILENT = 60.0  # seconds without a word of any bundle: then nobody is at work; they tell every few seconds
 

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bitrawl.web.said import RequestError, said
 from bitrawl.web.settings import User
 from bitrawl.web.users import SESSION_DAYS, RateLimit, Users
+from bitrawl.web.words import RequestError, said
 
 COOKIE = "bitrawl"
 LOGIN_ATTEMPTS = 10  # a minute and address; judgement

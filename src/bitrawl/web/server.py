@@ -7,15 +7,17 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from starlette.requests import Request
 
-from bitrawl.web.errands import Errands
 from bitrawl.web.indexing import Indexing
 from bitrawl.web.kept import KeptFiles
 from bitrawl.web.live import Sampler
+from bitrawl.web.processes import Errands
 from bitrawl.web.settings import Settings
 from bitrawl.web.shelf import Shelf
 from bitrawl.web.supervisor import Supervisor
 from bitrawl.web.users import Users
-from bitrawl.web.words import Words
+from bitrawl.web.words import Words, preferred
+
+LANGUAGE_COOKIE = "interface"
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -45,3 +47,13 @@ class Server(NamedTuple):
 def server_of(request: Request) -> Server:
     server: Server = request.app.state.server
     return server
+
+
+def words_of(request: Request) -> Words:
+    """In the language that the reader has chosen, or that the browser asks for."""
+    known = request.app.state.server.catalogues
+    chosen = request.cookies.get(LANGUAGE_COOKIE, "")
+    if chosen not in known:
+        chosen = preferred(request.headers.get("accept-language", ""), known)
+    found: Words = known[chosen]
+    return found

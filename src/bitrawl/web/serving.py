@@ -12,11 +12,10 @@ import uvicorn
 from bitrawl.errors import ConfigError
 from bitrawl.web import settings as serve_toml
 from bitrawl.web.app import application
-from bitrawl.web.errands import Errands
 from bitrawl.web.indexing import Indexing
 from bitrawl.web.kept import KeptFiles
 from bitrawl.web.live import Sampler
-from bitrawl.web.processes import SystemProcesses, clean
+from bitrawl.web.processes import Errands, SystemProcesses, clean
 from bitrawl.web.security import host_names, is_loopback
 from bitrawl.web.server import Server
 from bitrawl.web.settings import Settings

@@ -1,6 +1,5 @@
 """What the operator of a server decides: users, limits, and settings that every job gets (serve.toml)."""
 
-import difflib
 import re
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -71,18 +70,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     wiki: WikiSection | None = None  # None is Wikipedia
     job: dict[str, Any] = {}  # tables of a job file; users cannot change what is set here
 
-    def single_user(self) -> User | None:
-        """The one user of an app without users, who sees everything; None where users are named."""
-        return None if self.users else User(SINGLE_USER, admin=True)
-
 
 def read(path: Path) -> Settings:
     """Raises `ConfigError`, which names the key."""
     described = config.read(path, what="settings file")
     try:
-        return _checked(msgspec.convert(described, Settings))
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"{path}: {_explain(str(error))}") from error
+        return _checked(config.converted(described, Settings))
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
@@ -128,16 +121,3 @@ def _check_wiki(wiki: WikiSection, job: dict[str, Any]) -> None:
             raise ConfigError(
                 f"[wiki.editions] {code}: {url.host} is a private address; add to [wiki]: allow_private = true"
             )
-
-
-def _explain(error: str) -> str:
-    """The message of msgspec, with the nearest known key."""
-    parts = error.split("`")
-    if "unknown field" not in error or len(parts) < 2:
-        return error.replace(" - at `$.", " at `")
-    table = parts[3].removeprefix("$").removeprefix(".") if len(parts) > 3 else ""
-    sections: dict[str, type[msgspec.Struct]] = {"": Settings, "limits": LimitsSection, "wiki": WikiSection}
-    keys = [field.name for field in msgspec.structs.fields(sections.get(table, UserSection))]
-    near = difflib.get_close_matches(parts[1], keys, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(keys)}"
-    return f"unknown key {parts[1]!r}{f' in [{table}]' if table else ''}; {hint}"

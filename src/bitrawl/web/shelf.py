@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from bitrawl.errors import StoreError
 from bitrawl.files import write_fault
-from bitrawl.jobs.bootstrap import DESCRIPTION as BOOTSTRAPPED
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.bootstrap import DESCRIPTION as BOOTSTRAPPED
+from bitrawl.job.folder import JobFolder
 from bitrawl.web import intent as intents
 from bitrawl.web.intent import Intent
 from bitrawl.web.settings import User

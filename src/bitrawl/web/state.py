@@ -6,11 +6,11 @@ import msgspec
 
 from bitrawl.errors import StoreError
 from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
-from bitrawl.jobs.bootstrap import DESCRIPTION as BOOTSTRAPPED
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.bootstrap import DESCRIPTION as BOOTSTRAPPED
+from bitrawl.job.folder import JobFolder
 from bitrawl.web.intent import Intent, Verb, Wish
 from bitrawl.web.processes import last_lines
-from bitrawl.web.said import Said, quoted, said
+from bitrawl.web.words import Said, quoted, said
 
 SIMULATED = "simulated"
 """The folder that a comparison of strategies writes, in the job's own."""

@@ -15,15 +15,15 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bitrawl import config
-from bitrawl.assemble.fetching import SystemClock
 from bitrawl.errors import BitrawlError, ConfigError, RefusedError, StoreError
 from bitrawl.facts import State
+from bitrawl.job.fetching import SystemClock
 from bitrawl.web.intent import AGAIN, Command, Intent, Prepared, Verb, Wish
 from bitrawl.web.processes import Processes
-from bitrawl.web.said import Said, quoted, said
 from bitrawl.web.settings import Settings, User
 from bitrawl.web.shelf import Shelf, ShelvedJob
 from bitrawl.web.state import SIMULATED, IdleRuns, JobState, is_done, last_run, state_of
+from bitrawl.web.words import Said, quoted, said
 
 _log = logging.getLogger(__name__)
 

@@ -1,10 +1,14 @@
-"""The interface's languages: message catalogues, and names and numbers as each language writes them."""
+"""What the app says: sentences apart from what is filled in, the names of codes, catalogues, and languages as people type them."""
 
+import difflib
+import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from string import Formatter
+from typing import NamedTuple
 
 import msgspec
 from babel import Locale, UnknownLocaleError
@@ -12,9 +16,16 @@ from babel.messages.catalog import Message
 from babel.messages.pofile import PoFileError, read_po
 from babel.numbers import format_decimal, format_percent
 from babel.units import format_unit
+from starlette.exceptions import HTTPException
 
+from bitrawl.discover.site_check import TRANSLATIONS
+from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
+from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
-from bitrawl.web.said import Said
+from bitrawl.languages import language_name, parse_language
+from bitrawl.mine.judging import Flag
+from bitrawl.model import Language, Method, Reason
+from bitrawl.text.language_names import language_table, spaced
 
 SOURCE = "en"
 """The language in which the messages are written in templates and code."""
@@ -24,9 +35,90 @@ LEAST_SHARE = 0.01
 """Smaller ones are shown as less than this."""
 
 
+class Said(NamedTuple):
+    """`text` is the message in the catalogue, with names in braces; `values` are data, and never translated."""
+
+    text: str
+    values: dict[str, str] = {}  # noqa: RUF012 - never changed
+
+    def __str__(self) -> str:
+        return self.text.format_map(self.values)
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether the program said it, not the app: it is English in every language of the interface."""
+        return self.text == "{said}"
+
+
+def said(text: str, **values: object) -> Said:
+    """The sentence with these values. A catalogue's tool finds the text in calls of this function."""
+    return Said(text, {name: str(value) for name, value in values.items()})
+
+
+def quoted(text: str) -> Said:
+    """What somebody else said, as it is: the ending of a job, the message of an error. It may have braces."""
+    return Said("{said}", {"said": text}) if text else Said("")
+
+
+def error_said(error: Exception) -> Said:
+    """What an error says: a sentence of the app, or one of the program."""
+    first = error.args[0] if error.args else ""
+    return first if isinstance(first, Said) else quoted(str(error))
+
+
+class RequestError(HTTPException):
+    """A request that is refused, with a sentence that can be translated."""
+
+    def __init__(self, status: int, told: Said) -> None:
+        super().__init__(status, str(told))
+        self.said = told
+
+
 def marked(message: str) -> str:
     """A message that is translated where it is shown; this marks it for the catalogues."""
     return message
+
+
+METHODS: Mapping[str, str] = {method: method.key for method in Method}
+"""Evidence that two pages are a pair, by letter."""
+
+SITE_EVIDENCE: Mapping[str, str] = {
+    Suggestion.HREFLANG: marked("declared"),
+    Suggestion.SWITCHER: marked("language menu"),
+    Suggestion.SITEMAP: marked("sitemap"),
+    Suggestion.SPLASH: marked("choice of languages at the entrance"),
+    Suggestion.LINK: marked("links to translations"),
+    Suggestion.URL: marked("addresses"),
+    Suggestion.ADDRESS: marked("same address in the other language"),
+    Suggestion.HABIT: marked("same addresses as other pages"),
+    Suggestion.FOLDER: marked("folder of the language"),
+    TRANSLATIONS: marked("words that translate each other"),
+}
+"""Evidence that a site is bilingual."""
+
+REASONS: Mapping[str, str] = {reason: reason.label for reason in Reason}
+"""Why an address brought no page."""
+
+FLAGS: Mapping[str, str] = {
+    Flag.NON_LETTERS: marked("few letters"),
+    Flag.EQUAL: marked("same text"),
+    Flag.SHORT: marked("very short"),
+    Flag.LENGTH: marked("very different lengths"),
+    Flag.NUMBERS: marked("different numbers"),
+    Flag.MAIL: marked("e-mail address"),
+    Flag.ADDRESS: marked("web address"),
+    Flag.CODE: marked("program code"),
+    Flag.PARTIAL: marked("page translated in part"),
+}
+"""What is noted of a segment."""
+
+ANSWERS: Mapping[str, str] = {
+    Answer.BILINGUAL: marked("bilingual"),
+    Answer.THIN: marked("a page or two"),
+    Answer.NO: marked("not bilingual"),
+    Answer.UNKNOWN: marked("unknown"),
+}
+"""Whether a site is bilingual."""
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -101,7 +193,7 @@ def _names(code: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=1)
 def endonyms() -> dict[str, str]:
-    """Languages by their own names, from CLDR (tools/endonyms.py)."""
+    """Languages by their own names, from CLDR (lab/tools/endonyms.py)."""
     table = (resources.files("bitrawl.web") / "endonyms.tsv").read_text("utf-8")
     return dict(line.split("\t", 1) for line in table.splitlines())
 
@@ -201,3 +293,63 @@ def _wanted(accepted: str) -> list[str]:
         except ValueError:
             continue
     return [code for weight, code in sorted(weighted, key=lambda one: -one[0]) if weight > 0]
+
+
+_BETWEEN = re.compile(r"[,;/+&|\n]+|\s+(?:and|et|y|und)\s+")
+_SHORTEST_NAME, _LONGEST_NAME = 3, 40  # characters that a name has more than, and at most; judgement
+
+
+def typed_languages(text: str) -> list[Language]:
+    """Each once, in the order in which they were typed. Raises `ConfigError` for what is no language."""
+    found: list[Language] = []
+    for part in (part.strip() for part in _BETWEEN.split(text)):
+        if not part:
+            continue
+        try:
+            found.append(_typed_language(part))
+        except ConfigError:
+            words = part.split()
+            if len(words) < 2:
+                raise
+            found += [_typed_language(word) for word in words]
+    return list(dict.fromkeys(found))
+
+
+def _typed_language(text: str) -> Language:
+    try:
+        return parse_language(text)
+    except ConfigError:
+        code = _codes().get(spaced(text))
+        if code is None:
+            raise ConfigError(_unknown_language(text[:_LONGEST_NAME])) from None
+        return parse_language(code)
+
+
+def _unknown_language(text: str) -> Said:
+    """Names that most people use come first: with those of all languages, almost any word is near one."""
+    usual = _usual_names()
+    near = difflib.get_close_matches(spaced(text), usual, 1) if len(text) > _SHORTEST_NAME else []
+    if near:
+        return said("{typed} is no known language; did you mean {near}?", typed=text, near=usual[near[0]])
+    return said("{typed} is no known language; type its name, or its code", typed=text)
+
+
+@lru_cache(maxsize=1)
+def _codes() -> dict[str, str]:
+    """By name, as `spaced` writes it. An endonym wins over a name in another language."""
+    table = language_table()
+    codes = {name: one.code for one in reversed(table) for name in one.others}
+    codes.update({name: one.code for one in reversed(table) for name in one.endonyms})
+    return codes
+
+
+@lru_cache(maxsize=1)
+def _usual_names() -> dict[str, str]:
+    """English names and endonyms, as `spaced` writes them, and how each language is named to people."""
+    names: dict[str, str] = {}
+    for one in language_table():
+        with suppress(ConfigError):
+            code = parse_language(one.code)
+            called = (spaced(language_name(code)), *one.endonyms[:1])
+            names |= {name: f"{language_name(code)} ({code})" for name in called if name}
+    return names

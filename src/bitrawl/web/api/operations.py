@@ -10,20 +10,20 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bitrawl.corpus.naming import corpus_headers
+from bitrawl.config import fitting
 from bitrawl.corpus.terms import TermPair
 from bitrawl.errors import ConfigError
 from bitrawl.facts import State
-from bitrawl.jobs.bootstrap_outcome import Summary, read_found
-from bitrawl.jobs.reading import Reading, ReadPair
-from bitrawl.store.reading_index import Side
-from bitrawl.url import Url
-from bitrawl.web import allowed
+from bitrawl.job.bootstrap import Summary, read_found
+from bitrawl.job.reading import Reading, ReadPair
+from bitrawl.job.reading_index import Side
+from bitrawl.web import actions, allowed
+from bitrawl.web.actions import FoundSite, ShownJob, find, found_mining, glance, looked_at, number_in, shown
 from bitrawl.web.api import shapes
-from bitrawl.web.pages import compare, downloads, job, reading, terms, tools
-from bitrawl.web.pages.shown import ShownJob, find, found_mining, glance, looked_at, shown
+from bitrawl.web.corpus_files import bilingual_corpora, export, file, job_file, report, terms_file, terms_of
 from bitrawl.web.server import Server, server_of
 from bitrawl.web.state import SIMULATED
+from bitrawl.web.text_tools import USES, MissingError
 
 ROOT = "/api/v1"
 MOST_ROWS = 500  # of one answer; judgement
@@ -101,13 +101,13 @@ async def _start(request: Request, ask: Callable[..., Any], body: Body) -> shape
 
 
 async def delete_job(request: Request, _body: Body) -> None:
-    await job.carry_out(server_of(request), await find(request), "delete")
+    await actions.carry_out(server_of(request), await find(request), "delete")
 
 
 def _acting(action: str) -> Handle:
     async def handle(request: Request, _body: Body) -> shapes.ApiJob:
         one = await find(request)
-        await job.carry_out(server_of(request), one, action)
+        await actions.carry_out(server_of(request), one, action)
         return await server_of(request).supervised(_job, server_of(request), await find(request, one.id))
 
     return handle
@@ -117,8 +117,8 @@ async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
     one = await found_mining(request)
     await server_of(request).indexing.is_fresh(one.folder, wait=PATIENCE)
     values = dict(request.query_params)
-    offset, limit = reading.number_in(values, "offset"), _limit(values)
-    found = await asyncio.to_thread(Reading(one.folder).pairs, reading.wanted_pairs(values, offset, limit))
+    offset, limit = number_in(values, "offset"), _limit(values)
+    found = await asyncio.to_thread(Reading(one.folder).pairs, actions.wanted_pairs(values, offset, limit))
     return shapes.ApiPairs(found.pairs, found.total)
 
 
@@ -133,38 +133,35 @@ async def read_pair(request: Request, _body: Body) -> ReadPair:
 
 async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
     one = await found_mining(request)
-    await reading.give_verdict(one, body.kind, body.key, body.within, body.verdict, request.state.user.name)
+    await actions.give_verdict(one, body.kind, body.key, body.within, body.verdict, request.state.user.name)
 
 
 async def search(request: Request, _body: Body) -> shapes.ApiHits:
     one = await found_mining(request)
     await server_of(request).indexing.is_fresh(one.folder, wait=PATIENCE)
     values = dict(request.query_params)
-    offset, limit = reading.number_in(values, "offset"), _limit(values)
+    offset, limit = number_in(values, "offset"), _limit(values)
     side = Side(values["side"]) if values.get("side") in set(Side) else Side.BOTH
-    both = reading.two_languages(values.get("languages", ""))
+    both = actions.two_languages(values.get("languages", ""))
     phrase = values.get("q", "")
     found = await asyncio.to_thread(lambda: Reading(one.folder).search(phrase, side, both, offset=offset, limit=limit))
     return shapes.ApiHits(found.hits, found.total, found.is_cut)
 
 
 def _limit(values: dict[str, str]) -> int:
-    return min(reading.number_in(values, "limit") or 50, MOST_ROWS)
+    return min(number_in(values, "limit") or 50, MOST_ROWS)
 
 
 async def list_terms(request: Request, _body: Body) -> list[TermPair]:
     one = await found_mining(request)
-    langs = await asyncio.to_thread(lambda: one.folder.job().languages())
-    names = [header.name for header in corpus_headers(langs, 0.0) if len(header.languages) == 2]
+    names = [header.name for header in await bilingual_corpora(one)]
     asked = request.query_params.get("languages") or next(iter(names), "")
     if asked not in names:
         raise HTTPException(422, f"languages is one of: {', '.join(names)}")
-    path = await terms.gathered(server_of(request), one, asked, "jsonl")
-    decode = msgspec.json.Decoder(TermPair, dec_hook=lambda _kind, text: Url.known(text)).decode
-    return [decode(line) for line in (await asyncio.to_thread(path.read_bytes)).splitlines()]
+    return await terms_of(server_of(request), one, asked)
 
 
-def _as_page(handle: Callable[[Request], Awaitable[Response]]) -> Handle:
+def _as_file(handle: Callable[[Request], Awaitable[Response]]) -> Handle:
     """A file, just as the page gives it."""
 
     async def answered(request: Request, _body: Body) -> Response:
@@ -173,8 +170,8 @@ def _as_page(handle: Callable[[Request], Awaitable[Response]]) -> Handle:
     return answered
 
 
-async def found_sites(request: Request, _body: Body) -> list[job.FoundSite]:
-    return await asyncio.to_thread(job.found_sites, await find(request))
+async def found_sites(request: Request, _body: Body) -> list[FoundSite]:
+    return await asyncio.to_thread(actions.found_sites, await find(request))
 
 
 async def found_topic(request: Request, _body: Body) -> Summary:
@@ -200,7 +197,7 @@ async def hand_over(request: Request, _body: Body) -> shapes.NewJob:
 
 async def start_comparison(request: Request, body: shapes.Comparison) -> shapes.ApiJob:
     one = await found_mining(request)
-    await compare.compare(server_of(request), one, body.strategies)
+    await actions.compare(server_of(request), one, body.strategies)
     return await server_of(request).supervised(_job, server_of(request), await find(request, one.id))
 
 
@@ -223,8 +220,8 @@ def _tool(name: str) -> Handle:
     async def handle(request: Request, body: Any) -> shapes.ToolResult:
         values = {key: "\n".join(value) if isinstance(value, list) else value for key, value in _fields(body).items()}
         try:
-            found = await tools.USES[name](request, values)
-        except tools.MissingError as missing:
+            found = await USES[name](request, values)
+        except MissingError as missing:
             raise HTTPException(422, f"{missing.field} is missing") from missing
         return shapes.ToolResult([row.cells for row in found.rows], found.text)
 
@@ -237,7 +234,7 @@ def _fields(body: Any) -> dict[str, Any]:
 
 _EXPORT = {
     **_LANGUAGES,
-    "format": "tmx, jsonl, tsv, moses, parquet, xces; for one language text, jsonl, xces.",
+    "format": f"{', '.join(fitting(2))}; for one language {', '.join(fitting(1))}.",
     "min_score": "Only segments that score at least this, from 0 to 1.",
     "accepted_only": "true: only what people have accepted.",
 }
@@ -275,7 +272,7 @@ OPERATIONS = (
             "text": "In an address or a title.",
             "method": "The letter of a kind of evidence.",
             "verdict": "none, accept or reject.",
-            "sort": f"One of {', '.join(reading.SORTS)}.",
+            "sort": f"One of {', '.join(actions.SORTS)}.",
             **_PAGING,
         },
     ),
@@ -291,12 +288,12 @@ OPERATIONS = (
     Operation(
         "GET", "/jobs/{id}/terms", "List bilingual terms with examples.", list_terms, gives=list[TermPair], query=_LANGUAGES
     ),
-    Operation("GET", "/jobs/{id}/terms.{style}", "The terms as a file: tsv, csv, tbx.", _as_page(terms.file), query=_LANGUAGES),
-    Operation("GET", "/jobs/{id}/export", "The corpus as it is now, as a file.", _as_page(downloads.export), query=_EXPORT),
-    Operation("GET", "/jobs/{id}/files/{name}", "A file of the corpus as it was written last.", _as_page(downloads.file)),
-    Operation("GET", "/jobs/{id}/report", "The report, as HTML.", _as_page(downloads.report)),
-    Operation("GET", "/jobs/{id}/job.toml", "The job file, to repeat the job.", _as_page(downloads.job_file)),
-    Operation("GET", "/jobs/{id}/sites", "The sites that a search has judged.", found_sites, gives=list[job.FoundSite]),
+    Operation("GET", "/jobs/{id}/terms.{style}", "The terms as a file: tsv, csv, tbx.", _as_file(terms_file), query=_LANGUAGES),
+    Operation("GET", "/jobs/{id}/export", "The corpus as it is now, as a file.", _as_file(export), query=_EXPORT),
+    Operation("GET", "/jobs/{id}/files/{name}", "A file of the corpus as it was written last.", _as_file(file)),
+    Operation("GET", "/jobs/{id}/report", "The report, as HTML.", _as_file(report)),
+    Operation("GET", "/jobs/{id}/job.toml", "The job file, to repeat the job.", _as_file(job_file)),
+    Operation("GET", "/jobs/{id}/sites", "The sites that a search has judged.", found_sites, gives=list[FoundSite]),
     Operation("GET", "/jobs/{id}/topic", "What a topic job has found.", found_topic, gives=Summary),
     Operation(
         "GET", "/jobs/{id}/next", "What a search or a topic job has found, as the body of POST /jobs.", hand_over,

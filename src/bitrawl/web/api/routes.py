@@ -16,7 +16,6 @@ from bitrawl.files import NO_JSON
 from bitrawl.version import __version__
 from bitrawl.web.api.operations import OPERATIONS, ROOT, Operation
 from bitrawl.web.api.shapes import ApiError
-from bitrawl.web.rendering import rendered
 from bitrawl.web.security import MEGABYTE
 
 MOST_JSON = 50 * MEGABYTE  # of a body: texts about a topic may be in it; judgement
@@ -129,31 +128,7 @@ def _id(one: Operation) -> str:
     return "_".join(words)
 
 
-async def show(request: Request) -> Response:
-    """The page for people who write programs."""
-    base = str(request.base_url).rstrip("/")
-    examples = [(one, _curl(one, base)) for one in OPERATIONS]
-    return rendered(request, "api.html", examples=examples, root=ROOT)
-
-
-def _curl(one: Operation, base: str) -> str:
-    path = ROOT + one.path.replace("{id}", "$JOB").replace("{key}", "$KEY").replace("{style}", "tbx").replace(
-        "{name}", "en-fr.tmx"
-    )
-    query = "?q=water" if "q" in one.query else "?format=tmx" if "format" in one.query else ""
-    method = f" -X {one.method}" if one.method != "GET" and not one.example else ""
-    body = f" \\\n  -H 'Content-Type: {JSON}' -d '{one.example}'" if one.example else ""
-    return (
-        f"curl{method} -H \"Authorization: Bearer $TOKEN\" '{base}{path}{query}'".replace(
-            "'" + base, '"' + base
-        ).removesuffix("'")
-        + '"'
-        + body
-    )
-
-
 ROUTES: list[BaseRoute] = [
     Route("/openapi.json", openapi),
-    Route("/api", show),
     *(Route(ROOT + one.path, _endpoint(one), methods=[one.method]) for one in OPERATIONS),
 ]

@@ -6,7 +6,7 @@ import msgspec
 
 from bitrawl.config import Reach, Strategy, Walk
 from bitrawl.facts import State
-from bitrawl.jobs.reading import Hit, ListedPair
+from bitrawl.job.reading import Hit, ListedPair
 from bitrawl.web.live import Live
 
 Texts = list[str] | str

@@ -2,7 +2,6 @@
 
 import asyncio
 import csv
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +10,18 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import UNFOCUSED, Strategy
 from bitrawl.facts import State
 from bitrawl.show.plots import Series, lines
-from bitrawl.web.intent import Command, Verb
-from bitrawl.web.names import STRATEGIES
-from bitrawl.web.pages.shown import ShownJob, answer_part, found_mining, load_again, looked_at, written
+from bitrawl.web.actions import USUAL, ShownJob, comparable, compare, found_mining, looked_at
+from bitrawl.web.intent import Verb
+from bitrawl.web.pages.shown import answer_part, load_again, written
 from bitrawl.web.processes import last_lines
-from bitrawl.web.rendering import fragment, rendered, words_of
-from bitrawl.web.said import RequestError, said
+from bitrawl.web.rendering import fragment, rendered
 from bitrawl.web.security import posted
-from bitrawl.web.server import Server, server_of
+from bitrawl.web.server import server_of, words_of
 from bitrawl.web.state import SIMULATED
 from bitrawl.web.words import Words
 
-USUAL = ("breadth-first", "adaptive")
 MOST_SITES = 10  # that are drawn; judgement
 MOST_POINTS = 200  # of a line
 
@@ -47,15 +43,6 @@ async def start(request: Request) -> Response:
     return RedirectResponse(f"/jobs/{job.id}/compare", 303)
 
 
-async def compare(server: Server, job: ShownJob, strategies: Iterable[str]) -> None:
-    """Begin to compare them. Raises `RefusedError` while the job runs."""
-    chosen = [name for name in UNFOCUSED if name in set(strategies)] or [Strategy(name) for name in USUAL]
-    command = Command(Verb.SIMULATE, (f"--strategies={','.join(chosen)}",))
-    if len(await asyncio.to_thread(lambda: job.folder.job().langs)) < 2:
-        raise RequestError(422, said("Strategies are compared by the pairs that they find; this job has one language."))
-    await server.supervised(server.supervisor.run_again, job.shelved, command)
-
-
 async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
     state, _ = await looked_at(request, job)
     intent = job.shelved.intent
@@ -66,8 +53,7 @@ async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
     return {
         "running": running,
         "messages": "\n".join(last_lines(job.folder.path, 5)),
-        "strategies": UNFOCUSED,
-        "strategy_names": STRATEGIES,
+        "strategies": comparable(),
         "chosen": USUAL,
         "charts": charts,
         "heads": heads,
@@ -112,7 +98,7 @@ def drawn(words: Words, folder: Path) -> tuple[list[Markup], tuple[str, ...], li
 
 
 def _strategy(words: Words, name: str) -> str:
-    return words.say(STRATEGIES.get(name, name))
+    return words.say(name)
 
 
 def _thinned(points: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -11,9 +11,9 @@ from starlette.routing import BaseRoute, Route
 from bitrawl.errors import FieldError
 from bitrawl.web import allowed
 from bitrawl.web.pages.home import received, typed
-from bitrawl.web.rendering import rendered, words_of
+from bitrawl.web.rendering import rendered
 from bitrawl.web.security import posted
-from bitrawl.web.server import server_of
+from bitrawl.web.server import server_of, words_of
 
 
 async def show_sites(request: Request) -> Response:

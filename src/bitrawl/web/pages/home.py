@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,16 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.config import UNFOCUSED, Strategy
+from bitrawl.config import FOCUSED, Job, Strategy
+from bitrawl.config.choices import strategy_names
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.web import allowed
+from bitrawl.web.actions import ShownJob, find
 from bitrawl.web.allowed import Upload, Uploads
-from bitrawl.web.names import STRATEGIES
-from bitrawl.web.pages.shown import ShownJob, answer_part, find, shown_jobs
-from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.pages.shown import answer_part, shown_jobs
+from bitrawl.web.rendering import fragment, rendered
 from bitrawl.web.security import MEGABYTE, posted
-from bitrawl.web.server import server_of
+from bitrawl.web.server import server_of, words_of
 
 CHUNK = 1 << 20
 MOST_TEXT = 20 * MEGABYTE  # of an uploaded list or text; judgement
@@ -110,13 +112,19 @@ async def _repeated(request: Request, job_id: str) -> Mapping[str, Any]:
             "strategy": described.strategy,
             "scope": described.scope.reach,
             "under": " ".join(described.scope.under),
-            "exhaustive": "true" if described.exhaustive else "",
-            "same_host": "true" if described.scope.same_host else "",
+            **_settings(described),
             "like": "\n".join(described.topic.like),
             "terms": await asyncio.to_thread(_terms, job, described.topic.terms),
             "name": job.name,
         }
     )
+
+
+def _settings(job: Job) -> dict[str, str]:
+    """Of the fields that the form has from the table of settings."""
+    fields = [field for fields in allowed.form_fields().values() for field in fields]
+    values = {field.name: attrgetter(field.key)(job) for field in fields}
+    return {name: "true" if value is True else str(value or "") for name, value in values.items()}
 
 
 def _asked_with(job: ShownJob) -> dict[str, str]:
@@ -146,12 +154,12 @@ def _split(fields: Mapping[str, str]) -> dict[str, str]:
 
 async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str, Any], status: int = 200) -> Response:
     limits = server_of(request).settings.limits
-    names = [Strategy.ADAPTIVE, *(one for one in Strategy if one is not Strategy.ADAPTIVE)]
     say = words_of(request).say
     strategies = [
-        (str(one), name if one in UNFOCUSED else say("{name} (needs a topic)", name=name))
-        for one, name in ((one, say(STRATEGIES[one])) for one in names)
+        (name, say("{name} (needs a topic)", name=say(name)) if name in FOCUSED else say(name))
+        for name in dict.fromkeys([str(Strategy.ADAPTIVE), *strategy_names()])
     ]
+    fields = allowed.form_fields()
     return rendered(
         request,
         "home.html",
@@ -164,6 +172,8 @@ async def _page(request: Request, values: Mapping[str, Any], errors: Mapping[str
         or bool(values.get("terms")),
         limits=limits,
         strategies=strategies,
+        settings=fields,
+        numbers=tuple(field.name for group in fields.values() for field in group if not field.is_switch),
         jobs=await shown_jobs(request),
     )
 

@@ -5,37 +5,32 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.errors import BitrawlError, RefusedError
+from bitrawl.errors import BitrawlError
 from bitrawl.facts import Doing, State, Step
-from bitrawl.files import NO_JSON
-from bitrawl.jobs.bootstrap import SEEDS, SITES, TERMS, TOPIC
-from bitrawl.jobs.facts import gather
-from bitrawl.jobs.reading import Reading
+from bitrawl.job.bootstrap import SEEDS, SITES, TERMS, TOPIC
+from bitrawl.job.facts import gather
+from bitrawl.job.reading import Reading
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines
-from bitrawl.web import allowed
+from bitrawl.web.actions import ShownJob, carry_out, find, found_sites, looked_at
 from bitrawl.web.live import Live
-from bitrawl.web.names import REASONS
-from bitrawl.web.pages.shown import STATES, ShownJob, answer_part, find, looked_at, written
+from bitrawl.web.pages.shown import STATES, answer_part, written
 from bitrawl.web.pages.topic import ShownTopic, shown_topic
 from bitrawl.web.processes import last_lines
-from bitrawl.web.rendering import fragment, rendered, words_of
+from bitrawl.web.rendering import fragment, rendered
 from bitrawl.web.runs import merged_files
-from bitrawl.web.said import quoted
 from bitrawl.web.security import posted
-from bitrawl.web.server import Server, server_of
+from bitrawl.web.server import server_of, words_of
 from bitrawl.web.state import JobState
-from bitrawl.web.words import Words, marked
+from bitrawl.web.words import REASONS, Words, marked
 
 MOST_BARS = 8  # judgement
-MOST_SITES = 100  # of a search that are listed
 EXPLAIN_AFTER = 30  # fetches without a pair; judgement
 EXPLAIN_AGAIN = 60.0  # seconds; explaining reads the whole ledger
 MOST_EXPLAINED = 20_000  # fetches of a running job that is explained; reading more takes seconds
@@ -91,15 +86,6 @@ class Told(NamedTuple):
     note: str = ""  # in English too
 
 
-class FoundSite(msgspec.Struct, frozen=True):
-    """A row of sites.jsonl."""
-
-    site: str = ""
-    verdict: str = ""
-    probability: float = 0.0
-    evidence: dict[str, float] = {}  # by method
-
-
 async def show(request: Request) -> Response:
     job = await find(request)
     return rendered(request, "job.html", job=job, tab="", **await _values(request, job))
@@ -118,29 +104,6 @@ async def act(request: Request) -> Response:
     await carry_out(server_of(request), job, request.path_params["action"])
     deleted = request.path_params["action"] == "delete"
     return RedirectResponse("/" if deleted else f"/jobs/{job.id}", 303)
-
-
-async def carry_out(server: Server, job: ShownJob, action: str) -> None:
-    """What a button, or the API, asks for. Raises `RefusedError` if it cannot be done now."""
-    supervisor, shelved = server.supervisor, job.shelved
-    match action:
-        case "pause":
-            await server.supervised(supervisor.pause, shelved)
-        case "stop":
-            await server.supervised(supervisor.stop, shelved)
-        case "stop-now":
-            await server.supervised(supervisor.stop_now, shelved)
-        case "resume":
-            await server.supervised(supervisor.resume, shelved)
-        case "exhaustive":
-            changed = allowed.going_on({"exhaustive": True}, server.settings)
-            await server.supervised(supervisor.go_on, shelved, changed)
-        case "delete":
-            await server.supervised(supervisor.delete, shelved, stop=True)
-            server.sampler.forget(job.folder)
-            server.kept.forget(job.folder)
-        case _:
-            raise RefusedError(quoted(f"there is no action {action!r}"))
 
 
 async def _values(request: Request, job: ShownJob) -> dict[str, Any]:
@@ -267,18 +230,6 @@ async def found_file(request: Request) -> Response:
     return FileResponse(
         job.folder.path / name, filename=name.rpartition("/")[2], media_type="text/plain; charset=utf-8"
     )
-
-
-def found_sites(job: ShownJob) -> list[FoundSite]:
-    """What a search has found so far, bilingual sites first."""
-    found: list[FoundSite] = []
-    try:
-        with (job.folder.path / "sites.jsonl").open("rb") as file:
-            found.extend(msgspec.json.decode(line, type=FoundSite) for line in file)
-    except (OSError, *NO_JSON):  # not there yet, or being written
-        pass
-    best = sorted(found, key=lambda one: (one.verdict != "bilingual", one.verdict != "thin", -one.probability))
-    return best[:MOST_SITES]
 
 
 _explained: dict[str, tuple[tuple[str, int], float, Diagnosis | None]] = {}

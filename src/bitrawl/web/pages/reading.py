@@ -1,42 +1,29 @@
 """Reading what was found: the pairs of pages, two pages side by side, verdicts, and a phrase in context."""
 
 import asyncio
-import time
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.errors import BitrawlError
-from bitrawl.jobs.reading import Hit, ListedPair, Mark, PairFilter, Reading, ReadPair, ReadSegment, VerdictState
-from bitrawl.languages import parse_language
+from bitrawl.job.reading import Hit, ListedPair, Mark, Reading, ReadPair, ReadSegment
+from bitrawl.job.reading_index import Side
+from bitrawl.job.verdicts import Kind
 from bitrawl.model import Verdict
-from bitrawl.store.reading_index import Languages, Order, Side
-from bitrawl.store.verdicts import Kind
-from bitrawl.web.names import METHODS
-from bitrawl.web.pages.shown import ShownJob, found_mining, load_again
-from bitrawl.web.rendering import fragment, rendered, words_of
-from bitrawl.web.said import RequestError, said
+from bitrawl.web.actions import SORTS, ShownJob, found_mining, give_verdict, number_in, two_languages, wanted_pairs
+from bitrawl.web.pages.shown import load_again
+from bitrawl.web.rendering import fragment, rendered
 from bitrawl.web.security import posted
-from bitrawl.web.server import server_of
-from bitrawl.web.words import Words, marked
+from bitrawl.web.server import server_of, words_of
+from bitrawl.web.words import METHODS, RequestError, Words, marked, said
 
 PAIRS = 50  # on one page of the list
 SEGMENTS = 200  # on one page of two texts: more makes a browser slow
 HITS = 20
 
 VERDICTS = {Verdict.ACCEPT: marked("accepted"), Verdict.REJECT: marked("rejected")}
-STATES = {"none": VerdictState.NONE, "accept": VerdictState.ACCEPTED, "reject": VerdictState.REJECTED}
-SORTS = {
-    "score": (Order.SCORE, False, marked("surest first")),
-    "doubtful": (Order.SCORE, True, marked("most doubtful first")),
-    "segments": (Order.SEGMENTS, False, marked("longest first")),
-    "mean": (Order.MEAN_SCORE, True, marked("worst segments first")),
-    "completed": (Order.COMPLETED, False, marked("newest first")),
-}
 
 
 class Fresh(NamedTuple):
@@ -150,38 +137,6 @@ async def pairs(request: Request) -> Response:
     )
 
 
-def wanted_pairs(values: dict[str, str], offset: int, limit: int) -> PairFilter:
-    """From the fields of a form, or of the API; what is wrong is left out."""
-    order, ascending, _ = SORTS.get(values.get("sort", ""), SORTS["score"])
-    return PairFilter(
-        languages=two_languages(values.get("languages", "")),
-        site=values.get("site", ""),
-        text=values.get("text", ""),
-        method=values.get("method", "")[:1],
-        verdict=STATES.get(values.get("verdict", "")),
-        order=order,
-        ascending=ascending,
-        offset=offset,
-        limit=limit,
-    )
-
-
-def two_languages(name: str) -> Languages | None:
-    """From "en-fr", "zh-Hant-en"; None for all."""
-    parts = name.split("-")
-    for cut in range(1, len(parts)):
-        try:
-            return Languages(parse_language("-".join(parts[:cut])), parse_language("-".join(parts[cut:])))
-        except BitrawlError:
-            continue
-    return None
-
-
-def number_in(values: dict[str, str], name: str) -> int:
-    given = values.pop(name, "")
-    return min(int(given), 10_000_000) if given.isdecimal() else 0
-
-
 def _base(request: Request, values: dict[str, str]) -> str:
     return f"{request.url.path}?{urlencode(values)}"
 
@@ -240,23 +195,6 @@ async def judge(request: Request) -> Response:
         return HTMLResponse(fragment(request, "pair_verdict.html", **values))
     segment = next(one for one in found.segments if one.key == key)
     return HTMLResponse(fragment(request, "segment.html", segment=ShownSegment.of(segment), **values))
-
-
-async def give_verdict(job: ShownJob, kind: str, key: str, within: str, verdict: str, by: str) -> None:
-    """Accept, reject or undo. Raises `HTTPException` for what is not there."""
-    reading, now = Reading(job.folder), time.time()
-    if kind not in set(Kind) or verdict not in {*Verdict, "undo"}:
-        raise HTTPException(422, "A verdict has a kind (pair, segment), a key, and is accept, reject or undo.")
-    if verdict == "undo":
-        await asyncio.to_thread(reading.undo, Kind(kind), key, by, now)
-        return
-    if kind == Kind.PAIR:
-        done = await asyncio.to_thread(reading.judge_pair, key, Verdict(verdict), by, now)
-    else:
-        done = await asyncio.to_thread(reading.judge_segment, within, key, Verdict(verdict), by, now)
-    if not done:
-        gone = said("That is not there any more: the site was mined again. Open the page again.")
-        raise RequestError(404, gone)
 
 
 async def search(request: Request) -> Response:

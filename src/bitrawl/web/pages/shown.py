@@ -1,24 +1,18 @@
-"""A job as pages show it, and how each page finds it."""
+"""Jobs as pages show them, and parts of pages that change."""
 
 import time
 from hashlib import blake2b
 from typing import NamedTuple
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from bitrawl.facts import State
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.folder import JobFolder
 from bitrawl.show.plots import Written
-from bitrawl.web.intent import Verb
-from bitrawl.web.live import Live
-from bitrawl.web.rendering import words_of
-from bitrawl.web.runs import figures_of_run, is_run, state_of_run
-from bitrawl.web.said import RequestError, said
-from bitrawl.web.server import Server, server_of
-from bitrawl.web.shelf import ShelvedJob
-from bitrawl.web.state import JobState, is_topic
+from bitrawl.web.actions import glance, shown
+from bitrawl.web.server import Server, server_of, words_of
+from bitrawl.web.state import is_topic
 from bitrawl.web.words import Words, marked
 
 STATES = {
@@ -32,18 +26,6 @@ STATES = {
     State.FAILED: marked("failed"),
 }
 """In the words of the page."""
-
-KINDS = {Verb.DISCOVER: "discover", Verb.BOOTSTRAP: "topic"}
-
-
-class ShownJob(NamedTuple):
-    """What every page of a job needs."""
-
-    id: str
-    name: str
-    kind: str  # "mine", "discover", "topic", or "run" for many sites in bundles
-    folder: JobFolder
-    shelved: ShelvedJob
 
 
 class ListedJob(NamedTuple):
@@ -68,43 +50,6 @@ def written(words: Words) -> Written:
         words.share,
         lambda n: words.count("{n} other", "{n} others", n),
     )
-
-
-async def find(request: Request, job_id: str = "") -> ShownJob:
-    """The job that the address names; 404 if there is none, and if it is another user's."""
-    server = server_of(request)
-    job = await server.supervised(server.shelf.find, job_id or request.path_params["id"], request.state.user)
-    if job is None:
-        raise RequestError(404, said("There is no such job, or it is not yours."))
-    return shown(job)
-
-
-async def found_mining(request: Request) -> ShownJob:
-    """The same, for pages that only a mining job has."""
-    job = await find(request)
-    if job.kind != "mine":
-        raise HTTPException(404)
-    return job
-
-
-def shown(job: ShelvedJob) -> ShownJob:
-    kind = KINDS.get(job.intent.command.verb, "mine") if job.intent is not None else _kind(job.folder)
-    return ShownJob(job.id, _name(job), kind, job.folder, job)
-
-
-def _kind(folder: JobFolder) -> str:
-    """Of a job of the command line."""
-    if is_run(folder):
-        return "run"
-    if is_topic(folder):
-        return "topic"
-    return "discover" if (folder.path / "discovery.json").exists() else "mine"
-
-
-def _name(job: ShelvedJob) -> str:
-    if job.intent is None:
-        return job.id
-    return job.intent.name or ", ".join(job.intent.sites[:3]) or job.id[:8]
 
 
 async def shown_jobs(request: Request) -> list[ListedJob]:
@@ -143,19 +88,6 @@ def _changed(folder: JobFolder) -> float:
         return (folder.path if is_topic(folder) else folder.description).stat().st_mtime
     except OSError:
         return 0.0
-
-
-async def looked_at(request: Request, job: ShownJob) -> tuple[JobState, Live]:
-    """What it is doing, and its figures now."""
-    server = server_of(request)
-    return await server.supervised(glance, server, job)
-
-
-def glance(server: Server, job: ShownJob) -> tuple[JobState, Live]:
-    """The same, in the thread of the supervisor."""
-    if job.kind == "run":
-        return state_of_run(job.folder), figures_of_run(job.folder, time.time())
-    return server.supervisor.state(job.shelved), server.sampler.sample(job.folder)
 
 
 def answer_part(request: Request, html: str) -> Response:

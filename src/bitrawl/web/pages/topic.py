@@ -5,14 +5,12 @@ from typing import NamedTuple
 
 from bitrawl.errors import BitrawlError
 from bitrawl.facts import State
-from bitrawl.jobs.bootstrap import TERMS
-from bitrawl.jobs.bootstrap_outcome import Progress, Step, Summary, read_found, read_progress
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.bootstrap import TERMS, Progress, Step, Summary, read_found, read_progress
+from bitrawl.job.folder import JobFolder
 from bitrawl.model import Language
 from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
-from bitrawl.web.said import said
 from bitrawl.web.state import without_place
-from bitrawl.web.words import Words, marked
+from bitrawl.web.words import Words, marked, said
 
 MOST_TERMS = 100  # that are listed; judgement
 
