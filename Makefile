@@ -71,7 +71,7 @@ wiki-answers: .venv .mediawiki
 
 # The laboratory: what trains the models and measures them. Some benchmarks train what they measure, to leave out what it is
 # measured on.
-.venv/lab: .venv
+.venv/lab: pyproject.toml | .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group lab
 	touch .venv/lab
 

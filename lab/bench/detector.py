@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.discover.paper_check import PaperSiteCheck
 from bitrawl.discover.site_check import DeclaredSiteCheck
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges, links_inside
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
@@ -34,6 +33,7 @@ from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
 from bitrawl.text.language_names import spaced
 from bitrawl.url import Url
 from bitrawl.urls.tokens import language_spellings
+from lab.bench.paper_check import PaperSiteCheck
 from lab.train.folds import fold_of
 from lab.train.link_predictor import FOLDS, fitted, gathered
 

@@ -47,10 +47,10 @@ from bitrawl.model import (
 )
 from bitrawl.model_files import model_file
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.protocols import LinkScorer
 from bitrawl.simulation.replay import Replay, ReplaySettings
 from bitrawl.simulation.trial import run_trial
+from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
 from bitrawl.urls.language_model import LinearUrlLanguageModel
 from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees

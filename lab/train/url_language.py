@@ -152,7 +152,7 @@ IMPORTANCE = {"books": 1.0, "hosts": 0.5, "mdn-masked": 0.2, "mdn": 0.15, "wmt16
 
 def fit(data: UrlLanguageData, labelled: Sequence[Labelled]) -> UrlLanguageData:
     """With the weights of evidence that explain those labels best."""
-    from scipy.optimize import minimize  # type: ignore[import-untyped]  # noqa: PLC0415 (the extra's)
+    from scipy.optimize import minimize  # noqa: PLC0415 (the extra's)
 
     labelled = [row for row in labelled if row.language in data.languages]
     data = data._replace(stopped=_stopped(labelled, data))

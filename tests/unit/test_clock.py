@@ -20,9 +20,8 @@ from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
 from bitrawl.job.ledger_facts import log
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, Visit
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import InlineAnalyser
 from bitrawl.strategies.papers.url_models import BreadthFirst
-from bitrawl.testing import FakeClock, FakeWeb
+from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
 HOUR, DAY, NOW = 3600.0, 86400.0, 1.8e9

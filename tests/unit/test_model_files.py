@@ -37,6 +37,11 @@ def test_each_model_of_the_package_can_be_replaced_and_nothing_else():
     assert list(LOADERS) == model_names()
 
 
+@BY_NAME
+def test_each_model_of_the_package_has_its_card_beside_it(name: str):
+    assert (PACKAGE / name).with_suffix(".md").is_file()
+
+
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path):
     with pytest.raises(ConfigError, match=r"models: the folder .*nowhere cannot be read: No such file"):
         config.resolve({**DESCRIBED, "models": str(tmp_path / "nowhere")})

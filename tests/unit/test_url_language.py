@@ -10,6 +10,7 @@ from bitrawl.model_files import model_file
 from bitrawl.url import Url
 from bitrawl.urls.language_evidence import UrlReader
 from bitrawl.urls.language_model import REMEMBERED, LinearUrlLanguageModel, UrlLanguageData, language_by_rules
+from lab.train.url_language import evidence
 
 # Written for this test, not taken from any data; hosts are invented.
 MARKED = """
@@ -156,11 +157,10 @@ def test_more_hosts_than_are_remembered_are_still_answered(model):
 
 
 def test_training_and_running_see_the_same_evidence(model):
-    training = pytest.importorskip("lab.train.url_language")
     data = UrlLanguageData.load()
     reader = UrlReader(data.languages, data.countries, data.stopped, data.codelike)
     batch = [Url.parse(url) for url, _ in rows(MARKED + TOLD)]
-    dense, marks = training.evidence(data, reader, batch)
+    dense, marks = evidence(data, reader, batch)
     logits = np.einsum("fnl,f->nl", dense, data.dense)
     for number, language, kind in marks:
         logits[number, language] += data.marks[kind]

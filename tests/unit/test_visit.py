@@ -14,8 +14,7 @@ from bitrawl.job.pages import Cleaner
 from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import MAX_REDIRECTS, Capture, Link, LinkKind, Page, Reason, Skip
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import InlineAnalyser
-from bitrawl.testing import FakeClock, FakeWeb
+from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
 SEED = Url.parse("https://a.test/")

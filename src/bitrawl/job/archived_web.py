@@ -290,12 +290,6 @@ def open_archives(paths: Iterable[Path], codec: Codec) -> "Archives":
     return Archives(list(paths), codec)
 
 
-def read_capture(folder: Path, place: WarcPlace, codec: Codec) -> Capture | Skip:
-    """What a job has archived at a place that its ledger knows. Raises `ArchiveError` if it is not there."""
-    record = Record.at_place(folder / place.file, place.offset)
-    return _answer(record.capture(place), codec)
-
-
 def warc_files(paths: Iterable[Path]) -> list[Path]:
     """The files as given. A folder stands for the *.warc and *.warc.gz files in it, sorted by name."""
     files: list[Path] = []

@@ -33,7 +33,6 @@ from bitrawl.version import __version__
 MERGE = "merge.json"
 """What was merged. A folder that has it is the target of a merge, and may be written again."""
 
-_OWN = frozenset({MERGE, SCRATCH, "corpus", "report.html", "sites.tsv"})
 
 Pair = tuple[str, str]
 

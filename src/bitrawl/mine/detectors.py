@@ -248,7 +248,6 @@ def across(site: Site, numbers: Sequence[int]) -> Iterable[PageNumbers]:
                 yield a, b
 
 
-Floats = NDArray[np.float64]
 # Judgements, except where a line names its evidence.
 MAX_BUCKET = 40  # Pages of one form: more than that are a form letter, and say nothing of each other.
 MIN_BLOCKS = 4  # A fingerprint of fewer paragraphs is anybody's.
@@ -297,12 +296,6 @@ def combined(measured: tuple[float, float, float, float]) -> float:
 
 def _ratio(a: int, b: int) -> float:
     return min(a, b) / max(a, b) if a and b else 0.0
-
-
-def comparable(site: Site, pair: PageNumbers) -> bool:
-    """Whether the lengths are near enough for a translation at all: a placeholder is none, whoever declares it."""
-    a, b = site.summaries[pair[0]], site.summaries[pair[1]]
-    return min(a.weight, b.weight) >= COMPARABLE * max(a.weight, b.weight)
 
 
 def selected(value: float, methods: frozenset[Method]) -> float:

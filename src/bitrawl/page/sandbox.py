@@ -50,20 +50,6 @@ class Rejects:
             log.warning("the input of a failure cannot be kept: %s", error)
 
 
-class InlineAnalyser:
-    """The same seam without processes: for tests, and for bytes that are trusted."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-
-    async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
-        """An error costs this page; a hang costs everything."""
-        try:
-            return self._reader.read(capture, index=index)
-        except Exception as error:  # noqa: BLE001 - a parser may raise anything, as in `child`
-            return Skip(capture.url, Stage.ANALYSE, Reason.ANALYSIS_ERROR, f"{type(error).__name__}: {error}"[:300])
-
-
 class SandboxedAnalyser:
     """A few children that read pages; each is started when it is first needed, and replaced when it fails.
 

@@ -1,13 +1,6 @@
-"""Modified Kneser–Ney with interpolation (Chen and Goodman 1998), estimated as KenLM's lmplz does (Heafield 2013).
+"""Modified Kneser–Ney with interpolation (Chen and Goodman 1998), estimated as KenLM's lmplz does (Heafield 2013)."""
 
-Files of n-gram counts: `w1 w2 … wn<TAB>count` a line, as SRILM, Google and others write them; gzipped or not.
-
-The longest n-grams are what is learned from. Shorter ones follow from them, except those that begin with `<s>`. Where
-`<s>` is missing, a sequence begins with each n-gram that no other can precede.
-"""
-
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,85 +8,25 @@ from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
 from bitrawl.text.ngram_models import (
-    BLOCK,
     DEFAULT_ORDER,
-    START,
     START_ID,
     WORD_BITS,
     Counted,
     Floats,
     Integers,
     Level,
-    NgramCounter,
     NgramModel,
     Vocabulary,
     Words,
     count,
-    distinct,
-    fault,
-    numbered_lines,
     search,
     shared,
 )
-
-_PRECEDED = 1 << 50  # more than any sum of counts
-
-
-def read_counts(paths: Sequence[Path], vocabulary: Vocabulary) -> Counted:
-    """The n-grams of the greatest length in the files. Reads them twice, because that length is not known before."""
-    order = max((len(words) for path in paths for words, _ in _entries(path)), default=0)
-    counter = NgramCounter()
-    grams: list[list[int]] = []
-    counts: list[int] = []
-    for words, number in (entry for path in paths for entry in _entries(path)):
-        if len(words) == order or words[0] == START:
-            grams.append([vocabulary[word] for word in reversed(words)] + [START_ID] * (order - len(words)))
-            counts.append(number)
-        if len(grams) >= BLOCK:
-            counter.add(np.array(grams, dtype=np.int32).T, np.array(counts))
-            grams, counts = [], []
-    if grams:
-        counter.add(np.array(grams, dtype=np.int32).T, np.array(counts))
-    counted = counter.counted()
-    if counted is None:
-        raise ConfigError(f"{', '.join(map(str, paths))}: no n-grams with counts; a line is `w1 w2 … wn<TAB>count`")
-    return _with_beginnings(counted)
-
-
-def _entries(path: Path) -> Iterator[tuple[list[str], int]]:
-    for line, text in numbered_lines(path):
-        if not text.strip():
-            continue
-        ngram, tab, count = text.rpartition("\t")
-        words = ngram.split()
-        if not tab or not words or not count.strip().isdecimal():
-            raise fault(path, line, f"expected `w1 w2 … wn<TAB>count`, found {text[:60]!r}")
-        if int(count) and words[-1] != START:
-            yield words, int(count)
-
-
-def _with_beginnings(counted: Counted) -> Counted:
-    """Each n-gram's history is itself the end of another n-gram: of one that begins with `<s>` if there is no other."""
-    for _ in range(len(counted.grams) - 1):
-        histories = distinct(counted.grams[1:], counted.counts)
-        ends = counted.grams[:-1]
-        weighed = np.concatenate([histories.counts, np.full(ends.shape[1], _PRECEDED)])
-        found = distinct(np.concatenate([histories.grams, ends], axis=1), weighed)
-        missing = (found.counts < _PRECEDED) & (found.grams[0] != START_ID)
-        if not missing.any():
-            break
-        begun = np.pad(found.grams[:, missing], ((0, 1), (0, 0)), constant_values=START_ID)
-        grams = np.concatenate([counted.grams, begun], axis=1)
-        counted = distinct(grams, np.concatenate([counted.counts, found.counts[missing]]))
-    return counted
-
 
 # lmplz's --discount_fallback: for texts so small that no n-gram of a length occurs two, three or four times.
 _FALLBACK = np.array([0.0, 0.5, 1.0, 1.5])
 _LEAST = 1e-6
 _NEVER = -99.0  # log10 of what cannot be, as SRILM writes it: the probability of <s>, which nothing predicts
-MOST_BYTES_A_NGRAM, MOST_BYTES_BESIDE = 250, 100_000_000
-"""Training takes at most this much memory: per distinct n-gram of the highest order, and for a block of text."""
 
 
 def train(sequences: Iterable[Sequence[str]], order: int = DEFAULT_ORDER) -> NgramModel:
@@ -102,13 +35,7 @@ def train(sequences: Iterable[Sequence[str]], order: int = DEFAULT_ORDER) -> Ngr
     counted = count(sequences, order, vocabulary)
     if counted is None:
         raise ConfigError("there is no text to train a language model on; give texts with sequences of words")
-    return _estimated(counted, vocabulary)
-
-
-def train_on_counts(paths: Sequence[Path]) -> NgramModel:
-    """Learn from files of n-gram counts (`count_files.py`). The longest n-grams say the order."""
-    vocabulary = Vocabulary()
-    return _estimated(read_counts(paths, vocabulary), vocabulary)
+    return estimated(counted, vocabulary)
 
 
 class _Adjusted(NamedTuple):
@@ -119,7 +46,7 @@ class _Adjusted(NamedTuple):
     counts: Integers  # of words seen before the n-gram; of occurrences if none can be, or at the highest order
 
 
-def _estimated(counted: Counted, vocabulary: Vocabulary) -> NgramModel:
+def estimated(counted: Counted, vocabulary: Vocabulary) -> NgramModel:
     words = list(vocabulary)
     adjusted = _adjusted(counted, len(words))
     del counted

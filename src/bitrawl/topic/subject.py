@@ -230,16 +230,6 @@ class TopicSubject:
         linear = self._fit.logit(read) - self._fit.bias if self._fit else 0.0
         return float(read.counts @ known) / float(np.sqrt(read.size)) + LINEAR_SHARE * linear
 
-    def contributions(self, read: TopicDocument) -> Floats:
-        """What each stem of the document adds to its logit. Pairs of stems are left out."""
-        difference, cosine = self._scaled()
-        share = LINEAR_SHARE if self._fit else 0.0
-        per_word = read.counts * self._differences(read) / max(float(read.counts.sum()), SHORT)
-        closeness = self._centre[read.places] * read.unit / len(self._examples)
-        prior = DIFFERENCE_SHARE * difference.slope * per_word + (1 - DIFFERENCE_SHARE) * cosine.slope * closeness
-        linear = self._fit.weights[read.places] * read.values[: read.size] if self._fit else 0.0
-        return np.asarray((1 - share) * prior + share * linear, np.float32)
-
     def _prior(self, read: TopicDocument) -> float:
         return self._prior_of(self._difference(read), self._cosine(read))
 

@@ -72,7 +72,6 @@ ENGLISH = Language("en")
 # The model file was made with these. Change them only with a new training. All are judgements.
 LEAST_SHARE = 0.002  # of a country's population; smaller groups are not counted
 STEP = 0.4  # nats, for an n-gram's weight
-LEVELS = 16  # of an n-gram's weight: four bits
 DAMPING = 8  # n-grams without weight that are added to each mean
 
 REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each, so 24 MB at most; judgement
@@ -419,7 +418,7 @@ def _pairs(table: dict[str, str]) -> set[str]:
 
 # ISO 639-2 without the codes that correspond to the two-letter table, without collections ("afa") and local use
 # ("qaa").
-_ISO_639_2_ALONE = (  # noqa: SIM905 (a list would be 250 lines)
+_ISO_639_2_ALONE = (
     "ace ach ada ady afh ain akk ale alt ang anp arc arn arp arw ast awa bal ban bas bej bem bho bik bin bla bra "
     "bua bug byn cad car ceb chb chg chk chm chn cho chp chr chy cop crh csb dak dar del den dgr din doi dsb dua "
     "dum dyu efi egy eka elx enm ewo fan fat fil fon frm fro frr frs fur gaa gay gba gez gil gmh goh gon gor got "

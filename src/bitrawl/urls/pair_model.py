@@ -426,12 +426,6 @@ def _share_something(a: Url, b: Url) -> bool:
     return not heads_a or not heads_b or not heads_a.isdisjoint(heads_b)
 
 
-def feature_rows(pairs: Sequence[tuple[Url, Url]]) -> Floats:
-    """What the model learns from: one row per pair."""
-    values = [compare(marked_tokens(min(a, b)), marked_tokens(max(a, b))).values for a, b in pairs]
-    return np.array(values, np.float32).reshape(len(pairs), len(FEATURES))
-
-
 def _translated(comparison: UrlComparison, lexicon: Lexicon) -> tuple[float, ...]:
     """The features when the changed words that the lexicon translates, in either direction, count as equal."""
     a, b = comparison.words_a, comparison.words_b

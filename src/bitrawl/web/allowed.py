@@ -220,12 +220,9 @@ def _check_together(read: "_Reading", uploads: Uploads) -> None:
         "topic": {"terms": "uploaded" if uploads.terms else None, "texts": ["uploaded"] if uploads.texts else None},
     }
     job = config.typed(config.merged(tables(read.values), uploaded))
+    known = fitting(len(job.langs))
+    wrong = {"format": next((one for one in job.export.formats if one not in known), ""), "known": ", ".join(known)}
     for rule in broken(job):
-        known = fitting(len(job.langs))
-        wrong = {
-            "format": next((name for name in job.export.formats if name not in known), ""),
-            "known": ", ".join(known),
-        }
         if rule.said:
             read.mistakes.setdefault(rule.field, said(rule.said, **(wrong if rule.field == "formats" else {})))
 
@@ -280,12 +277,7 @@ def _refusal(name: str, known: Fields) -> Said:
 
 def _with_budget(values: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Every job has a budget: the limits of the server, where the user gave no smaller one."""
-    limits = settings.limits
-    largest = {
-        "budget.pages": limits.pages,
-        "budget.megabytes": limits.megabytes,
-        "budget.minutes": limits.minutes,
-    }
+    largest = {f"budget.{name}": getattr(settings.limits, name) for name in ("pages", "megabytes", "minutes")}
     return {**largest, **values}
 
 
