@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bitrawl.files import replacing
+from bitrawl.text.arrays import Floats32
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import FEATURES, compare
-from bitrawl.urls.site_evidence import SITE_FEATURES, Floats
+from bitrawl.urls.site_evidence import SITE_FEATURES
 from bitrawl.urls.site_pairs import MatchingModels, first_round, second_round, settled
 from bitrawl.urls.tokens import marked_tokens
 from bitrawl.urls.trees import Trees
@@ -100,8 +101,8 @@ class Round(NamedTuple):
     """What one case gives to learn from."""
 
     pairs: Sequence[tuple[int, int]]
-    rows: Floats
-    labels: Floats
+    rows: Floats32
+    labels: Floats32
     weight: float  # of all its rows together, beside that of others with as many
 
 
@@ -120,7 +121,7 @@ def train(data: Path, out: Path, *, tell: Tell = silent) -> None:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
-def feature_rows(pairs: Sequence[tuple[Url, Url]]) -> Floats:
+def feature_rows(pairs: Sequence[tuple[Url, Url]]) -> Floats32:
     """What the model learns from: one row per pair."""
     values = [compare(marked_tokens(min(a, b)), marked_tokens(max(a, b))).values for a, b in pairs]
     return np.array(values, np.float32).reshape(len(pairs), len(FEATURES))
@@ -173,7 +174,7 @@ def directions(names: Sequence[str]) -> list[int]:
     return [(name in _SPEAKS_FOR) - (name in _SPEAKS_AGAINST) for name in names]
 
 
-def _labelled(case: Case, pairs: Sequence[tuple[int, int]], rows: Floats) -> Round:
+def _labelled(case: Case, pairs: Sequence[tuple[int, int]], rows: Floats32) -> Round:
     labels = np.array([pair in case.gold for pair in pairs], np.float32)
     return Round(pairs, rows, labels, MADE_UP_WEIGHT if is_made_up(case.example) else 1.0)
 

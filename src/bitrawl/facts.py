@@ -9,8 +9,8 @@ from enum import StrEnum
 
 import msgspec
 
-from bitrawl.config import ExportSection, Thresholds, TopicModel, TopicSection
-from bitrawl.languages import asked_language
+from bitrawl.config import ExportSection, Job, Strategy, Thresholds, TopicModel, TopicSection
+from bitrawl.languages import asked_language, same_language
 from bitrawl.model import Language, PagePair, Reason, Relevance, SegmentPair
 
 LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation; judgement
@@ -552,6 +552,15 @@ class AskedJob(msgspec.Struct, frozen=True):
     judge: Thresholds = Thresholds()
     export: ExportSection = ExportSection()
     topic: TopicSection = TopicSection()
+
+    @property
+    def topic_model(self) -> TopicModel:
+        """What compares pages with the topic."""
+        strategy = Strategy(self.strategy) if self.strategy in tuple(Strategy) else Strategy.ADAPTIVE
+        return Job(strategy=strategy, topic=self.topic).topic_model() or TopicModel.LEARNED
+
+    def wants(self, language: Language) -> bool:
+        return any(same_language(language, Language(code)) for code in self.langs)
 
 
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):

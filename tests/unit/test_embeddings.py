@@ -12,7 +12,8 @@ from bitrawl.mine.page_embeddings import EmbeddingSpace, page_vectors
 from bitrawl.mine.pairing import Pairing, PairingSettings
 from bitrawl.mine.site import condense
 from bitrawl.model import Method
-from bitrawl.text.encoder import Remembering, Transformer, load_encoder
+from bitrawl.text.arrays import RememberedRows
+from bitrawl.text.encoder import Transformer, load_encoder
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch):
@@ -37,19 +38,19 @@ def test_rows_have_length_one_and_those_of_empty_texts_are_zero():
 
 def test_a_text_is_encoded_once():
     encoder = WordEncoder()
-    remembering = Remembering(encoder)
-    first = remembering.encode(["boat", "bread", "boat"])
-    again = remembering.encode(["bread", "boat", "salt"])
+    memory = RememberedRows(encoder.encode, room=3)
+    first = memory.rows(["boat", "bread", "boat"])
+    again = memory.rows(["bread", "boat", "salt"])
     assert encoder.asked == ["boat", "bread", "salt"]
     assert np.array_equal(first[:2], again[1::-1])
 
 
-def test_what_was_asked_for_longest_ago_is_forgotten_first():
+def test_a_memory_that_is_full_forgets_all():
     encoder = WordEncoder()
-    remembering = Remembering(encoder, room=2)
+    memory = RememberedRows(encoder.encode, room=2)
     for texts in (["boat", "bread"], ["boat", "salt"], ["boat"], ["bread"]):
-        remembering.encode(texts)
-    assert encoder.asked == ["boat", "bread", "salt", "bread"]
+        assert np.array_equal(memory.rows(texts), WordEncoder().encode(texts))
+    assert encoder.asked == ["boat", "bread", "boat", "salt", "bread"]
 
 
 def test_a_sentence_of_many_pages_says_less_of_each_than_its_own():

@@ -104,7 +104,7 @@ class Pairer:
 
 def mined(pages: list[Page], pairs: list[PagePair], langs: str = "en fr") -> SiteFindings:
     miner = Miner([Language(code) for code in langs.split()], Pairer(pairs), NgramLanguageIdentifier())
-    return miner.pair("s.test", lambda: pages, ()).found
+    return miner.pair("s.test", lambda: pages, ()).findings
 
 
 @pytest.mark.parametrize(

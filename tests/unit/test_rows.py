@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from bitrawl.mine.evidence import Evidence, best_few
-from bitrawl.mine.site import RowWriter, places_in, ranges
+from bitrawl.mine.site import RowWriter
+from bitrawl.text.arrays import places_in, ranges
 
 
 @pytest.mark.parametrize("order", [[0, 1, 3], [3, 0, 1], [1, 3, 0]])

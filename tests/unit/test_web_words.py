@@ -4,12 +4,13 @@ import ast
 import re
 import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 from babel.messages.pofile import read_po
 from starlette.testclient import TestClient
 
-from bitrawl.crawl.ending import RunRest, crawl_end
+from bitrawl.crawl.ending import crawl_end
 from bitrawl.discover import site_check
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
@@ -301,15 +302,15 @@ def test_what_an_earlier_version_wrote_down_is_shown_as_it_is():
 @pytest.mark.parametrize(
     "rest",
     [
-        RunRest(pages=3, left={"a.org": "why"}, queued=2),
-        RunRest(pages=3, parked={"a.org": "why"}),
-        RunRest(stopped=True),
-        RunRest(queued=1),
-        RunRest(pages=3),
+        {"pages": 3, "left": {"a.org": "why"}, "queued": 2},
+        {"pages": 3, "parked": {"a.org": "why"}},
+        {"stopped": True},
+        {"queued": 1},
+        {"pages": 3},
     ],
 )
-def test_how_a_job_ended_is_called_english_and_advises_no_command(rest: RunRest):
-    end = crawl_end(rest)
+def test_how_a_job_ended_is_called_english_and_advises_no_command(rest: dict[str, Any]):
+    end = crawl_end(**rest)
     told = _told(OURS["fr"], JobState(State.ENDED, quoted(str(end)), ended=end), Live())
     assert told.detail
     assert told.quoted

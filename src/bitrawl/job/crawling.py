@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from bitrawl import config
 from bitrawl.config import Job, Strategy
-from bitrawl.crawl.ending import Ending, RunRest, crawl_end, ending, seed_skips
+from bitrawl.crawl.ending import Ending, crawl_end, ending, seed_skips
 from bitrawl.crawl.loop import Crawl
 from bitrawl.crawl.preview import Preview
 from bitrawl.errors import BitrawlError, ConfigError
@@ -180,16 +180,14 @@ def _counting_time(crawl: Crawl, ledger: Ledger) -> Callable[[], None]:
 def _end(crawl: Crawl, ledger: Ledger, queue: LedgerQueue) -> CrawlEnd:
     pages = crawl.frontier.spent.pages
     return crawl_end(
-        RunRest(
-            stopped=crawl.stopped,
-            budget=crawl.frontier.budget_reached(),
-            queued=len(queue),
-            left=crawl.frontier.left,
-            parked=crawl.frontier.parked(),
-            pages=pages,
-            relevant=relevant_pages(ledger),
-            seeds=() if pages else seed_skips(crawl.seeds, ledger.skip_of),
-        )
+        stopped=crawl.stopped,
+        budget=crawl.frontier.budget_reached(),
+        queued=len(queue),
+        left=crawl.frontier.left,
+        parked=crawl.frontier.parked(),
+        pages=pages,
+        relevant=relevant_pages(ledger),
+        seeds=() if pages else seed_skips(crawl.seeds, ledger.skip_of),
     )
 
 

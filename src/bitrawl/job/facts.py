@@ -1,7 +1,4 @@
-"""The facts of a job, computed once from its ledger and its findings: what `status` asks often, and what a report reads.
-
-The figures and examples of a job's topic: which pages are about it, what says so and, if hardly any is, the evidence.
-"""
+"""The facts of a job, computed once from its ledger and its findings: what `status` asks often, and what a report reads."""
 
 import tomllib
 from collections import Counter
@@ -13,13 +10,12 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.config import Job, Strategy, TopicModel, TopicSection
+from bitrawl.config import TopicModel
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.facts import (
     LITTLE_RELEVANT,
     AskedJob,
     Border,
-    CrawlFacts,
     Histogram,
     JobFacts,
     LanguagePair,
@@ -54,6 +50,10 @@ from bitrawl.topic.term_list import TermList, read_terms
 from bitrawl.topic.term_relevance import TermMatcher
 from bitrawl.url import Url
 
+PAIR_SAMPLES = 4  # per language pair; judgement
+SEGMENT_SAMPLES = 30  # of the whole corpus: enough to see a fault that one in ten has
+SAMPLED = 8  # language pairs with samples, those with the most pairs; judgement
+ROWS = 10  # of a table whose rows come from the web; judgement
 PAGES_READ = 3000  # for the terms on them: 0.7 s of CPU where a page has 40 paragraphs and 150 links (2026-11)
 TERMS = 20
 EXAMPLES = 5  # of each kind; judgement
@@ -67,219 +67,6 @@ _LIST_CHARACTERS = 3000  # from which that language is told; judgement
 _MOST_FILES = 10_000  # of texts that are counted; judgement
 
 
-class TopicOfJob(msgspec.Struct, frozen=True):
-    """The part of the job file that says what the topic is."""
-
-    section: TopicSection
-    strategy: str
-    langs: tuple[str, ...]
-    seeds: tuple[str, ...]
-
-    @property
-    def model(self) -> TopicModel:
-        known = self.strategy in tuple(Strategy)
-        strategy = Strategy(self.strategy) if known else Strategy.ADAPTIVE
-        return Job(strategy=strategy, topic=self.section).topic_model() or TopicModel.LEARNED
-
-    def wants(self, language: Language) -> bool:
-        return any(same_language(language, Language(code)) for code in self.langs)
-
-
-def gather_topic(ledger: Ledger, job: TopicOfJob, fetches: int) -> TopicFacts | None:
-    """None in a job without a topic."""
-    languages = tables.relevant_by_language(ledger)
-    if not languages and not job.section.is_set:
-        return None
-    threshold = job.section.threshold if job.model is TopicModel.LEARNED else HALF
-    growth, scores = _over_fetches(ledger, fetches)
-    read = _read_terms(ledger, job, sum(share.pages for share in languages.values()))
-    return TopicFacts(
-        asked=job.section,
-        model=job.model,
-        threshold=threshold,
-        languages=languages,
-        growth=growth,
-        scores=scores,
-        lowest_perplexity=min(tables.perplexities(ledger), default=None),
-        read=read,
-        examples=_examples(ledger, threshold),
-        refused=_refused(ledger),
-        paid=_sites(ledger, LITTLE_RELEVANT, 2.0),
-        unpaid=_sites(ledger, 0.0, LITTLE_RELEVANT),
-        given=_given(ledger, job),
-        listed=_listed(ledger, job, read) if read.pages and not _is_complete(job, languages) else None,
-    )
-
-
-def _over_fetches(ledger: Ledger, fetches: int) -> tuple[tuple[Points, Points], Histogram]:
-    pages, relevant_pages, scores = Steps(fetches), Steps(fetches), Bins()
-    for seq, score, relevant in tables.judged_in_order(ledger):
-        pages.add("", seq)
-        scores.add(score)
-        if relevant:
-            relevant_pages.add("", seq)
-    return (pages.points(""), relevant_pages.points("")), scores.histogram()
-
-
-def _read_terms(ledger: Ledger, job: TopicOfJob, judged: int) -> TermsRead:
-    pages, relevant, classes, missed = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
-    read = with_terms = refused = 0
-    for page in ledger.some_pages(PAGES_READ):
-        if page.relevance is None:
-            continue
-        read += 1
-        terms = _terms_of(page)
-        with_terms += bool(terms or page.relevance.weight)  # A term may stand in the title only.
-        pages.update(terms)
-        classes.update(page.relevance.classes)
-        if page.relevance.relevant:
-            relevant.update(terms)
-        elif (terms or page.relevance.weight) and job.wants(page.language):
-            refused += 1
-            missed.update(_thresholds_missed(page.relevance, job))
-    return TermsRead(
-        pages=read,
-        whole=read >= judged,
-        with_terms=with_terms,
-        terms=tuple(TermPages(term, count, relevant[term]) for term, count in _most(pages, TERMS)),
-        different=len(pages),
-        classes=dict(_most(classes, TERMS)),
-        refused=refused,
-        missed=dict(_most(missed, TERMS)),
-    )
-
-
-def _most(counts: Counter[str], most: int) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
-
-
-def _terms_of(page: Page) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(term for paragraph in page.paragraphs for term in paragraph.terms))
-
-
-def _thresholds_missed(relevance: Relevance, job: TopicOfJob) -> list[str]:
-    """The names of the thresholds in the job file that keep the page out."""
-    if job.model is TopicModel.LEARNED:
-        return ["threshold"]
-    if job.model is TopicModel.PERPLEXITY:
-        return ["max_perplexity"]
-    missed = ["content_terms"] if relevance.score < HALF else []
-    if relevance.terms < job.section.distinct_terms:
-        missed.append("distinct_terms")
-    return missed or ["density"]
-
-
-def _examples(ledger: Ledger, threshold: float) -> dict[Border, tuple[TopicExample, ...]]:
-    shown: set[str] = set()
-    found = {}
-    for border in (Border.BEST, Border.JUST_RELEVANT, Border.JUST_NOT, Border.DESPITE_SCORE):
-        least = 0.0 if border in (Border.BEST, Border.JUST_RELEVANT) else threshold
-        pages = [one for one in tables.judged_pages(ledger, border, least, 2 * EXAMPLES) if one.url not in shown]
-        found[border] = tuple(_example(ledger, one) for one in pages[:EXAMPLES])
-        shown.update(one.url for one in found[border])
-    return found
-
-
-def _example(ledger: Ledger, judged: JudgedPage) -> TopicExample:
-    why, other = judged.reason, judged.other
-    page = ledger.page(Url.known(judged.url))
-    relevance = (page.relevance if page else None) or Relevance(judged.score, relevant=False)
-    if page is None:
-        return TopicExample(judged.url, "", UNDETERMINED, relevance, (), why, other)
-    terms = _terms_of(page)[:TERMS_OF_EXAMPLE]
-    return TopicExample(judged.url, page.title, page.language, relevance, terms, why, other)
-
-
-def _refused(ledger: Ledger) -> tuple[TopicExample, ...]:
-    refused = tables.refused_relevant_pages(ledger, EXAMPLES)
-    return tuple(_example(ledger, page) for page in refused)
-
-
-def _sites(ledger: Ledger, at_least: float, below: float) -> tuple[SiteShare, ...]:
-    shares = tables.relevant_by_site(ledger, SITES, from_share=at_least, below_share=below)
-    return tuple(SiteShare(site, share, ledger.knowledge(site).left) for site, share in shares.items())
-
-
-def _given(ledger: Ledger, job: TopicOfJob) -> TopicSource:
-    sizes = [path.stat().st_size for path in islice(_topic_files(job.section.texts), _MOST_FILES)]
-    named = tuple(dict.fromkeys([*job.section.like, *(() if job.section.hub else job.seeds)]))
-    if job.model is not TopicModel.LEARNED:
-        named = ()  # the other models do not learn from pages
-    unread = {url: why for url in named[:_EXAMPLES_CHECKED] if (why := _why_unread(ledger, job, Url.known(url)))}
-    return TopicSource(len(sizes), sum(sizes), len(named), unread)
-
-
-def _topic_files(names: Sequence[str]) -> Iterator[Path]:
-    """Those that are still there."""
-    for path in map(Path, names):
-        yield from (one for one in (path.rglob("*") if path.is_dir() else [path]) if one.is_file())
-
-
-def _why_unread(ledger: Ledger, job: TopicOfJob, url: Url) -> str:
-    """Why a page taught nothing; empty if it did, or if it has not been visited yet."""
-    if (page := ledger.page(url)) is not None:
-        return "" if job.wants(page.language) else f"in {page.language}"
-    skip = ledger.skip_of(url)
-    return "" if skip is None or skip.reason is Reason.REDIRECT else str(skip.reason)
-
-
-def _is_complete(job: TopicOfJob, found: Mapping[str, TopicShare]) -> bool:
-    """Whether each language of the job has relevant pages."""
-    relevant = [Language(code) for code, share in found.items() if share.relevant]
-    return all(any(same_language(code, Language(wanted)) for code in relevant) for wanted in job.langs)
-
-
-def _listed(ledger: Ledger, job: TopicOfJob, read: TermsRead) -> ListFacts | None:
-    """None without a list, or if it cannot be read any more."""
-    if not job.section.terms:
-        return None
-    try:
-        listed = read_terms(Path(job.section.terms))
-    except ConfigError:
-        return None
-    only = Language(job.langs[0]) if len(job.langs) == 1 else UNDETERMINED
-    terms = TermList(
-        tuple(
-            msgspec.structs.replace(term, language=only) if term.language == UNDETERMINED else term
-            for term in listed.terms
-        )
-    )
-    searched, found = (0, 0) if read.with_terms else _search_boilerplate(ledger, terms)
-    languages = Counter(str(term.language) for term in terms.terms)
-    return ListFacts(dict(_most(languages, TERMS)), _looks_like(terms), searched, found)
-
-
-def _search_boilerplate(ledger: Ledger, terms: TermList) -> tuple[int, int]:
-    """How many pages were searched, and how many have terms in their boilerplate."""
-    matchers: dict[Language, TermMatcher] = {}
-    searched = found = 0
-    for page in ledger.some_pages(_BOILERPLATE_PAGES):
-        searched += 1
-        if page.language not in matchers:
-            matchers[page.language] = TermMatcher(terms.of(page.language), page.language)
-        find = matchers[page.language].find
-        found += any(find(paragraph.text).numbers for paragraph in page.paragraphs if paragraph.boilerplate)
-    return searched, found
-
-
-def _looks_like(terms: TermList) -> dict[str, str]:
-    """Terms are short, so only a language that is beyond doubt is named."""
-    codes = [code for code in terms.languages if code != UNDETERMINED]
-    texts = [". ".join(one.text for one in terms.terms if one.language == code)[:_LIST_CHARACTERS] for code in codes]
-    told = NgramLanguageIdentifier().identify(texts)
-    return {
-        str(code): str(seems)
-        for code, (seems, confidence) in zip(codes, told, strict=True)
-        if confidence >= _SURE and seems != UNDETERMINED and not same_language(seems, code)
-    }
-
-
-PAIR_SAMPLES = 4  # per language pair; judgement
-SEGMENT_SAMPLES = 30  # of the whole corpus: enough to see a fault that one in ten has
-SAMPLED = 8  # language pairs with samples, those with the most pairs; judgement
-ROWS = 10  # of a table whose rows come from the web; judgement
-
-
 def status(folder: JobFolder) -> JobFacts:
     """What costs little. Raises `StoreError` where there is no job."""
     running = folder.is_running  # before the ledger is read: a job that ends meanwhile has not been interrupted
@@ -287,7 +74,7 @@ def status(folder: JobFolder) -> JobFacts:
         return JobFacts(
             folder=str(folder.path),
             running=running,
-            crawled=CrawlFacts(summary=tables.summarise(ledger), faults=tables.fault_counts(ledger)),
+            crawled=tables.crawl_facts(ledger),
             mined=MiningFacts(begun=Findings(ledger).begun(), language_pairs=_language_pairs(folder, ledger)),
             killed=tables.killed_count(ledger),
         )
@@ -315,20 +102,18 @@ def gather(folder: Path) -> JobFacts:
     """All that a report says of a job, running or ended. Memory grows by 16 bytes per page."""
     where, asked = JobFolder(folder), _asked(folder / "job.toml")
     with _reading(where) as ledger:
-        counts = tables.crawl_counts(ledger, hosts=1)
-        fetches = counts.summary.fetches
-        crawled = CrawlFacts(
-            summary=counts.summary,
-            faults=tables.fault_counts(ledger),
+        crawl = tables.crawl_facts(ledger, hosts=1)
+        fetches = crawl.summary.fetches
+        crawled = msgspec.structs.replace(
+            crawl,
             growth=tables.growth(ledger, fetches),
-            skips=tables.with_statuses(ledger, counts.skips),
+            skips=tables.with_statuses(ledger, crawl.skips),
             slowest=tuple(tables.slowest_hosts(ledger, ROWS)),
             off_site=tables.sites_linked_to(ledger, ROWS),
             declared_off_site=tables.sites_linked_to(ledger, ROWS, declared=True),
         )
         mined = _mined(where, ledger, asked, fetches)
-        job = TopicOfJob(asked.topic, asked.strategy, tuple(asked.langs), tuple(asked.seeds))
-        topic, killed = gather_topic(ledger, job, fetches), tables.killed_count(ledger)
+        topic, killed = _topic(ledger, asked, fetches), tables.killed_count(ledger)
     return JobFacts(
         folder=str(folder),
         running=where.is_running,
@@ -497,3 +282,195 @@ def _titled(ledger: Ledger, pairs: Sequence[PagePair]) -> tuple[PairSample, ...]
         return tables.page_title(ledger, url)
 
     return tuple(PairSample(pair, title(pair.url_a), title(pair.url_b)) for pair in pairs)
+
+
+# The topic: which pages are about it, what says so and, if hardly any is, the evidence
+
+
+def _topic(ledger: Ledger, job: AskedJob, fetches: int) -> TopicFacts | None:
+    """None in a job without a topic."""
+    languages = tables.relevant_by_language(ledger)
+    if not languages and not job.topic.is_set:
+        return None
+    threshold = job.topic.threshold if job.topic_model is TopicModel.LEARNED else HALF
+    growth, scores = _over_fetches(ledger, fetches)
+    read = _read_terms(ledger, job, sum(share.pages for share in languages.values()))
+    return TopicFacts(
+        asked=job.topic,
+        model=job.topic_model,
+        threshold=threshold,
+        languages=languages,
+        growth=growth,
+        scores=scores,
+        lowest_perplexity=min(tables.perplexities(ledger), default=None),
+        read=read,
+        examples=_examples(ledger, threshold),
+        refused=_refused(ledger),
+        paid=_sites(ledger, LITTLE_RELEVANT, 2.0),
+        unpaid=_sites(ledger, 0.0, LITTLE_RELEVANT),
+        given=_given(ledger, job),
+        listed=_listed(ledger, job, read) if read.pages and not _is_complete(job, languages) else None,
+    )
+
+
+def _over_fetches(ledger: Ledger, fetches: int) -> tuple[tuple[Points, Points], Histogram]:
+    pages, relevant_pages, scores = Steps(fetches), Steps(fetches), Bins()
+    for seq, score, relevant in tables.judged_in_order(ledger):
+        pages.add("", seq)
+        scores.add(score)
+        if relevant:
+            relevant_pages.add("", seq)
+    return (pages.points(""), relevant_pages.points("")), scores.histogram()
+
+
+def _read_terms(ledger: Ledger, job: AskedJob, judged: int) -> TermsRead:
+    pages, relevant, classes, missed = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    read = with_terms = refused = 0
+    for page in ledger.some_pages(PAGES_READ):
+        if page.relevance is None:
+            continue
+        read += 1
+        terms = _terms_of(page)
+        with_terms += bool(terms or page.relevance.weight)  # A term may stand in the title only.
+        pages.update(terms)
+        classes.update(page.relevance.classes)
+        if page.relevance.relevant:
+            relevant.update(terms)
+        elif (terms or page.relevance.weight) and job.wants(page.language):
+            refused += 1
+            missed.update(_thresholds_missed(page.relevance, job))
+    return TermsRead(
+        pages=read,
+        whole=read >= judged,
+        with_terms=with_terms,
+        terms=tuple(TermPages(term, count, relevant[term]) for term, count in _most(pages, TERMS)),
+        different=len(pages),
+        classes=dict(_most(classes, TERMS)),
+        refused=refused,
+        missed=dict(_most(missed, TERMS)),
+    )
+
+
+def _most(counts: Counter[str], most: int) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
+
+
+def _terms_of(page: Page) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(term for paragraph in page.paragraphs for term in paragraph.terms))
+
+
+def _thresholds_missed(relevance: Relevance, job: AskedJob) -> list[str]:
+    """The names of the thresholds in the job file that keep the page out."""
+    if job.topic_model is TopicModel.LEARNED:
+        return ["threshold"]
+    if job.topic_model is TopicModel.PERPLEXITY:
+        return ["max_perplexity"]
+    missed = ["content_terms"] if relevance.score < HALF else []
+    if relevance.terms < job.topic.distinct_terms:
+        missed.append("distinct_terms")
+    return missed or ["density"]
+
+
+def _examples(ledger: Ledger, threshold: float) -> dict[Border, tuple[TopicExample, ...]]:
+    shown: set[str] = set()
+    found = {}
+    for border in (Border.BEST, Border.JUST_RELEVANT, Border.JUST_NOT, Border.DESPITE_SCORE):
+        least = 0.0 if border in (Border.BEST, Border.JUST_RELEVANT) else threshold
+        pages = [one for one in tables.judged_pages(ledger, border, least, 2 * EXAMPLES) if one.url not in shown]
+        found[border] = tuple(_example(ledger, one) for one in pages[:EXAMPLES])
+        shown.update(one.url for one in found[border])
+    return found
+
+
+def _example(ledger: Ledger, judged: JudgedPage) -> TopicExample:
+    why, other = judged.reason, judged.other
+    page = ledger.page(Url.known(judged.url))
+    relevance = (page.relevance if page else None) or Relevance(judged.score, relevant=False)
+    if page is None:
+        return TopicExample(judged.url, "", UNDETERMINED, relevance, (), why, other)
+    terms = _terms_of(page)[:TERMS_OF_EXAMPLE]
+    return TopicExample(judged.url, page.title, page.language, relevance, terms, why, other)
+
+
+def _refused(ledger: Ledger) -> tuple[TopicExample, ...]:
+    refused = tables.refused_relevant_pages(ledger, EXAMPLES)
+    return tuple(_example(ledger, page) for page in refused)
+
+
+def _sites(ledger: Ledger, at_least: float, below: float) -> tuple[SiteShare, ...]:
+    shares = tables.relevant_by_site(ledger, SITES, from_share=at_least, below_share=below)
+    return tuple(SiteShare(site, share, ledger.knowledge(site).left) for site, share in shares.items())
+
+
+def _given(ledger: Ledger, job: AskedJob) -> TopicSource:
+    sizes = [path.stat().st_size for path in islice(_text_files(job.topic.texts), _MOST_FILES)]
+    named = tuple(dict.fromkeys([*job.topic.like, *(() if job.topic.hub else job.seeds)]))
+    if job.topic_model is not TopicModel.LEARNED:
+        named = ()  # the other models do not learn from pages
+    unread = {url: why for url in named[:_EXAMPLES_CHECKED] if (why := _why_unread(ledger, job, Url.known(url)))}
+    return TopicSource(len(sizes), sum(sizes), len(named), unread)
+
+
+def _text_files(names: Sequence[str]) -> Iterator[Path]:
+    """Those that are still there."""
+    for path in map(Path, names):
+        yield from (one for one in (path.rglob("*") if path.is_dir() else [path]) if one.is_file())
+
+
+def _why_unread(ledger: Ledger, job: AskedJob, url: Url) -> str:
+    """Why a page taught nothing; empty if it did, or if it has not been visited yet."""
+    if (page := ledger.page(url)) is not None:
+        return "" if job.wants(page.language) else f"in {page.language}"
+    skip = ledger.skip_of(url)
+    return "" if skip is None or skip.reason is Reason.REDIRECT else str(skip.reason)
+
+
+def _is_complete(job: AskedJob, found: Mapping[str, TopicShare]) -> bool:
+    """Whether each language of the job has relevant pages."""
+    relevant = [Language(code) for code, share in found.items() if share.relevant]
+    return all(any(same_language(code, Language(wanted)) for code in relevant) for wanted in job.langs)
+
+
+def _listed(ledger: Ledger, job: AskedJob, read: TermsRead) -> ListFacts | None:
+    """None without a list, or if it cannot be read any more."""
+    if not job.topic.terms:
+        return None
+    try:
+        listed = read_terms(Path(job.topic.terms))
+    except ConfigError:
+        return None
+    only = Language(job.langs[0]) if len(job.langs) == 1 else UNDETERMINED
+    terms = TermList(
+        tuple(
+            msgspec.structs.replace(term, language=only) if term.language == UNDETERMINED else term
+            for term in listed.terms
+        )
+    )
+    searched, found = (0, 0) if read.with_terms else _search_boilerplate(ledger, terms)
+    languages = Counter(str(term.language) for term in terms.terms)
+    return ListFacts(dict(_most(languages, TERMS)), _looks_like(terms), searched, found)
+
+
+def _search_boilerplate(ledger: Ledger, terms: TermList) -> tuple[int, int]:
+    """How many pages were searched, and how many have terms in their boilerplate."""
+    matchers: dict[Language, TermMatcher] = {}
+    searched = found = 0
+    for page in ledger.some_pages(_BOILERPLATE_PAGES):
+        searched += 1
+        if page.language not in matchers:
+            matchers[page.language] = TermMatcher(terms.of(page.language), page.language)
+        find = matchers[page.language].find
+        found += any(find(paragraph.text).numbers for paragraph in page.paragraphs if paragraph.boilerplate)
+    return searched, found
+
+
+def _looks_like(terms: TermList) -> dict[str, str]:
+    """Terms are short, so only a language that is beyond doubt is named."""
+    codes = [code for code in terms.languages if code != UNDETERMINED]
+    texts = [". ".join(one.text for one in terms.terms if one.language == code)[:_LIST_CHARACTERS] for code in codes]
+    told = NgramLanguageIdentifier().identify(texts)
+    return {
+        str(code): str(seems)
+        for code, (seems, confidence) in zip(codes, told, strict=True)
+        if confidence >= _SURE and seems != UNDETERMINED and not same_language(seems, code)
+    }

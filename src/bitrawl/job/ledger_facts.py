@@ -6,9 +6,9 @@ A question that the app asks each second costs little however large the job is; 
 import random
 from array import array
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain, zip_longest
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from bitrawl.facts import (
     BINS,
     Border,
+    CrawlFacts,
     CrawlSummary,
     Curve,
     Histogram,
@@ -52,15 +53,8 @@ FROM fetches JOIN links USING (url) GROUP BY links.host ORDER BY {} DESC, 1 LIMI
 """
 
 
-class CrawlCounts(NamedTuple):
-    """The crawl in figures, and its skipped links with an example of each reason."""
-
-    summary: CrawlSummary
-    skips: list[SkipCount]  # the most frequent first
-
-
-def crawl_counts(ledger: Ledger, *, hosts: int = 10) -> CrawlCounts:
-    """The whole crawl, with the `hosts` busiest hosts."""
+def crawl_facts(ledger: Ledger, *, hosts: int = 10) -> CrawlFacts:
+    """The figures of the crawl, with the `hosts` busiest hosts, and an example of each reason for a skip."""
     query = ledger.database.query
     states: Counter[int] = Counter()
     own, skips = 0, []
@@ -91,11 +85,11 @@ def crawl_counts(ledger: Ledger, *, hosts: int = 10) -> CrawlCounts:
         hosts=[HostCount(*row) for row in query(_HOSTS.format(2), (hosts,))],
         run=ledger.last_run(),
     )
-    return CrawlCounts(summary, skips)
+    return CrawlFacts(summary=summary, skips=tuple(skips), faults=fault_counts(ledger))
 
 
 def summarise(ledger: Ledger) -> CrawlSummary:
-    return crawl_counts(ledger).summary
+    return crawl_facts(ledger).summary
 
 
 def slowest_hosts(ledger: Ledger, most: int) -> list[HostCount]:
@@ -203,7 +197,7 @@ def site_count(ledger: Ledger, most: int) -> int:
 # For a report
 
 
-def with_statuses(ledger: Ledger, skips: list[SkipCount]) -> tuple[SkipCount, ...]:
+def with_statuses(ledger: Ledger, skips: Iterable[SkipCount]) -> tuple[SkipCount, ...]:
     """The same, with how many got each HTTP status. A link that was tried several times counts by its last answer."""
     statuses: dict[tuple[str, str], dict[int, int]] = {}
     for stage, reason, status, count in ledger.database.query(_STATUSES, (SKIPPED,)):

@@ -233,9 +233,9 @@ def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> Pair
         paired = miner.pair(site, view.pages, view.sitemaps(), page_of=ledger.page)
         return msgspec.structs.replace(paired, extent=view.extent)
     pairs, refusals = Findings(ledger).recorded(site)
-    paired = miner.pair(site, view.pages, (), known=pairs)
-    found = msgspec.structs.replace(paired.found, refusals=tuple(refusals))
-    return msgspec.structs.replace(paired, found=found, extent=view.extent)
+    paired = miner.pair(site, view.pages, (), known_pairs=pairs)
+    findings = msgspec.structs.replace(paired.findings, refusals=tuple(refusals))
+    return msgspec.structs.replace(paired, findings=findings, extent=view.extent)
 
 
 def _pages(ledger: Ledger, pairs: Sequence[PagePair], template: Template) -> list[tuple[Page, Page]]:
@@ -302,9 +302,9 @@ class SiteMiner:
         for url, left_out in paired.too_long.items():
             faults.append(Skip(Url.known(url), Stage.ALIGN, Reason.SEGMENT_TOO_LONG, left_out))
         keys: list[AlignmentKey] = []
-        for languages, group in groupby(paired.found.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
+        for languages, group in groupby(paired.findings.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
             keys += await self._aligned(site, languages, list(group), paired.template, faults)
-        found = msgspec.structs.replace(paired.found, made_from=self._made_from(paired, faults))
+        found = msgspec.structs.replace(paired.findings, made_from=self._made_from(paired, faults))
         return MinedSite(found, keys, faults)
 
     def _made_from(self, paired: PairedSite, faults: Sequence[Skip]) -> str:

@@ -26,7 +26,8 @@ from bitrawl.job.findings import Findings
 from bitrawl.job.folder import JobFolder, not_mined
 from bitrawl.job.ledger_facts import language_pairs
 from bitrawl.model import Language, TranslationUnit, Unpacker, pack
-from bitrawl.text.frequencies import Ints, Keyness, Phrases, Texts, general_rates
+from bitrawl.text.arrays import Ints
+from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 
 __all__ = ["MIN_SCORE", "MOST_TERMS", "TermExample", "TermFormat", "TermPair", "bilingual_terms", "write"]
 

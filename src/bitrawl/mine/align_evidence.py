@@ -22,10 +22,8 @@ from numpy.typing import NDArray
 
 from bitrawl.mine.beads import Lattices, Shape
 from bitrawl.model import Bead, Language
+from bitrawl.text.arrays import Floats, Ints, ranges
 from bitrawl.text.words import words
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class AlignSide(NamedTuple):
@@ -361,13 +359,6 @@ def _summed(values: Floats, place: Ints, k: int) -> Floats:
     return summed
 
 
-def ranges(starts: Ints, ends: Ints) -> Ints:
-    """All numbers from each start to its end, one range after the other."""
-    counts = ends - starts
-    offsets = np.cumsum(counts) - counts
-    return np.repeat(starts - offsets, counts) + np.arange(counts.sum())
-
-
 # Marks that a translation mostly keeps, each a word of its sentence; full stops and commas are in all of them.
 _MARK = re.compile(r"[?!:;\"()…«»“”„%§&*/–—-]")
 
@@ -379,8 +370,8 @@ class Text(NamedTuple):
 
     sentences: tuple[str, ...]
     tokens: tuple[tuple[str, ...], ...]  # of each sentence
-    lengths: NDArray[np.float64]  # in characters
-    blocks: NDArray[np.int64]  # the number of the block that each sentence stands in, never falling
+    lengths: Floats  # in characters
+    blocks: Ints  # the number of the block that each sentence stands in, never falling
     markup: tuple[tuple[str, ...], ...] = ()  # of each block: what its place in the page tells; none for plain text
 
     @classmethod
@@ -412,6 +403,11 @@ class Document(NamedTuple):
     a: Text
     b: Text
 
+    @classmethod
+    def plain(cls, a: Sequence[str], b: Sequence[str], languages: tuple[Language, Language]) -> "Document":
+        """Sentences without any markup."""
+        return cls(Text.plain(a, languages[0]), Text.plain(b, languages[1]))
+
 
 def one_sided(document: Document) -> list[Bead]:
     """Where one text is empty, each sentence of the other stands alone."""
@@ -428,7 +424,7 @@ class SideVocabulary(NamedTuple):
     """The words of one side of many documents, numbered, and how common each is."""
 
     ids: Mapping[str, int]
-    counts: NDArray[np.float64]
+    counts: Floats
 
     @classmethod
     def of(cls, texts: Iterable[Text], before: "SideVocabulary | None" = None) -> "SideVocabulary":
@@ -449,7 +445,7 @@ class SideVocabulary(NamedTuple):
         return cls(ids, np.zeros(len(ids)))
 
     @property
-    def unigram(self) -> NDArray[np.float64]:
+    def unigram(self) -> Floats:
         frequency = self.counts + 0.5
         return frequency / max(float(frequency.sum()), 1.0)
 
@@ -459,7 +455,7 @@ class NumberedSide(NamedTuple):
 
     sentences: AlignSide
     documents: Cut
-    block: NDArray[np.int64]  # of each sentence, within its document
+    block: Ints  # of each sentence, within its document
     blocks: AlignSide  # as if they were sentences
     block_documents: Cut
 
@@ -504,9 +500,7 @@ _INDEXED = 16  # letters of a beginning that words are found by: one of a millio
 _IDENTICAL, _SIMILAR = 0.5, 0.5
 
 
-def cognates(
-    words_a: Sequence[str], words_b: Sequence[str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def cognates(words_a: Sequence[str], words_b: Sequence[str]) -> tuple[Ints, Ints, Floats]:
     """Pairs by their numbers, and how probably one translates the other."""
     by_beginning: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for number, word in enumerate(words_b):

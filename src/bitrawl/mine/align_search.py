@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.mine.align_evidence import (
     AlignSide,
@@ -20,13 +19,11 @@ from bitrawl.mine.align_evidence import (
     Translation,
     length_gains,
     lexical_gains,
-    ranges,
 )
-from bitrawl.mine.beads import DELETION, INSERTION, Band, Chains, Lattices, Posteriors, Shape, best_chains, posteriors
+from bitrawl.mine.beads import DELETION, INSERTION, Chains, Lattices, Posteriors, Shape, best_chains, posteriors
+from bitrawl.text.arrays import Bools, Floats, Ints, ranges
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Which = NDArray[np.bool_] | Ints
+Which = Bools | Ints
 Paths = Mapping[int, Floats]
 """For some documents, at each number of sentences of a how many of b are reached."""
 
@@ -60,8 +57,8 @@ class Beads(NamedTuple):
         return cls(none, none, none, none, none, np.zeros(0))
 
     @classmethod
-    def joined(cls, some: Sequence["Beads"]) -> "Beads":
-        return cls._make(map(np.concatenate, zip(*some, strict=True))) if some else cls.none()
+    def joined(cls, parts: Sequence["Beads"]) -> "Beads":
+        return cls._make(map(np.concatenate, zip(*parts, strict=True))) if parts else cls.none()
 
     @classmethod
     def of_chains(cls, pieces: "Pieces", chains: Chains) -> "Beads":
@@ -85,12 +82,9 @@ class Pieces(NamedTuple):
     b: Cut
 
     @classmethod
-    def joined(cls, some: Sequence["Pieces"]) -> "Pieces":
-        return cls(
-            np.concatenate([pieces.document for pieces in some]),
-            Cut.joined([pieces.a for pieces in some]),
-            Cut.joined([pieces.b for pieces in some]),
-        )
+    def joined(cls, parts: Sequence["Pieces"]) -> "Pieces":
+        documents, a, b = zip(*parts, strict=True)
+        return cls(np.concatenate(documents), Cut.joined(a), Cut.joined(b))
 
     @property
     def total(self) -> int:
@@ -133,7 +127,7 @@ def batches(sizes_a: Ints, sizes_b: Ints, widest: int, paths: Paths | None = Non
     for number in np.flatnonzero(sizes_b > widest).tolist():
         size_a, size_b = int(sizes_a[number]), int(sizes_b[number])
         path = (paths or {}).get(number, np.linspace(0, size_b, size_a + 1))
-        yield np.array([number]), Lattices.banded(Band.around(path, size_b, widest))
+        yield np.array([number]), Lattices.around(path, size_b, widest)
     order = np.flatnonzero(sizes_b <= widest)
     order = order[np.lexsort((-sizes_b[order], -sizes_a[order]))]
     batch: list[int] = []
@@ -207,16 +201,15 @@ class Passed:
         """Of documents with more sentences than this."""
         nodes = self._ordered()
         a, b = self._documents.a, self._documents.b
-        begin, end = (
-            np.searchsorted(nodes.document, self._documents.document, side=side) for side in ("left", "right")
-        )
-        found = {}
+        begin = np.searchsorted(nodes.document, self._documents.document)
+        end = np.searchsorted(nodes.document, self._documents.document, side="right")
+        paths = {}
         for place in np.flatnonzero(np.maximum(a.size, b.size) > longest).tolist():
             here = nodes.where(np.arange(begin[place], end[place]))
             i, first = np.unique(here.i - a.first[place], return_index=True)
             j = here.j[first] - b.first[place]
-            found[int(self._documents.document[place])] = np.interp(np.arange(a.size[place] + 1), i, j)
-        return found
+            paths[int(self._documents.document[place])] = np.interp(np.arange(a.size[place] + 1), i, j)
+        return paths
 
     def cut(self) -> tuple[Beads, Pieces]:
         """The beads that are sure, and the pieces that lie between them."""
@@ -237,18 +230,11 @@ class Passed:
     def _ordered(self) -> Nodes:
         """Each once, in order, with the beginning and the end of every document."""
         documents = self._documents
-        zero, one = np.zeros(documents.total), np.ones(documents.total)
-        ends = [
-            Nodes(documents.document, documents.a.first, documents.b.first, one, zero),
-            Nodes(
-                documents.document,
-                documents.a.first + documents.a.size,
-                documents.b.first + documents.b.size,
-                one,
-                zero,
-            ),
-        ]
-        nodes = Nodes._make(map(np.concatenate, zip(*self._nodes, *ends, strict=True)))
+        numbers, a, b = documents
+        zeros, ones = np.zeros(documents.total), np.ones(documents.total)
+        begin = Nodes(numbers, a.first, b.first, ones, zeros)
+        end = Nodes(numbers, a.first + a.size, b.first + b.size, ones, zeros)
+        nodes = Nodes._make(map(np.concatenate, zip(*self._nodes, begin, end, strict=True)))
         # Where a part begins its node has no bead; the same node of the part before it has.
         nodes = nodes.where(np.lexsort((-nodes.bead, nodes.j, nodes.i, nodes.document)))
         new = (np.diff(nodes.i) != 0) | (np.diff(nodes.j) != 0) | (np.diff(nodes.document) != 0)
@@ -258,18 +244,18 @@ class Passed:
         return nodes.where(nodes.j >= highest)
 
 
-def _teaching(pieces: Pieces, lattices: Lattices, found: Posteriors) -> Beads:
-    some = []
-    for (ka, kb), table in found.beads.items():
+def _teaching(pieces: Pieces, lattices: Lattices, tables: Posteriors) -> Beads:
+    parts = []
+    for (ka, kb), table in tables.beads.items():
         if ka and kb:
             i, lattice, column = np.nonzero(table > LEAST_LEARNED)
             a, b = pieces.a.first[lattice] + i - ka, pieces.b.first[lattice] + column + lattices.low[i] - kb
             counts = np.full(len(i), ka), np.full(len(i), kb)
-            some.append(Beads(pieces.document[lattice], a, counts[0], b, counts[1], table[i, lattice, column]))
-    return Beads.joined(some)
+            parts.append(Beads(pieces.document[lattice], a, counts[0], b, counts[1], table[i, lattice, column]))
+    return Beads.joined(parts)
 
 
-def _surrounded(nodes: Nodes, sure: NDArray[np.bool_], ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _surrounded(nodes: Nodes, sure: Bools, ends: Bools) -> Bools:
     """The sure ones that have sure 1-1 beads around them; beyond an end there is nothing to be unsure of."""
     at = np.flatnonzero(sure)
     one = (np.diff(nodes.i[at]) == 1) & (np.diff(nodes.j[at]) == 1) & (nodes.bead[at[1:]] >= SURE_BEAD)
@@ -284,7 +270,7 @@ def _surrounded(nodes: Nodes, sure: NDArray[np.bool_], ends: NDArray[np.bool_]) 
     return kept
 
 
-def _split(nodes: Nodes, kept: NDArray[np.bool_]) -> Nodes:
+def _split(nodes: Nodes, kept: Bools) -> Nodes:
     """What is kept, and between two that are far apart the likeliest ones, or any: pieces stay small."""
     at = np.flatnonzero(kept)
     far = (np.maximum(np.diff(nodes.i[at]), np.diff(nodes.j[at])) > LARGE) & (np.diff(nodes.document[at]) == 0)
@@ -342,7 +328,7 @@ class AlignKnowledge(NamedTuple):
 class Corpus:
     """Documents, each with sentences on either side, as arrays."""
 
-    def __init__(self, a: NumberedSide, b: NumberedSide, marked: NDArray[np.bool_]) -> None:
+    def __init__(self, a: NumberedSide, b: NumberedSide, marked: Bools) -> None:
         self.a, self.b, self.marked = a, b, marked
         self.documents = Pieces(np.arange(len(marked)), a.documents, b.documents)
         self._strangers = Strangers.of(b.sentences.lengths, b.documents)
@@ -406,10 +392,10 @@ class Corpus:
         """Within a band that is widened until the path keeps clear of its edges."""
         while True:
             found = posteriors(lattices, self._gains(some, known, lattices, ROUGH))
-            band = None if lattices.straight else _wider(lattices, best_chains(lattices, found.beads))
-            if band is None:
+            wider = None if lattices.straight else _wider(lattices, best_chains(lattices, found.beads))
+            if wider is None:
                 return lattices, found
-            lattices = Lattices.banded(band)
+            lattices = wider
 
     def _gains(
         self, pieces: Pieces, known: AlignKnowledge, lattices: Lattices, shapes: Sequence[Shape]
@@ -537,7 +523,7 @@ def _crossed(blocks: Ints, count: int) -> Ints:
     return crossed
 
 
-def _wider(lattices: Lattices, chains: Chains) -> Band | None:
+def _wider(lattices: Lattices, chains: Chains) -> Lattices | None:
     """Where the path comes near the edge of its band or loses too much."""
     size_a, size_b = int(lattices.sizes_a[0]), int(lattices.sizes_b[0])
     widest = max(WIDE, MOST // (size_a + 1))
@@ -549,4 +535,4 @@ def _wider(lattices: Lattices, chains: Chains) -> Band | None:
         return None
     i, first = np.unique(np.append(0, chains.i), return_index=True)
     path = np.interp(np.arange(size_a + 1), i, np.append(0, chains.j)[first])
-    return Band.around(path, size_b, min((4 if lost else 2) * lattices.width, widest))
+    return Lattices.around(path, size_b, min((4 if lost else 2) * lattices.width, widest))

@@ -63,6 +63,9 @@ class PlacedSentences(NamedTuple):
     sentences: Sequence[Sentence]
     numbers: Sequence[int]
 
+    def lines(self) -> list[str]:
+        return [sentence.line for sentence in self.sentences]
+
     def part(self, begin: int, end: int) -> "PlacedSentences":
         return PlacedSentences(self.sentences[begin:end], self.numbers[begin:end])
 
@@ -138,10 +141,7 @@ class SiteAligner:
         if not long:
             return []
         split = [(number, (a.split(level), b.split(level))) for number, (a, b) in long]
-        documents = [
-            Document(*(self._plain(side, language) for side, language in zip(sides, self._languages, strict=True)))
-            for _, sides in split
-        ]
+        documents = [Document.plain(a.lines(), b.lines(), self._languages) for _, (a, b) in split]
         aligned = self._aligner.knowing().align_documents(documents)
         return [
             (number, region)
@@ -166,9 +166,6 @@ class SiteAligner:
             yield from _regions(sides, waiting)
             waiting = []
         yield from _regions(sides, waiting)
-
-    def _plain(self, side: PlacedSentences, language: Language) -> Text:
-        return Text.plain([sentence.line for sentence in side.sentences], language)
 
     def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[Sides]:
         return [(self._placed(a, self._languages[0]), self._placed(b, self._languages[1])) for a, b in pairs]
@@ -285,13 +282,8 @@ def align_texts(
 
     Without an `aligner`, words are learned from the two texts alone.
     """
-    a, b = (text_sentences(text, language) for text, language in zip((text_a, text_b), languages, strict=True))
-    document = Document(
-        *(
-            Text.plain([sentence.text for sentence in found], language)
-            for found, language in zip((a, b), languages, strict=True)
-        )
-    )
+    a, b = text_sentences(text_a, languages[0]), text_sentences(text_b, languages[1])
+    document = Document.plain([sentence.text for sentence in a], [sentence.text for sentence in b], languages)
     [beads] = (aligner or LexicalAligner()).align_documents([document])
     return [
         TextPair(

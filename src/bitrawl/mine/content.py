@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bitrawl.mine.evidence import Floats, KnownPairs, PageNumbers, both_ends, pair_keys
-from bitrawl.mine.site import LEARNED_TEXT, Ints, Numbers, Rows, Site, SiteVocabulary, hashed, places_in, ranges
+from bitrawl.mine.evidence import KnownPairs, PageNumbers, both_ends, pair_keys
+from bitrawl.mine.site import LEARNED_TEXT, Numbers, Rows, Site, SiteVocabulary, hashed
 from bitrawl.model import Language
+from bitrawl.text.arrays import Floats, Floats32, Ints, Ints32, places_in, ranges
 from bitrawl.text.lexicon import Lexicon, TokenPair
 from bitrawl.text.words import words
 
@@ -118,7 +118,7 @@ class KeptSpace:
         norms = self._norms[spoken[b], a] * self._norms[spoken[a], b]
         return np.minimum(1.0, dots / np.where(norms > 0, norms, 1.0))
 
-    def _vector(self, number: int) -> NDArray[np.float32]:
+    def _vector(self, number: int) -> Floats32:
         return self._values[self._rows.starts[number] : self._rows.starts[number + 1]]
 
     def _nearest(self, number: int, pages: Ints, worth: Floats) -> Ints:
@@ -133,7 +133,7 @@ class KeptSpace:
             [np.zeros(0, np.int64), *(best[spoken == one][: self._nearest_few] for one in np.unique(spoken))]
         )
 
-    def _index(self, holders: NDArray[np.int32], owners: NDArray[np.int32], spoken: NDArray[np.int32]) -> Inverted:
+    def _index(self, holders: Ints32, owners: Ints32, spoken: Ints32) -> Inverted:
         """Which pages of a language have a term."""
         few = np.zeros(len(owners), bool)
         for start in range(0, len(owners), _BLOCK):

@@ -18,13 +18,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import Indel, Levenshtein
 
 from bitrawl.languages import same_language
 from bitrawl.mine.evidence import Evidence, KnownPairs, PageNumbers, best_few, both_ends, page_numbers, pair_keys
-from bitrawl.mine.site import LENGTH_STEPS, MAX_TEXT, SOURCES, Ints, Site, claim_of, places_in, source_of
+from bitrawl.mine.site import LENGTH_STEPS, MAX_TEXT, SOURCES, Site, claim_of, source_of
 from bitrawl.model import UNDETERMINED, Method
+from bitrawl.text.arrays import Bools, Ints, places_in
 from bitrawl.url import Url
 from bitrawl.urls.site_pairs import LIKELY, Versions
 
@@ -92,7 +92,7 @@ def _declared(site: Site, *, groups: bool = True) -> tuple[Ints, Ints, Ints]:
     return np.concatenate(by), np.concatenate(to), np.concatenate(said)
 
 
-def _fits(site: Site, *, unsaid: bool) -> NDArray[np.bool_]:
+def _fits(site: Site, *, unsaid: bool) -> Bools:
     """For each language that is claimed and each of the site, whether a page in the second may be called so."""
     table = [
         [unsaid if claim == UNDETERMINED else same_language(claim, language) for language in site.languages]
@@ -404,7 +404,7 @@ class ParagraphLengths:
         return min(1.0, max(0.0, ratio / CONVINCING))
 
 
-def _matched(a: bytes, b: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _matched(a: bytes, b: bytes) -> tuple[Ints, Ints]:
     """The places of paragraphs that stand for each other."""
     if len(a) == len(b):
         every = np.arange(len(a))

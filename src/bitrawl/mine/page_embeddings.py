@@ -5,14 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.mine.evidence import Floats, PageNumbers, both_ends, pair_keys
-from bitrawl.mine.site import Ints, Rows, RowWriter, Site, places_in, text_key
+from bitrawl.mine.evidence import PageNumbers, both_ends, pair_keys
+from bitrawl.mine.site import Rows, RowWriter, Site
 from bitrawl.model import Language
 from bitrawl.protocols import Encoder
+from bitrawl.text.arrays import Floats, Floats32, Ints, places_in
 from bitrawl.text.sentences import sentences
-from bitrawl.text.words import weight
-
-Vectors = NDArray[np.float32]
+from bitrawl.text.words import text_key, weight
 
 # Judgements, except where a line names its evidence.
 ENCODED_TEXT = 5_000  # Characters of a page that are encoded: as many as the lexicon looks at.
@@ -98,7 +97,7 @@ class EmbeddingSpace:
             self._cosines[language, pages, :few] = np.take_along_axis(best, order, axis=1)
 
 
-def page_vectors(site: Site, encoder: Encoder) -> Vectors:
+def page_vectors(site: Site, encoder: Encoder) -> Floats32:
     """A row of length 1 for each page, in order; zeros where it has no text.
 
     Sentences count by their length and by how few pages of their language have them; each is encoded once. The pages
@@ -154,7 +153,7 @@ def _batches(site: Site, known: NDArray[np.uint64]) -> Iterator[tuple[list[str],
         yield texts, places
 
 
-def centred(site: Site, vectors: Vectors) -> Vectors:
+def centred(site: Site, vectors: Floats32) -> Floats32:
     """Without what all pages of a language have in common: the site's subject, the language, the encoder's own bias.
 
     A mean of sentences has more of that than a sentence, where it adds up and the rest does not.
@@ -171,8 +170,8 @@ def centred(site: Site, vectors: Vectors) -> Vectors:
     return _unit(moved)
 
 
-def _unit(vectors: Vectors) -> Vectors:
-    unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+def _unit(vectors: Floats32) -> Floats32:
+    unit: Floats32 = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     return unit
 
 

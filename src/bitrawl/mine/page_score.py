@@ -26,22 +26,14 @@ from bitrawl.mine.detectors import (
     UrlDetector,
     digits,
 )
-from bitrawl.mine.evidence import (
-    METHODS_OF,
-    Detector,
-    Evidence,
-    Floats,
-    KnownPairs,
-    PageNumbers,
-    UntranslatedText,
-    both_ends,
-)
+from bitrawl.mine.evidence import METHODS_OF, Detector, Evidence, KnownPairs, PageNumbers, UntranslatedText, both_ends
 from bitrawl.mine.page_embeddings import EmbeddingSpace
 from bitrawl.mine.parents import BridgeDetector, PairNeighbours, ParentDetector, Relatives
-from bitrawl.mine.site import Ints, Site, places_in
+from bitrawl.mine.site import Site
 from bitrawl.model import Method
 from bitrawl.model_files import model_file
 from bitrawl.protocols import Encoder
+from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, places_in
 from bitrawl.urls.trees import Trees
 
 # Judgements.
@@ -268,7 +260,7 @@ class Surveyor:
             *self.untranslated.measures(pair),
         ]
 
-    def fill_context(self, keys: Ints, rows: NDArray[np.float32], known: KnownPairs) -> None:
+    def fill_context(self, keys: Ints, rows: Floats32, known: KnownPairs) -> None:
         """What the rivals have, and what is missing though the rest of the site has it."""
         if not len(keys):
             return
@@ -293,7 +285,7 @@ class Surveyor:
         _, groups = np.unique(np.concatenate([a * count + spoken[b], b * count + spoken[a]]), return_inverse=True)
         return groups.reshape(2, len(keys))
 
-    def _free(self, keys: Ints, known: KnownPairs) -> NDArray[np.bool_]:
+    def _free(self, keys: Ints, known: KnownPairs) -> Bools:
         """Two rows: whether the second page of each candidate has no certain partner but the first, and the other way.
 
         A page that is certainly somebody else's translation is no rival. On a large site, some page out of thousands is
@@ -308,7 +300,7 @@ class Surveyor:
         of_b, of_a = partners[b * count + spoken[a]], partners[a * count + spoken[b]]
         return np.array([(of_b < 0) | (of_b == a), (of_a < 0) | (of_a == b)])
 
-    def _coverage(self, keys: Ints, values: NDArray[np.float32]) -> Floats:
+    def _coverage(self, keys: Ints, values: Floats32) -> Floats:
         """For each candidate, how many of the pages of its rarer language have such evidence of high value."""
         a, b = (self._site.spoken[end] for end in both_ends(keys))
         both = np.minimum(a, b) * len(self._site.languages) + np.maximum(a, b)
@@ -322,13 +314,13 @@ def _only(keys: Ints) -> Evidence:
     return Evidence(keys, np.ones(len(keys)))
 
 
-def _set_known(rows: NDArray[np.float32], name: str, values: Floats) -> None:
+def _set_known(rows: Floats32, name: str, values: Floats) -> None:
     """A column, and the one beside it that says where it is unknown: below 0."""
     rows[:, COLUMN[name]] = np.maximum(values, 0)
     rows[:, COLUMN[f"{name}_unknown"]] = values < 0
 
 
-def best_rivals(groups: Ints, values: NDArray[np.floating], free: NDArray[np.bool_], others: Ints) -> Floats:
+def best_rivals(groups: Ints, values: NDArray[np.floating], free: Bools, others: Ints) -> Floats:
     """For each candidate, the highest value of the free other candidates of either page in the other's language.
 
     Both rows at once: a page is the first of some of its candidates and the second of others, as the pages happen to

@@ -29,19 +29,19 @@ from bitrawl.mine.evidence import (
     METHODS_OF,
     MIN_WEIGHT,
     Evidence,
-    Floats,
     KnownPairs,
     PageNumbers,
-    Refusal,
     both_ends,
     pair_key,
     same_text,
 )
-from bitrawl.mine.findings import RefusalReason
+from bitrawl.mine.findings import RefusalReason, RefusedPair
 from bitrawl.mine.page_score import COLUMN, NAMES, Candidates, ScoreModel, Surveyor, probabilities
-from bitrawl.mine.site import PageOf, Pages, PageSummary, Rows, Site, condense, places_in, text_key
+from bitrawl.mine.site import PageOf, Pages, PageSummary, Rows, Site, condense
 from bitrawl.model import Language, Method, Page, PagePair, Sitemap
 from bitrawl.protocols import Encoder
+from bitrawl.text.arrays import Floats, places_in
+from bitrawl.text.words import text_key
 from bitrawl.urls.tokens import named_languages, skeleton
 
 
@@ -189,7 +189,7 @@ class PairingResult:
 
     pairs: list[PagePair] = field(default_factory=list)
     partial: list[PagePair] = field(default_factory=list)  # refused, but a part of their text is translated
-    refusals: list[Refusal] = field(default_factory=list)
+    refusals: list[RefusedPair] = field(default_factory=list)
 
 
 class Pairing:
@@ -321,7 +321,7 @@ class Rounds:
         partial: Collection[PageNumbers],
         scores: Evidence,
         order: Mapping[Language, int],
-    ) -> list[Refusal]:
+    ) -> list[RefusedPair]:
         """Of what pages declare and of what URLs say, all that did not become a pair."""
         site, methods = self.site, self._settings.methods
         proposed = set(partial)
@@ -336,7 +336,7 @@ class Rounds:
             )
             score = scores.get(pair, 0.0)
             reason = RefusalReason.PARTIAL if pair in partial else self._reason(pair, score)
-            refused.append(Refusal(a.url, b.url, a.language, b.language, reason, score))
+            refused.append(RefusedPair(a.url, b.url, reason))
         return refused
 
     def _reason(self, pair: PageNumbers, score: float) -> RefusalReason:

@@ -8,9 +8,10 @@ from itertools import groupby, islice
 import numpy as np
 from rapidfuzz.distance import Indel
 
-from bitrawl.mine.evidence import Evidence, Floats, KnownPairs, PageNumbers, both_ends, page_numbers, pair_key
-from bitrawl.mine.site import Ints, PageSummary, Rows, RowWriter, Site
+from bitrawl.mine.evidence import Evidence, KnownPairs, PageNumbers, both_ends, page_numbers, pair_key
+from bitrawl.mine.site import PageSummary, Rows, RowWriter, Site
 from bitrawl.model import Language
+from bitrawl.text.arrays import Floats, Ints
 
 # Judgements, except where a line names its evidence.
 MAX_ALIGNED = 1_500  # Tags of a page that are aligned: menus and the first screens of content.

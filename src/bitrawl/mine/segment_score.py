@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.files import replacing
 from bitrawl.model import SegmentPair
 from bitrawl.model_files import model_file
+from bitrawl.text.arrays import Floats32
 from bitrawl.text.numbers import Agreement
 from bitrawl.urls.trees import Trees
-
-Floats = NDArray[np.float32]
 
 DIRECTIONS = {
     "alignment": 1,  # the aligner's own probability
@@ -89,7 +87,7 @@ class Measured(NamedTuple):
     lengths: tuple[int, int]  # in characters, those of dense scripts counted three
 
 
-def table(page: Sequence[Measured]) -> Floats:
+def table(page: Sequence[Measured]) -> Floats32:
     """A row for each pair, a column for each of `DIRECTIONS`; all pairs are of one pair of pages, in order."""
     rows = np.array([_alone(one) for one in page], np.float32).reshape(-1, _OWN)
     coverage = (rows[:, 1] + rows[:, 2]) / 2
@@ -98,7 +96,7 @@ def table(page: Sequence[Measured]) -> Floats:
     return np.column_stack([own, _places([one.pair for one in page])]).astype(np.float32)
 
 
-def neighbourhood(alone: Floats) -> Floats:
+def neighbourhood(alone: Floats32) -> Floats32:
     """A row for each pair of a page, a column for each of `NEIGHBOURHOOD`, by the scores of a first look."""
     count = len(alone)
     padded = np.full(count + 2 * REACH, np.nan, np.float32)
@@ -201,17 +199,17 @@ def _marks_apart(a: str, b: str) -> float:
     return float(np.abs(counts).sum() / (1 + len(marks_a) + len(marks_b)))
 
 
-def _length_errors(page: Sequence[Measured]) -> Floats:
+def _length_errors(page: Sequence[Measured]) -> Floats32:
     """Gale and Church's, with the ratio of the page itself, held to 1 where there is little of it."""
     lengths = np.array([one.lengths for one in page], np.float64).reshape(-1, 2)
     total = lengths.sum(axis=0) + _PRIOR_LENGTH
     ratio = total[1] / total[0]
     error = (lengths[:, 1] - ratio * lengths[:, 0]) / np.sqrt(_SPREAD * (lengths.mean(axis=1) + 1))
-    bounded: Floats = np.minimum(np.abs(error), _MOST_ERROR).astype(np.float32)
+    bounded: Floats32 = np.minimum(np.abs(error), _MOST_ERROR).astype(np.float32)
     return bounded
 
 
-def _places(pairs: Sequence[SegmentPair]) -> Floats:
+def _places(pairs: Sequence[SegmentPair]) -> Floats32:
     """follows, precedes, opens, closes: 1 or 0 each; 0.5 at the ends of a page and where places are not known."""
     count = len(pairs)
     result = np.full((count, 4), 0.5, np.float32)
@@ -238,7 +236,7 @@ class SegmentScore:
 
     alone: Trees
     in_place: Trees
-    calibration: Floats  # slope and bias of the logit
+    calibration: Floats32  # slope and bias of the logit
 
     @classmethod
     def load(cls, path: Path | None = None) -> Self:
@@ -251,18 +249,18 @@ class SegmentScore:
         with replacing(path) as file:
             np.savez_compressed(file, calibration=self.calibration, **arrays)
 
-    def scores(self, page: Sequence[Measured]) -> Floats:
+    def scores(self, page: Sequence[Measured]) -> Floats32:
         """Of the pairs of one pair of pages, in order; 0–1."""
         return self.of_table(table(page)) if page else np.zeros(0, np.float32)
 
-    def of_table(self, rows: Floats) -> Floats:
+    def of_table(self, rows: Floats32) -> Floats32:
         seen = np.column_stack([rows, neighbourhood(self.alone.probability(rows))])
         return self.calibrated(self.in_place.probability(seen))
 
-    def calibrated(self, raw: Floats) -> Floats:
+    def calibrated(self, raw: Floats32) -> Floats32:
         inner = np.clip(raw.astype(np.float64), _EDGE, 1 - _EDGE)
         logits = self.calibration[0] * np.log(inner / (1 - inner)) + self.calibration[1]
-        chances: Floats = (1 / (1 + np.exp(-logits))).astype(np.float32)
+        chances: Floats32 = (1 / (1 + np.exp(-logits))).astype(np.float32)
         return chances
 
 

@@ -14,7 +14,6 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, cast
 from zlib import crc32
 
@@ -23,13 +22,13 @@ from numpy.typing import NDArray
 
 from bitrawl.languages import asked_language, claimed_language
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource, Language, Page, Paragraph, Sitemap
+from bitrawl.text.arrays import Bools, Ints, Ints32, places_in
 from bitrawl.text.template import Template, TemplateCounter
-from bitrawl.text.words import unspaced_count, weight, words
+from bitrawl.text.words import text_key, unspaced_count, weight, words
 from bitrawl.url import Url
 from bitrawl.urls.tokens import named_languages
 
 Numbers = NDArray[Any]
-Ints = NDArray[np.int64]
 
 
 class Rows:
@@ -52,11 +51,11 @@ class Rows:
         """Of each row."""
         return np.diff(self.starts)
 
-    def owners(self) -> NDArray[np.int32]:
+    def owners(self) -> Ints32:
         """For each element of `flat`, the page that it belongs to."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.lengths())
 
-    def kept(self, mask: NDArray[np.bool_]) -> "Rows":
+    def kept(self, mask: Bools) -> "Rows":
         """Only those elements."""
         filled = self.lengths() > 0
         counts = np.zeros(len(self), np.int64)
@@ -108,26 +107,6 @@ def _arranged(source: "array[int]", lengths: Ints, targets: Ints | None) -> Numb
     return flat
 
 
-def ranges(starts: Ints, ends: Ints) -> Ints:
-    """The numbers from each start to its end, one range after the other."""
-    lengths = ends - starts
-    total = int(lengths.sum())
-    if not total:
-        return np.zeros(0, np.int64)
-    steps = np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
-    result: Ints = steps + np.arange(total)
-    return result
-
-
-def places_in(ordered: Numbers, wanted: Numbers) -> Ints:
-    """Where each stands in the ascending array; -1 where it does not."""
-    if not len(ordered):
-        return np.full(len(wanted), -1, np.int64)
-    places = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
-    result: Ints = np.where(ordered[places] == wanted, places, -1)
-    return result
-
-
 Pages = Callable[[], Iterable[Page]]
 """Gives the pages of a site from the beginning, each time that it is called."""
 
@@ -176,7 +155,7 @@ class SiteVocabulary:
     """The words of a language on a site, by their hashes, and how many pages have each."""
 
     hashes: NDArray[np.uint32]
-    holders: NDArray[np.int64]
+    holders: Ints
     pages: int
 
 
@@ -187,8 +166,8 @@ class Site:
     summaries: list[PageSummary]
     by_url: dict[Url, int]
     languages: list[Language]  # those that its pages are in
-    spoken: NDArray[np.int64]  # of each page, the place of its language in `languages`
-    weights: NDArray[np.int64]  # of each page
+    spoken: Ints  # of each page, the place of its language in `languages`
+    weights: Ints  # of each page
     prose: Rows  # the paragraphs that are mostly letters, hashed, with their weights
     sentences: NDArray[np.uint64]  # those of them that a translator would have translated, each once
     code: NDArray[np.uint64]  # those of them that are code or commands
@@ -308,11 +287,6 @@ def claim_of(declaration: Numbers) -> Numbers:
 def source_of(declaration: Numbers) -> Numbers:
     """The place in `SOURCES` of where it is declared."""
     return declaration & ((1 << SOURCE_BITS) - 1)
-
-
-def text_key(text: str) -> int:
-    """64 bits, the same in every process."""
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
 def length_step(weight: int) -> int:
@@ -582,7 +556,7 @@ def _write_counts(writer: RowWriter, number: int, counts: Counter[str]) -> None:
     writer.write(number, list(by_hash), list(by_hash.values()))
 
 
-def shared_terms(kept: Rows, spoken: NDArray[np.int64]) -> tuple[Rows, NDArray[np.uint32]]:
+def shared_terms(kept: Rows, spoken: Ints) -> tuple[Rows, NDArray[np.uint32]]:
     """Only the terms that pages of two languages have, by their places among all of those."""
     of_language = [_distinct(kept, np.flatnonzero(spoken == place)) for place in range(int(spoken.max(initial=-1)) + 1)]
     terms, languages = np.unique(np.concatenate([np.zeros(0, np.uint32), *of_language]), return_counts=True)
@@ -597,7 +571,7 @@ def shared_terms(kept: Rows, spoken: NDArray[np.int64]) -> tuple[Rows, NDArray[n
 
 
 def numbered_words(
-    written: Rows, spoken: NDArray[np.int64], languages: Sequence[Language]
+    written: Rows, spoken: Ints, languages: Sequence[Language]
 ) -> tuple[Rows, dict[Language, SiteVocabulary]]:
     """The words by their places in the vocabularies of their languages."""
     vocabularies = {}
@@ -613,7 +587,7 @@ def numbered_words(
     return written, vocabularies
 
 
-def _distinct(rows: Rows, pages: NDArray[np.int64]) -> NDArray[np.uint32]:
+def _distinct(rows: Rows, pages: Ints) -> NDArray[np.uint32]:
     """All that stands in the rows of those pages, once, ascending."""
     some = np.zeros(len(rows), bool)
     some[pages] = True

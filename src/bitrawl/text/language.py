@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from bitrawl.languages import in_script, same_language, script_of
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.model_files import model_file
+from bitrawl.text.arrays import Floats32, Ints, Ints32
 
 STANDARDS = ("bs", "hr", "sr")
 # Log-odds of one marker. Swept 0–3 on the tuning half of lab/bench/language.py (2026-11): flat from 1.5.
@@ -121,8 +122,6 @@ def _chinese_characters() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(mainland - taiwan), frozenset(taiwan - mainland)
 
 
-Floats = NDArray[np.float32]
-
 # Bytes. A text longer than two windows is judged by its beginning and its middle. On the tuning half of
 # lab/bench/language.py (2026-11), 90 is as good as whole sentences, 70 costs 0.1 points, 50 costs 0.4.
 WINDOW = 70
@@ -168,10 +167,10 @@ class LanguageNgrams(NamedTuple):
     displacements: NDArray[np.uint32]
     multipliers: NDArray[np.uint32]
     weights: NDArray[np.uint8]  # n-grams × classes
-    floor: Floats  # the weight of an unseen n-gram, by class
-    prior: Floats
-    temperature: Floats  # factor and exponent of the sum of weights
-    calibration: Floats
+    floor: Floats32  # the weight of an unseen n-gram, by class
+    prior: Floats32
+    temperature: Floats32  # factor and exponent of the sum of weights
+    calibration: Floats32
     scripts: tuple[str, ...]
     # for each character of the basic plane, an index into `scripts`; 0 means that it is not a letter
     script_table: NDArray[np.uint8]
@@ -189,7 +188,7 @@ class LanguageNgrams(NamedTuple):
         fields["weights"] = weights.reshape(present.shape)
         return cls(**fields)
 
-    def score(self, texts: Sequence[bytes]) -> tuple[Floats, Floats]:
+    def score(self, texts: Sequence[bytes]) -> tuple[Floats32, Floats32]:
         """The log-likelihood of each text in each class, and the amount of evidence."""
         scores = np.empty((len(texts), len(self.labels)), np.float32)
         evidence = np.empty(len(texts), np.float32)
@@ -201,13 +200,13 @@ class LanguageNgrams(NamedTuple):
                 start, size = end, 0
         return scores, evidence
 
-    def confidence(self, scores: Floats, evidence: Floats, chances: Floats) -> Floats:
+    def confidence(self, scores: Floats32, evidence: Floats32, chances: Floats32) -> Floats32:
         """The probability that the best language is right at all, given its probability among the known languages."""
         logits = np.einsum("ij,j->i", self.signs(scores, evidence, chances), self.calibration)
-        confidence: Floats = np.where(evidence > 0, 1 / (1 + np.exp(-logits)), np.float32(0))
+        confidence: Floats32 = np.where(evidence > 0, 1 / (1 + np.exp(-logits)), np.float32(0))
         return confidence
 
-    def signs(self, scores: Floats, evidence: Floats, chances: Floats) -> Floats:
+    def signs(self, scores: Floats32, evidence: Floats32, chances: Floats32) -> Floats32:
         """What confidence depends on: the odds, how usual the n-grams are in the best class, and their number.
 
         A text in a language that the model does not know has a best class too, but its n-grams are less usual there.
@@ -221,7 +220,7 @@ class LanguageNgrams(NamedTuple):
         size = np.log(amount)
         return np.stack([np.ones_like(odds), odds, usual, size, usual * size], axis=1)
 
-    def _score_chunk(self, texts: Sequence[bytes], scores: Floats, evidence: Floats) -> None:
+    def _score_chunk(self, texts: Sequence[bytes], scores: Floats32, evidence: Floats32) -> None:
         data = np.frombuffer(_END + _END.join(texts) + _END, np.uint8)
         found = self._find(data)
         # One number for text and n-gram. After sorting, the runs of equal numbers are the counts.
@@ -239,7 +238,7 @@ class LanguageNgrams(NamedTuple):
         scores[:] = self._sums(rows, counts[: len(rows)], bounds)
         scores += evidence[:, None] * self.floor
 
-    def _sums(self, rows: NDArray[np.int32], counts: Floats, bounds: NDArray[np.int64]) -> Floats:
+    def _sums(self, rows: Ints32, counts: Floats32, bounds: Ints) -> Floats32:
         """The sum of the weights of each text's n-grams, each times its count.
 
         Texts are padded to whole groups of n-grams, so that one call multiplies them all. A group is small enough for
@@ -255,10 +254,10 @@ class LanguageNgrams(NamedTuple):
         factors[places] = counts
         weights = self.weights.take(padded, axis=0).astype(np.float32).reshape(len(padded) // GROUP, GROUP, -1)
         products = np.matmul(factors.reshape(-1, 1, GROUP), weights)[:, 0]
-        sums: Floats = np.add.reduceat(products, ends - groups, axis=0)
+        sums: Floats32 = np.add.reduceat(products, ends - groups, axis=0)
         return sums
 
-    def _find(self, data: NDArray[np.uint8]) -> NDArray[np.int32]:
+    def _find(self, data: NDArray[np.uint8]) -> Ints32:
         """The row of the longest known n-gram that ends at each byte, or -1."""
         keys = ngram_keys(data, int(self.multipliers[0]))
         rows = self.slots.take(slots_of(keys, self.multipliers, self.displacements))
@@ -348,19 +347,19 @@ class NgramLanguageIdentifier:
         letters = counts.sum(axis=1).tolist()
         return [name if _enough(name, count) else "" for name, count in zip(names, letters, strict=True)]
 
-    def chances(self, scores: Floats, evidence: Floats) -> Floats:
+    def chances(self, scores: Floats32, evidence: Floats32) -> Floats32:
         """The probability of each language, assuming that the text is in one of them."""
         factor, exponent = self._model.temperature
         logits = scores + self._model.prior
         logits -= logits.max(axis=1, keepdims=True)
         logits /= (factor * np.maximum(evidence, 1.0) ** exponent)[:, None]
         every = np.exp(logits)
-        chances: Floats = every[:, self._first]
+        chances: Floats32 = every[:, self._first]
         chances[:, self._further_of] += every[:, self._further]
         chances /= chances.sum(axis=1, keepdims=True)
         return chances
 
-    def _tell_standards(self, chances: Floats, texts: Sequence[str], scripts: Sequence[str]) -> None:
+    def _tell_standards(self, chances: Floats32, texts: Sequence[str], scripts: Sequence[str]) -> None:
         """Redistribute, by their words, the total probability of the standards of Serbo-Croatian."""
         standards = self._standards
         for number, best in enumerate(chances.argmax(axis=1).tolist()):

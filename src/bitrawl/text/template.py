@@ -6,13 +6,13 @@ were seen too seldom to become template, on sites with millions of them.
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator
-from hashlib import blake2b
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language, Page, Paragraph, ParagraphKind
+from bitrawl.text.words import text_key
 
 _Keys = NDArray[np.uint64]
 _Counts = NDArray[np.uint32]
@@ -172,23 +172,9 @@ def template_of(pages: Iterable[Page]) -> Template:
 
 def without_template(pages: Callable[[], Iterable[Page]]) -> Iterator[Page]:
     """The pages of one site, with what recurs on them labelled boilerplate. Asks for the pages twice."""
-    return relabelled(pages)()
-
-
-def relabelled(pages: Callable[[], Iterable[Page]]) -> Callable[[], Iterator[Page]]:
-    """The same pages with what recurs on them labelled boilerplate, to be asked for as often as one likes.
-
-    The template is counted once, when the first page is asked for.
-    """
-    known: list[Template] = []
-
-    def each() -> Iterator[Page]:
-        if not known:
-            known.append(template_of(pages()))
-        for page in pages():
-            yield relabel(page, known[0])
-
-    return each
+    template = template_of(pages())
+    for page in pages():
+        yield relabel(page, template)
 
 
 def relabel(page: Page, template: Template) -> Page:
@@ -222,7 +208,4 @@ def _needed(paragraph: Paragraph) -> float:
 
 
 def _key(paragraph: Paragraph) -> int:
-    """The same in every process, so that counts may be kept."""
-    return int.from_bytes(
-        blake2b(paragraph.text.casefold().encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
-    )
+    return text_key(paragraph.text.casefold())

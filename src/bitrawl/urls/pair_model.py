@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import Indel
 
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.model_files import model_file
+from bitrawl.text.arrays import Floats32
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.url import Url
 from bitrawl.urls.tokens import (
@@ -364,8 +364,6 @@ def _initials_of(language: Language) -> frozenset[str]:
     return frozenset(name[:width] for name in names for width in (1, 2))
 
 
-Floats = NDArray[np.float32]
-
 _UNTRANSLATED = tuple(FEATURES.index(name) for name in ("words", "loose_words", "changed"))
 _WRONG = FEATURES.index("wrong_language")
 # What is left of a probability if a mark names a language that was not requested: sites do mislabel pages, and 7 of
@@ -394,7 +392,7 @@ class TreeUrlPairModel:
         self._trees = trees or _trees(model_file("url-pairs.npz"))
         self._languages, self._lexicon = languages, lexicon
 
-    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats:
+    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats32:
         chances = np.full(len(pairs), _NOTHING_SHARED, np.float32)
         places = [place for place, (a, b) in enumerate(pairs) if self._lexicon is not None or _share_something(a, b)]
         rows = np.array([self._row(*pairs[place]) for place in places], np.float32).reshape(-1, len(FEATURES))
@@ -448,7 +446,7 @@ _SEPARATORS = re.compile(r"[\W_]+")
 class RuleUrlPairModel:
     """1 for two URLs that are the same without identifiers of any languages, 0 for others."""
 
-    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> NDArray[np.float32]:
+    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats32:
         return np.array(
             [float(a != b and _without_marks(a, None) == _without_marks(b, None)) for a, b in pairs], np.float32
         )

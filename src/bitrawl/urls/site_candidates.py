@@ -12,8 +12,8 @@ from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bitrawl.text.arrays import Floats, Ints
 from bitrawl.urls.tokens import MarkedTokens, Tokens, bare_tokens, is_word, number_value
 
 UrlNumbers = tuple[int, int]  # two URLs of the list by their places in it, the smaller first
@@ -44,8 +44,8 @@ def candidates(urls: Sequence[MarkedTokens], numbers: Sequence[int]) -> list[Url
 class UrlKeys(NamedTuple):
     """The hashed keys of one URL."""
 
-    near: NDArray[np.int64]
-    content: NDArray[np.int64]
+    near: Ints
+    content: Ints
 
 
 class KeysOfUrls:
@@ -78,7 +78,7 @@ def candidates_of_sides(
 
 
 def _shared_groups(
-    first: Sequence[UrlKeys], second: Sequence[UrlKeys], kind: Callable[[UrlKeys], NDArray[np.int64]]
+    first: Sequence[UrlKeys], second: Sequence[UrlKeys], kind: Callable[[UrlKeys], Ints]
 ) -> Iterator[tuple[list[int], list[int]]]:
     """For each key that few have and that both sides have, its places in either."""
     sides = [([kind(one) for one in ones]) for ones in (first, second)]
@@ -300,7 +300,7 @@ def _votes(first: Sequence[int], second: Sequence[int]) -> Counter[int]:
     return Counter(dict(zip(steps.tolist(), counts.tolist(), strict=True)))
 
 
-def _steps(first: Sequence[int], second: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _steps(first: Sequence[int], second: Sequence[int]) -> tuple[Ints, Ints]:
     """Each difference of one to the other, in order, and how often it occurs."""
     return np.unique(np.subtract.outer(np.array(second), np.array(first)).ravel(), return_counts=True)
 
@@ -322,7 +322,7 @@ def _by_chance(votes: Counter[int]) -> dict[int, float]:
     steps = np.array(sorted(votes), np.int64)
     sums = np.concatenate([[0], np.cumsum([votes[step] for step in steps.tolist()])])
 
-    def within(width: int) -> NDArray[np.float64]:
+    def within(width: int) -> Floats:
         low, high = np.searchsorted(steps, steps - width), np.searchsorted(steps, steps + width, side="right")
         return np.asarray(sums[high] - sums[low], np.float64)
 

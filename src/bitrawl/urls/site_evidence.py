@@ -12,15 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bitrawl.text.arrays import Floats32
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.urls.pair_model import FEATURES, UrlComparison
 from bitrawl.urls.site_candidates import UNPLACED, NumberFit, UrlNumbers
 from bitrawl.urls.site_urls import ChangePattern, SiteUrls
 from bitrawl.urls.tokens import MarkedTokens, number_value
 
-Floats = NDArray[np.float32]
 _CHANGED = FEATURES.index("changed")
 _SHARED_NUMBERS = FEATURES.index("shared_numbers")
 # Judgement; the models of both rounds were trained with those that make features.
@@ -37,10 +36,10 @@ _MOVED = tuple(FEATURES.index(name) for name in ("short_numbers", "long_numbers"
 class DifferenceRates(NamedTuple):
     """Which side of the site's habits each URL is on."""
 
-    sides: Floats  # habits × URLs: 1, -1, or 0 where it does not tell
-    shares: Floats  # of the site's pairs
+    sides: Floats32  # habits × URLs: 1, -1, or 0 where it does not tell
+    shares: Floats32  # of the site's pairs
 
-    def agreement(self, pairs: Sequence[UrlNumbers]) -> Floats:
+    def agreement(self, pairs: Sequence[UrlNumbers]) -> Floats32:
         """-1 where they set the two apart, 1 where they put them on one side; by how common they are."""
         if not len(self.shares) or not len(pairs):
             return np.zeros(len(pairs), np.float32)
@@ -48,7 +47,7 @@ class DifferenceRates(NamedTuple):
         both = self.sides[:, ends[:, 0]] * self.sides[:, ends[:, 1]]
         weights = self.shares[:, None]
         same, apart = (both > 0) * weights, (both < 0) * weights
-        result: Floats = (same.max(axis=0) - apart.max(axis=0)).astype(np.float32)
+        result: Floats32 = (same.max(axis=0) - apart.max(axis=0)).astype(np.float32)
         return result
 
 
@@ -167,7 +166,7 @@ class DifferenceCounts:
         sides = np.array(rows, np.float32).reshape(len(rows), len(self._view.urls))
         return DifferenceRates(sides, np.array([share for _, share in kept], np.float32))
 
-    def _sides_of(self, change: tuple[str, str]) -> Floats:
+    def _sides_of(self, change: tuple[str, str]) -> Floats32:
         """1 for what has the one and not the other, -1 for the contrary; nothing stands for whatever has not the other."""
         have = [self._view.carriers.have(text) if text else np.ones(len(self._view.urls), bool) for text in change]
         if not change[0]:
@@ -304,7 +303,7 @@ _CONFIDENT = 0.75
 
 def features(
     view: SiteUrls, pairs: Sequence[UrlNumbers], tally: DifferenceCounts, scores: Mapping[UrlNumbers, float]
-) -> Floats:
+) -> Floats32:
     """One row a pair; without earlier scores the last two columns are empty."""
     rows = np.zeros((len(pairs), len(SITE_FEATURES)), np.float32)
     order = _order(view)

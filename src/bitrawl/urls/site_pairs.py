@@ -25,6 +25,7 @@ import numpy as np
 from bitrawl.languages import same_language
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
+from bitrawl.text.arrays import Floats32
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import compare
 from bitrawl.urls.patterns import MIN_SUPPORT
@@ -38,7 +39,7 @@ from bitrawl.urls.site_candidates import (
     pairs_of_runs,
     with_habits_joined,
 )
-from bitrawl.urls.site_evidence import DifferenceCounts, Floats, features, habitual_directions, two_languages
+from bitrawl.urls.site_evidence import DifferenceCounts, features, habitual_directions, two_languages
 from bitrawl.urls.site_urls import ChangePattern, SiteUrls, pairs_by_template
 from bitrawl.urls.tokens import MarkedTokens, abbreviates, marked_tokens, number_value, read_tokens
 from bitrawl.urls.trees import Trees
@@ -108,7 +109,7 @@ def _loaded(path: Path) -> MatchingModels:
     return MatchingModels.load(path)
 
 
-def first_round(view: SiteUrls, keys: KeysOfUrls | None = None) -> tuple[list[UrlNumbers], Floats]:
+def first_round(view: SiteUrls, keys: KeysOfUrls | None = None) -> tuple[list[UrlNumbers], Floats32]:
     """Candidates and what is to be judged of them when nothing is known."""
     certain = view.certain()
     open_to_doubt = [number for number, third in enumerate(view.third) if not third and number not in certain]
@@ -139,7 +140,7 @@ def second_round(
     scores: Mapping[UrlNumbers, float],
     known: Sequence[UrlNumbers] = (),
     keys: KeysOfUrls | None = None,
-) -> tuple[list[UrlNumbers], Floats]:
+) -> tuple[list[UrlNumbers], Floats32]:
     """The same with what the first round's scores tell of the site, and with more candidates.
 
     Pairs that are `known` by other evidence are believed instead of what the first round says of their URLs.

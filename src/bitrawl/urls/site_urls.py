@@ -14,18 +14,17 @@ from pathlib import Path
 
 import langcodes
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
+from bitrawl.text.arrays import Bools, Floats
 from bitrawl.text.language import LanguageNgrams, sample
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import UrlComparison, compare
 from bitrawl.urls.site_candidates import NumberFit, UrlNumbers
 from bitrawl.urls.tokens import PAGE_WORDS, MarkedTokens, abbreviates, is_word, marked_tokens
 
-Floats = NDArray[np.float64]
 Sides = list[float]  # 1 for the first language, -1 for the second, 0 for no idea
 
 # All judgement; the models of both rounds were trained with them.
@@ -380,7 +379,7 @@ class Carriers:
         parts = [self._frequency[token] for token in _ALNUM.findall(text) if token in self._frequency]
         return min(parts, default=0.0)
 
-    def have(self, text: str) -> NDArray[np.bool_]:
+    def have(self, text: str) -> Bools:
         """Of each URL, whether it has the text."""
         return np.array([_has(one, text) for one in self._urls], bool)
 

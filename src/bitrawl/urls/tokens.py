@@ -341,31 +341,10 @@ _MARKED_LOCALE = re.compile(r"(?<=[/=.])([A-Za-z]{2,3})[-_]([A-Za-z]{2}|[A-Z][a-
 _BOUNDS = frozenset("/=&?")
 _EDGES = frozenset("/=&?.:")
 # Names that a server gives to a page that needs none, and extensions of its files.
-PAGE_WORDS = frozenset(
-    [
-        "index",
-        "default",
-        "home",
-        "welcome",
-        "main",
-        "html",
-        "htm",
-        "shtml",
-        "xhtml",
-        "php",
-        "php3",
-        "php5",
-        "asp",
-        "aspx",
-        "jsp",
-        "cfm",
-        "cgi",
-        "do",
-        "xml",
-        "md",
-        "www",
-    ]
-)
+PAGE_WORDS = frozenset([
+    "index", "default", "home", "welcome", "main", "html", "htm", "shtml", "xhtml", "php", "php3", "php5", "asp",
+    "aspx", "jsp", "cfm", "cgi", "do", "xml", "md", "www",
+])  # fmt: skip
 _HEAD = 4  # letters by which cognates are recognised; judgement
 _MAX_DIGITS = 18
 _LONGEST = 60  # tokens; the rest is compared as one token, because time is quadratic; judgement

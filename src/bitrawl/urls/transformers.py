@@ -19,15 +19,14 @@ from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
 from bitrawl.languages import parse_language
 from bitrawl.model import UNDETERMINED, Language
-from bitrawl.text.encoder import RememberedRows
+from bitrawl.text.arrays import Floats32, RememberedRows
+from bitrawl.text.encoder import first_line
 from bitrawl.url import Url
 
-Rows = NDArray[np.float32]
 Texts = tuple[str, ...]  # the input of a model: one URL, or two
 
 BATCH = 64  # judgement
@@ -96,7 +95,7 @@ class Classifier:
         # RoBERTa and related models count positions from 2.
         self._longest = min(MAX_TOKENS, getattr(model.config, "max_position_embeddings", MAX_TOKENS + 2) - 2)
 
-    def logits(self, texts: Sequence[Texts]) -> Rows:
+    def logits(self, texts: Sequence[Texts]) -> Floats32:
         """One row per text, one column per label."""
         import torch  # noqa: PLC0415
 
@@ -145,15 +144,10 @@ def batches(tokens: Sequence[Sequence[int]], size: int) -> Iterator[list[int]]:
         yield order[start : start + size]
 
 
-def first_line(error: Exception) -> str:
-    """The first line of its message, or its type if it has none."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
-def softmax(logits: Rows) -> Rows:
-    """Rows of scores as rows of probabilities."""
+def softmax(logits: Floats32) -> Floats32:
+    """Floats32 of scores as rows of probabilities."""
     chances = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares: Rows = chances / chances.sum(axis=1, keepdims=True)
+    shares: Floats32 = chances / chances.sum(axis=1, keepdims=True)
     return shares
 
 
@@ -184,10 +178,10 @@ class TransformerUrlLanguageModel:
             self._column[label, self.languages.index(language)] = 1.0
         self._memory = RememberedRows(self._compute, room, len(self.languages))
 
-    def distribution(self, urls: Sequence[Url]) -> Rows:
+    def distribution(self, urls: Sequence[Url]) -> Floats32:
         return self._memory.rows([(url_text(url),) for url in urls])
 
-    def _compute(self, texts: Sequence[Texts]) -> Rows:
+    def _compute(self, texts: Sequence[Texts]) -> Floats32:
         return softmax(self._classifier.logits(texts)) @ self._column
 
 
@@ -224,11 +218,11 @@ class TransformerUrlPairModel:
         self._place = named[0] if len(named) == 1 else len(labels) - 1
         self._memory = RememberedRows(self._compute, room, 1)
 
-    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Rows:
+    def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats32:
         texts = [(url_text(min(pair)), url_text(max(pair))) for pair in pairs]
         return self._memory.rows(texts)[:, 0]
 
-    def _compute(self, texts: Sequence[Texts]) -> Rows:
+    def _compute(self, texts: Sequence[Texts]) -> Floats32:
         logits = self._classifier.logits([*texts, *((b, a) for a, b in texts)])
         # One output is for a sigmoid, which equals a softmax with 0 on the other side.
         both = logits if logits.shape[1] == 2 else np.hstack([np.zeros_like(logits), logits])

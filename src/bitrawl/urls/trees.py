@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+from bitrawl.text.arrays import Floats32
 
 _ROWS = 1024  # evaluated together, so that they stay in the processor's cache; judgement
 
@@ -20,10 +20,10 @@ class Trees:
     """
 
     feature: NDArray[np.int16]  # trees × inner nodes
-    threshold: Floats
-    leaf: Floats  # trees × leaves
+    threshold: Floats32
+    leaf: Floats32  # trees × leaves
 
-    def probability(self, rows: Floats) -> Floats:
+    def probability(self, rows: Floats32) -> Floats32:
         """One for each row."""
         trees, inner = self.threshold.shape
         feature, threshold, leaf = (array.ravel() for array in (self.feature, self.threshold, self.leaf))
