@@ -1,13 +1,9 @@
-"""Modified Kneser–Ney with interpolation (Chen and Goodman 1998), estimated as KenLM's lmplz does (Heafield 2013).
+"""Learns a model of n-grams: modified Kneser–Ney with interpolation (Chen and Goodman 1998), as KenLM's lmplz does it.
 
-Files of n-gram counts: `w1 w2 … wn<TAB>count` a line, as SRILM, Google and others write them; gzipped or not.
-
-The longest n-grams are what is learned from. Shorter ones follow from them, except those that begin with `<s>`. Where
-`<s>` is missing, a sequence begins with each n-gram that no other can precede.
+Heafield 2013 describes how lmplz goes through the sorted n-grams of all lengths.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,75 +11,17 @@ import numpy as np
 from bitrawl.errors import ConfigError
 from bitrawl.text.arrays import Floats, Floats32, Ints, Ints32
 from bitrawl.text.ngram_models import (
-    BLOCK,
     DEFAULT_ORDER,
-    START,
     START_ID,
     WORD_BITS,
     Counted,
     Level,
-    NgramCounter,
     NgramModel,
     Vocabulary,
     count,
-    distinct,
-    fault,
-    numbered_lines,
     search,
     shared,
 )
-
-_PRECEDED = 1 << 50  # more than any sum of counts
-
-
-def read_counts(paths: Sequence[Path], vocabulary: Vocabulary) -> Counted:
-    """The n-grams of the greatest length in the files. Reads them twice, because that length is not known before."""
-    order = max((len(words) for path in paths for words, _ in _entries(path)), default=0)
-    counter = NgramCounter()
-    grams: list[list[int]] = []
-    counts: list[int] = []
-    for words, number in (entry for path in paths for entry in _entries(path)):
-        if len(words) == order or words[0] == START:
-            grams.append([vocabulary[word] for word in reversed(words)] + [START_ID] * (order - len(words)))
-            counts.append(number)
-        if len(grams) >= BLOCK:
-            counter.add(np.array(grams, dtype=np.int32).T, np.array(counts))
-            grams, counts = [], []
-    if grams:
-        counter.add(np.array(grams, dtype=np.int32).T, np.array(counts))
-    counted = counter.counted()
-    if counted is None:
-        raise ConfigError(f"{', '.join(map(str, paths))}: no n-grams with counts; a line is `w1 w2 … wn<TAB>count`")
-    return _with_beginnings(counted)
-
-
-def _entries(path: Path) -> Iterator[tuple[list[str], int]]:
-    for line, text in numbered_lines(path):
-        if not text.strip():
-            continue
-        ngram, tab, count = text.rpartition("\t")
-        words = ngram.split()
-        if not tab or not words or not count.strip().isdecimal():
-            raise fault(path, line, f"expected `w1 w2 … wn<TAB>count`, found {text[:60]!r}")
-        if int(count) and words[-1] != START:
-            yield words, int(count)
-
-
-def _with_beginnings(counted: Counted) -> Counted:
-    """Each n-gram's history is itself the end of another n-gram: of one that begins with `<s>` if there is no other."""
-    for _ in range(len(counted.grams) - 1):
-        histories = distinct(counted.grams[1:], counted.counts)
-        ends = counted.grams[:-1]
-        weighed = np.concatenate([histories.counts, np.full(ends.shape[1], _PRECEDED)])
-        found = distinct(np.concatenate([histories.grams, ends], axis=1), weighed)
-        missing = (found.counts < _PRECEDED) & (found.grams[0] != START_ID)
-        if not missing.any():
-            break
-        begun = np.pad(found.grams[:, missing], ((0, 1), (0, 0)), constant_values=START_ID)
-        grams = np.concatenate([counted.grams, begun], axis=1)
-        counted = distinct(grams, np.concatenate([counted.counts, found.counts[missing]]))
-    return counted
-
 
 # lmplz's --discount_fallback: for texts so small that no n-gram of a length occurs two, three or four times.
 _FALLBACK = np.array([0.0, 0.5, 1.0, 1.5])
@@ -100,12 +38,6 @@ def train(sequences: Iterable[Sequence[str]], order: int = DEFAULT_ORDER) -> Ngr
     if counted is None:
         raise ConfigError("there is no text to train a language model on; give texts with sequences of words")
     return _estimated(counted, vocabulary)
-
-
-def train_on_counts(paths: Sequence[Path]) -> NgramModel:
-    """Learn from files of n-gram counts (`count_files.py`). The longest n-grams say the order."""
-    vocabulary = Vocabulary()
-    return _estimated(read_counts(paths, vocabulary), vocabulary)
 
 
 class _Adjusted(NamedTuple):
@@ -174,8 +106,8 @@ def _interpolated(level: _Adjusted, histories: Ints, shorter: Floats) -> tuple[F
     total = np.bincount(histories, weights=level.counts, minlength=size)
     taken = np.bincount(histories, weights=discounts, minlength=size)
     weights = np.divide(taken, total, out=np.ones(size), where=total > 0)
-    kept = (level.counts - discounts) / np.maximum(total[histories], 1)
-    return kept + weights[histories] * shorter[level.suffixes], weights
+    discounted = (level.counts - discounts) / np.maximum(total[histories], 1)
+    return discounted + weights[histories] * shorter[level.suffixes], weights
 
 
 def _discounts(counts: Ints) -> Floats:
@@ -184,9 +116,9 @@ def _discounts(counts: Ints) -> Floats:
     if not n[1:4].all():
         return _FALLBACK
     times = np.arange(1, 4)
-    found: Floats = times - (times + 1) * n[1] / (n[1] + 2 * n[2]) * n[2:] / n[1:4]
+    estimated: Floats = times - (times + 1) * n[1] / (n[1] + 2 * n[2]) * n[2:] / n[1:4]
     # lmplz accepts a discount of 0, which leaves nothing for words that were not seen.
-    return np.concatenate([[0.0], found]) if ((found > _LEAST) & (found <= times)).all() else _FALLBACK
+    return np.concatenate([[0.0], estimated]) if ((estimated > _LEAST) & (estimated <= times)).all() else _FALLBACK
 
 
 def _logarithms(probabilities: Floats) -> Floats32:
