@@ -93,13 +93,11 @@ class LengthModel(NamedTuple):
 
     def error(self, length_a: Floats, length_b: Floats) -> Floats:
         """The squared error in units of the spread."""
-        squared: Floats = (length_b - self.ratio * length_a) ** 2 / self.scale(length_a, length_b)
-        return squared
+        return (length_b - self.ratio * length_a) ** 2 / self.scale(length_a, length_b)
 
     def scale(self, length_a: Floats, length_b: Floats) -> Floats:
         """What the variance is proportional to; the longer side, lest a short one seem to be certain."""
-        scale: Floats = self.ratio * (np.maximum(self.ratio * length_a, length_b) + _SHORT)
-        return scale
+        return self.ratio * (np.maximum(self.ratio * length_a, length_b) + _SHORT)
 
 
 _SHORT = 5.0  # characters; judgement: so much varies even where there is next to nothing to translate
@@ -129,8 +127,7 @@ class Strangers(NamedTuple):
         shape, scale = count * self.mean**2 / variance, variance / self.mean
         constant = np.array([lgamma(s) for s in shape.tolist()]) + shape * np.log(scale)
         lengths = np.maximum(lengths, 1.0)
-        density: Floats = (shape[:, None] - 1) * np.log(lengths) - lengths / scale[:, None] - constant[:, None]
-        return density
+        return (shape[:, None] - 1) * np.log(lengths) - lengths / scale[:, None] - constant[:, None]
 
     def where(self, documents: Ints) -> "Strangers":
         return Strangers(self.mean[documents], self.variance[documents])
@@ -234,8 +231,7 @@ class _Direction:
         left = np.maximum(left / length, _LEAST_LEFT)
         group, last, expected = _over_runs(self._spread, a, k)
         gain = np.log1p(expected / ((length * left)[last] * self._translation.unigram[self._places.words[group]]))
-        gains: Floats = self._scattered(group, last, gain) + self._unexplained(np.log(left))
-        return gains
+        return self._scattered(group, last, gain) + self._unexplained(np.log(left))
 
     def _unexplained(self, left: Floats) -> Floats:
         a, lattices = self._a, self._lattices

@@ -89,11 +89,7 @@ class SiteAligner:
     """
 
     def __init__(
-        self,
-        languages: tuple[Language, Language],
-        aligner: DocumentAligner | None = None,
-        *,
-        most: int = _CHARACTERS,
+        self, languages: tuple[Language, Language], aligner: DocumentAligner | None = None, *, most: int = _CHARACTERS
     ) -> None:
         self._languages = languages
         self._aligner = aligner or LexicalAligner()

@@ -204,14 +204,12 @@ class WordIndex:
     def idf(self, language: Language) -> Floats:
         """How rare each word of a language is."""
         vocabulary = self.vocabulary(language)
-        idf: Floats = np.log(1 + vocabulary.pages / np.maximum(vocabulary.holders, 1))
-        return idf
+        return np.log(1 + vocabulary.pages / np.maximum(vocabulary.holders, 1))
 
     def vector(self, number: int, idf: Floats) -> Floats:
         """In the order of the page's words."""
         rows = self.site.words
-        result: Floats = (1 + np.log(rows.values_of(number))) * idf[rows[number]]
-        return result
+        return (1 + np.log(rows.values_of(number))) * idf[rows[number]]
 
     def inverted(self, language: Language) -> Inverted:
         """The pages of a language by their rarest words."""

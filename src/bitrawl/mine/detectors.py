@@ -89,8 +89,7 @@ def _fits(site: Site) -> Bools:
 
 
 def _directed(by: Ints, to: Ints) -> Ints:
-    result: Ints = (by << 32) | to
-    return result
+    return (by << 32) | to
 
 
 def _reversed(keys: Ints) -> Ints:

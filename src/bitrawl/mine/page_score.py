@@ -74,8 +74,7 @@ class Candidates:
 
     def column(self, name: str) -> Floats:
         """That feature of all of them."""
-        values: Floats = self.rows[:, COLUMN[name]].astype(np.float64)
-        return values
+        return self.rows[:, COLUMN[name]].astype(np.float64)
 
 
 class Surveyor:

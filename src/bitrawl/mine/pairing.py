@@ -115,13 +115,7 @@ def _own_texts(site: Site) -> Rows:
 
 def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, int]:
     """The best claim to be the original first: an address in its own language, declared translations, many links."""
-    return (
-        _address(summary),
-        -summary.alternates,
-        -popularity,
-        len(summary.url),
-        summary.number,
-    )
+    return (_address(summary), -summary.alternates, -popularity, len(summary.url), summary.number)
 
 
 def _address(summary: PageSummary) -> int:
@@ -238,11 +232,7 @@ class Rounds:
     """The state between rounds, for one site."""
 
     def __init__(
-        self,
-        site: Site,
-        settings: PairingSettings,
-        lexicons: Lexicons | None = None,
-        encoder: Encoder | None = None,
+        self, site: Site, settings: PairingSettings, lexicons: Lexicons | None = None, encoder: Encoder | None = None
     ) -> None:
         self.site = site
         self._settings = settings

@@ -475,8 +475,7 @@ class Keyness:
     def stop_words(self) -> Bools:
         """Whether each word says so little that no term begins or ends with it."""
         short = np.array([len(stem) < 2 or stem[0].isdecimal() for stem in self.phrases.stems], np.bool_)
-        stop: Bools = ~self.phrases.unspaced & (short | (self.word_rates >= STOP_RATE))
-        return stop
+        return ~self.phrases.unspaced & (short | (self.word_rates >= STOP_RATE))
 
     @cached_property
     def units(self) -> Bools:

@@ -202,8 +202,7 @@ class LanguageNgrams(NamedTuple):
     def confidence(self, scores: Floats32, evidence: Floats32, chances: Floats32) -> Floats32:
         """The probability that the best language is right at all, given its probability among the known languages."""
         logits = np.einsum("ij,j->i", self.signs(scores, evidence, chances), self.calibration)
-        confidence: Floats32 = np.where(evidence > 0, 1 / (1 + np.exp(-logits)), np.float32(0))
-        return confidence
+        return np.where(evidence > 0, 1 / (1 + np.exp(-logits)), np.float32(0))
 
     def signs(self, scores: Floats32, evidence: Floats32, chances: Floats32) -> Floats32:
         """What confidence depends on: the odds, how usual the n-grams are in the best class, and their number.
@@ -253,8 +252,7 @@ class LanguageNgrams(NamedTuple):
         factors[places] = counts
         weights = self.weights.take(padded, axis=0).astype(np.float32).reshape(len(padded) // GROUP, GROUP, -1)
         products = np.matmul(factors.reshape(-1, 1, GROUP), weights)[:, 0]
-        sums: Floats32 = np.add.reduceat(products, ends - groups, axis=0)
-        return sums
+        return np.add.reduceat(products, ends - groups, axis=0)
 
     def _find(self, data: NDArray[np.uint8]) -> Ints32:
         """The row of the longest known n-gram that ends at each byte, or -1."""

@@ -113,8 +113,7 @@ def plain_words(text: str) -> list[str]:
     """As `words`, but not stemmed, and without numbers."""
     text = unicodedata.normalize("NFKC", text).casefold()
     if not _OTHER.search(text):
-        plain: list[str] = _LETTERS.findall(text)
-        return plain
+        return _LETTERS.findall(text)
     tokens: list[str] = []
     for token in _plain_pattern().findall(text):
         first = token[0]

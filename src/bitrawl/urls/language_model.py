@@ -267,8 +267,7 @@ def poverty(wealth: Floats32) -> Floats32:
     0 for kinds of marks that may be there by chance.
     """
     meant = np.array([UrlPlace(kind // len(Form)) in MEANT for kind in range(KINDS)])
-    table: Floats32 = np.outer(meant, wealth.max() - wealth).astype(np.float32)
-    return table
+    return np.outer(meant, wealth.max() - wealth).astype(np.float32)
 
 
 def host_evidence(data: UrlLanguageData, reader: UrlReader, hosts: Sequence[str]) -> Floats32:

@@ -48,10 +48,7 @@ _WORDS = re.compile(_WORD)
 _READABLE = re.compile(r"[^\x00-\x20\s!-/:-@\[-`{-\x7f\u2010-\u2027«»、。，]+")
 _LOCALE = r"[a-z]{2,3}[-_](?:[a-z]{2}|[a-z]{4}|419)(?![^\W_])"
 _LOCALES = re.compile(rf"(?<![^\W_]){_LOCALE}", re.IGNORECASE)
-_WITH_SEPARATOR = (
-    re.compile(rf"(?:[._\-]|(?<![^\W_]))({_LOCALE})", re.IGNORECASE),
-    re.compile(rf"[._\-]?({_WORD})"),
-)
+_WITH_SEPARATOR = (re.compile(rf"(?:[._\-]|(?<![^\W_]))({_LOCALE})", re.IGNORECASE), re.compile(rf"[._\-]?({_WORD})"))
 
 
 def pieces(text: str) -> list[str]:
@@ -424,10 +421,7 @@ def changes(a: Tokens, b: Tokens) -> list[Change]:
     query_a, query_b = (tokens.index("?") if "?" in tokens else len(tokens) for tokens in (a, b))
     if query_a == len(a) and query_b == len(b):
         return _changes(a, b, 0, 0)
-    return [
-        *_changes(a[:query_a], b[:query_b], 0, 0),
-        *_changes(a[query_a:], b[query_b:], query_a, query_b),
-    ]
+    return [*_changes(a[:query_a], b[:query_b], 0, 0), *_changes(a[query_a:], b[query_b:], query_a, query_b)]
 
 
 def _changes(a: Tokens, b: Tokens, before_a: int, before_b: int) -> list[Change]:
