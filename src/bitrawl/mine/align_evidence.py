@@ -1,10 +1,7 @@
 """How much likelier two runs of sentences are as translations than as strangers: by lengths and by words, in nats.
 
-Texts as an aligner sees them: words and lengths of their sentences, and the blocks that they stand in.
-
-Words that look alike in two languages: names, numbers, loans, marks; no transliteration.
-
-Where to look: a path through long texts along words that both have.
+`Text` and `Document` are what an aligner sees of texts. `cognates` finds words that look alike in two languages, and `path`
+where to look in long texts, along words that both have.
 """
 
 import re
@@ -50,8 +47,8 @@ class Cut:
         return cls(np.cumsum(size) - size, size)
 
     @classmethod
-    def joined(cls, some: Sequence["Cut"]) -> "Cut":
-        return cls(np.concatenate([cut.first for cut in some]), np.concatenate([cut.size for cut in some]))
+    def joined(cls, cuts: Sequence["Cut"]) -> "Cut":
+        return cls(np.concatenate([cut.first for cut in cuts]), np.concatenate([cut.size for cut in cuts]))
 
     def where(self, which: NDArray[Any]) -> "Cut":
         return Cut(self.first[which], self.size[which])
@@ -96,13 +93,11 @@ class LengthModel(NamedTuple):
 
     def error(self, length_a: Floats, length_b: Floats) -> Floats:
         """The squared error in units of the spread."""
-        squared: Floats = (length_b - self.ratio * length_a) ** 2 / self.scale(length_a, length_b)
-        return squared
+        return (length_b - self.ratio * length_a) ** 2 / self.scale(length_a, length_b)
 
     def scale(self, length_a: Floats, length_b: Floats) -> Floats:
         """What the variance is proportional to; the longer side, lest a short one seem to be certain."""
-        scale: Floats = self.ratio * (np.maximum(self.ratio * length_a, length_b) + _SHORT)
-        return scale
+        return self.ratio * (np.maximum(self.ratio * length_a, length_b) + _SHORT)
 
 
 _SHORT = 5.0  # characters; judgement: so much varies even where there is next to nothing to translate
@@ -117,10 +112,10 @@ class Strangers(NamedTuple):
     @classmethod
     def of(cls, lengths: Floats, cut: Cut) -> "Strangers":
         """Every document has a sentence."""
-        one, two = (np.append(0.0, np.cumsum(lengths**power)) for power in (1, 2))
+        sums, squares = (np.append(0.0, np.cumsum(lengths**power)) for power in (1, 2))
         end = cut.first + cut.size
-        mean = (one[end] - one[cut.first]) / cut.size
-        return cls(mean, np.maximum((two[end] - two[cut.first]) / cut.size - mean**2, 0.0))
+        mean = (sums[end] - sums[cut.first]) / cut.size
+        return cls(mean, np.maximum((squares[end] - squares[cut.first]) / cut.size - mean**2, 0.0))
 
     def log_density(self, lengths: Floats, count: int, model: LengthModel) -> Floats:
         """Of the sum of a few sentences' lengths, in rows of documents.
@@ -132,8 +127,7 @@ class Strangers(NamedTuple):
         shape, scale = count * self.mean**2 / variance, variance / self.mean
         constant = np.array([lgamma(s) for s in shape.tolist()]) + shape * np.log(scale)
         lengths = np.maximum(lengths, 1.0)
-        density: Floats = (shape[:, None] - 1) * np.log(lengths) - lengths / scale[:, None] - constant[:, None]
-        return density
+        return (shape[:, None] - 1) * np.log(lengths) - lengths / scale[:, None] - constant[:, None]
 
     def where(self, documents: Ints) -> "Strangers":
         return Strangers(self.mean[documents], self.variance[documents])
@@ -147,14 +141,14 @@ def length_gains(
     shapes: Iterable[Shape],
 ) -> dict[Shape, Floats]:
     """Log-odds of the lengths of every bead, in characters: as the model has it against any sentences of b."""
-    known_b: dict[int, tuple[Floats, Floats]] = {}
-    found = {}
+    of_b: dict[int, tuple[Floats, Floats]] = {}
+    gains = {}
     for ka, kb in shapes:
-        if kb not in known_b:
+        if kb not in of_b:
             length = runs[1].of(kb)
             alone = np.exp(-np.maximum(strangers.log_density(length, kb, model), -_MOST_ODD))
-            known_b[kb] = lattices.at_columns(length), lattices.at_columns(alone)
-        length_b, odds = known_b[kb]
+            of_b[kb] = lattices.at_columns(length), lattices.at_columns(alone)
+        length_b, odds = of_b[kb]
         expected = model.ratio * runs[0].of(ka).T[:, :, None]
         variance = np.maximum(expected, length_b)
         variance += _SHORT
@@ -168,8 +162,8 @@ def length_gains(
         together *= odds
         together *= (1 - model.odd) / np.sqrt(2 * np.pi)
         together += model.odd
-        found[ka, kb] = np.log(together, out=together)
-    return found
+        gains[ka, kb] = np.log(together, out=together)
+    return gains
 
 
 _MOST_ODD = 80.0  # nats: keeps the exponential finite
@@ -200,7 +194,7 @@ def lexical_gains(
     of_a = _Direction(b, a, translations[1], lattices, turned=True)
     tables_b = [of_b.gains(k) for k in range(1, most_a + 1)]
     tables_a = [of_a.gains(k) for k in range(1, most_b + 1)]
-    found = {}
+    gains = {}
     for ka, kb in shapes:
         total = tables_b[ka - 1] + tables_a[kb - 1]
         for d in range(1, kb):
@@ -208,8 +202,8 @@ def lexical_gains(
         for d in range(1, ka):
             total += lattices.moved(tables_a[kb - 1], d, 0, 0.0)
         total *= 0.5
-        found[ka, kb] = total
-    return found
+        gains[ka, kb] = total
+    return gains
 
 
 class _Direction:
@@ -237,8 +231,7 @@ class _Direction:
         left = np.maximum(left / length, _LEAST_LEFT)
         group, last, expected = _over_runs(self._spread, a, k)
         gain = np.log1p(expected / ((length * left)[last] * self._translation.unigram[self._places.words[group]]))
-        found: Floats = self._scattered(group, last, gain) + self._unexplained(np.log(left))
-        return found
+        return self._scattered(group, last, gain) + self._unexplained(np.log(left))
 
     def _unexplained(self, left: Floats) -> Floats:
         a, lattices = self._a, self._lattices
@@ -309,8 +302,8 @@ class _Places:
         which = np.flatnonzero(self._maybe[key & (_SIEVE - 1)] & (word < self._size))
         at = np.searchsorted(self._keys, key[which])
         at[at == len(self._keys)] = 0
-        found = self._keys[at] == key[which] if len(self._keys) else np.zeros(0, np.bool_)
-        return which[found], at[found]
+        same = self._keys[at] == key[which] if len(self._keys) else np.zeros(0, np.bool_)
+        return which[same], at[same]
 
 
 _SIEVE = 1 << 20
@@ -507,7 +500,7 @@ def cognates(words_a: Sequence[str], words_b: Sequence[str]) -> tuple[Ints, Ints
         plain = folded(word)
         for end in range(min(_STEM, len(plain)), min(len(plain), _INDEXED) + 1):
             by_beginning[plain[:end]].append((plain, number))
-    found = [
+    pairs = [
         (number, other, like)
         for number, word in enumerate(words_a)
         for plain in [folded(word)]
@@ -515,7 +508,7 @@ def cognates(words_a: Sequence[str], words_b: Sequence[str]) -> tuple[Ints, Ints
         for candidate, other in by_beginning.get(plain[: min(max(_STEM, ceil(_LEAST_LIKE * len(plain))), _INDEXED)], ())
         if (like := _likeness(plain, candidate))
     ]
-    a, b, likeness = zip(*found, strict=True) if found else ((), (), ())
+    a, b, likeness = zip(*pairs, strict=True) if pairs else ((), (), ())
     return np.array(a, np.int64), np.array(b, np.int64), np.array(likeness, np.float64)
 
 
@@ -567,8 +560,8 @@ def _shared_rare_words(document: Document, translations: Mapping[str, Sequence[s
     points: set[Point] = set()
     for word, places in places_a.items():
         for other in (folded(word), *translations.get(word, ())):
-            if len(places) == len(found := places_b.get(other, ())) <= _RARE:
-                points.update(zip(places, found, strict=True))
+            if len(places) == len(places_of_other := places_b.get(other, ())) <= _RARE:
+                points.update(zip(places, places_of_other, strict=True))
     return sorted(points)
 
 
@@ -607,8 +600,8 @@ def _increasing(points: Sequence[Point]) -> list[Point]:
 
 
 def _believed(chain: Sequence[Point]) -> list[Point]:
-    def agree(one: Point, other: Point) -> bool:
-        across, down = other[0] - one[0], other[1] - one[1]
+    def agree(point: Point, following: Point) -> bool:
+        across, down = following[0] - point[0], following[1] - point[1]
         return across <= _NEAR and down <= _NEAR and abs(across - down) <= _STRAY
 
     neighbours = zip([None, *chain[:-1]], chain, [*chain[1:], None], strict=True) if chain else ()

@@ -1,6 +1,6 @@
 """From pairs of pages to pairs of segments: main text only, split into sentences, each with its place.
 
-From two plain texts to their sentences, side by side.
+`align_texts` does the same with two plain texts.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -89,11 +89,7 @@ class SiteAligner:
     """
 
     def __init__(
-        self,
-        languages: tuple[Language, Language],
-        aligner: DocumentAligner | None = None,
-        *,
-        most: int = _CHARACTERS,
+        self, languages: tuple[Language, Language], aligner: DocumentAligner | None = None, *, most: int = _CHARACTERS
     ) -> None:
         self._languages = languages
         self._aligner = aligner or LexicalAligner()
@@ -118,24 +114,24 @@ class SiteAligner:
         sides = self._sentences(pairs)
         documents = [self._document(pair, both) for pair, both in zip(pairs, sides, strict=True)]
         aligned = self._aligner.align_documents(documents, progress=progress)
-        found: list[list[SegmentPair]] = [[] for _ in pairs]
+        segments_of: list[list[SegmentPair]] = [[] for _ in pairs]
         long: list[tuple[int, Sides]] = []
         for number, (both, beads) in enumerate(zip(sides, aligned, strict=True)):
-            long += ((number, region) for region in self._sort(pairs[number], both, beads, found[number]))
+            long += ((number, region) for region in self._sort(pairs[number], both, beads, segments_of[number]))
         for level in range(LEVELS):
-            long = self._split(pairs, long, level, found)
+            long = self._split(pairs, long, level, segments_of)
         for number, (a, b) in long:
             if too_long:
                 whole = Bead(tuple(range(len(a.sentences))), tuple(range(len(b.sentences))), 0.0)
                 too_long(number, self._segment_pair(pairs[number], (a, b), whole))
-        return [sorted(segments, key=lambda one: (one.a.sentence, one.b.sentence)) for segments in found]
+        return [sorted(segments, key=lambda one: (one.a.sentence, one.b.sentence)) for segments in segments_of]
 
     def _split(
         self,
         pairs: Sequence[tuple[Page, Page]],
         long: Sequence[tuple[int, Sides]],
         level: int,
-        found: Sequence[list[SegmentPair]],
+        segments_of: Sequence[list[SegmentPair]],
     ) -> list[tuple[int, Sides]]:
         """Split both sides, align the parts, and keep those that are not too long. Returns the others."""
         if not long:
@@ -146,11 +142,11 @@ class SiteAligner:
         return [
             (number, region)
             for (number, sides), beads in zip(split, aligned, strict=True)
-            for region in self._sort(pairs[number], sides, beads, found[number])
+            for region in self._sort(pairs[number], sides, beads, segments_of[number])
         ]
 
     def _sort(
-        self, pages: tuple[Page, Page], sides: Sides, beads: Sequence[Bead], found: list[SegmentPair]
+        self, pages: tuple[Page, Page], sides: Sides, beads: Sequence[Bead], segments: list[SegmentPair]
     ) -> Iterator[Sides]:
         """Adds to `found` what is not too long. The rest is returned with what has no counterpart next to it.
 
@@ -162,7 +158,7 @@ class SiteAligner:
             if segment is None or is_long(segment.a.text, self._most) or is_long(segment.b.text, self._most):
                 waiting.append(bead)
                 continue
-            found.append(segment)
+            segments.append(segment)
             yield from _regions(sides, waiting)
             waiting = []
         yield from _regions(sides, waiting)
@@ -171,8 +167,8 @@ class SiteAligner:
         return [(self._placed(a, self._languages[0]), self._placed(b, self._languages[1])) for a, b in pairs]
 
     def _placed(self, page: Page, language: Language) -> PlacedSentences:
-        found = page_sentences(page, language, self._most)
-        return PlacedSentences(found, range(len(found)))
+        split = page_sentences(page, language, self._most)
+        return PlacedSentences(split, range(len(split)))
 
     def _document(self, pages: tuple[Page, Page], sides: Sides) -> Document:
         return Document(*(_text(pages[n], sides[n].sentences, self._languages[n]) for n in (0, 1)))
@@ -209,13 +205,13 @@ def _without(page: Page, texts: Container[str]) -> Page:
 
 def page_sentences(page: Page, language: Language, most: int = _CHARACTERS) -> list[Sentence]:
     """Those of its main text. What is far longer than `most` is split, if it has marks to split it at."""
-    found: list[Sentence] = []
+    split: list[Sentence] = []
     for number, paragraph in enumerate(page.paragraphs):
         if not paragraph.boilerplate:
             for sentence in placed(paragraph.text, paragraph=number, language=language):
                 far = is_long(sentence.text, _FAR * most)
-                found += _within(sentence, shortened(sentence.text, most)) if far else [sentence]
-    return found
+                split += _within(sentence, shortened(sentence.text, most)) if far else [sentence]
+    return split
 
 
 def placed(text: str, *, paragraph: int, language: Language) -> list[Sentence]:
@@ -225,23 +221,23 @@ def placed(text: str, *, paragraph: int, language: Language) -> list[Sentence]:
 
 def _within(sentence: Sentence, parts: Iterable[str]) -> list[Sentence]:
     """Its parts, which stand in it in this order, with the space between them."""
-    found: list[Sentence] = []
+    split: list[Sentence] = []
     end = 0
     for part in parts:
         begin = sentence.text.index(part, end)
-        space = sentence.text[end:begin] if found else sentence.space + sentence.text[:begin]
-        found.append(Sentence(part, sentence.paragraph, space))
+        space = sentence.text[end:begin] if split else sentence.space + sentence.text[:begin]
+        split.append(Sentence(part, sentence.paragraph, space))
         end = begin + len(part)
-    return found
+    return split
 
 
-def _text(page: Page, found: Sequence[Sentence], language: Language) -> Text:
-    paragraphs = list(dict.fromkeys(sentence.paragraph for sentence in found))
+def _text(page: Page, split: Sequence[Sentence], language: Language) -> Text:
+    paragraphs = list(dict.fromkeys(sentence.paragraph for sentence in split))
     block = {paragraph: number for number, paragraph in enumerate(paragraphs)}
     return Text.marked(
-        [sentence.line for sentence in found],
+        [sentence.line for sentence in split],
         language,
-        [block[sentence.paragraph] for sentence in found],
+        [block[sentence.paragraph] for sentence in split],
         [_markup(page, page.paragraphs[paragraph]) for paragraph in paragraphs],
     )
 
@@ -252,18 +248,18 @@ def _markup(page: Page, paragraph: Paragraph) -> list[str]:
     return [f"<{paragraph.kind}>", *(f"<{tag}>" for tag in tags)]
 
 
-def joined(found: Sequence[Sentence], language: Language) -> str:
+def joined(row: Sequence[Sentence], language: Language) -> str:
     """One text of sentences in a row: as it stands on the page, where all of it is in one paragraph."""
     between = "" if language.split("-")[0] in _UNSPACED else " "
-    text = found[0].text if found else ""
-    for before, sentence in pairwise(found):
+    text = row[0].text if row else ""
+    for before, sentence in pairwise(row):
         text += (sentence.space if sentence.paragraph == before.paragraph else between) + sentence.text
     return text.replace(LINE_END, " ")
 
 
 def _segment(side: PlacedSentences, numbers: Sequence[int], language: Language) -> Segment:
-    found = [side.sentences[n] for n in numbers]
-    return Segment(joined(found, language), found[0].paragraph, side.numbers[numbers[0]])
+    row = [side.sentences[n] for n in numbers]
+    return Segment(joined(row, language), row[0].paragraph, side.numbers[numbers[0]])
 
 
 class TextPair(NamedTuple):

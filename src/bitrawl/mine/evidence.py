@@ -99,7 +99,7 @@ class KnownPairs:
 class Detector(Protocol):
     """One method: from the pages of a site, and the pairs that are certain by now, to evidence."""
 
-    def propose(self, site: Site, known: KnownPairs) -> Evidence:
+    def propose(self, site: Site, known_pairs: KnownPairs) -> Evidence:
         """Pairs of pages in two languages, each with a number above 0; never all pairs of a site."""
         ...
 
@@ -107,15 +107,15 @@ class Detector(Protocol):
 def best_few(site: Site, evidence: Evidence, few: int) -> Evidence:
     """Without the pairs that are among the best few of neither of their pages in the other's language."""
     a, b = both_ends(evidence.keys_array)
-    kept = np.zeros(len(evidence), bool)
+    best = np.zeros(len(evidence), bool)
     for page, other in ((a, b), (b, a)):
         groups = page * len(site.languages) + site.spoken[other]
         order = np.lexsort((evidence.keys_array, -evidence.values_array, groups))
         ordered = groups[order]
         first = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(order) else np.zeros(0, bool)
         began = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
-        kept[order[np.arange(len(order)) - began < few]] = True
-    return Evidence(evidence.keys_array[kept], evidence.values_array[kept])
+        best[order[np.arange(len(order)) - began < few]] = True
+    return Evidence(evidence.keys_array[best], evidence.values_array[best])
 
 
 # Share of the running text that is the same on both. Chosen on the ten site packs (2026-11), none held out: 0.4

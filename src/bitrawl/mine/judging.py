@@ -113,7 +113,7 @@ class Judge:
         """The same pairs with their scores and flags, whatever they had before but for the aligner's own score."""
         model = self._model or segment_score()
         judged: list[SegmentPair] = []
-        for _, group in groupby(self.measured(pairs), key=lambda one: (one.pair.url_a, one.pair.url_b)):
+        for _, group in groupby(self.measured(pairs), key=lambda measured: (measured.pair.url_a, measured.pair.url_b)):
             page = list(group)
             judged += map(_judged, page, model.scores(page).tolist())
         return judged
@@ -129,8 +129,8 @@ class Judge:
     def _languages_of(self, texts: list[str], wanted: Language) -> list[float]:
         """How far each text is believed to be in the language that it should be in."""
         return [
-            _UNKNOWN if found == UNDETERMINED else sure if same_language(found, wanted) else 1.0 - sure
-            for found, sure in self._identifier.identify(texts, prior=wanted)
+            _UNKNOWN if language == UNDETERMINED else sure if same_language(language, wanted) else 1.0 - sure
+            for language, sure in self._identifier.identify(texts, prior=wanted)
         ]
 
     def _measured(self, pair: SegmentPair, scores: dict[str, float]) -> Measured:
@@ -152,14 +152,14 @@ class Judge:
         )
 
 
-def _judged(one: Measured, score: float) -> SegmentPair:
-    return msgspec.structs.replace(one.pair, score=round(score, 4), scores=one.scores, flags=_flags(one))
+def _judged(measured: Measured, score: float) -> SegmentPair:
+    return msgspec.structs.replace(measured.pair, score=round(score, 4), scores=measured.scores, flags=_flags(measured))
 
 
 def from_partial_pages(segments: Iterable[SegmentPair]) -> tuple[SegmentPair, ...]:
     """The same judged segments, with the flag by which they can be kept out of a corpus."""
     flag = str(Flag.PARTIAL)
-    return tuple(msgspec.structs.replace(one, flags=(*one.flags, flag)) for one in segments)
+    return tuple(msgspec.structs.replace(segment, flags=(*segment.flags, flag)) for segment in segments)
 
 
 def rejection(pair: SegmentPair, thresholds: Thresholds) -> Rejection | None:
@@ -242,19 +242,19 @@ def code_share(text: str) -> float:
     return code / weight("".join(text.split())) if code else 0.0
 
 
-def _flags(one: Measured) -> tuple[str, ...]:
-    a, b = one.pair.a.text, one.pair.b.text
-    found = {
+def _flags(measured: Measured) -> tuple[str, ...]:
+    a, b = measured.pair.a.text, measured.pair.b.text
+    flags = {
         Flag.NON_LETTERS: min(_letters(a), _letters(b)) < _LETTERS,
-        Flag.EQUAL: one.equal,
-        Flag.SHORT: min(map(len, one.words)) < SHORT,
-        Flag.LENGTH: one.scores["length_ratio"] < MIN_RATIO,
-        Flag.NUMBERS: one.numbers.different > 0,
+        Flag.EQUAL: measured.equal,
+        Flag.SHORT: min(map(len, measured.words)) < SHORT,
+        Flag.LENGTH: measured.scores["length_ratio"] < MIN_RATIO,
+        Flag.NUMBERS: measured.numbers.different > 0,
         Flag.MAIL: bool(_MAIL.search(a) or _MAIL.search(b)),
         Flag.ADDRESS: bool(_ADDRESS.search(a) or _ADDRESS.search(b)),
         Flag.CODE: max(code_share(a), code_share(b)) > _CODE,
     }
-    return tuple(str(flag) for flag, is_so in found.items() if is_so)
+    return tuple(str(flag) for flag, is_so in flags.items() if is_so)
 
 
 def _as_written(pair: SegmentPair) -> SegmentPair:

@@ -150,8 +150,8 @@ def extended(
 ) -> Translation:
     """With look-alikes among words that have no number in it yet; those that have one keep what they know."""
     size = len(unigrams[0])
-    kept = likeness > np.maximum(LEAST_LINK, LEAST_LIFT * unigrams[1][target])
-    source, target, likeness = source[kept], target[kept], likeness[kept]
+    strong = likeness > np.maximum(LEAST_LINK, LEAST_LIFT * unigrams[1][target])
+    source, target, likeness = source[strong], target[strong], likeness[strong]
     # A known word stands in many documents, and what one of them adds must not change it in the others.
     new = source >= len(translation.left)
     total = np.bincount(source[new], likeness[new], size)
@@ -185,8 +185,8 @@ def _translation(source: Ints, target: Ints, probability: Floats, unigrams: tupl
     order = np.lexsort((-probability, target, source))
     source, target, probability = source[order], target[order], probability[order]
     first = np.append(True, (np.diff(source) != 0) | (np.diff(target) != 0))[: len(source)]
-    kept = first & (probability > np.maximum(LEAST_LINK, LEAST_LIFT * unigrams[1][target]))
-    source, target, probability = source[kept], target[kept], probability[kept]
+    strong = first & (probability > np.maximum(LEAST_LINK, LEAST_LIFT * unigrams[1][target]))
+    source, target, probability = source[strong], target[strong], probability[strong]
     total = np.bincount(source, probability, size)
     probability = probability * ((1 - UNTRANSLATED) / np.maximum(total, 1.0))[source]
     left = 1.0 - np.bincount(source, probability, size).astype(np.float64)

@@ -4,12 +4,8 @@ Each round measures the candidates with what the pairs of the round before have 
 lexicon, the links of paired pages), scores them and matches them one to one. The pairs that are certain after it are
 what the next one learns from.
 
-One page has one translation in each language: the best pairs first, each page once for each two languages.
-
-The same text at several addresses: one of them is the original, and only that is paired.
-
-Sites put the untranslated page below the other language's folder, or serve a page with and without its language's
-mark. By content such copies are the same page, so no evidence but their addresses can tell which one is meant.
+Sites put the untranslated page below the other language's folder, or serve a page with and without its language's mark. By
+content such copies are the same page, so only their addresses can tell which one is the original, and only that is paired.
 """
 
 from collections import defaultdict
@@ -58,7 +54,7 @@ def match(
     a, b = both_ends(keys[order])
     count, spoken = len(site.languages), site.spoken
     ends = a * count + spoken[b], b * count + spoken[a]
-    taken = {int(one * count + spoken[other]) for pair in before for one, other in (pair, pair[::-1])}
+    taken = {int(page * count + spoken[other]) for pair in before for page, other in (pair, pair[::-1])}
     matched: dict[PageNumbers, float] = {}
     rows = zip(a.tolist(), b.tolist(), ends[0].tolist(), ends[1].tolist(), values[order].tolist(), strict=True)
     for first, second, end, other, score in rows:
@@ -85,8 +81,8 @@ def copies(site: Site) -> dict[int, int]:
     repeated: dict[int, int] = {}
     for summary in ranked:
         keys = list(_keys(site, summary, own))
-        known = (other for key in keys for other in originals.get(key, ()))
-        original = next((other for other in known if _repeats(site, summary.number, other, own)), None)
+        candidates = (other for key in keys for other in originals.get(key, ()))
+        original = next((other for other in candidates if _repeats(site, summary.number, other, own)), None)
         if original is not None:
             repeated[summary.number] = original
             continue
@@ -109,23 +105,17 @@ def _own_texts(site: Site) -> Rows:
     """The running text of each page without what more pages have than there could be copies: the menu of a section."""
     most = 4 + 2 * len(site.languages)
     spoken = site.spoken[site.prose.owners()]
-    kept = np.zeros(len(site.prose.flat), bool)
+    own = np.zeros(len(site.prose.flat), bool)
     for place in range(len(site.languages)):
         here = spoken == place
         _, text, counts = np.unique(site.prose.flat[here], return_inverse=True, return_counts=True)
-        kept[here] = counts[text] <= most
-    return site.prose.kept(kept)
+        own[here] = counts[text] <= most
+    return site.prose.kept(own)
 
 
 def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, int]:
     """The best claim to be the original first: an address in its own language, declared translations, many links."""
-    return (
-        _address(summary),
-        -summary.alternates,
-        -popularity,
-        len(summary.url),
-        summary.number,
-    )
+    return (_address(summary), -summary.alternates, -popularity, len(summary.url), summary.number)
 
 
 def _address(summary: PageSummary) -> int:
@@ -148,10 +138,10 @@ def _keys(site: Site, summary: PageSummary, own: Rows) -> Iterable[tuple[int, in
 
 def _repeats(site: Site, number: int, other: int, own: Rows) -> bool:
     a, b = own[number], own[other]
-    one, two = site.summaries[number], site.summaries[other]
+    summary, original = site.summaries[number], site.summaries[other]
     if not len(a) or not len(b):
-        return one.text == two.text
-    if min(one.weight, two.weight) < NEAR * max(one.weight, two.weight):
+        return summary.text == original.text
+    if min(summary.weight, original.weight) < NEAR * max(summary.weight, original.weight):
         return False
     mine, theirs = own.values_of(number), own.values_of(other)
     return bool(mine[np.isin(a, b)].sum() >= SAME * max(mine.sum(), theirs.sum()))
@@ -242,11 +232,7 @@ class Rounds:
     """The state between rounds, for one site."""
 
     def __init__(
-        self,
-        site: Site,
-        settings: PairingSettings,
-        lexicons: Lexicons | None = None,
-        encoder: Encoder | None = None,
+        self, site: Site, settings: PairingSettings, lexicons: Lexicons | None = None, encoder: Encoder | None = None
     ) -> None:
         self.site = site
         self._settings = settings
@@ -299,9 +285,9 @@ class Rounds:
         What these say is the score: the model has learned to refuse such pages. How much of their text is the same does
         not matter: it is not aligned, and what is translated of a page is good however little it is.
         """
-        said = np.maximum(self.candidates.column("declared"), self.candidates.column("url"))
-        some = (self.candidates.column("shared") > 0) & (said >= SAID)
-        return match(self.site, Evidence(self.candidates.keys[some], said[some]), SAID, before=matched)
+        stated = np.maximum(self.candidates.column("declared"), self.candidates.column("url"))
+        partial = (self.candidates.column("shared") > 0) & (stated >= SAID)
+        return match(self.site, Evidence(self.candidates.keys[partial], stated[partial]), SAID, before=matched)
 
     def _page_pairs(self, matched: Mapping[PageNumbers, float], order: Mapping[Language, int]) -> list[PagePair]:
         keys = np.fromiter(map(pair_key, matched), np.int64, len(matched))
@@ -362,8 +348,8 @@ def by_itself(methods: frozenset[Method]) -> Scorer:
     names = [name for name, asking in METHODS_OF.items() if not methods.isdisjoint(asking)]
 
     def score(candidates: Candidates) -> Floats:
-        said = np.array([candidates.column(name) for name in names] or [np.zeros(len(candidates))])
-        result: Floats = np.clip(0.95 * said.max(axis=0) + 0.05 * said.mean(axis=0), 0, 1)
+        values = np.array([candidates.column(name) for name in names] or [np.zeros(len(candidates))])
+        result: Floats = np.clip(0.95 * values.max(axis=0) + 0.05 * values.mean(axis=0), 0, 1)
         return result
 
     return score
@@ -376,7 +362,7 @@ def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) ->
         return round(float(candidates.rows[row, COLUMN[name]]), 3)
 
     images, digits, structure = value("images"), value("digits"), value("structure")
-    said = {
+    values = {
         Method.DECLARED: value("declared"),
         Method.URL: value("url"),
         Method.IMAGES_AND_DIGITS: round((images + digits) / 2, 3) if min(images, digits) >= BOTH else 0.0,
@@ -387,9 +373,9 @@ def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) ->
         Method.MUTUAL: value("mutual"),
         Method.BRIDGE: value("bridge"),
     }
-    others = (method for method in Method if method not in said and "structure" not in method.measured)
-    said |= {method: value(method.measured[0]) for method in others}
+    others = (method for method in Method if method not in values and "structure" not in method.measured)
+    values |= {method: value(method.measured[0]) for method in others}
     letter = letter_of(structure)
     if letter is not None:
-        said[letter] = structure
-    return {str(method): number for method, number in said.items() if number > 0 and method in methods}
+        values[letter] = structure
+    return {str(method): number for method, number in values.items() if number > 0 and method in methods}

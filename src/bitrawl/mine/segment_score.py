@@ -1,6 +1,6 @@
-"""What the score of a segment pair is made from: what its two texts share, and how it stands among its neighbours.
+"""How probably a segment pair is a translation: boosted trees over what its two texts share, in two looks.
 
-How probably a segment pair is a translation: boosted trees over what was measured, in two looks.
+The second look also sees the scores that the first gave to the pairs beside it.
 """
 
 import re
@@ -89,11 +89,11 @@ class Measured(NamedTuple):
 
 def table(page: Sequence[Measured]) -> Floats32:
     """A row for each pair, a column for each of `DIRECTIONS`; all pairs are of one pair of pages, in order."""
-    rows = np.array([_alone(one) for one in page], np.float32).reshape(-1, _OWN)
+    rows = np.array([_alone(measured) for measured in page], np.float32).reshape(-1, _OWN)
     coverage = (rows[:, 1] + rows[:, 2]) / 2
     here = np.full(len(page), coverage.mean() if len(page) else 0.0, np.float32)
     own = np.column_stack([rows[:, :4], here, coverage - here, _length_errors(page), rows[:, 4:]])
-    return np.column_stack([own, _places([one.pair for one in page])]).astype(np.float32)
+    return np.column_stack([own, _places([measured.pair for measured in page])]).astype(np.float32)
 
 
 def neighbourhood(alone: Floats32) -> Floats32:
@@ -102,53 +102,53 @@ def neighbourhood(alone: Floats32) -> Floats32:
     padded = np.full(count + 2 * REACH, np.nan, np.float32)
     padded[REACH : REACH + count] = alone
     beside = np.stack([padded[REACH + step : REACH + step + count] for step in range(-REACH, REACH + 1) if step])
-    known = ~np.isnan(beside)
-    number = known.sum(axis=0)
-    near = np.where(known, beside, 0).sum(axis=0) / np.maximum(number, 1)
+    present = ~np.isnan(beside)
+    number = present.sum(axis=0)
+    near = np.where(present, beside, 0).sum(axis=0) / np.maximum(number, 1)
     next_to = beside[REACH - 1 : REACH + 1]
     nearest = np.where(np.isnan(next_to), 1.0, next_to).min(axis=0, initial=1.0)
     lonely = number == 0
-    nearest, near = (np.where(lonely, _NO_NEIGHBOUR, some) for some in (nearest, near))
+    nearest, near = (np.where(lonely, _NO_NEIGHBOUR, values) for values in (nearest, near))
     return np.column_stack([alone, nearest, near, number]).astype(np.float32)
 
 
-def _alone(one: Measured) -> list[float]:
-    a, b = one.pair.a.text, one.pair.b.text
-    covered = sorted(_coverage(one))
+def _alone(measured: Measured) -> list[float]:
+    a, b = measured.pair.a.text, measured.pair.b.text
+    covered = sorted(_coverage(measured))
     shared, different = _kept(a, b)
-    sizes = sorted(log1p(len(words)) for words in one.words)
-    sentences = [int(side) if side.isdecimal() else 1 for side in one.pair.type.partition(":")[::2]]
+    sizes = sorted(log1p(len(words)) for words in measured.words)
+    sentences = [int(side) if side.isdecimal() else 1 for side in measured.pair.type.partition(":")[::2]]
     return [
-        one.scores["alignment"],
+        measured.scores["alignment"],
         *covered,
-        float(round(log10(1 + one.links))),
-        one.scores["length_ratio"],
-        log1p(one.numbers.shared),
-        float(min(one.numbers.different, 4)),
+        float(round(log10(1 + measured.links))),
+        measured.scores["length_ratio"],
+        log1p(measured.numbers.shared),
+        float(min(measured.numbers.different, 4)),
         log1p(shared),
         log1p(different),
-        _look_alike(*one.words),
+        _look_alike(*measured.words),
         float(_ending(a) == _ending(b)),
         _marks_apart(a, b),
-        min(one.scores["language_a"], one.scores["language_b"]),
+        min(measured.scores["language_a"], measured.scores["language_b"]),
         *sizes,
-        float(one.equal),
+        float(measured.equal),
         float(min(sum(sentences), 10)),
         float(min(abs(sentences[0] - sentences[1]), 5)),
     ]
 
 
-def _coverage(one: Measured) -> tuple[float, float]:
+def _coverage(measured: Measured) -> tuple[float, float]:
     """By the lexicon; where there is none, by the words that are the same.
 
     The lexicon has learned from the pair itself: of a few words, what one sighting is worth does not count.
     """
-    if "coverage_a" in one.scores:
-        own = _ONE_SIGHTING if min(map(len, one.words)) <= _FEW_WORDS else 0.0
-        a, b = (max(0.0, one.scores[side] - own) / (1 - own) for side in ("coverage_a", "coverage_b"))
+    if "coverage_a" in measured.scores:
+        own = _ONE_SIGHTING if min(map(len, measured.words)) <= _FEW_WORDS else 0.0
+        a, b = (max(0.0, measured.scores[side] - own) / (1 - own) for side in ("coverage_a", "coverage_b"))
         return a, b
-    same = set(one.words[0]) & set(one.words[1])
-    covered = [sum(word in same for word in side) / max(1, len(side)) for side in one.words]
+    same = set(measured.words[0]) & set(measured.words[1])
+    covered = [sum(word in same for word in side) / max(1, len(side)) for side in measured.words]
     return covered[0], covered[1]
 
 
@@ -201,7 +201,7 @@ def _marks_apart(a: str, b: str) -> float:
 
 def _length_errors(page: Sequence[Measured]) -> Floats32:
     """Gale and Church's, with the ratio of the page itself, held to 1 where there is little of it."""
-    lengths = np.array([one.lengths for one in page], np.float64).reshape(-1, 2)
+    lengths = np.array([measured.lengths for measured in page], np.float64).reshape(-1, 2)
     total = lengths.sum(axis=0) + _PRIOR_LENGTH
     ratio = total[1] / total[0]
     error = (lengths[:, 1] - ratio * lengths[:, 0]) / np.sqrt(_SPREAD * (lengths.mean(axis=1) + 1))
@@ -254,8 +254,8 @@ class SegmentScore:
         return self.of_table(table(page)) if page else np.zeros(0, np.float32)
 
     def of_table(self, rows: Floats32) -> Floats32:
-        seen = np.column_stack([rows, neighbourhood(self.alone.probability(rows))])
-        return self.calibrated(self.in_place.probability(seen))
+        in_place = np.column_stack([rows, neighbourhood(self.alone.probability(rows))])
+        return self.calibrated(self.in_place.probability(in_place))
 
     def calibrated(self, raw: Floats32) -> Floats32:
         inner = np.clip(raw.astype(np.float64), _EDGE, 1 - _EDGE)

@@ -1,11 +1,8 @@
-"""The pages of one site as pairing sees them: summaries in arrays, and texts that are read again when they are needed.
+"""The pages of one site as pairing sees them: a summary and rows of numbers for each, without the template that recurs.
 
-A row of numbers for each page of a site, all rows in one array: a list of small ones would cost ten times as much.
-
-From the pages of a site to what pairing keeps of them: condensed, numbered, without the template that recurs on them.
-
-A summary of a page is some kilobytes, whatever its length: texts and names are hashed, and stand in arrays. The pages
-themselves are read twice, one at a time; what needs a text again reads it again.
+A page takes some kilobytes, whatever its length: texts and names are hashed, and the numbers of all pages stand in one
+array of each kind, since a list of small arrays would cost ten times as much. The pages themselves are read twice, one at a
+time; what needs a text again reads it again.
 """
 
 import math
@@ -249,15 +246,15 @@ def _has_signs(token: str) -> bool:
 
 def own_paragraphs(page: Page, template: Template) -> list[Paragraph]:
     """Its paragraphs without the template, as far as they are looked at."""
-    found: list[Paragraph] = []
+    paragraphs: list[Paragraph] = []
     room = MAX_TEXT
     for paragraph in page.paragraphs:
         if room <= 0:
             break
         if paragraph not in template:
-            found.append(paragraph)
+            paragraphs.append(paragraph)
             room -= len(paragraph.text)
-    return found
+    return paragraphs
 
 
 def texts_of(paragraphs: Sequence[Paragraph]) -> list[str]:
@@ -348,11 +345,11 @@ def language_of(page: Page, languages: Sequence[Language]) -> Language:
     What its text was identified as, unless the page claims another (by its markup or its address) and enough of its
     text is in that: a page of reference with more code than words, a title page with an English licence.
     """
-    found = _asked(page.language, languages)
+    identified = _asked(page.language, languages)
     claims = [claimed_language(page.metadata.html_lang), *named_languages(page.url)]
     claimed = {_asked(claim, languages) for claim in claims} - {UNDETERMINED}
-    if not claimed or found in claimed:
-        return found
+    if not claimed or identified in claimed:
+        return identified
     whole: Counter[Language] = Counter()
     content: Counter[Language] = Counter()
     for paragraph in page.paragraphs:
@@ -361,8 +358,8 @@ def language_of(page: Page, languages: Sequence[Language]) -> Language:
         if not paragraph.boilerplate:
             content[language] += size
     best = max(claimed, key=lambda language: (whole[language], language))
-    enough = content[best] >= CLAIMED_CONTENT * content.total() if content.total() else found == UNDETERMINED
-    return best if whole[best] and (enough or whole[best] >= CLAIMED_WHOLE * whole.total()) else found
+    enough = content[best] >= CLAIMED_CONTENT * content.total() if content.total() else identified == UNDETERMINED
+    return best if whole[best] and (enough or whole[best] >= CLAIMED_WHOLE * whole.total()) else identified
 
 
 def _asked(language: Language, languages: Sequence[Language]) -> Language:
@@ -451,9 +448,9 @@ class Condenser:
 
     def add_group(self, group: Sequence[Alternate]) -> None:
         """What a sitemap declares; many entries declare the same."""
-        pages, said = self._declared(group, -1)
+        pages, labels = self._declared(group, -1)
         if len(pages) > 1:
-            members = np.array(pages, np.int64), np.array(said, np.int64)
+            members = np.array(pages, np.int64), np.array(labels, np.int64)
             self._groups[members[0].tobytes() + members[1].tobytes()] = members
 
     def site(self, texts: PageTexts) -> Site:
@@ -463,10 +460,10 @@ class Condenser:
             if number not in self._summaries:
                 self._summaries[number] = self._summary(number, Page(url), "", [])
         summaries = [self._summaries.pop(number) for number in range(count)]
-        asked = dict.fromkeys(summary.language for summary in summaries)
-        places = {language: place for place, language in enumerate(sorted(asked))}
+        spoken_languages = dict.fromkeys(summary.language for summary in summaries)
+        places = {language: place for place, language in enumerate(sorted(spoken_languages))}
         spoken = np.array([places[summary.language] for summary in summaries], np.int64)
-        kept, terms = shared_terms(self._kept.rows(count), spoken)
+        term_rows, terms = shared_terms(self._kept.rows(count), spoken)
         written, vocabularies = numbered_words(self._words.rows(count), spoken, list(places))
         return Site(
             summaries=summaries,
@@ -477,7 +474,7 @@ class Condenser:
             prose=self._prose.rows(count),
             sentences=np.unique(np.array(self._sentences, np.uint64)),
             code=np.unique(np.array(self._code, np.uint64)),
-            kept=kept,
+            kept=term_rows,
             terms=terms,
             words=written,
             vocabularies=vocabularies,
@@ -521,10 +518,10 @@ class Condenser:
     def _write_text(self, number: int, page: Page, texts: Sequence[str]) -> None:
         whole = " ".join(texts)
         self._numerals.write(number, [int(run[:18]) & 0xFFFFFFFF for run in _NUMBER.findall(whole)[:MAX_NUMBERS]])
-        kept = Counter(_KEPT.findall(whole))
+        terms = Counter(_KEPT.findall(whole))
         site = page.url.site
-        kept.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
-        _write_counts(self._kept, number, kept)
+        terms.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
+        _write_counts(self._kept, number, terms)
         _write_counts(self._words, number, Counter(words(beginning(texts), self._languages[page.url])))
 
     def _write_links(self, number: int, page: Page) -> None:
@@ -537,7 +534,7 @@ class Condenser:
 
     def _declared(self, alternates: Iterable[Alternate], number: int) -> tuple[list[int], list[int]]:
         """The pages that are declared, without the page itself, and how."""
-        pages, said = [], []
+        pages, labels = [], []
         for alternate in alternates:
             target = self._by_url.get(alternate.url, -1)
             if target in (-1, number):
@@ -545,8 +542,8 @@ class Condenser:
             claim = self._claims.setdefault(claimed_language(alternate.language), len(self._claims))
             if claim < _MAX_CLAIMS:
                 pages.append(target)
-                said.append(claim << SOURCE_BITS | SOURCES.index(alternate.source))
-        return pages, said
+                labels.append(claim << SOURCE_BITS | SOURCES.index(alternate.source))
+        return pages, labels
 
 
 def _write_counts(writer: RowWriter, number: int, counts: Counter[str]) -> None:
@@ -556,16 +553,16 @@ def _write_counts(writer: RowWriter, number: int, counts: Counter[str]) -> None:
     writer.write(number, list(by_hash), list(by_hash.values()))
 
 
-def shared_terms(kept: Rows, spoken: Ints) -> tuple[Rows, NDArray[np.uint32]]:
+def shared_terms(rows: Rows, spoken: Ints) -> tuple[Rows, NDArray[np.uint32]]:
     """Only the terms that pages of two languages have, by their places among all of those."""
-    of_language = [_distinct(kept, np.flatnonzero(spoken == place)) for place in range(int(spoken.max(initial=-1)) + 1)]
+    of_language = [_distinct(rows, np.flatnonzero(spoken == place)) for place in range(int(spoken.max(initial=-1)) + 1)]
     terms, languages = np.unique(np.concatenate([np.zeros(0, np.uint32), *of_language]), return_counts=True)
     terms = terms[languages > 1]
-    mask = np.zeros(len(kept.flat), bool)
+    mask = np.zeros(len(rows.flat), bool)
     for start in range(0, len(mask), _BLOCK):
-        block = kept.flat[start : start + _BLOCK]
+        block = rows.flat[start : start + _BLOCK]
         mask[start : start + _BLOCK] = places_in(terms, block) >= 0
-    shared = kept.kept(mask)
+    shared = rows.kept(mask)
     _replace(shared.flat, terms)
     return shared, terms
 
@@ -577,25 +574,25 @@ def numbered_words(
     vocabularies = {}
     for place, language in enumerate(languages):
         pages = np.flatnonzero(spoken == place)
-        known = _distinct(written, pages)
-        holders = np.zeros(len(known), np.int64)
+        hashes = _distinct(written, pages)
+        holders = np.zeros(len(hashes), np.int64)
         for number in pages.tolist():
             row = written[number]
-            row[:] = np.searchsorted(known, row)
+            row[:] = np.searchsorted(hashes, row)
             holders[row] += 1
-        vocabularies[language] = SiteVocabulary(known, holders, len(pages))
+        vocabularies[language] = SiteVocabulary(hashes, holders, len(pages))
     return written, vocabularies
 
 
 def _distinct(rows: Rows, pages: Ints) -> NDArray[np.uint32]:
     """All that stands in the rows of those pages, once, ascending."""
-    some = np.zeros(len(rows), bool)
-    some[pages] = True
-    return cast("NDArray[np.uint32]", np.unique(rows.flat[np.repeat(some, rows.lengths())]))
+    wanted = np.zeros(len(rows), bool)
+    wanted[pages] = True
+    return cast("NDArray[np.uint32]", np.unique(rows.flat[np.repeat(wanted, rows.lengths())]))
 
 
-def _replace(flat: Numbers, known: Numbers) -> None:
+def _replace(flat: Numbers, ordered: Numbers) -> None:
     """Each by its place in the ascending array, which has all of them."""
     for start in range(0, len(flat), _BLOCK):
         block = flat[start : start + _BLOCK]
-        block[:] = np.searchsorted(known, block)
+        block[:] = np.searchsorted(ordered, block)

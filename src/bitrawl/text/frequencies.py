@@ -184,7 +184,7 @@ class Texts:
         text = unicodedata.normalize("NFKC", text)
         self._begins.append(len(self._numbers))
         self._append((BREAK, BREAK), 0)
-        known, end = self._known, 0
+        numbers_of, end = self._known, 0
         for begin, after in word_places(text):
             gap = self._gap(text[end:begin]) if end else 0
             if gap == BREAK:
@@ -193,11 +193,11 @@ class Texts:
             end = after
             if text[begin] >= "\u0e00" and is_unspaced(text[begin]):
                 for character in text[begin:after]:
-                    self._append(known.get(character) or self._learned(character), gap)
+                    self._append(numbers_of.get(character) or self._learned(character), gap)
                     gap = 0
             else:
                 word = text[begin:after]
-                self._append(known.get(word) or self._learned(word), gap)
+                self._append(numbers_of.get(word) or self._learned(word), gap)
 
     @property
     def stems(self) -> list[str]:
@@ -233,9 +233,9 @@ class Texts:
 
     def _learned(self, word: str) -> tuple[int, int]:
         stem = word if is_unspaced(word[0]) else " ".join(stems_of(self.language)[word.casefold()])
-        self._known[word] = known = self._stems.setdefault(stem, len(self._stems)), len(self._forms)
+        self._known[word] = numbers = self._stems.setdefault(stem, len(self._stems)), len(self._forms)
         self._forms.append(word)
-        return known
+        return numbers
 
     def _gap(self, between: str) -> int:
         """The number of what joins two words, or `BREAK`."""
@@ -277,14 +277,14 @@ class Phrases:
         places = np.flatnonzero(enough[first] & enough[second])
         keys = first[places].astype(np.int64) * len(self) + second[places]
         different, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        kept = counts >= MIN_PHRASE_COUNT
-        begin, end = different[kept] // len(self), different[kept] % len(self)
+        frequent = counts >= MIN_PHRASE_COUNT
+        begin, end = different[frequent] // len(self), different[frequent] % len(self)
         numbers = np.full(len(different), BREAK, np.int32)
-        numbers[kept] = np.arange(len(self), len(self) + len(begin))
+        numbers[frequent] = np.arange(len(self), len(self) + len(begin))
         here = np.full(len(shorter), BREAK, np.int32)
         here[places] = numbers[which]
         self.at.append(here)
-        self.count = np.append(self.count, counts[kept])
+        self.count = np.append(self.count, counts[frequent])
         self.begin, self.end = np.append(self.begin, begin), np.append(self.end, end)
         self.length = np.append(self.length, np.full(len(begin), len(self.at)))
         self.is_run = np.append(self.is_run, self.is_run[begin] & self.is_run[end])
@@ -485,8 +485,7 @@ class Keyness:
     def stop_words(self) -> Bools:
         """Whether each word says so little that no term begins or ends with it."""
         short = np.array([len(stem) < 2 or stem[0].isdecimal() for stem in self.phrases.stems], np.bool_)
-        stop: Bools = ~self.phrases.unspaced & (short | (self.word_rates >= STOP_RATE))
-        return stop
+        return ~self.phrases.unspaced & (short | (self.word_rates >= STOP_RATE))
 
     @cached_property
     def units(self) -> Bools:
@@ -524,8 +523,8 @@ def _guessed_rates(phrases: Phrases) -> Floats:
         pieces = np.arange(len(words_at)) // _PIECE
     if not len(pieces):
         return rates
-    seen = np.unique(pieces * kinds + numbers[words_at]) % kinds
-    spread = np.bincount(seen, minlength=kinds) / (pieces[-1] + 1)
+    kinds_seen = np.unique(pieces * kinds + numbers[words_at]) % kinds
+    spread = np.bincount(kinds_seen, minlength=kinds) / (pieces[-1] + 1)
     neighbours = _neighbours(numbers, kinds)
     count = phrases.count[:kinds]
     various = (neighbours >= 2 * _NEW_NEIGHBOURS * count) & (spread >= _WIDE) & (count >= MIN_COUNT)

@@ -228,8 +228,8 @@ def _model(a: WordBags, b: WordBags, weights: Floats, sizes: tuple[int, int], ro
         if number == 1:
             cells = cells.where(share > UNLIKELY)
     forward, backward = _probabilities(links, np.maximum(counts - DISCOUNT, 0.0), counts, sizes)
-    kept = np.maximum(forward, backward) >= LEAST
-    return Links(links[0][kept], links[1][kept], forward[kept], backward[kept])
+    strong = np.maximum(forward, backward) >= LEAST
+    return Links(links[0][strong], links[1][strong], forward[strong], backward[strong])
 
 
 class _Cells(NamedTuple):
@@ -249,8 +249,8 @@ class _Cells(NamedTuple):
         column = np.arange(len(row), dtype=np.int32) - np.repeat(began.astype(np.int32), of_row)
         return cls(row, column, np.repeat(weights, n * m), row)
 
-    def where(self, kept: Bools) -> "_Cells":
-        return _Cells._make(column[kept] for column in self)
+    def where(self, which: Bools) -> "_Cells":
+        return _Cells._make(column[which] for column in self)
 
 
 def _linked(keys: Ints, cells: _Cells) -> tuple[Ints, _Cells]:

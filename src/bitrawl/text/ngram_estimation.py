@@ -1,4 +1,7 @@
-"""Modified Kneser–Ney with interpolation (Chen and Goodman 1998), estimated as KenLM's lmplz does (Heafield 2013)."""
+"""Learns a model of n-grams: modified Kneser–Ney with interpolation (Chen and Goodman 1998), as KenLM's lmplz does it.
+
+Heafield 2013 describes how lmplz goes through the sorted n-grams of all lengths.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -101,8 +104,8 @@ def _interpolated(level: _Adjusted, histories: Ints, shorter: Floats) -> tuple[F
     total = np.bincount(histories, weights=level.counts, minlength=size)
     taken = np.bincount(histories, weights=discounts, minlength=size)
     weights = np.divide(taken, total, out=np.ones(size), where=total > 0)
-    kept = (level.counts - discounts) / np.maximum(total[histories], 1)
-    return kept + weights[histories] * shorter[level.suffixes], weights
+    discounted = (level.counts - discounts) / np.maximum(total[histories], 1)
+    return discounted + weights[histories] * shorter[level.suffixes], weights
 
 
 def _discounts(counts: Ints) -> Floats:
@@ -111,9 +114,9 @@ def _discounts(counts: Ints) -> Floats:
     if not n[1:4].all():
         return _FALLBACK
     times = np.arange(1, 4)
-    found: Floats = times - (times + 1) * n[1] / (n[1] + 2 * n[2]) * n[2:] / n[1:4]
+    estimated: Floats = times - (times + 1) * n[1] / (n[1] + 2 * n[2]) * n[2:] / n[1:4]
     # lmplz accepts a discount of 0, which leaves nothing for words that were not seen.
-    return np.concatenate([[0.0], found]) if ((found > _LEAST) & (found <= times)).all() else _FALLBACK
+    return np.concatenate([[0.0], estimated]) if ((estimated > _LEAST) & (estimated <= times)).all() else _FALLBACK
 
 
 def _logarithms(probabilities: Floats) -> Floats32:

@@ -1,14 +1,8 @@
 """A back-off model of word n-grams, and the probability of whole batches of words under it.
 
-The sequences of words that a model of n-grams learns from and judges: sentences without numbers and punctuation.
-
-The lines of a text file with their numbers, whether it is gzipped or not. Faults name the file and the line.
-
-Counts n-grams in bounded memory: blocks of word numbers are sorted, and sorted blocks are merged.
-
-At any moment there are one block of text and the distinct n-grams so far, never one object per n-gram or per word.
-
-ARPA files: the text format in which SRILM, KenLM and others exchange back-off models; gzipped or not.
+`sequences` cuts a text into what a model learns from and judges. `count` counts n-grams in bounded memory: at any moment
+there are one block of text and the distinct n-grams so far, sorted. `read_arpa` and `write_arpa` exchange models with
+SRILM, KenLM and others.
 """
 
 import gzip
@@ -86,28 +80,28 @@ class NgramModel:
 
     def perplexity(self, sequences: Iterable[Sequence[str]]) -> float:
         """2 to the cross entropy (Remus, section 3.2), over words and ends of sequences. Infinite without any word."""
-        found = self.log10(sequences)
-        return float(10 ** -found.mean()) if len(found) else float("inf")
+        logs = self.log10(sequences)
+        return float(10 ** -logs.mean()) if len(logs) else float("inf")
 
     def _log10(self, words: Ints) -> Floats:
-        found: Floats = self.levels[0].log10[words].astype(np.float64)
+        logs: Floats = self.levels[0].log10[words].astype(np.float64)
         length = np.ones(len(words), dtype=np.int8)  # of the longest n-gram of the model that ends here
         backoffs = [self.levels[0].backoff[words]]
         ends, nodes = np.arange(len(words)), words
         for order, level in enumerate(self.levels[1:], 2):
             inside = words[ends - (order - 2)] != START_ID
             ends, nodes = ends[inside], nodes[inside]
-            at, known = search(level, nodes, words[ends - (order - 1)])
-            ends, nodes = ends[known], at[known]
-            found[ends] = level.log10[nodes]
+            at, exists = search(level, nodes, words[ends - (order - 1)])
+            ends, nodes = ends[exists], at[exists]
+            logs[ends] = level.log10[nodes]
             length[ends] = order
             backoff = np.zeros(len(words), dtype=np.float32)
             backoff[ends] = level.backoff[nodes]
             backoffs.append(backoff)
         for order, backoff in enumerate(backoffs[:-1], 1):
-            found[1:] += np.where(length[1:] <= order, backoff[:-1], 0)
-        asked: Floats = found[words != START_ID]
-        return asked
+            logs[1:] += np.where(length[1:] <= order, backoff[:-1], 0)
+        of_words: Floats = logs[words != START_ID]
+        return of_words
 
 
 def search(level: Level, suffixes: Ints, first: Ints) -> tuple[Ints, Bools]:
@@ -126,8 +120,8 @@ _END = re.compile(r"[.!?\u0589\u061f\u06d4\u0964\u0965\u104b\u1362\u17d4\u2026]+
 
 def sequences(text: str) -> list[list[str]]:
     """Of five words and more. Ints32 are casefolded; in scripts without spaces, pairs of characters."""
-    found = map(plain_words, _END.split(text))
-    return [words for words in found if len(words) >= SHORTEST]
+    parts = map(plain_words, _END.split(text))
+    return [words for words in parts if len(words) >= SHORTEST]
 
 
 _GZIP = b"\x1f\x8b"
@@ -313,15 +307,15 @@ def _sections(path: Path, words: dict[str, int]) -> Iterator[_Section]:
 
 
 def _size(path: Path, line: int, text: str, order: int) -> int:
-    found = _SIZE.fullmatch(text)
-    if not found or int(found[1]) != order:
+    match = _SIZE.fullmatch(text)
+    if not match or int(match[1]) != order:
         raise fault(path, line, f"expected `ngram {order}=COUNT`, found {text[:60]!r}")
-    return int(found[2])
+    return int(match[2])
 
 
 def _opened(path: Path, line: int, text: str, sizes: list[int], order: int) -> _Section:
-    found = _SECTION.fullmatch(text)
-    if not found or int(found[1]) != order or order > len(sizes):
+    match = _SECTION.fullmatch(text)
+    if not match or int(match[1]) != order or order > len(sizes):
         raise fault(path, line, f"expected \\{order}-grams: of {len(sizes)} lengths, found {text[:60]!r}")
     return _Section(order, line, sizes[order - 1], array("i"), array("d"), array("d"), array("q"))
 
@@ -403,8 +397,8 @@ def _levels(tables: list[_ArpaTable]) -> list[Level]:
         logs = table.logs.copy()
         added = np.isnan(logs)
         if added.any():
-            histories, known = _nodes(levels, table.grams[1:, added])
-            logs[added] = levels[-1].log10[suffixes[added]] + np.where(known, levels[-1].backoff[histories], 0)
+            histories, exists = _nodes(levels, table.grams[1:, added])
+            logs[added] = levels[-1].log10[suffixes[added]] + np.where(exists, levels[-1].backoff[histories], 0)
         keys = (suffixes << WORD_BITS) | table.grams[order - 1]
         levels.append(Level(keys, logs.astype(np.float32), table.backoffs.astype(np.float32)))
     return levels
@@ -412,8 +406,8 @@ def _levels(tables: list[_ArpaTable]) -> list[Level]:
 
 def _nodes(levels: list[Level], grams: Ints32) -> tuple[Ints, Bools]:
     """Where n-grams of the highest of these levels are, and which of them exist."""
-    nodes, known = np.zeros(grams.shape[1], dtype=np.int64), np.ones(grams.shape[1], dtype=np.bool_)
+    nodes, exist = np.zeros(grams.shape[1], dtype=np.int64), np.ones(grams.shape[1], dtype=np.bool_)
     for level, words in zip(levels, grams, strict=True):
-        nodes, found = search(level, nodes, words.astype(np.int64))
-        known &= found
-    return nodes, known
+        nodes, exists = search(level, nodes, words.astype(np.int64))
+        exist &= exists
+    return nodes, exist

@@ -84,14 +84,14 @@ class TemplateCounter:
     def _count(self) -> None:
         """Put the new texts to the counted ones; while these are too many, forget those seen most seldom."""
         for language, texts in self._new.items():
-            known = self._counted.get(language, (np.zeros(0, np.uint64), np.zeros(0, np.uint32)))
-            self._counted[language] = _added(*known, np.array(texts, np.uint64), self._floor)
+            counted = self._counted.get(language, (np.zeros(0, np.uint64), np.zeros(0, np.uint32)))
+            self._counted[language] = _added(*counted, np.array(texts, np.uint64), self._floor)
         self._new.clear()
         while sum(len(keys) for keys, _ in self._counted.values()) > self._max_counted:
             self._floor += 1
             for language, (keys, counts) in self._counted.items():
-                kept = counts > self._floor
-                self._counted[language] = keys[kept], counts[kept]
+                frequent = counts > self._floor
+                self._counted[language] = keys[frequent], counts[frequent]
 
 
 class _SectionCounter:
@@ -141,8 +141,8 @@ class _SectionCounter:
         self._texts, self._of, self._counts = texts[first], of[first], counts
         while len(self._texts) > self._batch:
             self._floor += 1
-            kept = self._counts > self._floor
-            self._texts, self._of, self._counts = self._texts[kept], self._of[kept], self._counts[kept]
+            frequent = self._counts > self._floor
+            self._texts, self._of, self._counts = self._texts[frequent], self._of[frequent], self._counts[frequent]
 
 
 class Template(msgspec.Struct, frozen=True):
@@ -192,11 +192,11 @@ def _added(keys: _Keys, counts: _Counts, texts: _Keys, floor: int) -> tuple[_Key
     """The counted texts with the new ones, each as often as it stands there; an unknown one begins at the floor."""
     new, more = np.unique(texts, return_counts=True)
     places = np.searchsorted(keys, new)
-    known = np.zeros(len(new), bool)
+    is_counted = np.zeros(len(new), bool)
     inside = places < len(keys)
-    known[inside] = keys[places[inside]] == new[inside]
-    counts[places[known]] += more[known].astype(np.uint32)
-    unknown = ~known
+    is_counted[inside] = keys[places[inside]] == new[inside]
+    counts[places[is_counted]] += more[is_counted].astype(np.uint32)
+    unknown = ~is_counted
     merged = np.insert(keys, places[unknown], new[unknown])
     return merged, np.insert(counts, places[unknown], (more[unknown] + floor).astype(np.uint32))
 

@@ -1,15 +1,4 @@
-"""The words of a text, for any script, in a form that can be compared.
-
-The length of a text, in units that carry about the same meaning in any script.
-
-A text as a search compares it: without case, accents, vowel points and invisible characters.
-
-Texts without what their copies may differ in: case, punctuation and spaces.
-
-The characters that a corpus may contain: only those that every format supports.
-
-So a text is the same in all formats.
-"""
+"""The words of a text, for any script, in a form that can be compared; its weight; and its forms for searches and files."""
 
 import re
 import unicodedata
@@ -74,7 +63,7 @@ def written_words(text: str) -> list[str]:
 
 def word_places(text: str) -> list[tuple[int, int]]:
     """Where each written word begins and ends, in a text that is in NFKC and in its own case."""
-    return [found.span() for found in (_pattern() if is_elaborate(text) else _PLAIN).finditer(text)]
+    return [match.span() for match in (_pattern() if is_elaborate(text) else _PLAIN).finditer(text)]
 
 
 def is_elaborate(text: str) -> bool:
@@ -124,8 +113,7 @@ def plain_words(text: str) -> list[str]:
     """As `words`, but not stemmed, and without numbers."""
     text = unicodedata.normalize("NFKC", text).casefold()
     if not _OTHER.search(text):
-        found: list[str] = _LETTERS.findall(text)
-        return found
+        return _LETTERS.findall(text)
     tokens: list[str] = []
     for token in _plain_pattern().findall(text):
         first = token[0]
@@ -282,10 +270,10 @@ def bare_texts(texts: Sequence[str]) -> list[str]:
     ends = np.cumsum([len(text) for text in folded])
     codes = np.frombuffer(bytearray("".join(folded).encode("utf-32-le", "surrogatepass")), dtype="<u4")
     kinds = _kinds_of(codes)
-    kept = kinds != _DROPPED
-    _keep_one_space_between_figures(codes, kinds, kept, ends)
-    rest = codes[kept].tobytes().decode("utf-32-le", "surrogatepass")
-    before = np.concatenate(([0], np.cumsum(kept)))  # how much is kept before each character
+    stays = kinds != _DROPPED
+    _keep_one_space_between_figures(codes, kinds, stays, ends)
+    rest = codes[stays].tobytes().decode("utf-32-le", "surrogatepass")
+    before = np.concatenate(([0], np.cumsum(stays)))  # how much is kept before each character
     places = [0, *before[ends].tolist()]
     return [rest[start:end] or text for text, (start, end) in zip(texts, pairwise(places), strict=True)]
 
@@ -306,19 +294,19 @@ def _kind(code: int) -> int:
 
 
 def _keep_one_space_between_figures(
-    codes: NDArray[np.uint32], kinds: NDArray[np.uint8], kept: Bools, ends: NDArray[np.int_]
+    codes: NDArray[np.uint32], kinds: NDArray[np.uint8], stays: Bools, ends: NDArray[np.int_]
 ) -> None:
     """Between two digits of the same text that had something dropped between them; `codes` and `kept` change."""
     digits = np.flatnonzero(kinds == _DIGIT)
     left, right = digits[:-1], digits[1:]
     apart = np.flatnonzero(right > left + 1)
     left, right = left[apart], right[apart]
-    keeping = np.concatenate(([0], np.cumsum(kept)))
+    keeping = np.concatenate(([0], np.cumsum(stays)))
     only_dropped = keeping[right] == keeping[left + 1]
     same_text = np.searchsorted(ends, left, side="right") == np.searchsorted(ends, right, side="right")
     places = left[only_dropped & same_text] + 1
     codes[places] = _SPACE
-    kept[places] = True
+    stays[places] = True
 
 
 # Control characters, and what Python's splitlines and others treat as the end of a line: each segment is one line.

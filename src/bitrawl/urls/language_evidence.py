@@ -236,7 +236,7 @@ class UrlReader:
 
     def _words(self, texts: Sequence[str]) -> bytes:
         """Leaves out tokens with digits inside, and words that the web uses in any language."""
-        kept = []
+        words = []
         for text in texts:
             if not text.islower():
                 text = _CAMEL.sub(" ", text)  # noqa: PLW2901
@@ -247,8 +247,8 @@ class UrlReader:
                     and word not in self._stopped
                     and not _DIGIT.search(word)
                 ):
-                    kept.append(word)
-        return f" {' '.join(kept)} ".encode().replace(b"\xef\xbf\xbd", b"") if kept else b""
+                    words.append(word)
+        return f" {' '.join(words)} ".encode().replace(b"\xef\xbf\xbd", b"") if words else b""
 
 
 def _readable(label: str) -> str:

@@ -3,9 +3,8 @@
 Each kind of evidence has one weight, which all languages share. So codes, names, countries' domains and words also
 count for languages without training URLs. docs/decisions/url-language.md has the reasons and the figures.
 
-The rule baseline for the language of a URL's page: a part of the URL that is a language code.
-
-García-Romero et al. 2024, section 2.1, after El-Kishky et al. 2020 and Baykan et al. 2013.
+`RuleUrlLanguageModel` is the baseline: a part of the URL that is a language code (García-Romero et al. 2024, section 2.1,
+after El-Kishky et al. 2020 and Baykan et al. 2013).
 """
 
 from collections.abc import Sequence
@@ -90,11 +89,11 @@ class UrlNgrams(NamedTuple):
     def score(self, texts: Sequence[bytes]) -> Floats32:
         """For each text, the sum of the weights by language and, in the last column, the number of known n-grams."""
         data = np.frombuffer(b"\0" + b"\0".join(texts) + b"\0", np.uint8)
-        found = self._find(data)
-        places = np.flatnonzero(found >= 0)
+        ngrams = self._find(data)
+        places = np.flatnonzero(ngrams >= 0)
         ends = np.flatnonzero(data == 0)
         bounds = np.searchsorted(places, ends).tolist()
-        rows = found[places]
+        rows = ngrams[places]
         scores = np.zeros((len(texts), self.weights.shape[1] + 1), np.float32)
         for number, (begin, end) in enumerate(pairwise(bounds)):
             if end > begin:
@@ -109,11 +108,11 @@ class UrlNgrams(NamedTuple):
         rows = np.searchsorted(self.keys, keys)
         np.minimum(rows, len(self.keys) - 1, out=rows)
         hits = self.keys.take(rows) == keys
-        found = np.full(len(data), -1, np.int64)
+        ngrams = np.full(len(data), -1, np.int64)
         for row, hit in zip(rows, hits, strict=True):
-            np.copyto(found, row, where=hit)
-        found[data == 0] = -1
-        return found
+            np.copyto(ngrams, row, where=hit)
+        ngrams[data == 0] = -1
+        return ngrams
 
 
 class UrlLanguageData(NamedTuple):
@@ -218,14 +217,14 @@ class LinearUrlLanguageModel:
         read = [self._reader.pieces(url) for url in urls]
         logits = self._hosts.rows([host for host, _ in read])
         scores = self._path_scores([pieces for _, pieces in read])
-        known = scores[:, -1:]
-        root, mean = 1 / np.sqrt(known + 1), 1 / (known + DAMPING)
+        count = scores[:, -1:]
+        root, mean = 1 / np.sqrt(count + 1), 1 / (count + DAMPING)
         scores = scores[:, :-1]
         logits[:, :-1] += scores * (weights[Dense.PATH_ROOT] * root + weights[Dense.PATH_MEAN] * mean)
         english = scores[:, self._english, None]
         logits[:, self._english] += weights[Dense.PATH_ENGLISH] * (english * root)[:, 0]
         logits[:, :-1] += np.maximum(scores - english, 0) * (weights[Dense.PATH_OVER] * root)
-        logits[:, -1] += weights[Dense.UNKNOWN_PATH] * np.log1p(known[:, 0])
+        logits[:, -1] += weights[Dense.UNKNOWN_PATH] * np.log1p(count[:, 0])
         self._add_marks(logits, [pieces for _, pieces in read])
         return logits
 
@@ -233,11 +232,11 @@ class LinearUrlLanguageModel:
         """The sum of n-gram weights by language and, in the last column, the number of n-grams."""
         words = [[piece.words for piece in pieces if piece.words] for pieces in paths]
         scores = np.zeros((len(paths), len(self.languages)), np.float32)
-        some = [number for number, texts in enumerate(words) if texts]
-        if some:
-            starts = [0, *accumulate(len(words[number]) for number in some)][:-1]
+        worded = [number for number, texts in enumerate(words) if texts]
+        if worded:
+            starts = [0, *accumulate(len(words[number]) for number in worded)][:-1]
             rows = self._words.rows([text for texts in words for text in texts])
-            scores[some] = np.add.reduceat(rows, starts, axis=0)
+            scores[worded] = np.add.reduceat(rows, starts, axis=0)
         return scores
 
     def _add_marks(self, logits: Floats32, paths: Sequence[Sequence[PartEvidence]]) -> None:
@@ -266,8 +265,7 @@ def poverty(wealth: Floats32) -> Floats32:
     0 for kinds of marks that may be there by chance.
     """
     meant = np.array([UrlPlace(kind // len(Form)) in MEANT for kind in range(KINDS)])
-    table: Floats32 = np.outer(meant, wealth.max() - wealth).astype(np.float32)
-    return table
+    return np.outer(meant, wealth.max() - wealth).astype(np.float32)
 
 
 def host_evidence(data: UrlLanguageData, reader: UrlReader, hosts: Sequence[str]) -> Floats32:
@@ -275,16 +273,16 @@ def host_evidence(data: UrlLanguageData, reader: UrlReader, hosts: Sequence[str]
     evidence = np.zeros((len(Dense), len(hosts), len(data.languages) + 1), np.float32)
     english = data.languages.index(ENGLISH)
     scores = data.ngrams.score([reader.host(host).words for host in hosts])
-    known, scores = scores[:, -1:], scores[:, :-1]
+    count, scores = scores[:, -1:], scores[:, :-1]
     evidence[Dense.PRIOR, :, :-1] = data.prior
     evidence[Dense.WEALTH, :, :-1] = data.wealth
     evidence[Dense.ENGLISH, :, english] = 1
-    evidence[Dense.HOST_ROOT, :, :-1] = scores / np.sqrt(known + 1)
-    evidence[Dense.HOST_MEAN, :, :-1] = scores / (known + DAMPING)
+    evidence[Dense.HOST_ROOT, :, :-1] = scores / np.sqrt(count + 1)
+    evidence[Dense.HOST_MEAN, :, :-1] = scores / (count + DAMPING)
     evidence[Dense.HOST_ENGLISH, :, english] = evidence[Dense.HOST_ROOT, :, english]
-    evidence[Dense.HOST_OVER, :, :-1] = np.maximum(scores - scores[:, english, None], 0) / np.sqrt(known + 1)
+    evidence[Dense.HOST_OVER, :, :-1] = np.maximum(scores - scores[:, english, None], 0) / np.sqrt(count + 1)
     evidence[Dense.UNKNOWN, :, -1] = 1
-    evidence[Dense.UNKNOWN_HOST, :, -1] = np.log1p(known[:, 0])
+    evidence[Dense.UNKNOWN_HOST, :, -1] = np.log1p(count[:, 0])
     for number, host in enumerate(hosts):
         label, country = reader.domain(host)
         evidence[Dense.UNKNOWN_ADDRESS, number, -1] = is_address(host)
@@ -314,7 +312,9 @@ class RuleUrlLanguageModel:
         rows = np.zeros((len(urls), len(self.languages)), np.float32)
         for row, url in enumerate(urls):
             named = language_by_rules(url)
-            rows[row, next((n for n, one in enumerate(self.languages) if same_language(named, one)), -1)] = 1.0
+            rows[row, next((n for n, language in enumerate(self.languages) if same_language(named, language)), -1)] = (
+                1.0
+            )
         return rows
 
 

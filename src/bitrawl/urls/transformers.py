@@ -1,16 +1,8 @@
-"""Transformers that classify URLs, loaded by name or path: what the language models and the pair models share.
+"""Transformers that classify URLs, loaded by name or path: the language of a page, and whether two pages are translations.
 
 García-Romero et al. 2024, sections 2 and 3. They need the extra `neural`. The paper's own models are
 Transducens/xlm-roberta-base-url2lang and Transducens/xlm-roberta-base-parallel-urls-classifier on Hugging Face.
 `training/url_transformers.py` trains similar ones.
-
-A transformer that predicts the language of a URL's page (García-Romero et al. 2024, section 2).
-
-It needs the extra `neural`.
-
-A transformer that predicts whether two URLs are translations (García-Romero et al. 2024, section 3).
-
-It needs the extra `neural`.
 """
 
 import re
@@ -112,8 +104,8 @@ class Classifier:
 
         width = max(map(len, tokens))
         padding = self.tokenizer.pad_token_id or 0
-        ids = torch.tensor([[*some, *[padding] * (width - len(some))] for some in tokens], device=self._device)
-        mask = torch.tensor([[1] * len(some) + [0] * (width - len(some)) for some in tokens], device=self._device)
+        ids = torch.tensor([[*text, *[padding] * (width - len(text))] for text in tokens], device=self._device)
+        mask = torch.tensor([[1] * len(text) + [0] * (width - len(text)) for text in tokens], device=self._device)
         return self.model(input_ids=ids, attention_mask=mask).logits
 
     def tokens(self, texts: Sequence[Texts]) -> list[list[int]]:
@@ -121,10 +113,10 @@ class Classifier:
         if not texts:
             return []
         separator = self.tokenizer.sep_token or " "
-        found: list[list[int]] = self.tokenizer([separator.join(some) for some in texts])["input_ids"]
+        encoded: list[list[int]] = self.tokenizer([separator.join(text) for text in texts])["input_ids"]
         return [
-            tokens if len(tokens) <= self._longest else self._shortened(some)
-            for some, tokens in zip(texts, found, strict=True)
+            tokens if len(tokens) <= self._longest else self._shortened(text)
+            for text, tokens in zip(texts, encoded, strict=True)
         ]
 
     def _shortened(self, texts: Texts) -> list[int]:
@@ -166,15 +158,15 @@ class TransformerUrlLanguageModel:
 
     def __init__(self, classifier: Classifier, *, room: int = REMEMBERED) -> None:
         self._classifier = classifier
-        found = [label_language(label) for label in classifier.labels]
-        known = [language for language in dict.fromkeys(found) if language != UNDETERMINED]
-        if not known:
+        of_label = [label_language(label) for label in classifier.labels]
+        languages = [language for language in dict.fromkeys(of_label) if language != UNDETERMINED]
+        if not languages:
             raise ConfigError(
                 f"{classifier.name} is not a language model: its labels are {', '.join(classifier.labels[:3])}"
             )
-        self.languages: tuple[Language, ...] = (*known, UNDETERMINED)
-        self._column = np.zeros((len(found), len(self.languages)), np.float32)
-        for label, language in enumerate(found):
+        self.languages: tuple[Language, ...] = (*languages, UNDETERMINED)
+        self._column = np.zeros((len(of_label), len(self.languages)), np.float32)
+        for label, language in enumerate(of_label):
             self._column[label, self.languages.index(language)] = 1.0
         self._memory = RememberedRows(self._compute, room, len(self.languages))
 
