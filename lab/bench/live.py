@@ -10,8 +10,8 @@ from pathlib import Path
 from bitrawl.job.facts import status
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.live_facts import Sampler
 from bitrawl.model import SiteKnowledge, pack
-from bitrawl.web.live import Sampler
 
 LANGUAGES = ("en", "fr", "de", "und")
 

@@ -13,13 +13,11 @@ from bitrawl import demo
 from bitrawl.demo import Served
 from bitrawl.facts import State
 from bitrawl.job.ledger_facts import log
+from bitrawl.job.live_facts import Sampler
 from bitrawl.web import allowed
-from bitrawl.web.intent import Command, Verb
-from bitrawl.web.live import Sampler
-from bitrawl.web.processes import SystemProcesses
-from bitrawl.web.settings import SINGLE_USER, LimitsSection, Settings, User
-from bitrawl.web.shelf import Shelf, ShelvedJob
-from bitrawl.web.supervisor import Supervisor
+from bitrawl.web.job_list import Command, Shelf, ShelvedJob, Verb
+from bitrawl.web.operator_settings import SINGLE_USER, LimitsSection, Settings, User
+from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")
 SEEDS = "http://www.town-library.test/ http://www.beekeepers.test/"

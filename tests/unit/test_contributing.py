@@ -23,7 +23,7 @@ from bitrawl.corpus.export import CorpusHeader
 from bitrawl.model import Method
 from bitrawl.mine.evidence import METHODS_OF
 from bitrawl.show.wording import method_name
-from bitrawl.web import allowed, words
+from bitrawl.web import allowed, messages
 from bitrawl.web.api import shapes
 
 assert settings.described({"skip_queries": True}) == {"scope": {"queries": True}}
@@ -42,7 +42,7 @@ assert "url-models, shortest" in settings.SETTINGS["strategy"].shown_help()
 
 assert config.resolve({"langs": ["en"], "warc": ["."], "pair": {"methods": "e"}})
 assert METHODS_OF["paragraphs"] == {Method("e")}
-assert (method_name("e"), words.METHODS["e"]) == ("lengths", "lengths")
+assert (method_name("e"), messages.METHODS["e"]) == ("lengths", "lengths")
 assert "r mutual links, e lengths, b bridge" in settings.SETTINGS["methods"].shown_help()
 
 from bitrawl.cli import main

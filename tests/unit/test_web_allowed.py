@@ -10,9 +10,9 @@ from bitrawl.errors import ConfigError, FieldError
 from bitrawl.job.folder import JobFolder
 from bitrawl.web import allowed
 from bitrawl.web.allowed import Upload, Uploads
-from bitrawl.web.intent import Command, Verb
-from bitrawl.web.settings import LimitsSection, Settings, WikiSection
-from bitrawl.web.words import typed_languages
+from bitrawl.web.job_list import Command, Verb
+from bitrawl.web.messages import typed_languages
+from bitrawl.web.operator_settings import LimitsSection, Settings, WikiSection
 
 LEAST = {"seeds": "www.example.org", "languages": "en, fr"}
 PLAIN = Settings()

@@ -7,7 +7,7 @@ import pytest
 
 from bitrawl.errors import BitrawlError
 from bitrawl.job.folder import JobFolder
-from bitrawl.web.kept import KeptFiles
+from bitrawl.web.commands import KeptFiles
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@ from pathlib import Path
 
 import pytest
 
+from bitrawl.job import live_facts as live
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import log, summarise
+from bitrawl.job.live_facts import Live, Sampler
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Reason, Relevance, Skip, Stage, Visit
 from bitrawl.url import Url
-from bitrawl.web import live
-from bitrawl.web.live import Live, Sampler
 
 NOW = 1e9
 

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from bitrawl.web import processes
-from bitrawl.web.processes import LOG, ErrandError, Errands, SystemProcesses, clean, last_lines
+from bitrawl.web import supervisor
+from bitrawl.web.commands import ErrandError, Errands, clean
+from bitrawl.web.job_state import LOG, last_lines
+from bitrawl.web.supervisor import SystemProcesses
 
 WAITING = "import os, sys, signal\nprint('up', os.getsid(0) == os.getpid(), os.nice(0), flush=True)\nsignal.pause()\n"
 
@@ -86,7 +88,7 @@ def test_a_process_that_is_not_the_one_meant_is_not_signalled(
 def test_a_long_log_is_set_aside_when_a_process_starts(
     machine: SystemProcesses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(processes, "LOG_BYTES", 10)
+    monkeypatch.setattr(supervisor, "LOG_BYTES", 10)
     for word in ("first-word", "second-word"):
         ended(machine, machine.start([f"print({word!r})"], tmp_path))
     assert (tmp_path / LOG).read_text() == "second-word\n"

@@ -12,9 +12,8 @@ from bitrawl.cluster.places import place
 from bitrawl.config import Job
 from bitrawl.facts import State
 from bitrawl.job.folder import JobFolder
-from bitrawl.web.app import application
-from bitrawl.web.runs import SILENT, figures_of_run, is_run, state_of_run
-from bitrawl.web.serving import Serving, server_of
+from bitrawl.web.app import Serving, application, new_server
+from bitrawl.web.job_state import SILENT, figures_of_run, is_run, state_of_run
 
 JOB = Job(langs=["en", "fr"], seeds=["https://a.org/", "https://b.org/"])
 
@@ -56,7 +55,7 @@ def test_the_app_lists_and_shows_it_and_gives_what_was_merged(run: JobFolder):
     merged = run.path / "merged" / "corpus"
     merged.mkdir(parents=True)
     (merged / "en-fr.tmx").write_text("<tmx/>")
-    client = TestClient(application(server_of(Serving(run.path.parent)), ["testserver"]))
+    client = TestClient(application(new_server(Serving(run.path.parent)), ["testserver"]))
     assert [one["kind"] for one in client.get("/api/v1/jobs").json()] == ["run"]
     page = client.get("/jobs/many").text
     assert "1 sites are left" in page

@@ -9,11 +9,10 @@ from bitrawl.job.bootstrap import BilingualSite, Notes, Progress, Step, Summary
 from bitrawl.job.folder import JobFolder
 from bitrawl.show.diagnosis import Diagnosis, Point
 from bitrawl.web.actions import ShownJob, shown
-from bitrawl.web.pages.job import _told_topic, _without_place
-from bitrawl.web.pages.topic import ShownTopic, shown_topic
-from bitrawl.web.shelf import ShelvedJob
-from bitrawl.web.state import JobState
-from bitrawl.web.words import catalogues, quoted
+from bitrawl.web.job_list import ShelvedJob
+from bitrawl.web.job_state import JobState
+from bitrawl.web.messages import catalogues, quoted
+from bitrawl.web.pages.job_page import ShownTopic, _told_topic, _without_place, shown_topic
 
 WORDS = catalogues()
 PLENTY = Summary(

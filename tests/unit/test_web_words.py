@@ -16,19 +16,27 @@ from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
 from bitrawl.facts import Doing, State, Step
+from bitrawl.job.live_facts import Live
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Method, Reason
 from bitrawl.show.plots import Bar, bars
 from bitrawl.topic.wiki_topic import Exclusion
-from bitrawl.web import words
-from bitrawl.web.app import application
-from bitrawl.web.live import Live
-from bitrawl.web.pages.job import STEPS, _step, _told
-from bitrawl.web.pages.shown import written
-from bitrawl.web.pages.topic import EXCLUSIONS
-from bitrawl.web.serving import Serving, server_of
-from bitrawl.web.state import JobState
-from bitrawl.web.words import SOURCE, Words, catalogues, error_said, names_in, preferred, quoted, said, typed_languages
+from bitrawl.web import messages
+from bitrawl.web.app import Serving, application, new_server
+from bitrawl.web.job_state import JobState
+from bitrawl.web.messages import (
+    SOURCE,
+    Words,
+    catalogues,
+    error_said,
+    names_in,
+    preferred,
+    quoted,
+    said,
+    typed_languages,
+)
+from bitrawl.web.pages.job_page import EXCLUSIONS, STEPS, _step, _told
+from bitrawl.web.pages.rendering import written
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "src/bitrawl/web"
@@ -52,7 +60,7 @@ def template():
 
 @pytest.fixture
 def client(tmp_path: Path):
-    return TestClient(application(server_of(Serving(tmp_path / "jobs")), ["testserver"]))
+    return TestClient(application(new_server(Serving(tmp_path / "jobs")), ["testserver"]))
 
 
 def test_the_interface_speaks_french_spanish_and_chinese():
@@ -114,12 +122,12 @@ def test_a_template_has_no_text_of_its_own(path: Path):
 @pytest.mark.parametrize(
     ("table", "codes"),
     [
-        (words.METHODS, Method),
-        (words.REASONS, Reason),
-        (words.FLAGS, Flag),
-        (words.ANSWERS, Answer),
+        (messages.METHODS, Method),
+        (messages.REASONS, Reason),
+        (messages.FLAGS, Flag),
+        (messages.ANSWERS, Answer),
         (STEPS, Step),
-        (words.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
+        (messages.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
         (EXCLUSIONS, Exclusion),
     ],
 )
@@ -130,7 +138,7 @@ def test_every_code_that_pages_show_has_a_name(table, codes):
 
 def test_a_language_is_added_by_a_file_in_a_folder(tmp_path: Path):
     (tmp_path / "eu.po").write_text(BASQUE, "utf-8")
-    server = server_of(Serving(tmp_path / "jobs", messages=tmp_path))
+    server = new_server(Serving(tmp_path / "jobs", messages=tmp_path))
     page = TestClient(application(server, ["testserver"])).get("/", headers={"accept-language": "eu"}).text
     assert '<html lang="eu" dir="ltr">' in page
     assert re.search(r'<option value="eu" lang="eu" selected>euskara<', page, re.IGNORECASE)
@@ -191,7 +199,7 @@ def test_the_choice_of_a_reader_wins_over_the_browser(client: TestClient):
 
 def test_a_page_says_its_direction(tmp_path: Path):
     (tmp_path / "ar.po").write_text(BASQUE, "utf-8")
-    server = server_of(Serving(tmp_path / "jobs", messages=tmp_path))
+    server = new_server(Serving(tmp_path / "jobs", messages=tmp_path))
     client = TestClient(application(server, ["testserver"]))
     assert '<html lang="ar" dir="rtl">' in client.get("/", headers={"accept-language": "ar"}).text
 

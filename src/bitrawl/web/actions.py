@@ -1,9 +1,10 @@
-"""What pages and the API ask of jobs: find one, look at it, act on it, and judge what it has found."""
+"""What pages and the API share: the server, and what is asked of jobs (find one, look at it, act on it, judge its finds)."""
 
 import asyncio
 import time
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -14,19 +15,62 @@ from bitrawl.config.choices import strategy_names
 from bitrawl.errors import BitrawlError, RefusedError
 from bitrawl.files import NO_JSON
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.live_facts import Live, Sampler
 from bitrawl.job.reading import PairFilter, Reading, VerdictState
 from bitrawl.job.reading_index import Languages, Order
 from bitrawl.job.verdicts import Kind
 from bitrawl.languages import parse_language
 from bitrawl.model import Verdict
 from bitrawl.web import allowed
-from bitrawl.web.intent import Command, Verb
-from bitrawl.web.live import Live
-from bitrawl.web.runs import figures_of_run, is_run, state_of_run
-from bitrawl.web.server import Server, server_of
-from bitrawl.web.shelf import ShelvedJob
-from bitrawl.web.state import JobState, is_topic
-from bitrawl.web.words import RequestError, marked, quoted, said
+from bitrawl.web.commands import Errands, Indexing, KeptFiles
+from bitrawl.web.job_list import Command, Shelf, ShelvedJob, Verb
+from bitrawl.web.job_state import JobState, figures_of_run, is_run, is_topic, state_of_run
+from bitrawl.web.messages import RequestError, Words, marked, preferred, quoted, said
+from bitrawl.web.operator_settings import Settings
+from bitrawl.web.security import Users
+from bitrawl.web.supervisor import Supervisor
+
+LANGUAGE_COOKIE = "interface"
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class Server(NamedTuple):
+    """One app, over one folder of jobs."""
+
+    settings: Settings
+    shelf: Shelf
+    supervisor: Supervisor
+    sampler: Sampler
+    users: Users
+    errands: Errands
+    kept: KeptFiles
+    indexing: Indexing
+    catalogues: dict[str, Words]
+    one_thread: ThreadPoolExecutor
+
+    async def supervised(self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        """In the one thread that the supervisor, the shelf and the sampler are called from."""
+        call: Any = lambda: work(*args, **kwargs)  # noqa: E731 - run_in_executor takes no keywords
+        result: Result = await asyncio.get_running_loop().run_in_executor(self.one_thread, call)
+        return result
+
+
+def server_of(request: Request) -> Server:
+    server: Server = request.app.state.server
+    return server
+
+
+def words_of(request: Request) -> Words:
+    """In the language that the reader has chosen, or that the browser asks for."""
+    known = request.app.state.server.catalogues
+    chosen = request.cookies.get(LANGUAGE_COOKIE, "")
+    if chosen not in known:
+        chosen = preferred(request.headers.get("accept-language", ""), known)
+    found: Words = known[chosen]
+    return found
+
 
 MOST_SITES = 100  # of a search that are listed
 USUAL = ("breadth-first", "adaptive")

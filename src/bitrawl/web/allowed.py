@@ -26,10 +26,10 @@ from bitrawl.job.crawl_wiring import check
 from bitrawl.job.folder import JobFolder
 from bitrawl.languages import parse_language
 from bitrawl.url import Url
-from bitrawl.web.intent import Command, Prepared, Verb
-from bitrawl.web.settings import Settings, WikiSection
+from bitrawl.web.job_list import Command, Prepared, Verb
+from bitrawl.web.messages import Said, error_said, quoted, said, typed_languages
+from bitrawl.web.operator_settings import Settings, WikiSection
 from bitrawl.web.supervisor import sites_of
-from bitrawl.web.words import Said, error_said, quoted, said, typed_languages
 
 Reader: TypeAlias = Callable[[Any, Settings], Any]
 Fields: TypeAlias = "Mapping[str, Field]"

@@ -19,10 +19,9 @@ from bitrawl.errors import ConfigError
 from bitrawl.job.facts import found_so_far
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.web.actions import ShownJob, found_mining
+from bitrawl.web.actions import Server, ShownJob, found_mining, server_of
+from bitrawl.web.messages import RequestError, quoted, said
 from bitrawl.web.security import REPORT_POLICY
-from bitrawl.web.server import Server, server_of
-from bitrawl.web.words import RequestError, quoted, said
 
 SECONDS = 900.0  # for writing an export; judgement
 TERM_SECONDS = 600.0

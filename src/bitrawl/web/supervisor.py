@@ -1,29 +1,137 @@
-"""Starts the jobs of the app, watches them, and tells them what somebody asked for.
+"""Starts the jobs of the app as processes, watches them, and tells them what somebody asked for.
 
 The state of a job is read from its folder, and what the app wants of it stands there too. So a server can be killed at
-any moment: jobs go on, and the next supervisor takes them over. Call it from one thread.
+any moment: jobs go on, and the next supervisor takes them over. Call it from one thread. It signals no other process by
+mistake.
 """
 
 import logging
+import os
 import shutil
 import signal
+import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from typing import Protocol
 
+import psutil
 from msgspec.structs import replace
 
 from bitrawl import config
-from bitrawl.errors import BitrawlError, ConfigError, RefusedError, StoreError
+from bitrawl.errors import BitrawlError, ChildError, ConfigError, RefusedError, StoreError
 from bitrawl.facts import State
 from bitrawl.job.fetching import SystemClock
-from bitrawl.web.intent import AGAIN, Command, Intent, Prepared, Verb, Wish
-from bitrawl.web.processes import Processes
-from bitrawl.web.settings import Settings, User
-from bitrawl.web.shelf import Shelf, ShelvedJob
-from bitrawl.web.state import SIMULATED, IdleRuns, JobState, is_done, last_run, state_of
-from bitrawl.web.words import Said, quoted, said
+from bitrawl.process import spawn
+from bitrawl.web.commands import clean
+from bitrawl.web.job_list import AGAIN, Command, Intent, Prepared, Process, Shelf, ShelvedJob, Verb, Wish
+from bitrawl.web.job_state import LOG, SIMULATED, IdleRuns, JobState, is_done, last_run, state_of
+from bitrawl.web.messages import Said, quoted, said
+from bitrawl.web.operator_settings import Settings, User
+
+EARLIER = ".1"  # the ending of the log before this one
+LOG_BYTES = 1 << 20  # a log that is longer when a process starts is set aside; judgement
+NICENESS = 10  # the server answers first; judgement
+_TOLERANCE = 100  # hundredths of a second: macOS moves the time of its boot when it sets its clock; judgement
+
+
+class Processes(Protocol):
+    """What the supervisor needs of the machine."""
+
+    def start(self, arguments: Sequence[str], folder: Path) -> Process:
+        """Run `bitrawl` with these arguments; its output goes to the folder's log. Raises `ChildError`."""
+
+    def is_alive(self, process: Process) -> bool:
+        """Whether just this process is there, and not another one with its number."""
+
+    def signal(self, process: Process, number: signal.Signals) -> None:
+        """Nothing happens if just this process is not there any more."""
+
+    def exit_code(self, process: Process) -> int | None:
+        """Of a process that has ended; negative if a signal ended it. None if this server did not start it."""
+
+
+class SystemProcesses:
+    """Processes of this machine. Each has a session of its own, and no pipe to the server."""
+
+    def __init__(self, environment: Mapping[str, str] | None = None, *, proxy: str = "") -> None:
+        """`proxy` is the operator's, for commands that have no job file; in their arguments all users would see its password."""
+        self._environment = clean(os.environ if environment is None else environment)
+        if proxy:
+            self._environment["all_proxy"] = proxy
+        self._children: dict[int, subprocess.Popen[bytes]] = {}
+
+    def start(self, arguments: Sequence[str], folder: Path) -> Process:
+        """As `Processes.start`."""
+        log = folder / LOG
+        _set_aside(log)
+        try:
+            with log.open("ab") as output:
+                child = spawn(["-m", "bitrawl", *arguments], stdout=output, environment=self._environment)
+        except OSError as error:
+            raise ChildError(f"{log} cannot be written: {error}") from error
+        self._children[child.pid] = child
+        with suppress(OSError):  # it has ended already
+            os.setpriority(os.PRIO_PROCESS, child.pid, NICENESS)  # what it starts later inherits it
+        return Process(child.pid, _start_time(child.pid) or 0, _boot())
+
+    def is_alive(self, process: Process) -> bool:
+        """As `Processes.is_alive`."""
+        started = _start_time(process.pid)
+        self._reap()
+        return started is not None and process.boot == _boot() and abs(started - process.started) <= _TOLERANCE
+
+    def signal(self, process: Process, number: signal.Signals) -> None:
+        """As `Processes.signal`: psutil looks once more whether another process has taken its place."""
+        with suppress(psutil.NoSuchProcess):
+            target = psutil.Process(process.pid)
+            if self.is_alive(process):
+                target.send_signal(number)
+
+    def exit_code(self, process: Process) -> int | None:
+        """As `Processes.exit_code`. It can be asked for once."""
+        self._reap()
+        child = self._children.get(process.pid)
+        if child is None or child.returncode is None:
+            return None
+        del self._children[process.pid]
+        return child.returncode
+
+    def _reap(self) -> None:
+        for child in self._children.values():
+            child.poll()
+
+
+def _set_aside(log: Path) -> None:
+    with suppress(FileNotFoundError):
+        if log.stat().st_size > LOG_BYTES:
+            log.replace(log.with_name(log.name + EARLIER))
+
+
+def _start_time(pid: int) -> int | None:
+    """In hundredths of a second since the boot; None if there is no such process, or if it only waits to be read."""
+    boot = psutil.boot_time()  # moves with the date, as the time of creation does: what is between them stays
+    try:
+        process = psutil.Process(pid)
+        ended = process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+        return None if ended else round((process.create_time() - boot) * 100)
+    except psutil.Error:
+        return None
+
+
+@cache
+def _boot() -> str:
+    """What the system calls the time since it was started: Linux in a file, macOS by a command; empty elsewhere."""
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    with suppress(OSError):
+        command = ["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"]
+        return subprocess.run(command, capture_output=True, check=False).stdout.decode("ascii", "replace").strip()  # noqa: S603
+    return ""
+
 
 _log = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from starlette.requests import Request
 
 from bitrawl.url import Url
-from bitrawl.web.processes import Errands
-from bitrawl.web.server import words_of
-from bitrawl.web.words import typed_languages
+from bitrawl.web.actions import words_of
+from bitrawl.web.commands import Errands
+from bitrawl.web.messages import typed_languages
 
 
 class Row(NamedTuple):

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 from bitrawl.config.choices import corpus_formats
 from bitrawl.corpus.export import CorpusHeader
 from bitrawl.errors import BitrawlError
-from bitrawl.web.actions import ShownJob, found_mining
+from bitrawl.web.actions import Server, ShownJob, found_mining, server_of, words_of
 from bitrawl.web.corpus_files import (
     begin_terms,
     bilingual_corpora,
@@ -25,10 +25,8 @@ from bitrawl.web.corpus_files import (
     terms_file,
     terms_of,
 )
-from bitrawl.web.pages.shown import load_again
-from bitrawl.web.rendering import rendered
-from bitrawl.web.server import Server, server_of, words_of
-from bitrawl.web.words import Said, Words, error_said
+from bitrawl.web.messages import Said, Words, error_said
+from bitrawl.web.pages.rendering import load_again, rendered
 
 MOST_SHOWN = 200  # terms; judgement
 

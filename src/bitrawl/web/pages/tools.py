@@ -6,12 +6,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
-from bitrawl.web.api.operations import OPERATIONS, ROOT, Operation
-from bitrawl.web.api.routes import JSON
-from bitrawl.web.rendering import rendered
+from bitrawl.web.api.operations import JSON, OPERATIONS, ROOT, Operation
+from bitrawl.web.messages import Said, error_said, said
+from bitrawl.web.pages.rendering import rendered
 from bitrawl.web.security import posted
 from bitrawl.web.text_tools import USES, MissingError, Result
-from bitrawl.web.words import Said, error_said, said
 
 MOST_CHARACTERS = 1_000_000  # of a text; judgement
 

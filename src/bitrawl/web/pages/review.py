@@ -12,12 +12,20 @@ from bitrawl.job.reading import Hit, ListedPair, Mark, Reading, ReadPair, ReadSe
 from bitrawl.job.reading_index import Side
 from bitrawl.job.verdicts import Kind
 from bitrawl.model import Verdict
-from bitrawl.web.actions import SORTS, ShownJob, found_mining, give_verdict, number_in, two_languages, wanted_pairs
-from bitrawl.web.pages.shown import load_again
-from bitrawl.web.rendering import fragment, rendered
+from bitrawl.web.actions import (
+    SORTS,
+    ShownJob,
+    found_mining,
+    give_verdict,
+    number_in,
+    server_of,
+    two_languages,
+    wanted_pairs,
+    words_of,
+)
+from bitrawl.web.messages import METHODS, RequestError, Words, marked, said
+from bitrawl.web.pages.rendering import fragment, load_again, rendered
 from bitrawl.web.security import posted
-from bitrawl.web.server import server_of, words_of
-from bitrawl.web.words import METHODS, RequestError, Words, marked, said
 
 PAIRS = 50  # on one page of the list
 SEGMENTS = 200  # on one page of two texts: more makes a browser slow

@@ -1,17 +1,27 @@
-"""What a job is doing, read from its folder: the lock, what its ledger remembers of the last run, and what the app wants of it."""
+"""What a job is doing, read from its folder: the lock, what its ledger remembers of the last run, and what the app wants of it.
 
+Runs over many sites (`bitrawl mine --sites` in bundles) are shown beside jobs: the app only looks at them.
+"""
+
+import os
+import time
 from pathlib import Path
 
 import msgspec
 
-from bitrawl.errors import StoreError
+from bitrawl.cluster.bundles import BUNDLES
+from bitrawl.cluster.merging import FAILED, MERGED
+from bitrawl.cluster.parts import PROGRESS
+from bitrawl.cluster.planning import seen
+from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
 from bitrawl.job.bootstrap import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
-from bitrawl.web.intent import Intent, Verb, Wish
-from bitrawl.web.processes import last_lines
-from bitrawl.web.words import Said, quoted, said
+from bitrawl.job.live_facts import Live
+from bitrawl.web.job_list import Intent, Verb, Wish
+from bitrawl.web.messages import Said, quoted, said
 
+LOG = "run.log"
 SIMULATED = "simulated"
 """The folder that a comparison of strategies writes, in the job's own."""
 _RESULTS = {Verb.EXPORT: "corpus/summary.json", Verb.SIMULATE: f"{SIMULATED}/simulate.html"}  # what each writes last
@@ -151,3 +161,68 @@ def _last_said(folder: JobFolder) -> str:
 def without_place(folder: JobFolder, text: str) -> str:
     """Where the folder is, is the operator's business."""
     return text.replace(f"{folder.path}/", "").replace(str(folder.path), "the job's folder")
+
+
+def last_lines(folder: Path, most: int = 5) -> list[str]:
+    """What the job's process said last."""
+    try:
+        with (folder / LOG).open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - 8192, 0))
+            said = file.read().decode("utf-8", "replace")
+    except OSError:
+        return []
+    return [line.strip() for line in said.splitlines() if line.strip()][-most:]
+
+
+SILENT = 60.0  # seconds without a word of any bundle: then nobody is at work; they tell every few seconds
+
+
+def is_run(folder: JobFolder) -> bool:
+    return (folder.path / BUNDLES).is_file()
+
+
+def merged_files(folder: JobFolder) -> list[str]:
+    """What merging has written, by paths in the folder of the run."""
+    merged = folder.path / MERGED
+    found = (*sorted(merged.glob("corpus/*")), merged / "sites.tsv", merged / FAILED)
+    return [str(path.relative_to(folder.path)) for path in found if path.is_file()]
+
+
+def state_of_run(folder: JobFolder, now: float | None = None) -> JobState:
+    """By what is done, and by when a bundle last told how far it is."""
+    try:
+        run = seen(str(folder.path))
+    except BitrawlError as error:
+        return JobState(State.FAILED, quoted(str(error)))
+    if run is None or not run.tally.left:
+        return JobState(State.ENDED, said("all sites are done"))
+    told = [path.stat().st_mtime for path in Path(folder.path, PROGRESS).glob("*.json")]
+    date = time.time() if now is None else now
+    if any(abs(date - at) < SILENT for at in told):  # one from the future was written before somebody set the date back
+        return JobState(State.RUNNING, said("{left} sites are left", left=run.tally.left))
+    return JobState(State.INTERRUPTED, said("{left} sites are left", left=run.tally.left))
+
+
+def figures_of_run(folder: JobFolder, now: float) -> Live:
+    """Sums over its bundles."""
+    try:
+        run = seen(str(folder.path))
+    except BitrawlError as error:
+        return Live(at=now, fault=str(error))
+    if run is None:
+        return Live(at=now)
+    sums = run.tally.finished + run.running()
+    failed = {one.failed.partition(",")[0]: 0 for one in run.tally.failed}
+    for one in run.tally.failed:
+        failed[one.failed.partition(",")[0]] += 1
+    return Live(
+        at=now,
+        fetched=sums.fetches,
+        pages=sums.pages,
+        bytes=sums.bytes,
+        sites=sums.sites,
+        pairs={"": sums.pairs},
+        segments=sums.segments,
+        units={"": sums.units},
+        skips=failed,
+    )

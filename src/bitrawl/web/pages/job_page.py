@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -13,22 +13,126 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
 from bitrawl.facts import Doing, State, Step
-from bitrawl.job.bootstrap import SEEDS, SITES, TERMS, TOPIC
+from bitrawl.job import bootstrap
+from bitrawl.job.bootstrap import SEEDS, SITES, TERMS, TOPIC, Progress, Summary, read_found, read_progress
 from bitrawl.job.facts import gather
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.live_facts import Live
 from bitrawl.job.reading import Reading
+from bitrawl.model import Language
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines
-from bitrawl.web.actions import ShownJob, carry_out, find, found_sites, looked_at
-from bitrawl.web.live import Live
-from bitrawl.web.pages.shown import STATES, answer_part, written
-from bitrawl.web.pages.topic import ShownTopic, shown_topic
-from bitrawl.web.processes import last_lines
-from bitrawl.web.rendering import fragment, rendered
-from bitrawl.web.runs import merged_files
+from bitrawl.topic.wiki_topic import Exclusion, TermRow, read_table
+from bitrawl.web.actions import ShownJob, carry_out, find, found_sites, looked_at, server_of, words_of
+from bitrawl.web.job_state import JobState, last_lines, merged_files, without_place
+from bitrawl.web.messages import REASONS, Words, marked, said
+from bitrawl.web.pages.rendering import STATES, answer_part, fragment, rendered, written
 from bitrawl.web.security import posted
-from bitrawl.web.server import server_of, words_of
-from bitrawl.web.state import JobState
-from bitrawl.web.words import REASONS, Words, marked
+
+MOST_TERMS = 100  # that are listed; judgement
+
+EXCLUSIONS = {
+    Exclusion.DISAMBIGUATION: marked("page that only tells meanings apart"),
+    Exclusion.REDIRECT: marked("other name of an article"),
+    Exclusion.LIST: marked("list"),
+    Exclusion.ABBREVIATION: marked("abbreviation"),
+    Exclusion.NAME: marked("proper name"),
+}
+"""Why a title is no term."""
+
+
+class ShownTopic(NamedTuple):
+    """All of it, from the files of the job."""
+
+    progress: Progress | None
+    found: Summary | None
+    terms: list[TermRow]  # that are kept, the heaviest first
+    languages: list[Language]  # columns of the terms
+    failed: str = ""  # why it could not go on
+
+    def doing(self, words: Words, wiki: str) -> str:
+        """What it is doing now, and how far it is. `wiki` is the operator's name for it; empty for its host."""
+        now = self.progress
+        if now is None:
+            return ""
+        numbers = {"done": words.number(now.done), "total": words.number(now.total)}
+        match now.step:
+            case bootstrap.Step.ASKING:
+                return words.say("asking {wiki}", wiki=wiki or now.wiki)
+            case bootstrap.Step.SEARCHING:
+                return words.say("looking for the category in {wiki}", wiki=wiki or now.wiki)
+            case bootstrap.Step.READING:
+                return words.count("reading articles: {n} answer", "reading articles: {n} answers", now.done)
+            case bootstrap.Step.CHECKING:
+                return words.say("checking the cited sites for translations: {done} of {total}", **numbers)
+
+    def tiles(self, words: Words) -> list[tuple[str, str]]:
+        found = self.found
+        if found is None:
+            return []
+        counts = {words.say("articles"): found.articles}
+        for code, count in found.terms.items():
+            counts[words.say("terms: {language}", language=words.language(code))] = count
+        counts |= {words.say("sites cited"): found.cited, words.say("bilingual sites"): found.candidates}
+        return [(words.number(count), label) for label, count in counts.items()]
+
+    def excluded(self, words: Words) -> dict[str, int]:
+        """Titles that are no terms, by reason."""
+        counts = self.found.excluded if self.found else {}
+        return {words.say(EXCLUSIONS[Exclusion(why)] if why in set(Exclusion) else why): n for why, n in counts.items()}
+
+    def advice(self, words: Words, state: State) -> list[str]:
+        """What to try: after a failure by the step that failed, otherwise by what is missing."""
+        if state is State.FAILED:
+            step = self.progress.step if self.progress else bootstrap.Step.ASKING
+            return [words.tell(_AFTER_FAILURE[step])]
+        return [words.say(text, **values) for text, values in self._missing(words)] if self.found else []
+
+    def _missing(self, words: Words) -> Iterator[tuple[str, dict[str, str]]]:
+        found = self.found
+        assert found is not None
+        for code in [code for code, count in found.terms.items() if not count]:
+            text = marked(
+                "No article has a title in {language}. Try more levels of subcategories, or a wider category."
+            )
+            yield text, {"language": words.language(code)}
+        if not found.complete:
+            yield marked("The category has more articles than were read. Try fewer levels of subcategories."), {}
+        if not found.cited:
+            yield marked("The articles cite no site. Give the form that comes next a site of your own."), {}
+        elif found.checked and not found.candidates:
+            yield (
+                marked("No cited site announces a translation. The form that comes next has the cited pages instead."),
+                {},
+            )
+
+
+_AFTER_FAILURE = {
+    bootstrap.Step.ASKING: said(
+        "Try again later. If the wiki does not answer then either, tell the operator of this server."
+    ),
+    bootstrap.Step.SEARCHING: said("Look the category up in the wiki, and copy its name into the form."),
+    bootstrap.Step.READING: said("Try again: what the wiki has answered so far is kept."),
+    bootstrap.Step.CHECKING: said("Try again: what the wiki has answered so far is kept."),
+}
+
+
+def shown_topic(folder: JobFolder) -> ShownTopic:
+    progress, found = read_progress(folder.path), read_found(folder.path)
+    rows = _terms(folder) if found is not None else []
+    columns = {code for row in rows for code in row.terms}
+    asked = [code for code in found.terms if code in columns] if found else []
+    failed = without_place(folder, progress.failed) if progress else ""
+    return ShownTopic(progress, found, rows[:MOST_TERMS], [*asked, *sorted(columns.difference(asked))], failed)
+
+
+def _terms(folder: JobFolder) -> list[TermRow]:
+    try:
+        rows = read_table((folder.path / TERMS).read_bytes(), TERMS)
+    except (OSError, BitrawlError):
+        return []
+    return [row for row in rows if row.keep]
+
 
 MOST_BARS = 8  # judgement
 EXPLAIN_AFTER = 30  # fetches without a pair; judgement

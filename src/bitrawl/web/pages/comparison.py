@@ -12,15 +12,12 @@ from starlette.routing import BaseRoute, Route
 
 from bitrawl.facts import State
 from bitrawl.show.plots import Series, lines
-from bitrawl.web.actions import USUAL, ShownJob, comparable, compare, found_mining, looked_at
-from bitrawl.web.intent import Verb
-from bitrawl.web.pages.shown import answer_part, load_again, written
-from bitrawl.web.processes import last_lines
-from bitrawl.web.rendering import fragment, rendered
+from bitrawl.web.actions import USUAL, ShownJob, comparable, compare, found_mining, looked_at, server_of, words_of
+from bitrawl.web.job_list import Verb
+from bitrawl.web.job_state import SIMULATED, last_lines
+from bitrawl.web.messages import Words
+from bitrawl.web.pages.rendering import answer_part, fragment, load_again, rendered, written
 from bitrawl.web.security import posted
-from bitrawl.web.server import server_of, words_of
-from bitrawl.web.state import SIMULATED
-from bitrawl.web.words import Words
 
 MOST_SITES = 10  # that are drawn; judgement
 MOST_POINTS = 200  # of a line
