@@ -9,10 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.cluster.bundles import BUNDLES
-from bitrawl.cluster.merging import FAILED, MERGED
-from bitrawl.cluster.parts import PROGRESS
+from bitrawl.cluster.bundles import BUNDLES, PROGRESS
 from bitrawl.cluster.planning import seen
+from bitrawl.cluster.run import FAILED, MERGED
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
 from bitrawl.job.bootstrap import DESCRIPTION as BOOTSTRAPPED
