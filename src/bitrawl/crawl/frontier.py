@@ -36,10 +36,10 @@ class Politeness(msgspec.Struct, frozen=True):
     failures: int = 8  # in a row, before the host is left for this run; its links stay queued
     first_failures: int = 3  # the same of a host that never answered
 
-    def rest(self, took: float, *, asked: float = 0.0) -> float:
-        """Seconds that a host rests after an answer that took so long; `asked` is its Crawl-delay or Retry-After."""
+    def rest(self, took: float, *, wanted: float = 0.0) -> float:
+        """Seconds that a host rests after an answer that took so long; `wanted` is its Crawl-delay or Retry-After."""
         slow = min(took, ADAPTIVE_CEILING) if self.delay else 0.0
-        return max(self.delay, asked, slow)
+        return max(self.delay, wanted, slow)
 
 
 class InFlight(msgspec.Struct, frozen=True):
@@ -230,7 +230,7 @@ class Frontier:
         host.took = took
         if host.failures >= (self.politeness.failures if host.answered else self.politeness.first_failures):
             host.parked = f"{failed} ({host.failures} failures in a row)"
-        rest = self.politeness.rest(took, asked=max(self.floor(host.name), retry_after))
+        rest = self.politeness.rest(took, wanted=max(self.floor(host.name), retry_after))
         if failed:
             rest = max(rest, min(self.politeness.backoff * 2 ** (host.failures - 1), BACKOFF_CEILING))
         host.ready_at = max(host.ready_at, self.clock.now() + rest)

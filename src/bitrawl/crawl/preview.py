@@ -164,7 +164,7 @@ class _HostVisit:
         return answer if isinstance(answer, Skip) else await understand(link, answer, self._settings.analyser)
 
     def _rest(self) -> float:
-        return self._settings.politeness.rest(self._took, asked=self._settings.fetcher.delay(self._seed.host))
+        return self._settings.politeness.rest(self._took, wanted=self._settings.fetcher.delay(self._seed.host))
 
     def _in_scope(self, links: Iterable[Link]) -> int:
         refusal = self._settings.scope.refusal
