@@ -81,7 +81,7 @@ class SiteChecks:
 
     async def rest(self, url: Url) -> None:
         """Before another request to that host."""
-        await self._clock.sleep(self._politeness.rest(0.0, asked=self._delay_of(url.host)))
+        await self._clock.sleep(self._politeness.rest(0.0, wanted=self._delay_of(url.host)))
 
     async def visit(self, link: Link) -> Visit:
         """One request. A site that does not want to be mined is no candidate. A page with noindex may lead to others."""

@@ -170,12 +170,12 @@ def _cut(skeleton: Outline) -> str:
     )
 
 
-def page_reader(asked: Sequence[Language] = ()) -> PageAnalyser:
-    """A reader with the package's models, for pages in the languages asked for.
+def page_reader(languages: Sequence[Language] = ()) -> PageAnalyser:
+    """A reader with the package's models, for pages in these languages.
 
     It can be imported alone, so that a child process loads nothing else.
     """
-    return PageAnalyser(NgramLanguageIdentifier(asked=asked), BoilerplateClassifier.load())
+    return PageAnalyser(NgramLanguageIdentifier(asked=languages), BoilerplateClassifier.load())
 
 
 def read_html(html: str | bytes, url: Url = NOWHERE) -> Page:
