@@ -10,8 +10,8 @@ from bitrawl.cluster.checkpoint import check_checkpoint
 from bitrawl.cluster.parts import CHECKPOINTS, DONE, PARTS, PartState, checkpoint, done, part
 from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.errors import StoreError
-from bitrawl.job.checking import Checked, Condition, check, check_corpus
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder_check import Checked, Condition, check, check_corpus
 from bitrawl.show.wording import counted
 
 _AGAIN = "Run the same command again: its sites are mined again, and the others are left as they are."

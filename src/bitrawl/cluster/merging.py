@@ -13,8 +13,8 @@ from bitrawl.cluster.parts import PARTS, PartState, SiteOutcome, done, finished_
 from bitrawl.cluster.places import LocalPlace, Place, place
 from bitrawl.corpus.facts import MergeFacts
 from bitrawl.errors import ConfigError
-from bitrawl.job.export import SHARD
-from bitrawl.job.merging import merge
+from bitrawl.job.exporting import SHARD
+from bitrawl.job.job_merge import merge
 
 MERGED = "merged"
 """The folder of the merged corpus, in the run's own place."""

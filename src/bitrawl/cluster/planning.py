@@ -26,7 +26,7 @@ from bitrawl.cluster.run import Run, retry_failed
 from bitrawl.config import Job, Reach
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.job.crawl_wiring import check
-from bitrawl.job.mining import check as check_mining
+from bitrawl.job.running import check as check_mining
 
 JOB = "job.toml"
 

@@ -15,7 +15,7 @@ from bitrawl.cluster.parts import PROGRESS
 from bitrawl.cluster.planning import seen
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
-from bitrawl.job.bootstrap import DESCRIPTION as BOOTSTRAPPED
+from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.live_facts import Live
 from bitrawl.web.job_list import Intent, Verb, Wish
