@@ -36,7 +36,7 @@ class State(StrEnum):
     FAILED = "failed"  # it could not be run
 
 
-class Step(StrEnum):
+class MiningStep(StrEnum):
     """What mining is doing."""
 
     PAIRING = "pairing"
@@ -48,7 +48,7 @@ class Step(StrEnum):
 class Doing(msgspec.Struct, frozen=True, omit_defaults=True):
     """What mining is doing now, and how far it has come."""
 
-    step: Step | None  # None in a ledger that an earlier version wrote: only `sentence` is known
+    step: MiningStep | None  # None in a ledger that an earlier version wrote: only `sentence` is known
     site: str = ""
     what: str = ""  # what `done` and `total` count: "pages", "en-fr pairs"
     done: int = 0
@@ -540,7 +540,7 @@ class WrittenCorpus(msgspec.Struct, frozen=True):
         return self.occurrences - self.units
 
 
-class AskedJob(msgspec.Struct, frozen=True):
+class RequestedJob(msgspec.Struct, frozen=True):
     """The part of the job file that a reader wants to know."""
 
     langs: list[str] = []
@@ -572,7 +572,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     mined: MiningFacts
     written: dict[str, WrittenCorpus] = {}  # by name: "en-fr"; empty before the first is written
     killed: int = 0  # pages, page pairs and sites that are left out only until the next run
-    asked: AskedJob = AskedJob()
+    asked: RequestedJob = RequestedJob()
     files: dict[str, int] = {}  # in the folder corpus/, by name: bytes, 0 for a folder
     topic: TopicFacts | None = None  # None in a job without one
 

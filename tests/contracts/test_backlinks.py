@@ -154,7 +154,9 @@ HOST_LEVEL = {"index", "around", "downloaded"}
 
 
 @pytest_asyncio.fixture(
-    params=[*(each.__name__ for each in LOCAL), "service", "service-lines", "several"], scope="module", loop_scope="module"
+    params=[*(each.__name__ for each in LOCAL), "service", "service-lines", "several"],
+    scope="module",
+    loop_scope="module",
 )
 async def source(request, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[BacklinkSource]:
     """Opened once for all questions: to open an archive reads its pages in a process of its own."""

@@ -10,9 +10,9 @@ from small_site import EN, FR, articles
 
 from bitrawl.facts import LanguagePair
 from bitrawl.job import ledger_facts as tables
-from bitrawl.job.facts import gather
-from bitrawl.job.findings import Findings
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.reporting import gather
+from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import RefusedPair, SiteFindings
 from bitrawl.mine.pairing import PairingResult
 from bitrawl.mine.stages import Miner

@@ -71,7 +71,7 @@ class Job:
             "settings": LoopSettings(probe=False, sitemaps=False, attempts=2),
         }
         frontier = Frontier(queue, clock, sites.of, politeness)
-        self.crawl = Crawl(frontier, ledger=self.ledger, clock=clock, observe=self.visits.append, **parts | changes)  # type: ignore[arg-type]
+        self.crawl = Crawl(frontier, ledger=self.ledger, clock=clock, observers=[self.visits.append], **parts | changes)  # type: ignore[arg-type]
         frontier.wake(queue.hosts())
         self.crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
 
@@ -432,7 +432,7 @@ async def test_a_maze_ends_and_every_turning_has_a_verdict(job):
 async def test_a_resumed_crawl_of_a_maze_goes_no_further(tmp_path: Path):
     web = Maze({})
     first = Job(tmp_path, {}, fetcher=web)
-    first.crawl.observe = lambda _visit: first.crawl.stop() if len(web.asked) >= 8 else None
+    first.crawl.observers.append(lambda _visit: first.crawl.stop() if len(web.asked) >= 8 else None)
     await first.run()
     first.ledger.close()
     second = Job(tmp_path, {}, fetcher=web)
@@ -468,7 +468,7 @@ async def test_a_full_disk_stops_the_crawl_and_the_next_run_goes_on(tmp_path: Pa
 async def test_a_resumed_crawl_visits_only_what_is_left(tmp_path: Path):
     pages = {HOME: "".join(f"<a href=/{n}>" for n in range(9))} | {f"http://a.org/{n}": f"page {n}" for n in range(9)}
     first = Job(tmp_path, pages)
-    first.crawl.observe = lambda visit: first.crawl.stop() if visit.lease.link.url.endswith("/4") else None
+    first.crawl.observers.append(lambda visit: first.crawl.stop() if visit.lease.link.url.endswith("/4") else None)
     await first.run()
     first.ledger.close()
     second = Job(tmp_path, pages)

@@ -15,11 +15,11 @@ from bitrawl.cli import app
 from bitrawl.corpus.facts import MergeFacts
 from bitrawl.corpus.merger import merged
 from bitrawl.errors import ConfigError, DiskFullError
-from bitrawl.job import export
-from bitrawl.job.export import corpus_units, write_corpus
-from bitrawl.job.findings import Findings
+from bitrawl.job import exporting
+from bitrawl.job.exporting import corpus_units, write_corpus
+from bitrawl.job.job_merge import merge
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.merging import merge
+from bitrawl.job.stored_findings import Findings
 from bitrawl.model import (
     Language,
     Lease,
@@ -164,7 +164,7 @@ def test_the_same_command_again_gives_the_same_bytes(jobs, two):
 
 def test_shards_are_kept_while_the_job_stays_as_it_is(jobs, two, monkeypatch):
     jobs.merge(*two)
-    monkeypatch.setattr(export, "keyed", None)
+    monkeypatch.setattr(exporting, "keyed", None)
     jobs.merge(*two)
     monkeypatch.undo()
     jobs.job("two", {"b.org": [("Water", "Eau", 0.9)]})

@@ -79,7 +79,7 @@ class Job:
 
     async def run(self, visits: int = 10**9) -> list[str]:
         """So many, or all: what was asked for, in order."""
-        self.crawl.observe = lambda _: self.crawl.stop() if len(self.web.asked) >= visits else None
+        self.crawl.observers.append(lambda _: self.crawl.stop() if len(self.web.asked) >= visits else None)
         await self.crawl.run()
         self.ledger.close()
         return self.web.asked

@@ -12,10 +12,10 @@ from kept_findings import Aligned, keep_findings
 
 import bitrawl
 from bitrawl.errors import StoreError
-from bitrawl.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES, gather, write_report
-from bitrawl.job.findings import Findings
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import SpreadSample
+from bitrawl.job.reporting import PAIR_SAMPLES, SEGMENT_SAMPLES, gather, write_report
+from bitrawl.job.stored_findings import Findings
 from bitrawl.languages import language_name
 from bitrawl.mine.findings import RefusalReason as WhyNot
 from bitrawl.mine.findings import RefusedPair

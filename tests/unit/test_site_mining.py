@@ -13,9 +13,9 @@ from small_site import articles, page
 from bitrawl import config
 from bitrawl.facts import Doing
 from bitrawl.job import site_mining
-from bitrawl.job.findings import Findings
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
+from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.judging import Flag
 from bitrawl.mine.stages import AlignedPair, PairedSite

@@ -8,10 +8,10 @@ import tomli_w
 from kept_findings import keep_findings
 
 from bitrawl.facts import Border, TopicShare
-from bitrawl.job import facts as job_facts
-from bitrawl.job.facts import gather
-from bitrawl.job.findings import Findings
+from bitrawl.job import reporting as job_facts
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.reporting import gather
+from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import RefusedPair
 from bitrawl.model import (
     Language,

@@ -368,7 +368,7 @@ def test_a_walk_that_is_told_its_visits_again_knows_what_it_knew():
     visits: list[Visit] = []
     first, web = new_walk(Strategy.COCITATION, [EN, FR], source, MarkedCheck), PagesOfWords(pages)
     crawl = crawl_of(first, web, ["http://good0.org/"], 30)
-    crawl.observe = visits.append
+    crawl.observers.append(visits.append)
     asyncio.run(crawl.run())
     second = new_walk(Strategy.COCITATION, [EN, FR], source, MarkedCheck)
     again = crawl_of(second, web, ["http://good0.org/"])

@@ -15,7 +15,7 @@ from bitrawl.discover import site_check
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
-from bitrawl.facts import Doing, State, Step
+from bitrawl.facts import Doing, MiningStep, State
 from bitrawl.job.live_facts import Live
 from bitrawl.mine.judging import Flag
 from bitrawl.model import Method, Reason
@@ -126,7 +126,7 @@ def test_a_template_has_no_text_of_its_own(path: Path):
         (messages.REASONS, Reason),
         (messages.FLAGS, Flag),
         (messages.ANSWERS, Answer),
-        (STEPS, Step),
+        (STEPS, MiningStep),
         (messages.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
         (EXCLUSIONS, Exclusion),
     ],
@@ -291,11 +291,11 @@ def test_a_language_has_its_own_plural(n: int, shown: str):
 @pytest.mark.parametrize(
     ("doing", "shown"),
     [
-        (Doing(Step.ALIGNING, "www.a.org", "en-fr pairs", 3, 1200, 40.0), "alineando · www.a.org · 3 de 1.200"),
-        (Doing(Step.PAIRING, "www.a.org", "pages", total=7), "emparejando páginas · www.a.org"),
-        (Doing(Step.PAIRING, what="sites", total=2), "emparejando páginas"),
-        (Doing(Step.LEARNING, "a.org", "en-fr pairs", total=9), "aprendiendo vocabulario · a.org"),
-        (Doing(Step.WRITING), "escribiendo el corpus"),
+        (Doing(MiningStep.ALIGNING, "www.a.org", "en-fr pairs", 3, 1200, 40.0), "alineando · www.a.org · 3 de 1.200"),
+        (Doing(MiningStep.PAIRING, "www.a.org", "pages", total=7), "emparejando páginas · www.a.org"),
+        (Doing(MiningStep.PAIRING, what="sites", total=2), "emparejando páginas"),
+        (Doing(MiningStep.LEARNING, "a.org", "en-fr pairs", total=9), "aprendiendo vocabulario · a.org"),
+        (Doing(MiningStep.WRITING), "escribiendo el corpus"),
     ],
 )
 def test_what_is_being_mined_is_told_in_the_language_of_the_page(doing: Doing, shown: str):

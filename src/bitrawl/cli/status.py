@@ -16,9 +16,9 @@ from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.many_sites import show_run
 from bitrawl.cluster.run import Run, existing_run
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, State
-from bitrawl.job.facts import gather
-from bitrawl.job.facts import status as status_of
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.reporting import gather
+from bitrawl.job.reporting import status as status_of
 from bitrawl.show.job_report import brief, explained
 from bitrawl.show.wording import ADVICE, counted, fetched
 

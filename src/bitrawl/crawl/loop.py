@@ -81,7 +81,7 @@ class Crawl:
     settings: LoopSettings = field(default_factory=LoopSettings)
     traps: Traps = field(default_factory=Traps)
     sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()  # what an origin's robots.txt names
-    observe: Callable[[Visit], None] = lambda _visit: None
+    observers: list[Callable[[Visit], None]] = field(default_factory=list)  # told of each visit, when it is recorded
     judge: Callable[[Link, Page], Page] = lambda _link, page: page  # whether the page is about the job's topic
     redirected: Callable[[Url, Url], None] = lambda _source, _target: None  # told of each redirect
 
@@ -288,7 +288,11 @@ class Crawl:
         with self.ledger.transaction():
             self.ledger.record(visit, final=False)
             self.frontier.finish(lease, retry=True)
-        self.observe(visit)
+        self._tell_observers(visit)
+
+    def _tell_observers(self, visit: Visit) -> None:
+        for observe in self.observers:
+            observe(visit)
 
     def _probed(self, fetch: Fetch, outcome: Page | Sitemap | Skip) -> None:
         """What this host answers to an address that cannot exist is its soft 404."""
@@ -362,7 +366,7 @@ class Crawl:
                 self._enqueue(self._sitemaps_named(link), None)
                 self._follow_advice(link.url)
             self._finish(visit)
-        self.observe(visit)
+        self._tell_observers(visit)
 
     def _follow(self, visit: Visit, links: Sequence[Link], page: Page | None = None) -> None:
         if not self.settings.follow:
@@ -378,7 +382,7 @@ class Crawl:
         with self.ledger.transaction():
             self.ledger.record(visit)
             self._finish(visit)
-        self.observe(visit)
+        self._tell_observers(visit)
 
     def _finish(self, visit: Visit) -> None:
         pages = int(isinstance(visit.outcome, Page))

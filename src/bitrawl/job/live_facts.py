@@ -13,7 +13,6 @@ import msgspec
 
 from bitrawl.errors import StoreError
 from bitrawl.facts import LogLine
-from bitrawl.job.facts import written_units
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import (
@@ -28,6 +27,7 @@ from bitrawl.job.ledger_facts import (
     segment_count,
     site_count,
 )
+from bitrawl.job.reporting import written_units
 from bitrawl.model import SiteKnowledge
 
 EVERY = 1.0  # seconds between two looks at a job
@@ -106,16 +106,10 @@ def _taken(folder: JobFolder, look: "_Look", now: float) -> Live:
     if not folder.ledger.exists():
         return Live(at=now)
     try:
-        ledger = folder.reading(verified=False)
-    except StoreError as error:
-        return Live(at=now, fault=str(error))
-    try:
-        with ledger.snapshot():
+        with folder.reading(verified=False) as ledger, ledger.snapshot():
             return _read(folder, ledger, look, now)
     except StoreError as error:
         return Live(at=now, fault=str(error))
-    finally:
-        ledger.close()
 
 
 def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:

@@ -20,10 +20,21 @@ import msgspec
 
 from bitrawl.errors import BitrawlError, DamagedError, StoreError
 from bitrawl.files import discard
-from bitrawl.job.database import Blobs, Layout, connected, fault, is_locked, locked, reading, storable, transaction
-from bitrawl.job.findings import AlignmentKey, Findings
+from bitrawl.job.database import (
+    Blobs,
+    Layout,
+    connected,
+    fault,
+    is_locked,
+    locked,
+    reading,
+    storable,
+    structural_fault,
+    transaction,
+)
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import FetchOrder, page_title
+from bitrawl.job.stored_findings import AlignmentKey, Findings
 from bitrawl.model import Language, PagePair, SegmentPair, pair_key
 from bitrawl.text.words import folded, unspaced_count
 
@@ -69,7 +80,7 @@ _LONGEST_PHRASE = 500  # characters; judgement
 _PAIR = "key, lang_a, lang_b, site, url_a, url_b, title_a, title_b, score, evidence, completed, segments, mean_score, flagged, partial"
 
 
-class Order(StrEnum):
+class PairOrder(StrEnum):
     """How page pairs are sorted."""
 
     SCORE = "score"
@@ -78,7 +89,7 @@ class Order(StrEnum):
     MEAN_SCORE = "mean_score"  # of the segments
 
 
-class Side(StrEnum):
+class SearchedSide(StrEnum):
     """In which texts a phrase is searched."""
 
     A = "a"
@@ -86,7 +97,7 @@ class Side(StrEnum):
     BOTH = "both"
 
 
-class Languages(NamedTuple):
+class LanguageOrder(NamedTuple):
     """In the order of the ledger."""
 
     a: Language
@@ -121,7 +132,7 @@ class PairRow(msgspec.Struct, frozen=True):
 class PairQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """Which page pairs to list, and how."""
 
-    languages: Languages | None = None
+    languages: LanguageOrder | None = None
     site: str = ""
     text: str = ""  # in a URL or a title
     method: str = ""  # the letter of one
@@ -129,7 +140,7 @@ class PairQuestion(msgspec.Struct, frozen=True, kw_only=True):
     most: float = 1.0
     keys: Sequence[str] | None = None  # only these
     without: Sequence[str] = ()  # but not these
-    order: Order = Order.SCORE
+    order: PairOrder = PairOrder.SCORE
     ascending: bool = False
     offset: int = 0
     limit: int = 50
@@ -209,7 +220,7 @@ class ReadingIndex:
         """Those with the most page pairs first."""
         return self._counts("site", most)
 
-    def curve(self, languages: Languages | None, points: int) -> list[tuple[int, int]]:
+    def curve(self, languages: LanguageOrder | None, points: int) -> list[tuple[int, int]]:
         """How many page pairs were complete after so many fetches, at about that many points."""
         with self._database() as database:
             if database is None:
@@ -230,8 +241,8 @@ class ReadingIndex:
     def hits(
         self,
         phrase: str,
-        side: Side = Side.BOTH,
-        languages: Languages | None = None,
+        side: SearchedSide = SearchedSide.BOTH,
+        languages: LanguageOrder | None = None,
         *,
         offset: int = 0,
         limit: int = 20,
@@ -241,7 +252,7 @@ class ReadingIndex:
         with self._database() as database:
             if database is None or not any(map(str.isalnum, phrase)):
                 return HitPlaces([], 0)
-            parts, values = _search(database, phrase, "a b" if side is Side.BOTH else str(side), languages)
+            parts, values = _search(database, phrase, "a b" if side is SearchedSide.BOTH else str(side), languages)
             found = f"SELECT * FROM ({' UNION '.join(parts)}) LIMIT {MOST_HITS}"
             total = database.execute(f"SELECT count(*) FROM ({found})", values).fetchone()[0]
             numbers = database.execute(
@@ -274,10 +285,9 @@ def check_index(path: Path) -> str:
                 return "it has another format"
             for table in ("words", "grams"):
                 database.execute(f"SELECT count(*) FROM {table} WHERE {table} MATCH 'a'").fetchone()
-            (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+            return structural_fault(database)
     except StoreError as error:
         return str(error).partition(" is damaged: ")[2].partition(" Nothing was changed.")[0] or str(error)
-    return "" if found == "ok" else " ".join(found.split())
 
 
 def is_spaced(text: str) -> bool:
@@ -329,7 +339,7 @@ class _Search(NamedTuple):
 
 
 def _search(
-    database: sqlite3.Connection, phrase: str, columns: str, languages: Languages | None
+    database: sqlite3.Connection, phrase: str, columns: str, languages: LanguageOrder | None
 ) -> tuple[list[str], list[str | float]]:
     """The statements that find the numbers of segments, and their values."""
     searches = [_in_grams(database, phrase, columns)]
@@ -368,7 +378,7 @@ def _quoted(phrase: str) -> str:
     return '"' + phrase.replace('"', '""') + '"'
 
 
-def _place(database: sqlite3.Connection, number: int, languages: Languages | None) -> HitPlace | None:
+def _place(database: sqlite3.Connection, number: int, languages: LanguageOrder | None) -> HitPlace | None:
     alignment, place = number >> PLACE_BITS, number & ((1 << PLACE_BITS) - 1)
     statement, values = f"{_WITH_ALIGNMENT} WHERE pairs.alignment = ?", [alignment, *(languages or ())]
     if languages is not None:
@@ -401,14 +411,11 @@ def refresh_index(ledger_path: Path, path: Path) -> Refreshed | None:
     """None if another process is doing the same now. An index that is broken or of another version is made again."""
     if is_locked(path):
         return None
-    with locked(path):
-        ledger = Ledger(ledger_path, read_only=True)
+    with locked(path), Ledger(ledger_path, read_only=True) as ledger:
         try:
             return _refreshed(ledger, path)
         except sqlite3.Error as error:
             raise fault(path, error) from error
-        finally:
-            ledger.close()
 
 
 def ledger_signature(ledger: Ledger) -> str:
@@ -589,13 +596,11 @@ def refresh(folder: Path) -> Refreshed | None:
 
 def is_due(folder: Path) -> bool:
     """Whether something was mined since the last refresh began."""
-    ledger = Ledger(folder / LEDGER, read_only=True, verified=False)
-    try:
-        return ledger_signature(ledger) != ReadingIndex(folder / INDEX).signature()
-    except DamagedError:
-        return True  # A refresh makes a damaged index again, and says so of a ledger.
-    finally:
-        ledger.close()
+    with Ledger(folder / LEDGER, read_only=True, verified=False) as ledger:
+        try:
+            return ledger_signature(ledger) != ReadingIndex(folder / INDEX).signature()
+        except DamagedError:
+            return True  # A refresh makes a damaged index again, and says so of a ledger.
 
 
 def main() -> int:

@@ -21,10 +21,10 @@ import msgspec
 
 from bitrawl.config import Job
 from bitrawl.errors import ChildError, ConfigError
-from bitrawl.facts import Doing, Step
-from bitrawl.job.export import write_corpus
-from bitrawl.job.findings import AlignmentKey, Findings, made_from
+from bitrawl.facts import Doing, MiningStep
+from bitrawl.job.exporting import write_corpus
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.stored_findings import AlignmentKey, Findings, made_from
 from bitrawl.mine.aligned_pages import translated_part
 from bitrawl.mine.content import Lexicons
 from bitrawl.mine.evidence import ALL
@@ -201,24 +201,21 @@ def mining_service(job: Job, folder: Path) -> Service:
 
     def serve(request: bytes, _report: Report) -> bytes:
         nonlocal miner
-        asked = _request(request)
-        if isinstance(asked, WriteCorpus):
+        order = _request(request)
+        if isinstance(order, WriteCorpus):
             write_corpus(job, folder)
             return b""
         miner = miner or wired_miner(job)
-        if isinstance(asked, LoadModels):
+        if isinstance(order, LoadModels):
             return b""
-        ledger = Ledger(folder / "job.sqlite", read_only=True)
-        try:
-            return _answered(miner, ledger, asked)
-        finally:
-            ledger.close()
+        with Ledger(folder / "job.sqlite", read_only=True) as ledger:
+            return _answered(miner, ledger, order)
 
     return serve
 
 
-def _answered(miner: Miner, ledger: Ledger, asked: PairSite | LearnWords | AlignPairs) -> bytes:
-    match asked:
+def _answered(miner: Miner, ledger: Ledger, order: PairSite | LearnWords | AlignPairs) -> bytes:
+    match order:
         case PairSite(site, known_pairs):
             return pack(_pair(miner, ledger, site, known_pairs=known_pairs))
         case LearnWords(languages, pairs, template):
@@ -293,7 +290,7 @@ class SiteMiner:
 
     async def mine(self, site: str, *, known_pairs: bool = False) -> MinedSite:
         """Everything from pages to judged segments; the segments are in the ledger when this returns."""
-        self._watch(Doing(Step.PAIRING, site, "pages", total=self._ledger.knowledge(site).pages))
+        self._watch(Doing(MiningStep.PAIRING, site, "pages", total=self._ledger.knowledge(site).pages))
         paired = await self._workers.pair(site, known_pairs=known_pairs)
         if isinstance(paired, Failure):
             _log.warning("pairing %s failed: %s %s", site, paired.kind, paired.detail)
@@ -326,7 +323,7 @@ class SiteMiner:
         work = _Work(languages, template, self._context(languages, sample, template))
         keys, known, missing = self._kept(pairs, work)
         if missing:
-            self._watch(Doing(Step.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
+            self._watch(Doing(MiningStep.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
             learned, taught = await self._learned(site, sample, work, faults)
             work = work._replace(learned=learned)
             if taught != sample:
@@ -478,7 +475,7 @@ class _Progress:
         made = self._done - self._before
         rate = (self._clock.now() - self._began) / made if made else 0.0
         left = rate * (self._total - self._done)
-        self._watch(Doing(Step.ALIGNING, self._site, self._what, self._done, self._total, left))
+        self._watch(Doing(MiningStep.ALIGNING, self._site, self._what, self._done, self._total, left))
 
 
 def _batches(pairs: Sequence[PagePair], size: int) -> Iterator[Sequence[PagePair]]:

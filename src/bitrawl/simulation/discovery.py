@@ -86,6 +86,7 @@ async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
     check = search.check or new_site_check(search.languages, robots.sitemaps, search.counted)
     walked = walk(name, search.languages, search.source, check, search.counted)
     budget = Budget(downloads=search.downloads)
+    judge = search.new_judge() if name is Walk.FOCUSED and search.new_judge is not None else None
     crawl = Crawl(
         Frontier(MemoryQueue(), clock, sites.of, Politeness(delay=0.0), budget=budget, ranked=True),
         fetcher=robots,
@@ -95,10 +96,9 @@ async def run_walk(replay: Replay, search: Search, name: Walk) -> WalkTrial:
         scope=Scope(sites, search.seeds, ScopeRules(whole_web=True)),
         clock=clock,
         settings=LoopSettings(parallel=1, attempts=1, probe=False, sitemaps=False, site_hosts=_ANY_HOSTS),
+        judge=judge or (lambda _link, page: page),
+        redirected=judge.redirected if judge else lambda _source, _target: None,
     )
-    if name is Walk.FOCUSED and search.new_judge is not None:
-        judge = search.new_judge()
-        crawl.judge, crawl.redirected = judge, judge.redirected
     crawl.seed([Link(url, LinkKind.SEED) for url in search.seeds])
     await crawl.run()
     held = tuple(one.site for one in walked.found)

@@ -192,7 +192,7 @@ async def run_trial(name: str, scorer: LinkScorer, prepare: Prepare) -> ReplayRu
         if left and stop is None:
             stop, claims = Stop(len(ledger.kept), left), _Claims.of(scorer)
 
-    crawl.observe = observe
+    crawl.observers.append(observe)
     await crawl.run()
     if stop is None:
         claims = _Claims.of(scorer)

@@ -21,7 +21,7 @@ from bitrawl.config.settings import keys as schema_keys
 from bitrawl.crawl.fetch import user_agent
 from bitrawl.crawl.scope import folder_path
 from bitrawl.errors import ConfigError, FieldError, UrlError
-from bitrawl.job import bootstrap
+from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap
 from bitrawl.job.crawl_wiring import check
 from bitrawl.job.folder import JobFolder
 from bitrawl.languages import parse_language
@@ -158,7 +158,7 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> AskedBoots
     arguments += [f"--{'' if on else 'no-'}check-sites" for on in (values.get("check_sites"),) if on is not None]
     if settings.wiki is not None and settings.wiki.allow_private:
         arguments += [f"--private-wiki={address}" for address in settings.wiki.editions.values()]
-    site = bootstrap.endpoint(flags["--wiki"]).site
+    site = endpoint(flags["--wiki"]).site
     return AskedBootstrap(values.get("name", ""), (*arguments, "--", values["category"]), (site,))
 
 
@@ -180,8 +180,8 @@ def going_on(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
 
 def handed_over(folder: JobFolder) -> dict[str, str]:
     """What a search or a bootstrap found, as the fields of a mining job; raises `ConfigError` if it has found nothing yet."""
-    if (folder.path / bootstrap.DESCRIPTION).exists():
-        found = bootstrap.read(folder.path)
+    if (folder.path / DESCRIPTION).exists():
+        found = read_bootstrap(folder.path)
         seeds = found.sites if len(found.langs) != 1 and found.sites else found.seeds
         terms = found.topic.read_text("utf-8")
         return {"seeds": "\n".join(seeds), "languages": ", ".join(found.langs), "terms": terms, "hub": "true"}

@@ -13,7 +13,7 @@ from bitrawl.cluster.bundles import BUNDLES, PROGRESS
 from bitrawl.cluster.run import FAILED, MERGED, existing_run
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
-from bitrawl.job.bootstrap import DESCRIPTION as BOOTSTRAPPED
+from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.live_facts import Live
 from bitrawl.web.job_list import Intent, Verb, Wish

@@ -18,9 +18,9 @@ from bitrawl.corpus.terms import TermPair
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.facts import State
 from bitrawl.files import NO_JSON
-from bitrawl.job.bootstrap import Summary, read_found
-from bitrawl.job.reading import Reading, ReadPair
-from bitrawl.job.reading_index import Side
+from bitrawl.job.bootstrapping import BootstrapSummary, read_found
+from bitrawl.job.reading_index import SearchedSide
+from bitrawl.job.reviewing import Reading, ReadPair
 from bitrawl.version import __version__
 from bitrawl.web import actions, allowed
 from bitrawl.web.actions import (
@@ -158,7 +158,7 @@ async def search(request: Request, _body: Body) -> shapes.ApiHits:
     await server_of(request).indexing.is_fresh(one.folder, wait=PATIENCE)
     values = dict(request.query_params)
     offset, limit = number_in(values, "offset"), _limit(values)
-    side = Side(values["side"]) if values.get("side") in set(Side) else Side.BOTH
+    side = SearchedSide(values["side"]) if values.get("side") in set(SearchedSide) else SearchedSide.BOTH
     both = actions.two_languages(values.get("languages", ""))
     phrase = values.get("q", "")
     found = await asyncio.to_thread(lambda: Reading(one.folder).search(phrase, side, both, offset=offset, limit=limit))
@@ -191,7 +191,7 @@ async def found_sites(request: Request, _body: Body) -> list[FoundSite]:
     return await asyncio.to_thread(actions.found_sites, await find(request))
 
 
-async def found_topic(request: Request, _body: Body) -> Summary:
+async def found_topic(request: Request, _body: Body) -> BootstrapSummary:
     found = await asyncio.to_thread(read_found, (await find(request)).folder.path)
     if found is None:
         raise HTTPException(404, "This job is no topic, or it has not ended yet.")
@@ -311,7 +311,7 @@ OPERATIONS = (
     Operation("GET", "/jobs/{id}/report", "The report, as HTML.", _as_file(report)),
     Operation("GET", "/jobs/{id}/job.toml", "The job file, to repeat the job.", _as_file(job_file)),
     Operation("GET", "/jobs/{id}/sites", "The sites that a search has judged.", found_sites, gives=list[FoundSite]),
-    Operation("GET", "/jobs/{id}/topic", "What a topic job has found.", found_topic, gives=Summary),
+    Operation("GET", "/jobs/{id}/topic", "What a topic job has found.", found_topic, gives=BootstrapSummary),
     Operation(
         "GET", "/jobs/{id}/next", "What a search or a topic job has found, as the body of POST /jobs.", hand_over,
         gives=shapes.NewJob,

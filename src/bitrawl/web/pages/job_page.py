@@ -12,13 +12,22 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
-from bitrawl.facts import Doing, State, Step
-from bitrawl.job import bootstrap
-from bitrawl.job.bootstrap import SEEDS, SITES, TERMS, TOPIC, Progress, Summary, read_found, read_progress
-from bitrawl.job.facts import gather
+from bitrawl.facts import Doing, MiningStep, State
+from bitrawl.job import bootstrapping
+from bitrawl.job.bootstrapping import (
+    SEEDS,
+    SITES,
+    TERMS,
+    TOPIC,
+    BootstrapProgress,
+    BootstrapSummary,
+    read_found,
+    read_progress,
+)
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.live_facts import Live
-from bitrawl.job.reading import Reading
+from bitrawl.job.reporting import gather
+from bitrawl.job.reviewing import Reading
 from bitrawl.model import Language
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines
@@ -44,8 +53,8 @@ EXCLUSIONS = {
 class ShownTopic(NamedTuple):
     """All of it, from the files of the job."""
 
-    progress: Progress | None
-    found: Summary | None
+    progress: BootstrapProgress | None
+    found: BootstrapSummary | None
     terms: list[TermRow]  # that are kept, the heaviest first
     languages: list[Language]  # columns of the terms
     failed: str = ""  # why it could not go on
@@ -57,13 +66,13 @@ class ShownTopic(NamedTuple):
             return ""
         numbers = {"done": words.number(now.done), "total": words.number(now.total)}
         match now.step:
-            case bootstrap.Step.ASKING:
+            case bootstrapping.BootstrapStep.ASKING:
                 return words.say("asking {wiki}", wiki=wiki or now.wiki)
-            case bootstrap.Step.SEARCHING:
+            case bootstrapping.BootstrapStep.SEARCHING:
                 return words.say("looking for the category in {wiki}", wiki=wiki or now.wiki)
-            case bootstrap.Step.READING:
+            case bootstrapping.BootstrapStep.READING:
                 return words.count("reading articles: {n} answer", "reading articles: {n} answers", now.done)
-            case bootstrap.Step.CHECKING:
+            case bootstrapping.BootstrapStep.CHECKING:
                 return words.say("checking the cited sites for translations: {done} of {total}", **numbers)
 
     def tiles(self, words: Words) -> list[tuple[str, str]]:
@@ -84,7 +93,7 @@ class ShownTopic(NamedTuple):
     def advice(self, words: Words, state: State) -> list[str]:
         """What to try: after a failure by the step that failed, otherwise by what is missing."""
         if state is State.FAILED:
-            step = self.progress.step if self.progress else bootstrap.Step.ASKING
+            step = self.progress.step if self.progress else bootstrapping.BootstrapStep.ASKING
             return [words.tell(_AFTER_FAILURE[step])]
         return [words.say(text, **values) for text, values in self._missing(words)] if self.found else []
 
@@ -108,12 +117,12 @@ class ShownTopic(NamedTuple):
 
 
 _AFTER_FAILURE = {
-    bootstrap.Step.ASKING: said(
+    bootstrapping.BootstrapStep.ASKING: said(
         "Try again later. If the wiki does not answer then either, tell the operator of this server."
     ),
-    bootstrap.Step.SEARCHING: said("Look the category up in the wiki, and copy its name into the form."),
-    bootstrap.Step.READING: said("Try again: what the wiki has answered so far is kept."),
-    bootstrap.Step.CHECKING: said("Try again: what the wiki has answered so far is kept."),
+    bootstrapping.BootstrapStep.SEARCHING: said("Look the category up in the wiki, and copy its name into the form."),
+    bootstrapping.BootstrapStep.READING: said("Try again: what the wiki has answered so far is kept."),
+    bootstrapping.BootstrapStep.CHECKING: said("Try again: what the wiki has answered so far is kept."),
 }
 
 
@@ -144,10 +153,10 @@ FOUND = {"discover": ("sites.txt", "sites.tsv", "sites.jsonl"), "topic": (TERMS,
 
 
 STEPS = {
-    Step.PAIRING: marked("pairing pages"),
-    Step.LEARNING: marked("learning words"),
-    Step.ALIGNING: marked("aligning"),
-    Step.WRITING: marked("writing the corpus"),
+    MiningStep.PAIRING: marked("pairing pages"),
+    MiningStep.LEARNING: marked("learning words"),
+    MiningStep.ALIGNING: marked("aligning"),
+    MiningStep.WRITING: marked("writing the corpus"),
 }
 
 

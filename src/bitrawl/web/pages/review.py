@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.job.reading import Hit, ListedPair, Mark, Reading, ReadPair, ReadSegment
-from bitrawl.job.reading_index import Side
-from bitrawl.job.verdicts import Kind
+from bitrawl.job.reading_index import SearchedSide
+from bitrawl.job.reviewing import Hit, ListedPair, Mark, Reading, ReadPair, ReadSegment
+from bitrawl.job.verdicts import SubjectKind
 from bitrawl.model import Verdict
 from bitrawl.web.actions import (
     SORTS,
@@ -194,12 +194,12 @@ async def judge(request: Request) -> Response:
     job = await found_mining(request)
     kind, key, within = (str(form.get(name, "")) for name in ("kind", "key", "within"))
     await give_verdict(job, kind, key, within, str(form.get("verdict", "")), request.state.user.name)
-    anchor = f"#s-{key}" if kind == Kind.SEGMENT else ""
+    anchor = f"#s-{key}" if kind == SubjectKind.SEGMENT else ""
     if not request.headers.get("x-part"):
         return RedirectResponse(f"/jobs/{job.id}/pairs/{within}{anchor}", 303)
     found = await _pair(job, within)
     values: dict[str, Any] = {"job": job, "pair": ShownPair.of(found.pair)}
-    if kind == Kind.PAIR:
+    if kind == SubjectKind.PAIR:
         return HTMLResponse(fragment(request, "pair_verdict.html", **values))
     segment = next(one for one in found.segments if one.key == key)
     return HTMLResponse(fragment(request, "segment.html", segment=ShownSegment.of(segment), **values))
@@ -212,7 +212,7 @@ async def search(request: Request) -> Response:
     offset = number_in(values, "offset")
     values.setdefault("q", "")
     reading = Reading(job.folder)
-    side = Side(values["side"]) if values.get("side") in set(Side) else Side.BOTH
+    side = SearchedSide(values["side"]) if values.get("side") in set(SearchedSide) else SearchedSide.BOTH
     both = two_languages(values.get("languages", ""))
     found = await asyncio.to_thread(lambda: reading.search(values["q"], side, both, offset=offset, limit=HITS))
     return rendered(

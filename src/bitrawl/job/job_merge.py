@@ -14,12 +14,12 @@ from bitrawl.corpus.card import site_table
 from bitrawl.corpus.export import CorpusHeader, remove_files, without_files
 from bitrawl.corpus.facts import MergedSite, MergeFacts
 from bitrawl.errors import ConfigError
-from bitrawl.job.export import (
+from bitrawl.job.exporting import (
     SCRATCH,
+    CorpusOutput,
     CorpusPlan,
     Sharded,
     Tell,
-    WrittenCorpus,
     card_facts,
     sharded,
     write_about,
@@ -166,7 +166,7 @@ def _remove_others(out: Path, earlier: Mapping[str, Any], plan: CorpusPlan) -> N
             remove_files(out / "corpus", CorpusHeader(tuple(languages), 0.0))
 
 
-def _merge_facts(parts: Sequence[Sharded], written: Sequence[WrittenCorpus], notes: Sequence[str]) -> MergeFacts:
+def _merge_facts(parts: Sequence[Sharded], written: Sequence[CorpusOutput], notes: Sequence[str]) -> MergeFacts:
     units: Counter[tuple[str, str]] = Counter()
     for corpus in written:
         units.update(corpus.units)

@@ -14,7 +14,6 @@ from bitrawl.config import TopicModel
 from bitrawl.errors import ConfigError, StoreError
 from bitrawl.facts import (
     LITTLE_RELEVANT,
-    AskedJob,
     Border,
     Histogram,
     JobFacts,
@@ -24,6 +23,7 @@ from bitrawl.facts import (
     MiningFacts,
     PairSample,
     Points,
+    RequestedJob,
     SegmentSample,
     SiteShare,
     TermPages,
@@ -36,10 +36,10 @@ from bitrawl.facts import (
 )
 from bitrawl.files import NO_JSON
 from bitrawl.job import ledger_facts as tables
-from bitrawl.job.findings import Findings
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import Bins, FetchOrder, JudgedPage, Reservoir, SpreadSample, Steps
+from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.languages import same_language
 from bitrawl.mine.judging import ThresholdFilter
@@ -137,12 +137,8 @@ def write_report(folder: Path) -> Path:
 @contextmanager
 def _reading(folder: JobFolder) -> Iterator[Ledger]:
     """All that is read belongs to one moment."""
-    ledger = folder.reading()
-    try:
-        with ledger.snapshot():
-            yield ledger
-    finally:
-        ledger.close()
+    with folder.reading() as ledger, ledger.snapshot():
+        yield ledger
 
 
 def _language_pairs(folder: JobFolder, ledger: Ledger) -> tuple[LanguagePair, ...]:
@@ -151,11 +147,11 @@ def _language_pairs(folder: JobFolder, ledger: Ledger) -> tuple[LanguagePair, ..
     return tuple(msgspec.structs.replace(pair, units=units.get(pair.name, 0)) for pair in pairs)
 
 
-def _asked(path: Path) -> AskedJob:
+def _asked(path: Path) -> RequestedJob:
     try:
-        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), AskedJob)
+        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), RequestedJob)
     except FileNotFoundError:
-        return AskedJob()  # A job that was run from Python may have no file.
+        return RequestedJob()  # A job that was run from Python may have no file.
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
 
@@ -240,7 +236,7 @@ class _Segments:
             self.scores.setdefault("coverage", Bins()).add(coverage)
 
 
-def _mined(folder: JobFolder, ledger: Ledger, asked: AskedJob, fetches: int) -> MiningFacts:
+def _mined(folder: JobFolder, ledger: Ledger, asked: RequestedJob, fetches: int) -> MiningFacts:
     findings, verdicts = Findings(ledger), VerdictHistory(folder.verdicts).standing()
     if not findings.begun():
         return MiningFacts()
@@ -287,7 +283,7 @@ def _titled(ledger: Ledger, pairs: Sequence[PagePair]) -> tuple[PairSample, ...]
 # The topic: which pages are about it, what says so and, if hardly any is, the evidence
 
 
-def _topic(ledger: Ledger, job: AskedJob, fetches: int) -> TopicFacts | None:
+def _topic(ledger: Ledger, job: RequestedJob, fetches: int) -> TopicFacts | None:
     """None in a job without a topic."""
     languages = tables.relevant_by_language(ledger)
     if not languages and not job.topic.is_set:
@@ -323,7 +319,7 @@ def _over_fetches(ledger: Ledger, fetches: int) -> tuple[tuple[Points, Points], 
     return (pages.points(""), relevant_pages.points("")), scores.histogram()
 
 
-def _read_terms(ledger: Ledger, job: AskedJob, judged: int) -> TermsRead:
+def _read_terms(ledger: Ledger, job: RequestedJob, judged: int) -> TermsRead:
     pages, relevant, classes, missed = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     read = with_terms = refused = 0
     for page in ledger.some_pages(PAGES_READ):
@@ -359,7 +355,7 @@ def _terms_of(page: Page) -> tuple[str, ...]:
     return tuple(dict.fromkeys(term for paragraph in page.paragraphs for term in paragraph.terms))
 
 
-def _thresholds_missed(relevance: Relevance, job: AskedJob) -> list[str]:
+def _thresholds_missed(relevance: Relevance, job: RequestedJob) -> list[str]:
     """The names of the thresholds in the job file that keep the page out."""
     if job.topic_model is TopicModel.LEARNED:
         return ["threshold"]
@@ -402,7 +398,7 @@ def _sites(ledger: Ledger, at_least: float, below: float) -> tuple[SiteShare, ..
     return tuple(SiteShare(site, share, ledger.knowledge(site).left) for site, share in shares.items())
 
 
-def _given(ledger: Ledger, job: AskedJob) -> TopicSource:
+def _given(ledger: Ledger, job: RequestedJob) -> TopicSource:
     sizes = [path.stat().st_size for path in islice(_text_files(job.topic.texts), _MOST_FILES)]
     named = tuple(dict.fromkeys([*job.topic.like, *(() if job.topic.hub else job.seeds)]))
     if job.topic_model is not TopicModel.LEARNED:
@@ -417,7 +413,7 @@ def _text_files(names: Sequence[str]) -> Iterator[Path]:
         yield from (one for one in (path.rglob("*") if path.is_dir() else [path]) if one.is_file())
 
 
-def _why_unread(ledger: Ledger, job: AskedJob, url: Url) -> str:
+def _why_unread(ledger: Ledger, job: RequestedJob, url: Url) -> str:
     """Why a page taught nothing; empty if it did, or if it has not been visited yet."""
     if (page := ledger.page(url)) is not None:
         return "" if job.wants(page.language) else f"in {page.language}"
@@ -425,13 +421,13 @@ def _why_unread(ledger: Ledger, job: AskedJob, url: Url) -> str:
     return "" if skip is None or skip.reason is Reason.REDIRECT else str(skip.reason)
 
 
-def _is_complete(job: AskedJob, found: Mapping[str, TopicShare]) -> bool:
+def _is_complete(job: RequestedJob, found: Mapping[str, TopicShare]) -> bool:
     """Whether each language of the job has relevant pages."""
     relevant = [Language(code) for code, share in found.items() if share.relevant]
     return all(any(same_language(code, Language(wanted)) for code in relevant) for wanted in job.langs)
 
 
-def _listed(ledger: Ledger, job: AskedJob, read: TermsRead) -> ListFacts | None:
+def _listed(ledger: Ledger, job: RequestedJob, read: TermsRead) -> ListFacts | None:
     """None without a list, or if it cannot be read any more."""
     if not job.topic.terms:
         return None

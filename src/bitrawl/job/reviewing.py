@@ -6,20 +6,19 @@ from enum import StrEnum
 import msgspec
 
 from bitrawl.config import Thresholds
-from bitrawl.job.findings import AlignmentKey, Findings
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.ledger import Ledger
 from bitrawl.job.reading_index import (
     MOST_HITS,
     HitPlace,
-    Languages,
+    LanguageOrder,
     PairCount,
     PairQuestion,
     PairRow,
     ReadingIndex,
-    Side,
+    SearchedSide,
 )
-from bitrawl.job.verdicts import Kind, Saying, Subject, VerdictHistory
+from bitrawl.job.stored_findings import AlignmentKey, Findings
+from bitrawl.job.verdicts import GivenVerdict, Subject, SubjectKind, VerdictHistory
 from bitrawl.mine.judging import Rejection, rejection
 from bitrawl.model import PagePair, SegmentPair, Verdict, segment_key
 from bitrawl.text.words import places
@@ -115,7 +114,7 @@ class Choices(msgspec.Struct, frozen=True):
     sites: tuple[PairCount, ...]
 
 
-class HarvestPoint(msgspec.Struct, frozen=True):
+class PairHarvestPoint(msgspec.Struct, frozen=True):
     """How many page pairs were complete after so many fetches."""
 
     fetches: int
@@ -149,15 +148,15 @@ class Reading:
     def choices(self) -> Choices:
         return Choices(tuple(self._index.languages()), tuple(self._index.sites(_SITES)))
 
-    def harvest(self, languages: Languages | None) -> tuple[HarvestPoint, ...]:
+    def harvest(self, languages: LanguageOrder | None) -> tuple[PairHarvestPoint, ...]:
         """Of two languages, or of all."""
-        return tuple(HarvestPoint(*point) for point in self._index.curve(languages, _POINTS))
+        return tuple(PairHarvestPoint(*point) for point in self._index.curve(languages, _POINTS))
 
     def search(
         self,
         phrase: str,
-        side: Side = Side.BOTH,
-        languages: Languages | None = None,
+        side: SearchedSide = SearchedSide.BOTH,
+        languages: LanguageOrder | None = None,
         *,
         offset: int = 0,
         limit: int = 20,
@@ -204,15 +203,15 @@ class Reading:
         self._verdicts.say(Subject.of_segment(segment), verdict, by, at)
         return True
 
-    def undo(self, kind: Kind, key: str, by: str, at: float) -> Saying | None:
+    def undo(self, kind: SubjectKind, key: str, by: str, at: float) -> GivenVerdict | None:
         """Take back the last verdict about that thing; None if nothing stands."""
         return self._verdicts.undo(kind, key, by, at)
 
-    def undo_last(self, by: str, at: float) -> Saying | None:
+    def undo_last(self, by: str, at: float) -> GivenVerdict | None:
         """Take back the last thing that this person said; None if there is nothing to take back."""
         return self._verdicts.undo_last(by, at)
 
-    def said(self, most: int) -> list[Saying]:
+    def said(self, most: int) -> list[GivenVerdict]:
         """What people said, the latest first, undone or not."""
         return self._verdicts.history(most)
 
@@ -220,23 +219,20 @@ class Reading:
         if wanted.verdict is None:
             return wanted
         if wanted.verdict is VerdictState.NONE:
-            judged = [key for verdict in Verdict for key in self._verdicts.keys(Kind.PAIR, verdict)]
+            judged = [key for verdict in Verdict for key in self._verdicts.keys(SubjectKind.PAIR, verdict)]
             return msgspec.structs.replace(wanted, without=judged)
         verdict = Verdict.ACCEPT if wanted.verdict is VerdictState.ACCEPTED else Verdict.REJECT
-        return msgspec.structs.replace(wanted, keys=self._verdicts.keys(Kind.PAIR, verdict))
+        return msgspec.structs.replace(wanted, keys=self._verdicts.keys(SubjectKind.PAIR, verdict))
 
     def _listed(self, rows: Sequence[PairRow]) -> list[ListedPair]:
-        verdicts = self._verdicts.of(Kind.PAIR, {row.key for row in rows})
+        verdicts = self._verdicts.of(SubjectKind.PAIR, {row.key for row in rows})
         return [ListedPair(row, verdicts.get(row.key)) for row in rows]
 
     def _segments(self, alignments: Sequence[AlignmentKey]) -> list[tuple[SegmentPair, ...]]:
-        ledger: Ledger = self._folder.reading(verified=False)
-        try:
+        with self._folder.reading(verified=False) as ledger:
             findings = Findings(ledger)
-            known = {key: findings.segments_of(key) for key in set(alignments)}
-        finally:
-            ledger.close()
-        return [known[key] for key in alignments]
+            segments = {key: findings.segments_of(key) for key in set(alignments)}
+        return [segments[key] for key in alignments]
 
     def _judged(self, segments: Sequence[SegmentPair]) -> list[ReadSegment]:
         verdicts, thresholds = self._said(segments), self._folder.job().judge
@@ -245,7 +241,7 @@ class Reading:
     def _said(self, segments: Sequence[SegmentPair]) -> dict[str, Verdict]:
         if not self._folder.verdicts.exists():
             return {}
-        return self._verdicts.of(Kind.SEGMENT, {segment_key(one.a.text, one.b.text) for one in segments})
+        return self._verdicts.of(SubjectKind.SEGMENT, {segment_key(one.a.text, one.b.text) for one in segments})
 
 
 def _read(segment: SegmentPair, place: int, verdicts: dict[str, Verdict], thresholds: Thresholds) -> ReadSegment:
@@ -263,14 +259,14 @@ def _read(segment: SegmentPair, place: int, verdicts: dict[str, Verdict], thresh
     )
 
 
-def _hit(phrase: str, side: Side, hit: HitPlace, pair: ListedPair, around: Sequence[ReadSegment]) -> Hit:
+def _hit(phrase: str, side: SearchedSide, hit: HitPlace, pair: ListedPair, around: Sequence[ReadSegment]) -> Hit:
     by_place = {one.place: one for one in around}
     segment = by_place[hit.place]
     return Hit(
         pair,
         segment,
-        _marks(segment.text_a, phrase) if side is not Side.B else (),
-        _marks(segment.text_b, phrase) if side is not Side.A else (),
+        _marks(segment.text_a, phrase) if side is not SearchedSide.B else (),
+        _marks(segment.text_b, phrase) if side is not SearchedSide.A else (),
         by_place.get(hit.place - 1),
         by_place.get(hit.place + 1),
     )

@@ -54,11 +54,11 @@ from bitrawl.corpus.merger import (
 from bitrawl.errors import ConfigError, DamagedError
 from bitrawl.facts import SiteTroubles
 from bitrawl.job.database import locked
-from bitrawl.job.facts import write_report
-from bitrawl.job.findings import Findings
 from bitrawl.job.folder import JobFolder, not_mined
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import site_troubles, summarise
+from bitrawl.job.reporting import write_report
+from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.languages import same_language
 from bitrawl.mine.judging import PageUrls, ThresholdFilter
@@ -120,14 +120,11 @@ def sharded(folder: Path, settings: Mapping[str, Any], scratch: Path) -> Sharded
     job, running = where.changed(settings), where.is_running
     ours = not running and os.access(folder, os.W_OK)
     to = folder / SHARD if ours else scratch
-    ledger = where.reading()
-    try:
+    with where.reading() as ledger:
         if not Findings(ledger).begun() and len(job.languages()) > 1 and not running:
             raise not_mined(folder, ledger)
         with locked(where.ledger) if ours else nullcontext():
             part = write_shards(job, ledger, to, running=running)
-    finally:
-        ledger.close()
     return Sharded(str(folder), to, part, running)
 
 
@@ -376,7 +373,7 @@ class CorpusPlan(NamedTuple):
     pages: Callable[[Mapping[Url, Language]], Iterator[Page]] | None = None  # of the pairs, where a format wants them
 
 
-class WrittenCorpus(NamedTuple):
+class CorpusOutput(NamedTuple):
     """One corpus in its files."""
 
     facts: CorpusFacts
@@ -422,19 +419,18 @@ def corpus_units(
 
     With `languages`, in any order, only those of that pair.
     """
-    ledger = Ledger(folder / "job.sqlite", read_only=True)
-    try:
-        with tempfile.TemporaryDirectory(prefix="bitrawl-units-") as scratch:
-            one = Sharded(str(folder), Path(scratch), shard_corpora(job, ledger, Path(scratch), languages))
-            for header in corpus_headers(job.languages(), 0.0):
-                in_order = _sorted(header)
-                if len(header.languages) == 2 and one.part.corpus(in_order):
-                    shard, duplicates = one.segments(in_order), job.judge.duplicates
-                    with grouped([shard], Path(scratch), keep_duplicates=duplicates) as segments:
-                        for unit in _units(segments, header, lambda _: None):
-                            yield header, unit
-    finally:
-        ledger.close()
+    with (
+        Ledger(folder / "job.sqlite", read_only=True) as ledger,
+        tempfile.TemporaryDirectory(prefix="bitrawl-units-") as scratch,
+    ):
+        part = shard_corpora(job, ledger, Path(scratch), languages)
+        for header in corpus_headers(job.languages(), 0.0):
+            in_order = _sorted(header)
+            if len(header.languages) == 2 and part.corpus(in_order):
+                shard, duplicates = segments_shard(Path(scratch), in_order), job.judge.duplicates
+                with grouped([shard], Path(scratch), keep_duplicates=duplicates) as segments:
+                    for unit in _units(segments, header, lambda _: None):
+                        yield header, unit
 
 
 def write_merged(
@@ -444,7 +440,7 @@ def write_merged(
     folder: Path,
     scratch: Path,
     tell: Tell = lambda _: None,
-) -> WrittenCorpus:
+) -> CorpusOutput:
     """One corpus of two languages, from all of these jobs. An empty one has no files among others."""
     languages = _sorted(header)
     jobs = {one.name: one for one in parts if one.part.corpus(languages)}
@@ -467,10 +463,10 @@ def write_merged(
         represented = segments.represented(starts) if sites else []
     rejected = sum((Counter(corpus.rejected) for corpus in found.values()), Counter[str]())
     units = {(name, site.site): count for (name, site), count in zip(sites, represented, strict=True)}
-    return WrittenCorpus(counter.facts(rejected, written, counts), counter, units)
+    return CorpusOutput(counter.facts(rejected, written, counts), counter, units)
 
 
-def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[WrittenCorpus]) -> CardFacts:
+def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[CorpusOutput]) -> CardFacts:
     licences = sum((Counter(job.licences) for job in jobs), Counter[str]())
     origins = {Origin(job.origin) for job in jobs}
     origin = next(one for one in (Origin.CRAWL, Origin.REPLAY, Origin.ARCHIVE) if one in origins)
@@ -501,7 +497,7 @@ def write_about(folder: Path, facts: CardFacts) -> None:
     files.write(folder / "card.md", card(facts))
 
 
-def _alone(written: WrittenCorpus, part: JobPart) -> WrittenCorpus:
+def _alone(written: CorpusOutput, part: JobPart) -> CorpusOutput:
     """Without what only a merge of several jobs tells."""
     counts = written.facts.merged
     corpus = part.corpus(_sorted(counts)) if counts else None
@@ -516,20 +512,20 @@ def _sorted(corpus: CorpusHeader | MergedCounts) -> tuple[str, str]:
 
 def _write_pages(
     job: Job, ledger: Ledger, plan: CorpusPlan, folder: Path, part: JobPart
-) -> tuple[list[WrittenCorpus], JobPart]:
+) -> tuple[list[CorpusOutput], JobPart]:
     """The corpus of one language, and the part with what its pages state."""
     (header,) = plan.headers
     repeated, sources = Findings(ledger).duplicates(), set[Url]()
 
     def pages() -> Iterator[Page]:
-        for page in _pages(ledger):
+        for page in content_pages(ledger):
             if page.is_on_topic and page.url not in repeated and same_language(page.language, header.languages[0]):
                 sources.add(page.url)
                 yield bounded(page, job.align.characters)[0]
 
     counter, written = _write(pages(), header, plan, folder, wanted=True)
     part = msgspec.structs.replace(part, source_pages=len(sources), licences=dict(ledger.licences(sources)))
-    return [WrittenCorpus(counter.facts({}, written), counter)], part
+    return [CorpusOutput(counter.facts({}, written), counter)], part
 
 
 def _write(
@@ -567,15 +563,16 @@ def _units(segments: Groups, header: CorpusHeader, told: Callable[[int], None]) 
 
 def _pages_in(ledger: Ledger, languages: Mapping[Url, Language]) -> Iterator[Page]:
     """A pair may know better than the page's text: a page of code is in the language that it claims to be."""
-    for page in _pages(ledger):
+    for page in content_pages(ledger):
         language = languages.get(page.url)
         if language is not None:
             same = same_language(page.language, language)
             yield page if same else msgspec.structs.replace(page, language=language)
 
 
-def _pages(ledger: Ledger) -> Iterator[Page]:
-    for site in [known.site for known in ledger.sites()]:
+def content_pages(ledger: Ledger) -> Iterator[Page]:
+    """The pages of a ledger, site by site, with each site's template told from its content."""
+    for site in [site.site for site in ledger.sites()]:
         yield from without_template(ledger.view(site).pages)
 
 
