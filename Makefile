@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: demo test test-web test-cluster test-neural wiki-test wiki-answers check bench docs reference clean
+.PHONY: demo test test-lab test-web test-cluster test-neural wiki-test wiki-answers check bench docs reference clean
 
 # Made again when the dependencies change. The package itself is editable.
 .venv: pyproject.toml
@@ -69,21 +69,28 @@ wiki-test: .venv .mediawiki
 wiki-answers: .venv .mediawiki
 	PYTHONPATH=tests MEDIAWIKI=$(MEDIAWIKI) $(BIN)/python tests/wiki/record.py
 
-# Some benchmarks train what they measure, to leave out what it is measured on.
-bench: .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench --editable '.[train]'
-	$(BIN)/python -m benchmarks
+# The laboratory: what trains the models and measures them. Some benchmarks train what they measure, to leave out what it is
+# measured on.
+.venv/lab: pyproject.toml | .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group lab
+	touch .venv/lab
+
+test-lab: .venv/lab
+	$(BIN)/pytest -n 2 --dist worksteal lab/tests
+
+bench: .venv/lab
+	$(BIN)/python -m lab.bench
 
 # The documentation as a site in site/, which opens from the disk: nothing in it is loaded from another host.
 docs: .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	$(BIN)/python tools/check_site.py site
+	$(BIN)/python -m lab.tools.check_site site
 
 # The pages that repeat what the program says: the command line and the tables of the job file.
 reference: .venv
-	$(BIN)/python tools/command_reference.py
-	$(BIN)/python tools/job_file_reference.py
+	$(BIN)/python -m lab.tools.command_reference
+	$(BIN)/python -m lab.tools.job_file_reference
 
 clean:
 	rm -rf .venv .venv-neural .mediawiki .mediawiki.new .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist site

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from small_site import WORDS
 
-from bitrawl.training.site_packs import FILES, SitePack
+from lab.train.site_packs import FILES, SitePack
 
 NOTICES = {
     "en": "The doors are open every day of the year but one, and whoever is curious is welcome to come in.",

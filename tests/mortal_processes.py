@@ -12,9 +12,9 @@ from hostile_readers import die_once_more
 from bitrawl.model import Capture, Language, Page, Sitemap, Skip
 
 if TYPE_CHECKING:
-    from bitrawl.child import Report, Service
     from bitrawl.config import Job
     from bitrawl.page.sandbox import Reader
+    from bitrawl.process import Report, Service
 
 POISON = "poison"
 """The mark that names the end of a URL: each reader of that page is killed."""
@@ -45,7 +45,7 @@ class _Mortal:
 
 def mortal_mining(marks: Path, job: "Job", folder: Path) -> "Service":
     """The service of a mining process, killed at its first start and at the first request of each kind."""
-    from bitrawl.jobs.worker import mining_service  # noqa: PLC0415 - the reader does without
+    from bitrawl.job.site_mining import mining_service  # noqa: PLC0415 - the reader does without
 
     die_once_more(marks, "miner")
     serve = mining_service(job, folder)

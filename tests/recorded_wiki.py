@@ -21,17 +21,20 @@ def page(language: str, body: str) -> str:
     return f"<!doctype html><html lang={language}><title>Safety</title><body>{body}</body></html>"
 
 
-# The cited page of the first announces its translation; of the third only the home page does; the second is English.
+# The first and the third have a home page in two languages; the second is English.
 SITES = {
     "bilingual": {
-        "/en/safety.html": page("en", f'{ENGLISH}<a hreflang="de" href="/de/sicherheit.html">Deutsch</a>'),
-        "/de/sicherheit.html": page("de", f'{GERMAN}<a hreflang="en" href="/en/safety.html">English</a>'),
+        "/": page("en", f'{ENGLISH}<a hreflang="de" href="/de/">Deutsch</a>'),
+        "/de/": page("de", f'{GERMAN}<a hreflang="en" href="/">English</a>'),
+        "/en/safety.html": page("en", ENGLISH),
+        "/de/sicherheit.html": page("de", GERMAN),
     },
     "single": {"/risk.html": page("en", ENGLISH), "/": page("en", ENGLISH)},
     "home": {
         "/lung/": page("en", ENGLISH),
         "/arzt/": page("de", GERMAN),
-        "/": page("en", f'{ENGLISH}<ul class="language-switcher"><li><a href="/de/">Deutsch</a><li><a href="/en/">English</a></ul>'),
+        "/": page("en", f'{ENGLISH}<ul class="language-switcher"><li><a href="/de/">Deutsch</a><li><a href="/">English</a></ul>'),
+        "/de/": page("de", f'{GERMAN}<ul class="language-switcher"><li><a href="/de/">Deutsch</a><li><a href="/">English</a></ul>'),
     },
 }  # fmt: skip
 

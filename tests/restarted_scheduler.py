@@ -6,17 +6,16 @@ from contextlib import closing
 from distributed import LocalCluster
 
 from bitrawl import config
-from bitrawl.cluster import dask
-from bitrawl.cluster.bundles import Bundle, BundledSite
-from bitrawl.cluster.mining import Order, Wanted
-from bitrawl.cluster.parts import Done, Outcome, State
+from bitrawl.cluster import executor as executors
+from bitrawl.cluster.bundle_process import BundleOrder, Wanted
+from bitrawl.cluster.bundles import Bundle, BundledSite, Done, Outcome, PartState
 from bitrawl.errors import ClusterError
 
 JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 
 
-def named(given: Order, _wanted: Wanted) -> Outcome:
-    return Done(given.bundle.name, State.MINED)
+def named(given: BundleOrder, _wanted: Wanted) -> Outcome:
+    return Done(given.bundle.name, PartState.MINED)
 
 
 def cluster(workers: int, port: int = 0) -> LocalCluster:
@@ -26,16 +25,16 @@ def cluster(workers: int, port: int = 0) -> LocalCluster:
         protocol="tcp",
         processes=False,
         memory_limit=0,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
         scheduler_port=port,
     )
 
 
-def driver_of(first: LocalCluster) -> dask.DaskExecutor:
+def driver_of(first: LocalCluster) -> executors.DaskExecutor:
     """With two orders, and a scheduler that is gone."""
-    executor = dask.DaskExecutor(named, first.scheduler_address)
+    executor = executors.DaskExecutor(named, first.scheduler_address)
     for name in ("00000", "00001"):
-        executor.submit(Order("out", "", "run", JOB, Bundle(name, [BundledSite("a.org", ["http://a.org/"])])))
+        executor.submit(BundleOrder("out", "", "run", JOB, Bundle(name, [BundledSite("a.org", ["http://a.org/"])])))
     first.close()
     return executor
 
@@ -51,7 +50,7 @@ def comes_back() -> str:
 
 def is_gone() -> str:
     """What the driver says."""
-    dask.ANSWER_SECONDS = dask.RECONNECT_SECONDS = 0.2
+    executors.ANSWER_SECONDS = executors.RECONNECT_SECONDS = 0.2
     with closing(driver_of(cluster(workers=0))) as executor:
         try:
             return str(executor.ended())
@@ -60,5 +59,5 @@ def is_gone() -> str:
 
 
 if __name__ == "__main__":
-    dask.LOOK_EVERY = 0.1
+    executors.LOOK_EVERY = 0.1
     sys.stdout.write(f"{comes_back()}\n{is_gone()}\n")

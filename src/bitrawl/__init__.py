@@ -20,7 +20,7 @@ from bitrawl.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bitrawl.aio import JobProgress, JobResult
-    from bitrawl.jobs.opened import OpenedJob
+    from bitrawl.job.opened import OpenedJob
     from bitrawl.mine.aligned_pages import TextPair
     from bitrawl.model import Page
 
@@ -68,7 +68,7 @@ def crawl(
 
 def open(folder: str | PathLike[str]) -> "OpenedJob":  # noqa: A001 - bitrawl.open, like gzip.open
     """Open a job folder to read what the job has found, even while it runs. Raises `StoreError` if there is no job."""
-    from bitrawl.jobs.opened import OpenedJob  # noqa: PLC0415
+    from bitrawl.job.opened import OpenedJob  # noqa: PLC0415
 
     return OpenedJob(folder)
 

@@ -10,14 +10,14 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from bitrawl.assemble.crawling import Parts
+from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.crawl.ending import Ending
-from bitrawl.jobs import crawling, mining
-from bitrawl.jobs.folder import JobFolder, asked
-from bitrawl.jobs.opened import OpenedJob
-from bitrawl.jobs.settings import CRAWL, MINE, Group, described
-from bitrawl.jobs.status import JobStatus, status
-from bitrawl.mine.stages import Doing
+from bitrawl.facts import Doing, JobFacts
+from bitrawl.job import crawling, mining
+from bitrawl.job.crawl_wiring import Parts, described_job
+from bitrawl.job.facts import status
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.opened import OpenedJob
 from bitrawl.model import Page, Visit
 
 Result = TypeVar("Result")
@@ -37,7 +37,7 @@ class JobResult(msgspec.Struct, frozen=True):
 
     folder: Path
     ending: Ending
-    status: JobStatus
+    status: JobFacts
 
     def open(self) -> OpenedJob:
         """What the job has found."""
@@ -101,7 +101,7 @@ async def _done(
 ) -> JobResult:
     folder = JobFolder(Path(out))
     given = [seeds] if isinstance(seeds, str) else [str(seed) for seed in seeds]
-    job = asked({"seeds": given or None, **described(settings, groups)}, folder, fresh=fresh)
+    job = described_job({"seeds": given or None, **described(settings, groups)}, folder, fresh=fresh)
     ending = await work(job, folder)
     return JobResult(folder.path, ending, status(folder))
 

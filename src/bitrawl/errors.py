@@ -23,7 +23,15 @@ from collections.abc import Mapping
 
 
 class BitrawlError(Exception):
-    """The base of all errors that this package raises on purpose. The text is written for the user."""
+    """The base of all errors that this package raises on purpose. The text is written for the user.
+
+    `advice` is the end of the text that names flags and commands: the web app, which has forms and buttons, leaves it out.
+    """
+
+    def __init__(self, *message: object, advice: str = "") -> None:
+        super().__init__(*([f"{message[0]}{advice}"] if advice else message))
+        self.advice = advice
+        self.without_advice = str(message[0]) if message else ""
 
 
 class UrlError(BitrawlError, ValueError):

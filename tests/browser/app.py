@@ -12,8 +12,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from bitrawl.web import intent as intents
-from bitrawl.web.intent import Command, Intent, Verb, Wish
+from bitrawl.web.job_list import INTENT, Command, Intent, Verb, Wish, write_intent
 
 SETTINGS = """
 [limits]
@@ -74,7 +73,7 @@ class App:
         draft = self.jobs / f".{job_id}"
         shutil.copytree(folder, draft)
         mined = Intent(owner=owner, created=1e9, command=Command(Verb.MINE), intent=Wish.RUNNING, name=name, exit=0)
-        intents.write(draft, mined)
+        write_intent(draft, mined)
         draft.rename(self.jobs / job_id)
         return job_id
 
@@ -88,7 +87,7 @@ class App:
 
 def pid_of(folder: Path) -> int:
     """Of the process that the app started last for this job."""
-    return int(json.loads((folder / intents.NAME).read_text("utf-8"))["process"]["pid"])
+    return int(json.loads((folder / INTENT).read_text("utf-8"))["process"]["pid"])
 
 
 def family(leader: int) -> list[int]:

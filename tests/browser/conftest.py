@@ -15,7 +15,7 @@ from browser.program import chromium
 from browser.watched import QUIET, Watched
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from bitrawl.jobs import reading_index
+from bitrawl.job import reading_index
 
 PATIENCE = 60_000.0  # milliseconds; a busy machine is slow, and nothing here waits for long on an idle one
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from bitrawl import demo
-from bitrawl.demo import Document
+from bitrawl.demo import DemoDocument
 from bitrawl.errors import UrlError
 from bitrawl.url import Url
 
@@ -77,7 +77,7 @@ class HeldWeb:
     def _count(self, host: str) -> int:
         return sum(Url.known(url).host == host for url in self._visits)
 
-    def answer(self, raw: str) -> Document | None:
+    def answer(self, raw: str) -> DemoDocument | None:
         try:
             url = Url.parse(raw)
         except UrlError:
@@ -100,7 +100,7 @@ def served(web: HeldWeb) -> Iterator[int]:
 
         def do_GET(self) -> None:
             host = self.headers.get("Host", "").partition(":")[0]
-            found = web.answer(f"http://{host}{self.path}") or Document(b"no such page", "text/plain", 404)
+            found = web.answer(f"http://{host}{self.path}") or DemoDocument(b"no such page", "text/plain", 404)
             with suppress(OSError):  # the job was killed meanwhile
                 self.send_response(found.status)
                 for name, value in (*found.headers, ("Content-Type", found.type)):
@@ -125,15 +125,15 @@ def served(web: HeldWeb) -> Iterator[int]:
         thread.join()
 
 
-def own_sites() -> dict[Url, Document]:
+def own_sites() -> dict[Url, DemoDocument]:
     """A site whose titles and sentences are markup, and one in Arabic."""
     hostile = [{code: (title, [f"{one} {title}" for one in _PROSE[code]]) for code in ("en", "fr")} for title in TITLES]
     arabic = [{code: (title, list(_PROSE[code])) for code, title in (("en", "The museum"), ("ar", "المتحف"))}]
     return {**_site(HOSTILE, hostile), **_site(ARABIC, arabic)}
 
 
-def _site(host: str, articles: list[dict[str, tuple[str, list[str]]]]) -> dict[Url, Document]:
-    made: dict[Url, Document] = {}
+def _site(host: str, articles: list[dict[str, tuple[str, list[str]]]]) -> dict[Url, DemoDocument]:
+    made: dict[Url, DemoDocument] = {}
     for number, article in enumerate(articles):
         for code, (title, sentences) in article.items():
             head = "".join(f'<link rel="alternate" hreflang="{one}" href="/{one}/{number}">' for one in article)
@@ -143,6 +143,6 @@ def _site(host: str, articles: list[dict[str, tuple[str, list[str]]]]) -> dict[U
                 f'<!doctype html><html lang="{code}"><head><title>{html.escape(title)}</title>{head}</head>'
                 f"<body><nav>{links}</nav><main><h1>{html.escape(title)}</h1>{body}</main></body></html>"
             )
-            made[Url.parse(f"http://{host}/{code}/{number}")] = Document(text.encode(), "text/html; charset=utf-8")
+            made[Url.parse(f"http://{host}/{code}/{number}")] = DemoDocument(text.encode(), "text/html; charset=utf-8")
     made[Url.parse(f"http://{host}/")] = made[Url.parse(f"http://{host}/en/0")]
     return made

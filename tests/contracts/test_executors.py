@@ -12,11 +12,9 @@ from typing import Any
 import pytest
 
 from bitrawl import config
-from bitrawl.cluster.bundles import Bundle, BundledSite
-from bitrawl.cluster.dask import SETTINGS, DaskExecutor
-from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor, Task
-from bitrawl.cluster.mining import Order, Wanted
-from bitrawl.cluster.parts import Died, Done, Fault, Outcome, State
+from bitrawl.cluster.bundle_process import BundleOrder, Wanted
+from bitrawl.cluster.bundles import Bundle, BundledSite, Died, Done, Fault, Outcome, PartState
+from bitrawl.cluster.executor import SETTINGS, DaskExecutor, Executor, InlineExecutor, ProcessExecutor, Task
 from bitrawl.errors import ConfigError, UnwantedError
 
 JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
@@ -38,7 +36,7 @@ def dask_cluster(workers: int = 2) -> Any:
     dask_config = pytest.importorskip("dask").config
     with dask_config.set(SETTINGS):
         return distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address=None
+            n_workers=workers, threads_per_worker=1, processes=False, memory_limit=0, dashboard_address="127.0.0.1:0"
         )
 
 
@@ -62,29 +60,29 @@ def make(request: pytest.FixtureRequest) -> Iterator[Make]:
         executor.close()
 
 
-def order(name: str, out: str = "out") -> Order:
-    return Order(out, "", "run", JOB, Bundle(name, [BundledSite("a.org", ["http://a.org/"])]))
+def order(name: str, out: str = "out") -> BundleOrder:
+    return BundleOrder(out, "", "run", JOB, Bundle(name, [BundledSite("a.org", ["http://a.org/"])]))
 
 
-def named(given: Order, _wanted: Wanted) -> Outcome:
-    return Done(given.bundle.name, State.MINED)
+def named(given: BundleOrder, _wanted: Wanted) -> Outcome:
+    return Done(given.bundle.name, PartState.MINED)
 
 
-def various(given: Order, _wanted: Wanted) -> Outcome:
+def various(given: BundleOrder, _wanted: Wanted) -> Outcome:
     return Died("killed") if given.bundle.name == "00000" else Fault("no space")
 
 
-def counting(given: Order, _wanted: Wanted) -> Outcome:
+def counting(given: BundleOrder, _wanted: Wanted) -> Outcome:
     with Path(given.out).open("a") as file:
         file.write(f"{given.bundle.name}\n")
-    return Done(given.bundle.name, State.MINED)
+    return Done(given.bundle.name, PartState.MINED)
 
 
-def wanting(_given: Order, wanted: Wanted) -> Outcome:
+def wanting(_given: BundleOrder, wanted: Wanted) -> Outcome:
     return Fault("wanted" if wanted() else "not wanted")
 
 
-def waiting(given: Order, wanted: Wanted) -> Outcome:
+def waiting(given: BundleOrder, wanted: Wanted) -> Outcome:
     """Until it is not wanted any more; the file says that it began, and how it ended."""
     Path(given.out).write_text("began")
     for _ in range(int(PATIENCE / 0.05)):
@@ -102,7 +100,7 @@ def test_each_order_ends_once_with_its_own_outcome(make: Make):
         executor.submit(each)
     ended = [executor.ended() for _ in orders]
     assert {each.order.bundle.name: each.order for each in ended} == orders
-    assert all(each.outcome == Done(each.order.bundle.name, State.MINED) for each in ended)
+    assert all(each.outcome == Done(each.order.bundle.name, PartState.MINED) for each in ended)
 
 
 def test_an_order_may_be_submitted_while_others_are_under_way_and_a_second_time(make: Make, tmp_path: Path):
@@ -155,7 +153,7 @@ def test_without_dask_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch)
         DaskExecutor(named, "tcp://127.0.0.1:1")
 
 
-def broken(_given: Order, _wanted: Wanted) -> Outcome:
+def broken(_given: BundleOrder, _wanted: Wanted) -> Outcome:
     raise KeyError("a package that is not there")
 
 
@@ -179,7 +177,7 @@ def test_without_workers_a_driver_says_so_with_a_count_and_goes_on_when_one_come
             f"{cluster.scheduler_address} has no worker: waiting for 12 s, with 1 bundle to do." in executor.waiting()
         )
         cluster.scale(1)
-        assert executor.ended().outcome == Done("00000", State.MINED)
+        assert executor.ended().outcome == Done("00000", PartState.MINED)
         assert executor.workers() == 1
         assert executor.waiting() == ""
 

@@ -17,22 +17,20 @@ import pyarrow.parquet as pq
 import pytest
 
 from bitrawl import files
-from bitrawl.config import Format, fitting
+from bitrawl.config import Format
+from bitrawl.config.choices import corpus_formats, loaded
 from bitrawl.corpus import jsonl
-from bitrawl.corpus.columns import DOCUMENTS
-from bitrawl.corpus.export import BILINGUAL, MONOLINGUAL, Exporter, export, exporting, file_names, with_present
-from bitrawl.corpus.moses import moses
-from bitrawl.corpus.naming import CorpusHeader
-from bitrawl.corpus.parquet import parquet
-from bitrawl.corpus.text import text
+from bitrawl.corpus.export import CorpusHeader, Exporter, export, exporting, file_names, with_present
+from bitrawl.corpus.jsonl import DOCUMENTS, parquet
+from bitrawl.corpus.plain_text import moses, text, tsv
 from bitrawl.corpus.tmx import tmx
-from bitrawl.corpus.tsv import tsv
 from bitrawl.corpus.xces import xces
 from bitrawl.errors import ConfigError, DiskFullError, StoreError
 from bitrawl.mine.judging import MEASURES
 from bitrawl.model import Language, Page, PagePair, Paragraph, Segment, SegmentPair, TranslationUnit, UnitSource
 from bitrawl.url import Url
 
+BILINGUAL, MONOLINGUAL = corpus_formats(2), corpus_formats(1)
 EN_FR = CorpusHeader((Language("en"), Language("fr")), at=1_800_000_000.0)
 EN = CorpusHeader((Language("en"),), at=1_800_000_000.0)
 XML = "{http://www.w3.org/XML/1998/namespace}"
@@ -177,7 +175,9 @@ def written(folder: Path, case: Case, *texts: tuple[str, str], compress: bool = 
 
 def test_every_format_that_can_be_asked_for_is_under_this_contract():
     tested = {exporter for exporter, *_ in FORMATS.values()}
-    assert {p.exporter for table in (BILINGUAL, MONOLINGUAL) for parts in table.values() for p in parts} == tested
+    assert {
+        loaded(p.exporter) for table in (BILINGUAL, MONOLINGUAL) for parts in table.values() for p in parts
+    } == tested
 
 
 @pytest.mark.parametrize("compress", [False, True])
@@ -337,7 +337,7 @@ def test_a_full_disk_is_named_and_leaves_no_draft(tmp_path, case, monkeypatch):
 
 
 def test_nothing_written_is_kept_in_memory(tmp_path, case, monkeypatch):
-    monkeypatch.setattr("bitrawl.corpus.parquet.GROUP", 50)  # which is kept, and larger than this corpus
+    monkeypatch.setattr("bitrawl.corpus.jsonl.GROUP", 50)  # which is kept, and larger than this corpus
     exporter, header, item, *_ = case
     long = "Atextwithoutspaces" * 500 + " of words"
     with exporter(tmp_path, header) as write:
@@ -404,8 +404,3 @@ def test_a_kill_between_the_two_renames_of_a_folder_is_repaired_by_the_next_expo
     with pytest.raises(RuntimeError):
         export(tmp_path, EN_FR, [Format.XCES], broken())
     assert snapshot(tmp_path) == before
-
-
-def test_a_job_may_ask_for_what_can_be_written_and_for_nothing_else():
-    assert set(fitting(1)) == set(MONOLINGUAL)
-    assert set(fitting(2)) == set(BILINGUAL)

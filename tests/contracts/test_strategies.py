@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 import pytest
 from table_site import Walk, moved, page, site, url
 
-from bitrawl.assemble.strategies import STATELESS, Topic, strategy
 from bitrawl.config import FOCUSED, Strategy
 from bitrawl.errors import ConfigError
+from bitrawl.job.crawl_wiring import STATELESS, Topic, strategy
 from bitrawl.model import (
     Advice,
     Language,

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from recorded_wiki import Served, recorded_wiki
+from recorded_wiki import SITES, Served, recorded_wiki
 
 from bitrawl.cli import main
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.bootstrap import Asked, Manners, bootstrap, endpoint, read
-from bitrawl.jobs.bootstrap_outcome import Progress, Step, read_found, read_progress
+from bitrawl.job.bootstrap import Asked, Progress, Step, bootstrap, endpoint, read, read_found, read_progress
+from bitrawl.job.fetching import FetchPolicy
 from bitrawl.topic.wiki_topic import Exclusion
 
 SUBJECT = "Health and safety at work"
 OUTPUT = ("topic.txt", "terms.tsv", "seeds.txt", "sites.txt")
-AT_ONCE = Manners(allow_private=True, delay=0.0)
+AT_ONCE = FetchPolicy(allow_private=True, delay=0.0)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def rows(folder: Path) -> dict[str, list[str]]:
 
 
 async def test_a_name_becomes_a_topic_seeds_and_bilingual_sites(web: Served, tmp_path: Path):
-    summary = await bootstrap(asked(web), tmp_path, manners=AT_ONCE)
+    summary = await bootstrap(asked(web), tmp_path, policy=AT_ONCE)
     assert summary.category == "Occupational safety and health"  # to which the article of the name redirects
     assert (summary.articles, summary.categories, summary.advice) == (15, 4, ())
     topic = (tmp_path / "topic.txt").read_text("utf-8").splitlines()[1:]
@@ -84,7 +84,7 @@ async def test_a_name_becomes_a_topic_seeds_and_bilingual_sites(web: Served, tmp
 
 
 async def test_the_table_says_why_a_title_is_no_term(web: Served, tmp_path: Path):
-    await bootstrap(asked(web), tmp_path, manners=AT_ONCE)
+    await bootstrap(asked(web), tmp_path, policy=AT_ONCE)
     found = rows(tmp_path)
     assert (tmp_path / "terms.tsv").read_text("utf-8").startswith("keep\tweight\ten\tde\tclass\tcategory\tdepth\twhy\n")
     left_out = {term: cells[7] for term, cells in found.items() if cells[0] == "no"}
@@ -99,34 +99,48 @@ async def test_the_table_says_why_a_title_is_no_term(web: Served, tmp_path: Path
     assert found["fatigue"][3] == "Ermüdung"
 
 
-async def test_sites_are_ranked_and_those_that_announce_a_translation_are_candidates(web: Served, tmp_path: Path):
-    summary = await bootstrap(asked(web), tmp_path, manners=AT_ONCE)
+async def test_sites_are_ranked_and_those_whose_pages_are_translations_are_candidates(web: Served, tmp_path: Path):
+    summary = await bootstrap(asked(web), tmp_path, policy=AT_ONCE)
     found = read(tmp_path)
     bilingual, single, home = (web.addresses[name] for name in ("bilingual", "single", "home"))
     assert found.seeds[:2] == [f"{bilingual}en/safety.html", f"{bilingual}de/sicherheit.html"]
     assert set(found.seeds) == {*found.seeds[:2], f"{home}lung/", f"{home}arzt/", f"{single}risk.html"}
     assert found.sites == [bilingual, home]
     assert (summary.checked, summary.candidates) == (3, 2)
-    # The first announces its translation on the cited page, so nobody asks for its home; robots.txt is asked for always.
     paths = [path for name, path in web.asked if name == "bilingual"]
     assert paths[0] == "/robots.txt"
-    assert "/" not in paths
+    assert paths[-2:] == ["/", "/de/"], "the home page and its translation are enough"
+
+
+async def test_a_site_that_did_not_answer_is_checked_again(tmp_path: Path):
+    sites = {name: dict(pages) for name, pages in SITES.items()}
+    home = sites["bilingual"].pop("/")
+    with recorded_wiki(sites) as web:
+        assert (await bootstrap(asked(web), tmp_path, policy=AT_ONCE)).candidates == 1
+        sites["bilingual"]["/"] = home
+        assert (await bootstrap(asked(web), tmp_path, policy=AT_ONCE)).candidates == 2
+
+
+async def test_for_one_language_no_site_is_asked_whether_it_is_bilingual(web: Served, tmp_path: Path):
+    summary = await bootstrap(asked(web, langs="de"), tmp_path, policy=AT_ONCE)
+    assert (summary.checked, summary.cited) == (0, 3)
+    assert {name for name, _ in web.asked} <= {"en", "de"}
 
 
 async def test_the_same_command_asks_nothing_twice(web: Served, tmp_path: Path):
-    await bootstrap(asked(web), tmp_path, manners=AT_ONCE)
+    await bootstrap(asked(web), tmp_path, policy=AT_ONCE)
     assert len(web.questions()) == len(set(web.questions()))
     before, output = len(web.asked), written(tmp_path)
-    await bootstrap(asked(web), tmp_path, manners=AT_ONCE)
+    await bootstrap(asked(web), tmp_path, policy=AT_ONCE)
     assert len(web.asked) == before
     assert written(tmp_path) == output
-    await bootstrap(asked(web), tmp_path, manners=AT_ONCE, fresh=True)
+    await bootstrap(asked(web), tmp_path, policy=AT_ONCE, fresh=True)
     assert len(web.asked) == 2 * before
 
 
 async def test_exclusions_can_be_switched_off(web: Served, tmp_path: Path):
     question = asked(web, keep=tuple(Exclusion), check_sites=False, editions=False)
-    summary = await bootstrap(question, tmp_path, manners=AT_ONCE)
+    summary = await bootstrap(question, tmp_path, policy=AT_ONCE)
     topic = (tmp_path / "topic.txt").read_text("utf-8")
     assert "100:NIOSH=Occupational safety and health>de" in topic
     assert "100:list of industrial disasters=" in topic
@@ -137,30 +151,30 @@ async def test_exclusions_can_be_switched_off(web: Served, tmp_path: Path):
 
 async def test_an_edited_table_is_what_counts(web: Served, tmp_path: Path):
     question = asked(web, check_sites=False)
-    await bootstrap(question, tmp_path, manners=AT_ONCE)
+    await bootstrap(question, tmp_path, policy=AT_ONCE)
     table = tmp_path / "terms.tsv"
     edited = table.read_text("utf-8").replace("no\t100\tBhopal", "yes\t77\tBhopal").replace("Schutzhelm", "Helm")
     table.write_text(edited, "utf-8")
     topic = read(tmp_path).topic.read_text("utf-8")
     assert "77:Bhopal=Occupational safety and health>en" in topic
     assert "50:Helm=Personal protective equipment>de" in topic
-    summary = await bootstrap(question, tmp_path, manners=AT_ONCE)
+    summary = await bootstrap(question, tmp_path, policy=AT_ONCE)
     assert table.read_text("utf-8") == edited
     assert (tmp_path / "topic.txt").read_text("utf-8") == topic
     assert summary.terms == {"en": 9, "de": 8}
 
 
 async def test_another_question_does_not_replace_an_edited_table(web: Served, tmp_path: Path):
-    await bootstrap(asked(web, check_sites=False), tmp_path, manners=AT_ONCE)
+    await bootstrap(asked(web, check_sites=False), tmp_path, policy=AT_ONCE)
     table = tmp_path / "terms.tsv"
     table.write_text(table.read_text("utf-8") + "yes\t50\tnoise\tLärm\tNoise\n", "utf-8")
     with pytest.raises(ConfigError, match=r"was edited.*--fresh"):
-        await bootstrap(asked(web, langs="it", check_sites=False), tmp_path, manners=AT_ONCE)
+        await bootstrap(asked(web, langs="it", check_sites=False), tmp_path, policy=AT_ONCE)
     assert "noise" in table.read_text("utf-8")
 
 
 async def test_a_mistake_in_the_edited_table_names_its_line(web: Served, tmp_path: Path):
-    await bootstrap(asked(web, check_sites=False), tmp_path, manners=AT_ONCE)
+    await bootstrap(asked(web, check_sites=False), tmp_path, policy=AT_ONCE)
     table = tmp_path / "terms.tsv"
     table.write_text(table.read_text("utf-8").replace("\t100\t", "\theavy\t", 1), "utf-8")
     with pytest.raises(ConfigError, match=r"terms\.tsv, line 2: 'heavy'"):
@@ -192,10 +206,10 @@ async def test_a_killed_bootstrap_goes_on_where_it_was(web: Served, tmp_path: Pa
     web.before.clear()
     assert not (tmp_path / "killed" / "bootstrap.toml").exists()
     answered = web.questions()[: victim - 1]
-    await bootstrap(asked(web, check_sites=False), tmp_path / "killed", manners=AT_ONCE)
+    await bootstrap(asked(web, check_sites=False), tmp_path / "killed", policy=AT_ONCE)
     assert len(answered) == victim - 1
     assert not set(answered) & set(web.questions()[victim:])
-    await bootstrap(asked(web, check_sites=False), tmp_path / "whole", manners=AT_ONCE)
+    await bootstrap(asked(web, check_sites=False), tmp_path / "whole", policy=AT_ONCE)
     assert written(tmp_path / "killed") == written(tmp_path / "whole")
 
 
@@ -251,6 +265,10 @@ def test_what_is_no_wiki_is_said(web: Served, command: Command, tmp_path: Path, 
     done = command(SUBJECT, "--langs", "de", "--out", str(tmp_path), "--wiki", address, "--allow-private")
     assert done.code == 1
     assert message in done.err
+    progress = read_progress(tmp_path)
+    assert progress is not None
+    assert message in progress.failed
+    assert "--" not in progress.failed
 
 
 @pytest.mark.parametrize(
@@ -273,7 +291,7 @@ async def test_a_private_wiki_may_be_asked_without_private_sites(
     """Past the proxy, which is for what is outside."""
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{closed_port()}/")
     apis = tuple(endpoint(web.api(language)) for language in ("en", "de"))
-    summary = await bootstrap(asked(web), tmp_path, manners=Manners(delay=0.0, private_wikis=apis))
+    summary = await bootstrap(asked(web), tmp_path, policy=FetchPolicy(delay=0.0, private_apis=apis))
     assert summary.terms == {"en": 8, "de": 7}
     assert (summary.checked, summary.candidates) == (3, 0)
     assert {name for name, _ in web.asked} == {"en", "de"}
@@ -281,7 +299,7 @@ async def test_a_private_wiki_may_be_asked_without_private_sites(
 
 async def test_a_private_edition_that_nobody_allowed_costs_that_edition(web: Served, tmp_path: Path):
     apis = (endpoint(web.api("en")),)
-    summary = await bootstrap(asked(web), tmp_path, manners=Manners(delay=0.0, private_wikis=apis))
+    summary = await bootstrap(asked(web), tmp_path, policy=FetchPolicy(delay=0.0, private_apis=apis))
     assert summary.terms["de"] > 0
     assert {name for name, _ in web.asked} == {"en"}
 
@@ -298,7 +316,7 @@ def test_a_private_wiki_is_refused_unless_it_is_the_one_that_was_allowed(web: Se
 async def test_how_far_it_is_can_be_read_from_the_folder(web: Served, tmp_path: Path):
     seen: list[Progress | None] = []
     web.before.append(lambda *_: seen.append(read_progress(tmp_path)))
-    summary = await bootstrap(asked(web), tmp_path, manners=AT_ONCE)
+    summary = await bootstrap(asked(web), tmp_path, policy=AT_ONCE)
     steps = [progress.step for progress in seen if progress is not None]
     assert list(dict.fromkeys(steps)) == list(Step)
     reading = [progress.done for progress in seen if progress is not None and progress.step is Step.READING]

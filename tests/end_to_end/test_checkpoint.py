@@ -9,12 +9,12 @@ import pytest
 from s3_server import s3_server
 
 from bitrawl import demo
-from bitrawl.cluster import s3
+from bitrawl.cluster import places
 from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.places import Place, place
 from bitrawl.demo import Served
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.summary import log
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import log
 
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")  # asked for again by each run
 
@@ -31,7 +31,7 @@ def there(request, tmp_path, monkeypatch):
     monkeypatch.delenv("AWS_PROFILE", raising=False)
     with s3_server("jobs") as endpoint:
         monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-        s3._store.cache_clear()
+        places._store.cache_clear()
         yield place("s3://jobs/parts/00001/checkpoint")
 
 

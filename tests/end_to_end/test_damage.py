@@ -1,4 +1,4 @@
-"""A damaged job folder: a sentence or the right corpus, and `bitrawl check` knows what to do. benchmarks/damage.py is more of it."""
+"""A damaged job folder: a sentence or the right corpus, and `bitrawl check` knows what to do. lab/bench/damage.py is more of it."""
 
 import os
 import random
@@ -19,14 +19,14 @@ from kept_findings import Aligned, keep_findings
 from prose_site import keep, prose
 
 from bitrawl import config, demo
-from bitrawl.jobs import reading_index
-from bitrawl.jobs.crawling import crawl
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job import reading_index
+from bitrawl.job.archive import WarcArchive
+from bitrawl.job.crawling import crawl
+from bitrawl.job.findings import Findings
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.verdicts import Subject, VerdictHistory
 from bitrawl.model import Capture, Language, PagePair, Segment, SegmentPair, Verdict
-from bitrawl.store.archive import WarcArchive
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.verdicts import Subject, VerdictHistory
 from bitrawl.testing import FakeClock
 from bitrawl.url import Url
 
@@ -109,7 +109,7 @@ def test_a_damaged_file_costs_a_sentence_and_never_another_corpus(kind: str, job
 def test_the_log_of_a_killed_job_that_is_damaged_is_named_and_repaired(job: Path, bitrawl: Bitrawl):
     right = shown(job)
     code = (
-        f"import sys; sys.path[:] = {sys.path!r}\nimport os\nfrom pathlib import Path\nfrom bitrawl.store.ledger import Ledger\n"
+        f"import sys; sys.path[:] = {sys.path!r}\nimport os\nfrom pathlib import Path\nfrom bitrawl.job.ledger import Ledger\n"
         f"ledger = Ledger(Path({str(job / 'job.sqlite')!r}))\n"
         "for number in range(9): ledger.remember(f'fact {number}', 'x' * 3000)\nos.kill(os.getpid(), 9)"
     )

@@ -1,12 +1,12 @@
-"""A real job while somebody sets the date of its machine, again and again. `benchmarks.dates` compares whole corpora."""
+"""A real job while somebody sets the date of its machine, again and again. `lab.bench.dates` compares whole corpora."""
 
 import asyncio
 from pathlib import Path
 
 import msgspec
 
-from benchmarks.dates import JUMPS, SITE, mined
 from bitrawl import demo
+from lab.bench.dates import JUMPS, SITE, mined
 
 
 def test_a_job_finds_its_pairs_whatever_the_date_is_set_to_meanwhile(tmp_path: Path):

@@ -28,7 +28,7 @@ BETWEEN = {"|", "<", ">", ">>", "&&", ";"}  # commands, and what they read and w
 COMING: set[tuple[str, ...]] = set()
 # Flags of benchmarks and of dask, in the running text.
 OTHERS = {
-    flag for path in (ROOT / "benchmarks").glob("*.py") for flag in re.findall(r'"(--[a-z-]+)"', path.read_text())
+    flag for path in (ROOT / "lab/bench").glob("*.py") for flag in re.findall(r'"(--[a-z-]+)"', path.read_text())
 } | {"--good", "--silent", "--slow", "--refused", "--nthreads", "--memory-limit", "--check"}
 
 _BLOCK = re.compile(

@@ -14,7 +14,7 @@ from bitrawl import demo
 from bitrawl.aio import JobProgress
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.jobs.status import State
+from bitrawl.facts import State
 
 HUB = "http://www.town-library.test/"  # one bilingual site of the bundled web
 
@@ -119,3 +119,10 @@ def test_the_package_and_its_version_load_none_of_the_rooms():
     for module in ("bitrawl", "bitrawl.cli"):
         done = subprocess.run([sys.executable, "-c", check.format(module)], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "[]", module
+
+
+def test_the_html_engine_is_loaded_only_when_something_is_shown():
+    check = "import sys, bitrawl.cli.{}; print('jinja2' in sys.modules)"
+    for verb in ("mine", "status"):
+        done = subprocess.run([sys.executable, "-c", check.format(verb)], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "False", verb

@@ -8,12 +8,12 @@ import pytest
 from web.pathologies import Base, pathology_server
 
 from bitrawl import config
-from bitrawl.assemble.crawling import Parts
 from bitrawl.crawl.ending import Ending
-from bitrawl.jobs import crawling
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job import crawling
+from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
 from bitrawl.model import Sitemap, Visit
-from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
 SMALL = {"timeout": 2.0, "megabytes": 5.0, "allow_private": True}

@@ -11,15 +11,14 @@ from small_site import articles
 from topic_web import Served, serve
 
 from bitrawl import config
-from bitrawl.assemble import crawling
 from bitrawl.cli.status import tell_of_kills
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
-from bitrawl.jobs import worker
-from bitrawl.jobs.crawling import crawl
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.mining import mine
-from bitrawl.jobs.status import status
+from bitrawl.job import crawl_wiring, site_mining
+from bitrawl.job.crawling import crawl
+from bitrawl.job.facts import status
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.mining import mine
 from bitrawl.model import Reason
 
 HOST = "http://harbour.test"
@@ -72,8 +71,8 @@ def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the children note that they are about to be killed."""
     marks = tmp_path / "marks"
     marks.mkdir()
-    monkeypatch.setattr(crawling, "page_reader", partial(mortal_reader, marks))
-    monkeypatch.setattr(worker, "mining_service", partial(mortal_mining, marks))
+    monkeypatch.setattr(crawl_wiring, "page_reader", partial(mortal_reader, marks))
+    monkeypatch.setattr(site_mining, "mining_service", partial(mortal_mining, marks))
     return marks
 
 

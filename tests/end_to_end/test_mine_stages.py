@@ -17,21 +17,20 @@ from small_site import EN, FR, articles, page
 from typer.testing import CliRunner
 
 from bitrawl import config
-from bitrawl.child import Failure, FailureKind
 from bitrawl.cli import app
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import BitrawlError
-from bitrawl.jobs import mining
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.site_mining import MinedSite, SiteMiner
-from bitrawl.jobs.worker import MiningWorkers
+from bitrawl.facts import Doing
+from bitrawl.job import mining
+from bitrawl.job.database import VERSION, locked
+from bitrawl.job.findings import Findings
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import summarise
+from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
 from bitrawl.mine.findings import SiteFindings
-from bitrawl.mine.stages import Doing, PairedSite
-from bitrawl.store.database import locked
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.schema import VERSION
-from bitrawl.store.summary import summarise
+from bitrawl.mine.stages import PairedSite
+from bitrawl.process import Failure, FailureKind
 from bitrawl.testing import FakeClock
 from bitrawl.text.template import Template
 

@@ -12,12 +12,12 @@ from bitrawl import config, demo
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
 from bitrawl.demo import Served
-from bitrawl.jobs.export import write_corpus
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.mining import mine, mine_again
+from bitrawl.job.export import write_corpus
+from bitrawl.job.findings import Findings
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.mining import mine, mine_again
 from bitrawl.model import Language
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]
 

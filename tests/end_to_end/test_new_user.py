@@ -14,10 +14,11 @@ import pytest
 
 from bitrawl import demo
 from bitrawl.cli import status as status_verb
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.status import State
-from bitrawl.report import brief, gather
-from bitrawl.store.ledger import Ledger
+from bitrawl.facts import State
+from bitrawl.job.facts import gather
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.show.job_report import brief
 
 Bitrawl = Callable[..., tuple[int, str, str]]
 GREEK, CHINESE = "Η θάλασσα είναι ήρεμη σήμερα.", "今天海面很平静。"

@@ -13,9 +13,9 @@ from web.pathologies import pathology_server
 
 from bitrawl import config
 from bitrawl.crawl.ending import Ending
-from bitrawl.jobs import crawling
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.store.ledger import Ledger
+from bitrawl.job import crawling
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
 
 POLITE = {"delay": 0, "attempts": 1, "backoff": 0}
 PASSWORD = "correct-horse"
@@ -27,7 +27,7 @@ async def crawl(folder: Path, seed: str, **fetch: object) -> tuple[Ending, str]:
     asked = {"langs": ["en"], "seeds": [seed], "politeness": POLITE, "fetch": {"allow_private": True} | fetch}
     ending = await crawling.crawl(config.resolve(asked), JobFolder(folder))
     ledger = Ledger(folder / "job.sqlite", read_only=True)
-    said = str(ledger.recall("ended"))
+    said = str(ledger.last_run().ended)
     ledger.close()
     return ending, said
 

@@ -15,7 +15,7 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.model import Reason
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import InlineAnalyser
+from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
 
 

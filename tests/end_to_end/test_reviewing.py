@@ -7,11 +7,11 @@ from pathlib import Path
 from prose_site import keep
 from small_site import articles
 
-from bitrawl.jobs import reading_index
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.reading import PairFilter, Reading, ReadPair
+from bitrawl.job import reading_index
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.reading import PairFilter, Reading, ReadPair
+from bitrawl.job.verdicts import Kind
 from bitrawl.model import Verdict
-from bitrawl.store.verdicts import Kind
 
 Command = Callable[..., tuple[int, str, str]]
 

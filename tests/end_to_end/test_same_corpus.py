@@ -16,11 +16,11 @@ from topic_web import Served, serve
 from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.crawl.ending import Ending
-from bitrawl.jobs import mining, site_mining
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.mining import mine, mine_again
+from bitrawl.job import mining, site_mining
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.mining import mine, mine_again
 from bitrawl.model import Page
-from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
 HOSTS = ("harbour.test", "valley.test")

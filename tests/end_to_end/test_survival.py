@@ -12,8 +12,9 @@ import pytest
 
 from bitrawl import demo
 from bitrawl.demo import Served
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.summary import Summary, log, summarise
+from bitrawl.facts import CrawlSummary
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import log, summarise
 
 KILLS = 20
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")  # asked for by the robots wrapper, within a visit
@@ -46,7 +47,7 @@ async def requests_reach(web: Served, count: int, process: asyncio.subprocess.Pr
     return True
 
 
-def outcome(folder: Path) -> tuple[dict[str, str], Summary]:
+def outcome(folder: Path) -> tuple[dict[str, str], CrawlSummary]:
     """Pages with their language, and the figures."""
     ledger = Ledger(folder / "job.sqlite", read_only=True)
     pages = {str(page.url): str(page.language) for page in ledger.pages()}

@@ -14,13 +14,13 @@ from topic_web import HOMES, HONEY, HUB, MIXED, STADIUM, Served, closed_web, htm
 
 import bitrawl
 from bitrawl.cli import main
+from bitrawl.config.settings import described
 from bitrawl.crawl.ending import Ending
-from bitrawl.jobs.crawling import crawl
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.folder import asked as resolved
-from bitrawl.jobs.settings import described
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.summary import log
+from bitrawl.job.crawl_wiring import described_job as resolved
+from bitrawl.job.crawling import crawl
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import log
 
 
 @pytest.fixture(scope="module")

@@ -11,14 +11,13 @@ from msgspec import json
 
 from bitrawl import demo
 from bitrawl.demo import Served
-from bitrawl.store.summary import log
+from bitrawl.facts import State
+from bitrawl.job.ledger_facts import log
+from bitrawl.job.live_facts import Sampler
 from bitrawl.web import allowed
-from bitrawl.web.live import Sampler
-from bitrawl.web.processes import SystemProcesses
-from bitrawl.web.settings import LimitsSection, Settings
-from bitrawl.web.shelf import Shelf, ShelvedJob
-from bitrawl.web.state import State
-from bitrawl.web.supervisor import Supervisor
+from bitrawl.web.job_list import Command, Shelf, ShelvedJob, Verb
+from bitrawl.web.operator_settings import SINGLE_USER, LimitsSection, Settings, User
+from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
 RULES = ("/robots.txt", "/.well-known/tdmrep.json")
 SEEDS = "http://www.town-library.test/ http://www.beekeepers.test/"
@@ -35,7 +34,7 @@ class Server:
             "politeness": {"delay": 0.0},
         }
         self.settings = Settings(limits=LimitsSection(free_megabytes=1e-3), job=operator)
-        self.user = self.settings.single_user()
+        self.user = User(SINGLE_USER, admin=True)
         self.shelf = Shelf(path)
         self.machines: list[SystemProcesses] = []
         self.restart()
@@ -136,7 +135,7 @@ async def test_a_job_paused_by_one_server_and_resumed_by_another_fetches_nothing
     assert not asked & {visit.url for visit in server.web.visits[paused:]}
     assert units(server.job(job_id)) == undisturbed
     visits = len(server.web.visits)
-    server.supervisor.run_again(server.job(job_id), allowed.export_again({"formats": "moses"}, server.settings))
+    server.supervisor.run_again(server.job(job_id), Command(Verb.EXPORT, ("--formats=moses",)))
     await server.until_state(job_id, State.RUNNING)
     await server.until_state(job_id, State.ENDED)
     assert (server.job(job_id).folder.corpus / "en-fr.fr").exists()

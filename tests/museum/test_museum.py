@@ -8,7 +8,7 @@ import pytest
 from bitrawl import config
 from bitrawl.discover.backlinks import read_wat
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.topics import segment_texts
+from bitrawl.job.topics import segment_texts
 from bitrawl.mine.aligned_pages import SiteAligner
 from bitrawl.mine.judging import Judge
 from bitrawl.model import UNDETERMINED, Capture, Language, Page, Segment, SegmentPair

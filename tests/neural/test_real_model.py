@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from bitrawl import config
 from bitrawl.cli import app
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.mining import mine_again
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.mining import mine_again
 from bitrawl.mine.align_evidence import Document
 from bitrawl.mine.embedding_aligner import EmbeddingAligner
 from bitrawl.mine.pairing import Pairing

@@ -11,13 +11,13 @@ import torch
 from neural.tiny_xlm import LONGEST, save_base
 from table_site import page
 
-from bitrawl.assemble.strategies import UrlModelNames, strategy
 from bitrawl.config import Strategy
 from bitrawl.errors import ConfigError
+from bitrawl.job.crawl_wiring import UrlModelNames, strategy
 from bitrawl.model import Language, SiteKnowledge
-from bitrawl.training.url_transformers import Epoch, Settings, _classifier, _layers, train_languages, train_pairs
 from bitrawl.url import Url
 from bitrawl.urls.transformers import load_classifier, load_language_transformer, load_pair_transformer, url_text
+from lab.train.url_transformers import Epoch, Settings, _classifier, _layers, train_languages, train_pairs
 
 WORDS = {
     "en": ["about", "news", "contact", "history", "school", "garden", "winter", "house"],

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from bitrawl.cli import app
 from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer, url_text
+from lab.train.__main__ import app as train
 
 run = CliRunner().invoke
 
@@ -24,7 +25,7 @@ def test_a_model_of_languages_is_fine_tuned(base: str, tmp_path: Path):
     lines = [f"{address(rng, site, code)}\t{code}" for site in range(10) for code in WORDS]
     (tmp_path / "data.tsv").write_text("\n".join(lines))
     options = ["--data", str(tmp_path / "data.tsv"), "--out", str(tmp_path / "model"), "--base", base]
-    done = run(app, ["train", "url-language-transformer", *options])
+    done = run(train, ["url-language-transformer", *options])
     assert done.exit_code == 0
     assert "macro F1" in done.stdout
     assert load_language_transformer(str(tmp_path / "model")).languages == ("de", "en", "fr", "und")
@@ -35,7 +36,7 @@ def test_a_model_of_pairs_is_fine_tuned(base: str, tmp_path: Path):
     lines = [f"{address(rng, site, 'en')}\t{address(rng, site, 'fr')}" for site in range(10)]
     (tmp_path / "data.tsv").write_text("\n".join(lines))
     options = ["--data", str(tmp_path / "data.tsv"), "--out", str(tmp_path / "model"), "--base", base]
-    done = run(app, ["train", "url-pairs-transformer", *options])
+    done = run(train, ["url-pairs-transformer", *options])
     assert done.exit_code == 0
     load_pair_transformer(str(tmp_path / "model"))
 

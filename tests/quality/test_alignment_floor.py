@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl.demo.content import sites
+from bitrawl.demo.sites import sites
 from bitrawl.mine.align_evidence import Document, Text
 from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Language

@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl.page.boilerplate import THRESHOLD, BoilerplateClassifier
 from bitrawl.page.outline import outline
-from bitrawl.training.boilerplate import Scores, _example, score
+from lab.train.boilerplate import Scores, _example, score
 
 GOLD = Path(__file__).parents[2].parent / "shared" / "data" / "boilerplate" / "trafilatura"
 SUBSET = 60  # every so many-th page

@@ -1,4 +1,4 @@
-"""A floor under the language identifier, on sentences written for it by us; see benchmarks/language.py for the rest."""
+"""A floor under the language identifier, on sentences written for it by us; see lab/bench/language.py for the rest."""
 
 import hashlib
 

@@ -10,8 +10,8 @@ from bitrawl.model import Alternate, AlternateSource, Language, Link, LinkKind, 
 from bitrawl.protocols import LinkScorer
 from bitrawl.simulation.measure import TrialFigures, measure
 from bitrawl.simulation.trial import ReplayRun, Stop, Truth, UrlPair, in_order
-from bitrawl.strategies.adaptive.scorer import Adaptive
-from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.adaptive.site_scorer import Adaptive
+from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.url import Url
 
 Site = tuple[dict[Url, Page], frozenset[UrlPair]]

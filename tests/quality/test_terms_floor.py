@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.term_pairs import of_bundled_web, right
+from lab.bench.term_pairs import of_bundled_web, right
 
 # Measured (2026-11): of the first 20, 18 are right in French and all in Spanish; Chinese has 4 pairs that score 0.5 in 141
 # segments, all right.

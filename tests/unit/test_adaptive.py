@@ -23,10 +23,17 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.strategies.adaptive.link_table import Column
-from bitrawl.strategies.adaptive.scorer import Adaptive, column_weights
-from bitrawl.strategies.adaptive.site_scorer import ADDED_PER_VISIT, MAX_ADDED, ROWS_PER_VISIT, TOP, SiteScorer
-from bitrawl.strategies.adaptive.stopping import MONOLINGUAL_AFTER
+from bitrawl.strategies.adaptive.link_table import LinkColumn
+from bitrawl.strategies.adaptive.rates import MONOLINGUAL_AFTER
+from bitrawl.strategies.adaptive.site_scorer import (
+    ADDED_PER_VISIT,
+    MAX_ADDED,
+    ROWS_PER_VISIT,
+    TOP,
+    Adaptive,
+    SiteScorer,
+    column_weights,
+)
 from bitrawl.url import Url
 
 SITE = SiteKnowledge("site.test")
@@ -468,8 +475,8 @@ async def test_sites_share_nothing():
 
 
 def test_every_column_has_a_weight_and_a_missing_one_is_noticed():
-    named = {column.name.lower(): float(column) for column in Column}
-    assert column_weights(named).tolist() == [float(column) for column in Column]
+    named = {column.name.lower(): float(column) for column in LinkColumn}
+    assert column_weights(named).tolist() == [float(column) for column in LinkColumn]
     del named["depth"]
     with pytest.raises(KeyError):
         column_weights(named)
@@ -484,8 +491,8 @@ def test_what_is_known_of_a_link_can_be_asked_for_before_its_visit():
     second = scorer.features(url("/fr/a"), SITE)
     assert first is not None
     assert second is not None
-    assert first.shape == second.shape == (len(Column),)
-    assert (first[Column.PARTNER_VISITED], second[Column.PARTNER_VISITED]) == (0.0, 1.0)
-    assert first[Column.PARTNER_QUEUED] == 1.0
+    assert first.shape == second.shape == (len(LinkColumn),)
+    assert (first[LinkColumn.PARTNER_VISITED], second[LinkColumn.PARTNER_VISITED]) == (0.0, 1.0)
+    assert first[LinkColumn.PARTNER_QUEUED] == 1.0
     assert scorer.features(url("/en/"), SITE) is None
     assert scorer.features(url("/never"), SITE) is None

@@ -4,7 +4,7 @@ import typer
 from typer.testing import CliRunner
 
 from bitrawl.cli.align import align
-from bitrawl.demo.content import sites
+from bitrawl.demo.sites import sites
 from bitrawl.errors import ConfigError
 from bitrawl.mine.align_evidence import Document
 from bitrawl.mine.align_search import WIDE

@@ -12,8 +12,8 @@ import pytest
 from fastwarc.warc import ArchiveIterator
 
 from bitrawl.errors import DiskFullError, StoreError
+from bitrawl.job.archive import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, WarcPlace
-from bitrawl.store.archive import ArchivingFetcher, WarcArchive, archive_files
 from bitrawl.url import Url
 
 REQUEST = b"GET /page HTTP/1.1\r\nHost: www.example.org\r\nUser-Agent: bitrawl\r\n\r\n"
@@ -241,7 +241,7 @@ WRITER = """
 import json, sys
 from pathlib import Path
 from bitrawl.model import Capture
-from bitrawl.store.archive import WarcArchive
+from bitrawl.job.archive import WarcArchive
 from bitrawl.url import Url
 
 class Clock:

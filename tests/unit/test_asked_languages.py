@@ -4,13 +4,13 @@ import io
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from bitrawl.assemble.crawling import previewer
-from bitrawl.assemble.fetching import codec
 from bitrawl.config import Job
-from bitrawl.jobs.topics import topic_pages
+from bitrawl.job.archived_web import open_archives
+from bitrawl.job.crawl_wiring import previewer
+from bitrawl.job.fetching import codec
+from bitrawl.job.topics import topic_pages
 from bitrawl.model import Language, Page
 from bitrawl.simulation.replay import opened_replay
-from bitrawl.store.replay import open_archives
 from bitrawl.url import Url
 
 EN, MI = Language("en"), Language("mi")

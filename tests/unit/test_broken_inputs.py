@@ -1,8 +1,8 @@
-"""Files that users bring, broken in many ways. `python -m benchmarks.fuzz` tries a hundred times as many."""
+"""Files that users bring, broken in many ways. `python -m lab.bench.fuzz` tries a hundred times as many."""
 
 import pytest
 
-from benchmarks.fuzz import kinds, tried
+from lab.bench.fuzz import kinds, tried
 
 KINDS = kinds()
 

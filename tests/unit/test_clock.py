@@ -8,23 +8,20 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bitrawl.assemble.crawling import Parts
-from bitrawl.assemble.fetching import SystemClock
 from bitrawl.cli import app as command
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
-from bitrawl.jobs.crawling import COUNT_EVERY, finished
+from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job.crawling import COUNT_EVERY, finished
+from bitrawl.job.fetching import SystemClock
+from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
+from bitrawl.job.ledger_facts import log
 from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, Visit
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import InlineAnalyser
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.queue import LedgerQueue
-from bitrawl.store.robots import LedgerRobots
-from bitrawl.store.summary import log
-from bitrawl.strategies.breadth_first import BreadthFirst
-from bitrawl.testing import FakeClock, FakeWeb
+from bitrawl.strategies.papers.url_models import BreadthFirst
+from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
 HOUR, DAY, NOW = 3600.0, 86400.0, 1.8e9
@@ -88,7 +85,7 @@ async def crawled(
     made = parts(folder, clock, web, budget, delay)
     await finished(made)
     lines = [(line.url, line.outcome) for line in log(made.ledger)]
-    ended = str(made.ledger.recall("ended"))
+    ended = str(made.ledger.last_run().ended)
     made.ledger.close()
     return web.times, lines, ended
 

@@ -5,9 +5,9 @@ import msgspec
 import pytest
 
 from bitrawl import config
-from bitrawl.assemble.crawling import check
+from bitrawl.config.settings import listed
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.settings import listed
+from bitrawl.job.crawl_wiring import check
 
 GOOD = {"langs": ["en", "fr"], "seeds": ["https://example.org"]}
 

@@ -14,7 +14,7 @@ from protego import Protego
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl import demo
-from bitrawl.demo.content import Declared, SitemapKind, sites
+from bitrawl.demo.sites import Declared, SitemapKind, sites
 from bitrawl.errors import UrlError
 from bitrawl.url import Url
 
@@ -205,7 +205,7 @@ def test_every_way_to_declare_is_used_and_so_is_none():
 
 
 def test_declared_translations_stand_where_the_site_says():
-    def raw(url: str) -> demo.Document:
+    def raw(url: str) -> demo.DemoDocument:
         return WEB.documents[Url.parse(url)]
 
     assert b'hreflang="fr" href="http://www.musee-du-port.test/' in raw("http://www.harbour-museum.test/").body

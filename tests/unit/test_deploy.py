@@ -12,10 +12,10 @@ import typer
 import uvicorn
 
 from bitrawl.cli.serve import app
-from bitrawl.web import settings
+from bitrawl.web import operator_settings
 from bitrawl.web.app import UPLOAD_MEGABYTES
-from bitrawl.web.pages.downloads import SECONDS
-from bitrawl.web.settings import LimitsSection
+from bitrawl.web.corpus_files import SECONDS
+from bitrawl.web.operator_settings import LimitsSection
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -50,7 +50,7 @@ def container() -> dict[str, list[str]]:
 
 
 def test_the_settings_are_read_and_show_every_limit_with_its_default():
-    read = settings.read(DEPLOY / "serve.toml")
+    read = operator_settings.read(DEPLOY / "serve.toml")
     assert read.limits == LimitsSection()
     written = tomllib.loads((DEPLOY / "serve.toml").read_text())["limits"]
     assert set(written) == set(LimitsSection.__struct_fields__)
@@ -60,7 +60,7 @@ def test_the_settings_are_read_and_show_every_limit_with_its_default():
 def test_the_settings_in_the_guide_are_read(tmp_path: Path):
     blocks = "".join(re.findall(r"```toml\n(.*?)```", GUIDE.read_text(), re.DOTALL))
     (tmp_path / "serve.toml").write_text(blocks.replace("5b1e…", "5b1e" + "0" * 60))
-    read = settings.read(tmp_path / "serve.toml")
+    read = operator_settings.read(tmp_path / "serve.toml")
     assert read.users
     assert read.wiki
 
@@ -70,7 +70,7 @@ def test_the_wiki_in_the_settings_is_read_when_it_is_not_a_comment_any_more(tmp_
     section = re.search(r"^# \[wiki\]\n(?:# .*\n)+", text, re.MULTILINE)
     assert section is not None
     (tmp_path / "serve.toml").write_text(section[0].replace("# ", "", 1).replace("\n# ", "\n"))
-    wiki = settings.read(tmp_path / "serve.toml").wiki
+    wiki = operator_settings.read(tmp_path / "serve.toml").wiki
     assert wiki is not None
     assert set(msgspec.structs.asdict(wiki)) == set(tomllib.loads((tmp_path / "serve.toml").read_text())["wiki"])
 

@@ -9,17 +9,16 @@ import pytest
 from hub_web import HOST, hub_web
 
 from bitrawl import demo
-from bitrawl.assemble.strategies import Topic, strategy
 from bitrawl.config import FOCUSED, Strategy
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
+from bitrawl.job.crawl_wiring import Topic, strategy
+from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger_facts import summarise
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Relevance, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.queue import LedgerQueue
-from bitrawl.store.summary import summarise
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance

@@ -8,6 +8,11 @@ import msgspec
 import pytest
 from small_site import EN, FR, articles
 
+from bitrawl.facts import LanguagePair
+from bitrawl.job import ledger_facts as tables
+from bitrawl.job.facts import gather
+from bitrawl.job.findings import Findings
+from bitrawl.job.ledger import Ledger
 from bitrawl.mine.findings import RefusedPair, SiteFindings
 from bitrawl.mine.pairing import PairingResult
 from bitrawl.mine.stages import Miner
@@ -25,10 +30,7 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.report import gather, render
-from bitrawl.store import statistics
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
+from bitrawl.show.job_report import render
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url
 
@@ -63,7 +65,7 @@ def test_findings_of_a_site_are_read_back_as_they_were_stored(ledger: Ledger):
     assert list(findings.patterns("s.test").items()) == [("en-fr b", 7), ("en-fr c", 7), ("en-fr a", 3)]
     assert findings.patterns("t.test") == {}
     assert findings.recorded("never.test") == ([], [])
-    assert findings.counts() == {"en-fr": (2, 0)}
+    assert tables.language_pairs(ledger) == [LanguagePair(EN, FR, 2, 0)]
 
 
 def test_partial_pairs_give_segments_and_are_not_counted_as_pairs_of_pages(ledger: Ledger):
@@ -75,8 +77,8 @@ def test_partial_pairs_give_segments_and_are_not_counted_as_pairs_of_pages(ledge
     findings.replace(site("s.test", pairs=(PAIR, half)), [b"1", b"2"])
     assert list(findings.pairs(EN, FR)) == [PAIR]
     assert list(findings.segments(EN, FR)) == segments
-    assert findings.counts() == {"en-fr": (1, 2)}
-    assert [(one.site, one.pairs) for one in statistics.site_counts(ledger, 9)] == [("s.test", 1)]
+    assert tables.language_pairs(ledger) == [LanguagePair(EN, FR, 1, 2)]
+    assert [(one.site, one.pairs) for one in tables.site_counts(ledger, 9)] == [("s.test", 1)]
     assert findings.recorded("s.test")[0] == [PAIR, half]
 
 

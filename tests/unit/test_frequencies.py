@@ -1,16 +1,11 @@
 """General frequencies: common words are common in each language, and a language without a table says nothing."""
 
-import gzip
-from pathlib import Path
-
-import msgspec
 import numpy as np
 import pytest
 
 from bitrawl.model import Language
 from bitrawl.text.frequencies import EQUAL_RATE, UNSEEN_RATE, known, rate
 from bitrawl.text.words import words
-from bitrawl.training.frequencies import packed, read_list, stem_rates, train
 
 # A very common word, a word that everybody knows, and a word of a trade.
 COMMON_TO_RARE = {
@@ -58,29 +53,3 @@ def test_a_number_is_as_frequent_as_all_numbers_of_its_length():
 def test_no_stems_have_no_rates():
     assert rate([], Language("en")).shape == (0,)
     assert rate([], Language("eu")).shape == (0,)
-
-
-def test_a_table_is_made_of_the_lists_of_a_folder(tmp_path: Path):
-    listed: list[object] = [{"format": "cB", "version": 1}, ["the"], *[[] for _ in range(399)], ["cat", "cats"]]
-    for size in ("small", "large"):
-        (tmp_path / f"{size}_en.msgpack.gz").write_bytes(gzip.compress(msgspec.msgpack.encode(listed)))
-    train(tmp_path, tmp_path / "made.npz")
-    with np.load(tmp_path / "made.npz") as made:
-        assert sorted(made.files) == ["en.gaps", "en.steps"]
-        assert len(made["en.gaps"]) == 2
-
-
-def test_words_with_one_stem_add_up():
-    rates = stem_rates({"cat": 60.0, "cats": 40.0}, Language("en"))
-    assert rates == {"cat": 100.0}
-    assert packed(rates)["steps"].tolist() == [120]  # 0.1 * 10 ** (120 / 40)
-
-
-def test_pairs_across_words_are_counted_where_no_space_is_written():
-    assert stem_rates({"我们": 5000.0, "天气": 1000.0}, Language("zh"))["们天"] == pytest.approx(5)
-
-
-def test_a_list_is_read_by_its_centibels(tmp_path: Path):
-    path = tmp_path / "small_xx.msgpack.gz"
-    path.write_bytes(gzip.compress(msgspec.msgpack.encode([{"format": "cB"}, [], *[[] for _ in range(98)], [], ["a"]])))
-    assert dict(read_list(path)) == {"a": pytest.approx(1e5)}

@@ -13,8 +13,8 @@ from bitrawl.discover.backlinks import BacklinkService, LinkRows, read_table
 from bitrawl.discover.graph_files import look_reversed, reversed_host, spellings, without_www
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.errors import BitrawlError, ConfigError, GraphError
-from bitrawl.jobs import graphs
-from bitrawl.jobs.graphs import build, open_backlinks, recognised
+from bitrawl.job import site_search
+from bitrawl.job.site_search import build, open_backlinks, recognised
 from bitrawl.model import Capture, Language, Link, LinkKind, Reason, Skip, Stage
 from bitrawl.url import Url
 
@@ -78,7 +78,7 @@ def test_a_folder_of_tables_is_several_sources(tmp_path: Path):
 
 
 async def test_a_large_graph_as_downloaded_asks_to_be_built(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(graphs, "SMALL_GRAPH", 10)
+    monkeypatch.setattr(site_search, "SMALL_GRAPH", 10)
     with pytest.raises(GraphError, match="bitrawl discover graph build"):
         async with open_backlinks([str(write_graph(tmp_path))]):
             pass

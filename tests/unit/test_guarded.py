@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from bitrawl.model import Advice, Lease, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Stage, Visit
-from bitrawl.strategies.guarded import GuardedScorer
+from bitrawl.strategies.arrival import GuardedScorer
 from bitrawl.url import Url
 
 SITE = SiteKnowledge("s.test")

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.jobs import terms
-from bitrawl.jobs.terms import bilingual_terms
+from bitrawl.job import terms
+from bitrawl.job.findings import Findings
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.terms import bilingual_terms
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
 from bitrawl.url import Url
 
 A, B = Url.parse("https://example.org/en"), Url.parse("https://example.org/fr")

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitrawl.mine.judging import MEASURES, Flag, Judge, Rejection, ThresholdFilter, Thresholds, length_ratio, rejection
+from bitrawl.config.schema import Thresholds
+from bitrawl.corpus.merger import DUPLICATE, NEAR_DUPLICATE, merged
+from bitrawl.mine.judging import MEASURES, Flag, Judge, Rejection, ThresholdFilter, length_ratio, rejection
 from bitrawl.model import UNDETERMINED, Language, Segment, SegmentPair
-from bitrawl.store.unit_merger import DUPLICATE, NEAR_DUPLICATE, merged
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.words import words

@@ -176,14 +176,6 @@ def test_words_of_the_subject_weigh_more_than_others_in_anchors():
     assert judging.weigh(["vignoble"], FR) == [0]
 
 
-def test_the_reasons_are_words_of_the_subject():
-    judging = model()
-    reasons = judging.explain(page(text(WINE, EN, 77)), most=5)
-    assert [reason.weight > 0 for reason in reasons] == [True] * 5
-    assert {reason.word[:4] for reason in reasons} <= {word[:4] for word in WINE[EN].split()}
-    assert judging.explain(page("vin", FR)) == []
-
-
 class FixedTerms:
     """Finds as many terms as it is told."""
 

@@ -8,14 +8,11 @@ import pytest
 
 import bitrawl
 from bitrawl.errors import StoreError
+from bitrawl.job.database import LAST_TABLE, SCHEMA, VERSION, is_locked, unseal
+from bitrawl.job.findings import Findings
+from bitrawl.job.ledger import Ledger, RecentLinks
+from bitrawl.job.ledger_facts import summarise
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Stage, Visit
-from bitrawl.store.database import is_locked
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.recent_links import RecentLinks
-from bitrawl.store.schema import LAST_TABLE, SCHEMA, VERSION
-from bitrawl.store.seal import unseal
-from bitrawl.store.summary import summarise
 from bitrawl.url import Url
 
 URL = Url.parse("https://example.org/en/")
@@ -137,12 +134,12 @@ def test_a_link_is_recent_until_its_score_is_lowered_or_all_is_forgotten():
     assert not recent.has("a", 0.2)
 
 
-def test_only_the_store_uses_sql():
+def test_only_the_room_of_a_job_uses_sql():
     package = Path(bitrawl.__file__).parent
-    speaking = re.compile(r"\.execute\(|\.executemany\(|\.executescript\(|(?<!store)\.database\b")
+    speaking = re.compile(r"\.execute\(|\.executemany\(|\.executescript\(|(?<!job)\.database\b")
     elsewhere = {
         str(path.relative_to(package))
         for path in package.rglob("*.py")
-        if path.parent.name != "store" and speaking.search(path.read_text("utf-8"))
+        if path.parent.name != "job" and speaking.search(path.read_text("utf-8"))
     }
     assert elsewhere <= {"corpus/units.py"}

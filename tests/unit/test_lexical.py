@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitrawl.demo.content import sites
+from bitrawl.demo.sites import sites
 from bitrawl.mine import lexical_aligner
 from bitrawl.mine.align_evidence import Document, Text
 from bitrawl.mine.lexical_aligner import LexicalAligner

@@ -8,7 +8,7 @@ from table_site import page, url
 from unit.test_topical_adaptive import EN, Addresses
 
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance
-from bitrawl.strategies.adaptive.link_relevance import BEST, SHIFT_AFTER, Column, LinkRelevance
+from bitrawl.strategies.adaptive.link_relevance import BEST, SHIFT_AFTER, LinkRelevance, TopicColumn
 from bitrawl.url import Url
 
 
@@ -72,7 +72,7 @@ def test_a_link_of_a_menu_does_not_outweigh_all_else_by_being_on_every_page():
         seen = judged(f"/{number}", 0.95)
         links.arrived(seen.url, seen)
         rows = links.add([Link(url("/menu"), LinkKind.PAGE, seen.url)], seen)
-    assert links.features(rows)[0, Column.SOURCES] < 6
+    assert links.features(rows)[0, TopicColumn.SOURCES] < 6
 
 
 def test_a_page_behind_a_redirect_tells_what_both_addresses_are_worth():

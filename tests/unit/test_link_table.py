@@ -3,14 +3,13 @@
 import numpy as np
 from table_site import url
 
-from bitrawl.strategies.adaptive.link_state import LinkState
-from bitrawl.strategies.adaptive.link_table import FACTS, FIRST_ROWS, GROUPS, Column, LinkTable
+from bitrawl.strategies.adaptive.link_table import FACTS, FIRST_ROWS, GROUPS, LinkColumn, LinkState, LinkTable
 
 
 def table(count: int = 3, **queued: bool) -> LinkTable:
     made = LinkTable()
     for number in range(count):
-        facts, groups = {Column.DEPTH: float(number)}, {Column.BY_PLACE: number + 1}
+        facts, groups = {LinkColumn.DEPTH: float(number)}, {LinkColumn.BY_PLACE: number + 1}
         made.add(url(f"/{number}"), facts, groups, queued=queued.get(f"n{number}", True))
     return made
 
@@ -20,15 +19,15 @@ def state(**known: bool) -> LinkState:
 
 
 def test_facts_and_groups_together_are_all_columns_in_their_order():
-    assert (*FACTS, *GROUPS) == tuple(Column)
+    assert (*FACTS, *GROUPS) == tuple(LinkColumn)
 
 
 def test_what_was_written_survives_growth():
     count = 2 * FIRST_ROWS + 1
     made = table(count)
     rows = np.arange(count)
-    assert made.fact(rows, Column.DEPTH).tolist() == list(range(count))
-    assert made.groups(rows)[:, GROUPS.index(Column.BY_PLACE)].tolist() == list(range(1, count + 1))
+    assert made.fact(rows, LinkColumn.DEPTH).tolist() == list(range(count))
+    assert made.groups(rows)[:, GROUPS.index(LinkColumn.BY_PLACE)].tolist() == list(range(1, count + 1))
     assert made.queued().tolist() == list(range(count))
     assert [made.gain(row) for row in (0, FIRST_ROWS, count - 1)] == [None] * 3
     assert [made.row(made.url(number)) for number in range(count)] == list(range(count))
@@ -38,20 +37,20 @@ def test_what_was_written_survives_growth():
 
 def test_a_state_sets_its_own_columns_and_no_others():
     made = table()
-    made.set_fact(np.array([1]), Column.FROM_WANTED, 1.0)
+    made.set_fact(np.array([1]), LinkColumn.FROM_WANTED, 1.0)
     made.set_states(np.array([1, 2]), [state(beside=True, declared=True), state(silent=True)], [7, 8])
     known = made.facts(np.arange(3))
     assert {column for column in FACTS if known[1, column]} == {
-        Column.BESIDE,
-        Column.DECLARED,
-        Column.DEPTH,
-        Column.FROM_WANTED,
+        LinkColumn.BESIDE,
+        LinkColumn.DECLARED,
+        LinkColumn.DEPTH,
+        LinkColumn.FROM_WANTED,
     }
-    assert known[2, Column.SILENT] == 1.0
+    assert known[2, LinkColumn.SILENT] == 1.0
     assert known[0].any() == 0
     assert [made.group_numbers(row)[-1] for row in range(3)] == [0, 7, 8]
     made.set_states(np.array([1]), [state()], [9])
-    assert made.facts(np.array([1]))[0, Column.BESIDE] == 0.0
+    assert made.facts(np.array([1]))[0, LinkColumn.BESIDE] == 0.0
 
 
 def test_rows_are_changed_when_they_are_new_or_marked_and_visited_ones_only_by_row():

@@ -3,13 +3,13 @@
 import numpy as np
 
 from bitrawl.model import Language
-from bitrawl.strategies.adaptive.link_words import MOST_WORDS, LinkWords, WordWeights
+from bitrawl.strategies.adaptive.link_relevance import MOST_WORDS, LinkWordTable, WordWeights
 
 EN = Language("en")
 
 
-def table(*texts: str) -> LinkWords:
-    words = LinkWords()
+def table(*texts: str) -> LinkWordTable:
+    words = LinkWordTable()
     for row, text in enumerate(texts):
         words.add(row, text, EN)
     return words

@@ -10,18 +10,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bitrawl.assemble.fetching import most_waiting
 from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import MAX_SITEMAPS, Scope, Sites
 from bitrawl.errors import DiskFullError, OutOfMemoryError, UrlError
+from bitrawl.job.fetching import most_waiting
+from bitrawl.job.ledger import Ledger, LedgerQueue
+from bitrawl.job.ledger_facts import fault_counts, log, summarise
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage, Visit
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.queue import LedgerQueue
-from bitrawl.store.statistics import fault_counts
-from bitrawl.store.summary import log, summarise
-from bitrawl.strategies.breadth_first import BreadthFirst
-from bitrawl.strategies.language_filter import LanguageFilter
+from bitrawl.strategies.papers.url_models import BreadthFirst, LanguageFilter
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bitrawl.corpus.markdown import escaped, markdown
+from bitrawl.corpus.plain_text import escaped, markdown
 from bitrawl.model import Page, Paragraph, ParagraphKind
 from bitrawl.text.words import one_line
 from bitrawl.url import Url

@@ -12,11 +12,14 @@ from typer.testing import CliRunner
 
 from bitrawl import config, files
 from bitrawl.cli import app
-from bitrawl.corpus.merge_facts import MergeFacts
+from bitrawl.corpus.facts import MergeFacts
+from bitrawl.corpus.merger import merged
 from bitrawl.errors import ConfigError, DiskFullError
-from bitrawl.jobs import shards
-from bitrawl.jobs.export import corpus_units, write_corpus
-from bitrawl.jobs.merging import merge
+from bitrawl.job import export
+from bitrawl.job.export import corpus_units, write_corpus
+from bitrawl.job.findings import Findings
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.merging import merge
 from bitrawl.model import (
     Language,
     Lease,
@@ -31,9 +34,6 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.unit_merger import merged
 from bitrawl.url import Url
 
 ONE = [("Good morning", "Bonjour", 0.9), ("Tea", "Thé", 0.5), ("Tea", "Thé", 0.4)]
@@ -164,7 +164,7 @@ def test_the_same_command_again_gives_the_same_bytes(jobs, two):
 
 def test_shards_are_kept_while_the_job_stays_as_it_is(jobs, two, monkeypatch):
     jobs.merge(*two)
-    monkeypatch.setattr(shards, "keyed", None)
+    monkeypatch.setattr(export, "keyed", None)
     jobs.merge(*two)
     monkeypatch.undo()
     jobs.job("two", {"b.org": [("Water", "Eau", 0.9)]})
@@ -355,7 +355,7 @@ def test_a_full_disk_leaves_the_earlier_merge_as_it_was(jobs, two, monkeypatch):
     def full(path: Path, count: int):
         raise files.write_fault(path, OSError(28, "No space left on device"))
 
-    monkeypatch.setattr("bitrawl.store.shard_merger._numbers", full)
+    monkeypatch.setattr("bitrawl.corpus.merger._numbers", full)
     with pytest.raises(DiskFullError):
         jobs.merge(*two)
     assert jobs.bytes() == before

@@ -1,12 +1,9 @@
 """Which links lead to a translation, by what they say."""
 
-import numpy as np
 import pytest
 
-from bitrawl.discover.suggestions import Asked, LinkPredictor, features, places
+from bitrawl.discover.suggestions import Asked, LinkPredictor, features
 from bitrawl.model import Language, Link, LinkKind, Page
-from bitrawl.training.folds import splits
-from bitrawl.training.link_predictor import Example, fitted, held_out
 from bitrawl.url import Url
 
 HOME = Url.parse("https://a.test/")
@@ -65,19 +62,3 @@ def test_the_five_contexts_are_kept_apart():
     )
     assert all(f"{context} wanted" in said for context in ("alt", "src", "around"))
     assert "anchor wanted" not in said
-
-
-def test_training_is_calibrated_on_hosts_that_were_not_seen():
-    chance = np.random.default_rng(0)
-    examples = []
-    for host in range(40):
-        for _ in range(20):
-            leads = bool(chance.random() < 0.3)
-            to = link("/fr/", anchor="Français") if leads == (chance.random() < 0.8) else link("/about", anchor="About")
-            examples.append(Example(f"{host}.test", places(to, Asked(EN, FR)), leads))
-    model = fitted(examples)
-    logits = held_out(examples)
-    assert len(splits([one.host for one in examples], 5)) == 5
-    switchers = [one.leads for one, logit in zip(examples, logits, strict=True) if logit > np.median(logits)]
-    (likelihood,) = model.likelihoods([link("/fr/", anchor="Français")], Page(HOME, EN), FR)
-    assert likelihood == pytest.approx(np.mean(switchers), abs=0.15)

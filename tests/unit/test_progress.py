@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from bitrawl.cli.progress import Progress
-from bitrawl.mine.stages import Doing, Step
+from bitrawl.facts import Doing, Step
 
 
 @pytest.mark.parametrize(

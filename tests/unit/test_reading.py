@@ -14,9 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kept_findings import Aligned, keep_findings
 
-from bitrawl.jobs import reading_index
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.reading import PairFilter, Reading, VerdictState
+from bitrawl.job import reading_index
+from bitrawl.job.database import locked
+from bitrawl.job.findings import Findings
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.reading import PairFilter, Reading, VerdictState
+from bitrawl.job.reading_index import MOST_HITS, Languages, Order, Refreshed, Side, is_spaced
+from bitrawl.job.verdicts import Kind
 from bitrawl.mine.judging import Rejection
 from bitrawl.model import (
     Language,
@@ -35,13 +40,6 @@ from bitrawl.model import (
     pair_key,
     segment_key,
 )
-from bitrawl.store import reading_refresh
-from bitrawl.store.database import locked
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.reading_index import MOST_HITS, Languages, Order, Side, is_spaced
-from bitrawl.store.reading_refresh import Refreshed
-from bitrawl.store.verdicts import Kind
 from bitrawl.url import Url
 
 EN = Language("en")
@@ -396,20 +394,20 @@ class KilledError(Exception):
 
 @pytest.mark.parametrize("after", range(7))
 def test_a_refresh_that_was_killed_goes_on_where_it_was(job: Job, monkeypatch: pytest.MonkeyPatch, after: int):
-    monkeypatch.setattr(reading_refresh, "_BATCH", 2)
+    monkeypatch.setattr(reading_index, "_BATCH", 2)
     job.found(*(aligned("fr", number) for number in range(6))).refreshed()
     job.found(*(aligned("fr", number, ("New", "Neuf")) for number in range(3)))
     job.found(*(aligned("zh", number, site="t.test") for number in range(4)), site="t.test")
-    take, taken = reading_refresh._Refresh._take, []
+    take, taken = reading_index._Refresh._take, []
 
-    def killed(self: reading_refresh._Refresh, number: int, digest: int) -> None:
+    def killed(self: reading_index._Refresh, number: int, digest: int) -> None:
         if len(taken) == after:
             raise KilledError
         taken.append(number)
         take(self, number, digest)
 
     with monkeypatch.context() as patched:
-        patched.setattr(reading_refresh._Refresh, "_take", killed)
+        patched.setattr(reading_index._Refresh, "_take", killed)
         with pytest.raises(KilledError):
             reading_index.refresh(job.folder.path)
     assert reading_index.is_due(job.folder.path)
@@ -423,12 +421,12 @@ def test_a_refresh_that_was_killed_goes_on_where_it_was(job: Job, monkeypatch: p
 def test_a_process_that_is_killed_leaves_no_lock_and_no_broken_index(job: Job):
     job.found(*(aligned("fr", number) for number in range(6)))
     program = (
-        "import os, signal, sys; from pathlib import Path; from bitrawl.store import reading_refresh as r;"
-        "from bitrawl.jobs import reading_index; r._BATCH = 2; keep = r._Refresh._keep; kept = []\n"
+        "import os, signal, sys; from pathlib import Path; from bitrawl.job import reading_index as r;"
+        "r._BATCH = 2; keep = r._Refresh._keep; kept = []\n"
         "def killed(self, *segment):\n"
         "    kept.append(keep(self, *segment))\n"
         "    if len(kept) == 10: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "r._Refresh._keep = killed; reading_index.refresh(Path(sys.argv[1]))"
+        "r._Refresh._keep = killed; r.refresh(Path(sys.argv[1]))"
     )
     ended = subprocess.run([sys.executable, "-c", program, str(job.folder.path)], check=False)
     assert ended.returncode == -signal.SIGKILL
@@ -474,7 +472,7 @@ def test_only_one_process_refreshes_an_index(job: Job):
 
 def test_the_index_is_refreshed_by_a_process_of_its_own_while_the_job_runs(job: Job, tmp_path: Path):
     job.found(aligned("fr"))  # The ledger is open for writing.
-    command = [sys.executable, "-m", "bitrawl.jobs.reading_index"]
+    command = [sys.executable, "-m", "bitrawl.job.reading_index"]
     done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout == "1 page pairs are new, 0 are gone; 1 alignments were read\n"
     assert job.texts("vieux port") == ["Le vieux port"]

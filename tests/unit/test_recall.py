@@ -10,6 +10,7 @@ from table_site import moved, page, site, url
 from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.job.ledger import Ledger, LedgerQueue
 from bitrawl.model import (
     Advice,
     Alternate,
@@ -27,9 +28,7 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.protocols import LinkScorer
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.queue import LedgerQueue
-from bitrawl.strategies.adaptive.scorer import Adaptive
+from bitrawl.strategies.adaptive.site_scorer import Adaptive
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

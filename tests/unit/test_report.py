@@ -7,9 +7,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import tomli_w
 from kept_findings import Aligned, keep_findings
 
+import bitrawl
 from bitrawl.errors import StoreError
+from bitrawl.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES, gather, write_report
+from bitrawl.job.findings import Findings
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import SpreadSample
 from bitrawl.languages import language_name
 from bitrawl.mine.findings import RefusalReason as WhyNot
 from bitrawl.mine.findings import RefusedPair
@@ -28,15 +34,11 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.report import brief, gather, render, write
-from bitrawl.report.job.counting import SpreadSample
-from bitrawl.report.job.diagnosis import diagnose
-from bitrawl.report.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES
-from bitrawl.report.markup import escaped
-from bitrawl.report.plots import COLOURS, Series, histogram, lines
-from bitrawl.report.wording import METHODS, REFUSALS, SKIPS, duration, share
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
+from bitrawl.show.diagnosis import diagnose
+from bitrawl.show.job_report import brief, render
+from bitrawl.show.plots import COLOURS, Series, histogram, lines
+from bitrawl.show.templating import new_environment
+from bitrawl.show.wording import METHODS, REFUSALS, SKIPS, duration, share
 from bitrawl.url import Url
 
 HOSTILE = "\"'><script>alert(1)</script></style><img src=x onerror=alert(2)>\x00\u202e &amp; {0} {name} %s"
@@ -185,7 +187,7 @@ def test_samples_are_few_and_always_the_same(job: Job):
 
 
 def test_the_report_is_one_well_formed_file_that_loads_nothing(good: Path):
-    path = write(good)
+    path = write_report(good)
     assert path == good / "report.html"
     assert [entry.name for entry in good.iterdir() if entry.suffix == ".new"] == []
     text = path.read_text("utf-8")
@@ -203,12 +205,33 @@ def test_hostile_text_stays_text(job: Job):
     job.pages("fr", 3, HOSTILE)
     job.skips(Reason.ROBOTS, Stage.ROBOTS, 1)
     job.mined([pair(n, ((HOSTILE, HOSTILE),), evidence={HOSTILE: 0.5}) for n in range(3)], 1)
-    text = write(job.end()).read_text("utf-8")
+    text = write_report(job.end()).read_text("utf-8")
     read = Reader(text)
     assert not read.tags & {"script", "img"}
     assert not [name for name, _ in read.attributes if name.startswith("on")]
     assert "\x00" not in text
     assert "<script>alert(1)</script>" in "".join(read.text)
+
+
+def test_a_hostile_seed_and_the_name_of_a_hostile_language_stay_text(job: Job):
+    job.pages("en", 2)
+    url = address("xx", 1)
+    job.visit(url, Page(url, Language(HOSTILE)))
+    seeds = ["https://www.example.org/?<script>alert(3)</script>", f"javascript:{HOSTILE}"]
+    (job.folder / "job.toml").write_text(tomli_w.dumps({"langs": ["en", HOSTILE], "seeds": seeds}), "utf-8")
+    read = Reader(write_report(job.end()).read_text("utf-8"))
+    assert not read.tags & {"script", "img"}
+    assert not [value for name, value in read.attributes if name == "href" and value.startswith("javascript")]
+    assert "".join(read.text).count("<script>alert(1)</script>") >= 3, (
+        "the seed, the language asked for and the one found"
+    )
+
+
+def test_no_template_and_no_page_goes_round_the_escaping():
+    package = Path(bitrawl.__file__).parent
+    for path in (*(package / "show").rglob("*"), *(package / "web").rglob("*")):
+        if path.suffix in {".py", ".html", ".svg", ".css"}:
+            assert not re.search(r"\|\s*safe\b|\bMarkup\(|autoescape (false|off)", path.read_text("utf-8")), path
 
 
 def test_only_web_addresses_are_linked(good: Path):
@@ -404,14 +427,14 @@ def test_the_size_of_the_corpus_is_shown(good: Path, counts: dict[str, object], 
 
 def test_a_report_can_be_written_while_the_job_is_open(job: Job):
     job.pages("en", 2)
-    assert "<td>running</td>" in write(job.folder).read_text("utf-8")
+    assert "<td>running</td>" in write_report(job.folder).read_text("utf-8")
     job.end(why="")
-    assert "<td>interrupted (resume" in write(job.folder).read_text("utf-8")
+    assert "<td>interrupted (resume" in write_report(job.folder).read_text("utf-8")
 
 
 def test_a_folder_without_a_job_is_refused_with_advice(tmp_path: Path):
     with pytest.raises(StoreError, match="holds no job"):
-        write(tmp_path)
+        write_report(tmp_path)
 
 
 def test_every_reason_and_method_has_its_words():
@@ -477,5 +500,6 @@ def test_a_share_is_never_rounded_to_none_or_all(part: int, said: str):
 
 
 def test_lines_that_a_browser_sent_are_shown_as_they_were_typed():
-    assert escaped("https://a.example/\r\nhttps://b.example/") == "https://a.example/\r\nhttps://b.example/"
-    assert escaped("a\x00b\x0cc") == "a\ufffdb\ufffdc"
+    shown = new_environment("bitrawl.show").from_string("{{ text }}").render
+    assert shown(text="https://a.example/\r\nhttps://b.example/") == "https://a.example/\r\nhttps://b.example/"
+    assert shown(text="a\x00b\x0cc") == "a\ufffdb\ufffdc"

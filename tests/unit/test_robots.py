@@ -8,17 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitrawl.crawl.robots import (
-    KEPT,
-    MAX_AGE,
-    MAX_DELAY,
-    UNREACHABLE_FOR,
-    InMemoryRobots,
-    RobotsFetcher,
-    RobotsRecord,
-    Rules,
-)
-from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage
+from bitrawl.crawl.robots import KEPT, MAX_AGE, MAX_DELAY, UNREACHABLE_FOR, InMemoryRobots, RobotsFetcher, Rules
+from bitrawl.model import Capture, Link, LinkKind, Reason, RobotsRecord, Skip, Stage
 from bitrawl.url import Url
 
 SHARED = Path(__file__).parents[2].parent / "shared"

@@ -13,7 +13,8 @@ from hostile_readers import Hostile, broken, dying, mortal
 
 from bitrawl.errors import ChildError
 from bitrawl.model import Capture, Page, Reason, Skip, Stage
-from bitrawl.page.sandbox import InlineAnalyser, Rejects, SandboxedAnalyser
+from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
+from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
 
 

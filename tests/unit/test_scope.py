@@ -3,10 +3,10 @@ from random import Random
 import pytest
 
 from bitrawl import config
-from bitrawl.assemble.crawling import check
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites, trap_shape
 from bitrawl.crawl.traps import COPIES, TRIES, WINDOW, Traps, kind_of
 from bitrawl.errors import ConfigError
+from bitrawl.job.crawl_wiring import check
 from bitrawl.model import Link, LinkKind, Page, Reason
 from bitrawl.url import Url
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import DamagedError
-from bitrawl.store import seal
-from bitrawl.store.ledger import Ledger
+from bitrawl.job import database
+from bitrawl.job.ledger import Ledger
 from bitrawl.url import Url
 
 PAGES = 40
@@ -20,8 +20,7 @@ KILLED = """
 import os, sys
 sys.path[:] = {path!r}
 from pathlib import Path
-from bitrawl.store import seal
-from bitrawl.store.ledger import Ledger
+from bitrawl.job.ledger import Ledger
 ledger = Ledger(Path({ledger!r}))
 for number in range({pages}):
     ledger.remember(f"page {{number}}", f"The harbour of page {{number}} " * 40)
@@ -133,15 +132,15 @@ def test_a_row_that_cannot_be_read_is_a_sentence_about_its_file(tmp_path: Path):
 def test_a_ledger_that_is_written_while_it_is_compared_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "job.sqlite"
     write_ledger(path)
-    measured, before = seal._measured, seal._measured(path)
+    measured, before = database._measured, database._measured(path)
 
-    def late(_path: Path) -> seal.Seal:
-        monkeypatch.setattr(seal, "_measured", measured)
+    def late(_path: Path) -> database.Seal:
+        monkeypatch.setattr(database, "_measured", measured)
         ledger = Ledger(path)
         ledger.remember("more", 1)
         ledger.close()
-        return seal.Seal(before.size, before.crc + 1)
+        return database.Seal(before.size, before.crc + 1)
 
-    monkeypatch.setattr(seal, "_measured", late)
-    seal.verify(path)
+    monkeypatch.setattr(database, "_measured", late)
+    database.verify_seal(path)
     assert None not in facts(path)

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import ConfigError
+from bitrawl.job.ledger import MemoryQueue
 from bitrawl.model import Advice, Capture, Language, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip, Visit
 from bitrawl.simulation.measure import best_harvest, harvest, measure
 from bitrawl.simulation.replay import landed
@@ -24,7 +25,7 @@ from bitrawl.simulation.trial import (
     read_pairs,
     run_trial,
 )
-from bitrawl.strategies.breadth_first import BreadthFirst
+from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
 

@@ -3,9 +3,15 @@
 import msgspec
 from table_site import page, url
 
-from bitrawl.strategies.adaptive.addresses import Addresses, Numbered
-from bitrawl.strategies.adaptive.placed_links import MAX_LETTERS, PlacedLinks, TagLetters
-from bitrawl.strategies.adaptive.same_key import MAX_SAME_KEY, SameKey
+from bitrawl.strategies.adaptive.addresses import (
+    MAX_LETTERS,
+    MAX_SAME_KEY,
+    Numbered,
+    NumberedUrls,
+    PlacedLinks,
+    SameKey,
+    TagLetters,
+)
 
 
 def test_a_value_keeps_its_number():
@@ -16,7 +22,7 @@ def test_a_value_keeps_its_number():
 
 
 def test_a_column_has_a_place_for_each_address_whenever_it_was_made():
-    addresses = Addresses()
+    addresses = NumberedUrls()
     early = addresses.column("i", -1)
     addresses.number(url("/a"))
     late = addresses.column("q", 7)
@@ -26,7 +32,7 @@ def test_a_column_has_a_place_for_each_address_whenever_it_was_made():
 
 
 def test_addresses_with_a_key_in_common_know_each_other_in_the_order_in_which_they_came():
-    addresses = Addresses()
+    addresses = NumberedUrls()
     same = SameKey(addresses)
     for number, keys in enumerate((["x"], ["y"], ["x", "y"], ["z"], ["y"])):
         same.add(addresses.number(url(f"/{number}")), keys)
@@ -37,7 +43,7 @@ def test_addresses_with_a_key_in_common_know_each_other_in_the_order_in_which_th
 
 
 def test_what_comes_after_the_first_of_a_key_sees_them_and_is_not_seen():
-    addresses = Addresses()
+    addresses = NumberedUrls()
     same = SameKey(addresses)
     for number in range(MAX_SAME_KEY + 2):
         same.add(addresses.number(url(f"/{number}")), ["x"])
@@ -45,7 +51,7 @@ def test_what_comes_after_the_first_of_a_key_sees_them_and_is_not_seen():
 
 
 def test_links_are_read_back_with_their_places_and_without_those_of_other_sites():
-    addresses = Addresses()
+    addresses = NumberedUrls()
     made = page("/", "en", ["/a", "http://elsewhere.test/", "/b"])
     letters, targets = PlacedLinks.of(made, TagLetters(), addresses, max_tags=1500).read()
     assert len(letters) == len(made.tags)
@@ -53,12 +59,12 @@ def test_links_are_read_back_with_their_places_and_without_those_of_other_sites(
 
 
 def test_what_stands_too_far_down_is_not_remembered():
-    letters, targets = PlacedLinks.of(page("/", "en", "/a /b"), TagLetters(), Addresses(), max_tags=4).read()
+    letters, targets = PlacedLinks.of(page("/", "en", "/a /b"), TagLetters(), NumberedUrls(), max_tags=4).read()
     assert (len(letters), list(targets)) == (4, [1])
 
 
 def test_a_site_that_invents_tags_gets_no_letter_for_each():
     made = msgspec.structs.replace(page("/", "en"), tags=tuple(f"x-{number}" for number in range(3 * MAX_LETTERS)))
     known = TagLetters()
-    letters, _ = PlacedLinks.of(made, known, Addresses(), max_tags=len(made.tags)).read()
+    letters, _ = PlacedLinks.of(made, known, NumberedUrls(), max_tags=len(made.tags)).read()
     assert len(set(letters)) == len(known) + 1 == MAX_LETTERS + 1

@@ -5,11 +5,10 @@ import pytest
 
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
-from bitrawl.discover.paper_check import PaperSiteCheck
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, is_thin
 from bitrawl.discover.suggestions import SiteJudges, counterparts, folder_of
 from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
-from bitrawl.jobs.site_checks import SiteChecks
+from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import (
     Alternate,
     AlternateSource,
@@ -29,8 +28,7 @@ from bitrawl.model import (
     Visit,
 )
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import InlineAnalyser
-from bitrawl.testing import FakeClock, FakeWeb
+from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
 EN, FR, ES, DE = map(Language, ("en", "fr", "es", "de"))
@@ -279,25 +277,6 @@ def test_an_address_suggests_its_counterpart(url: str, guess: str | None):
 
 def test_a_folder_stands_beside_its_page():
     assert folder_of(Url.parse("https://a.test/x/index.html"), Language("zh-Hant")) == "https://a.test/x/zh/"
-
-
-# The paper's detector
-
-
-class Predictor:
-    """Likes addresses with "fr" in them."""
-
-    def likelihoods(self, links: list[Link], page: Page, wanted: Language) -> list[float]:
-        return [0.9 if wanted in link.url.path else 0.1 for link in links]
-
-
-def test_the_papers_detector_asks_for_every_likely_link_and_for_languages_only():
-    pages = [page(HOME, EN, to="/fr/ /fr/b /about"), page(f"{HOME}fr/", FR), page(f"{HOME}fr/b", EN)]
-    check = PaperSiteCheck(Link(Url.parse(HOME), LinkKind.SEED), (EN, FR), Predictor())
-    verdict, asked = run(check, pages)
-    assert (verdict.verdict, sorted(asked)) == (Answer.BILINGUAL, [HOME, f"{HOME}fr/", f"{HOME}fr/b"])
-    all_links = PaperSiteCheck(Link(Url.parse(HOME), LinkKind.SEED), (EN, FR), Predictor(), 0.0)
-    assert len(run(all_links, pages)[1]) == 4
 
 
 # Over a web

@@ -4,7 +4,7 @@ from bitrawl.discover.site_lists import from_json_lines, json_lines, ranked, see
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.discover.walk import HubFacts, WalkFacts
 from bitrawl.model import Language
-from bitrawl.report.discovery.render import render
+from bitrawl.show.discovery_report import render
 from bitrawl.url import Url
 
 SURE = SiteVerdict(

@@ -11,16 +11,16 @@ from prose_site import keep
 from small_site import articles, page
 
 from bitrawl import config
-from bitrawl.child import Failure, FailureKind
-from bitrawl.jobs import site_mining
-from bitrawl.jobs.site_mining import MinedSite, SiteMiner
-from bitrawl.jobs.worker import MiningWorkers
+from bitrawl.facts import Doing
+from bitrawl.job import site_mining
+from bitrawl.job.findings import Findings
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.site_mining import MinedSite, MiningWorkers, SiteMiner
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.judging import Flag
-from bitrawl.mine.stages import AlignedPair, Doing, PairedSite
+from bitrawl.mine.stages import AlignedPair, PairedSite
 from bitrawl.model import Language, Page, PagePair, Reason, Segment, SegmentPair, Stage, Unpacker
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
+from bitrawl.process import Failure, FailureKind
 from bitrawl.testing import FakeClock
 from bitrawl.text.template import Template
 from bitrawl.url import Url

@@ -9,12 +9,12 @@ from prose_site import keep, visit
 from small_site import EN, FR, articles
 
 from bitrawl import config
-from bitrawl.jobs import worker
-from bitrawl.jobs.worker import PairSite, mining_service
+from bitrawl.job import site_mining
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.site_mining import PairSite, mining_service
 from bitrawl.mine.pairing import Pairing, PairingResult
 from bitrawl.mine.stages import Miner, PairedSite
 from bitrawl.model import Page, Sitemap, Unpacker
-from bitrawl.store.ledger import Ledger
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url
 
@@ -55,7 +55,7 @@ def grow_meanwhile(
     monkeypatch: pytest.MonkeyPatch, before: Callable[[], None], after: Callable[[], None] = lambda: None
 ) -> None:
     pairing = GrowingPairing(before, after)
-    monkeypatch.setattr(worker, "new_miner", lambda _job: Miner((EN, FR), pairing, NgramLanguageIdentifier()))
+    monkeypatch.setattr(site_mining, "wired_miner", lambda _job: Miner((EN, FR), pairing, NgramLanguageIdentifier()))
 
 
 def test_pages_that_come_while_a_site_is_mined_leave_it_stale(

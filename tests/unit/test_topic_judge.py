@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from bitrawl import config
-from bitrawl.assemble.topics import Examples, topic_judge
 from bitrawl.errors import ConfigError
+from bitrawl.job.topics import Examples, topic_judge
 from bitrawl.model import Language, Link, LinkKind, Page, Paragraph, Relevance
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url

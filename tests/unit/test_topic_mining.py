@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from small_site import FR, articles, page
 
-from bitrawl.assemble.mining import miner
 from bitrawl.config import resolve
+from bitrawl.job.site_mining import wired_miner
 from bitrawl.mine.findings import RefusalReason
 from bitrawl.mine.stages import PairedSite
 from bitrawl.model import Page, Relevance
@@ -20,7 +20,7 @@ def judged(page: Page, *, relevant: bool) -> Page:
 def paired(pages: Iterable[Page], langs: str = "en fr") -> PairedSite:
     job = resolve({"langs": langs.split(), "seeds": ["http://site.test/"]})
     made = list(pages)
-    return miner(job).pair("site.test", lambda: made, [])
+    return wired_miner(job).pair("site.test", lambda: made, [])
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,11 @@ import pytest
 import tomli_w
 from kept_findings import keep_findings
 
+from bitrawl.facts import Border, TopicShare
+from bitrawl.job import facts as job_facts
+from bitrawl.job.facts import gather
+from bitrawl.job.findings import Findings
+from bitrawl.job.ledger import Ledger
 from bitrawl.mine.findings import RefusedPair
 from bitrawl.model import (
     Language,
@@ -21,13 +26,9 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.report import brief, explained, gather, render
-from bitrawl.report.job import topic_facts
-from bitrawl.report.job.diagnosis import diagnose
-from bitrawl.report.plots import histogram
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.statistics import Border, Share
+from bitrawl.show.diagnosis import diagnose
+from bitrawl.show.job_report import brief, explained, render
+from bitrawl.show.plots import histogram
 from bitrawl.url import Url
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>\x00\u202e {0} {name}"
@@ -112,7 +113,7 @@ def good(tmp_path: Path) -> Path:
 
 def test_the_figures_of_the_topic_are_those_of_the_ledger(good: Path):
     topic = gather(good).topic
-    assert topic.languages == {"en": Share(30, 10), "fr": Share(10, 5)}
+    assert topic.languages == {"en": TopicShare(30, 10), "fr": TopicShare(10, 5)}
     assert (topic.judged, topic.relevant) == (40, 15)
     assert sum(topic.scores) == 40
     pages, relevant = topic.growth
@@ -124,8 +125,8 @@ def test_the_figures_of_the_topic_are_those_of_the_ledger(good: Path):
     ]
     assert (topic.read.with_terms, topic.read.different, topic.read.classes) == (12, 2, {"air": 12})
     assert [(one.site, one.share) for one in topic.paid] == [
-        ("example.org", Share(30, 10)),
-        ("example.com", Share(10, 5)),
+        ("example.org", TopicShare(30, 10)),
+        ("example.com", TopicShare(10, 5)),
     ]
     assert topic.unpaid == ()
 
@@ -221,12 +222,14 @@ def test_sites_that_did_not_pay_say_why_they_were_left(tmp_path: Path):
     job.ledger.learn(job.ledger.knowledge("elsewhere.net").__class__("elsewhere.net", left=left))
     facts = gather(job.end())
     assert [one.site for one in facts.topic.paid] == ["example.org"]
-    assert [(one.site, one.share, one.left) for one in facts.topic.unpaid] == [("elsewhere.net", Share(25, 1), left)]
+    assert [(one.site, one.share, one.left) for one in facts.topic.unpaid] == [
+        ("elsewhere.net", TopicShare(25, 1), left)
+    ]
     assert left in shown(render(facts))
 
 
 def test_a_large_job_is_read_by_sample_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(topic_facts, "PAGES_READ", 10)
+    monkeypatch.setattr(job_facts, "PAGES_READ", 10)
     job = Job(tmp_path, texts=texts_in(tmp_path))
     for number in range(95):
         job.page(f"/{number}", 0.9, "acid rain")
@@ -448,7 +451,7 @@ def test_a_list_that_is_gone_is_no_fault(tmp_path: Path):
 def test_the_status_of_a_job_without_relevant_pages_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("bitrawl.topic.learned", reason="its branch is not merged yet")
     from bitrawl.cli.status import show  # noqa: PLC0415
-    from bitrawl.jobs.folder import JobFolder  # noqa: PLC0415
+    from bitrawl.job.folder import JobFolder  # noqa: PLC0415
 
     no_term_matches(tmp_path).end()
     show(JobFolder(tmp_path))

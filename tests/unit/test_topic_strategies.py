@@ -20,8 +20,8 @@ from bitrawl.model import (
     Stage,
     Visit,
 )
-from bitrawl.strategies.perplexity import LEAST, Perplexity, score_of
-from bitrawl.strategies.terms import HIGHEST, TRANSLATION, Terms
+from bitrawl.strategies.papers.perplexity import LEAST, Perplexity, score_of
+from bitrawl.strategies.papers.terms import HIGHEST, TRANSLATION, Terms
 from bitrawl.topic.judge import ENDLESS
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance

@@ -1,5 +1,4 @@
 import time
-from importlib import resources
 
 import numpy as np
 import pytest
@@ -7,9 +6,11 @@ from typer.testing import CliRunner
 
 from bitrawl.cli.urls import app as urls_app
 from bitrawl.languages import same_language
+from bitrawl.model_files import model_file
 from bitrawl.url import Url
 from bitrawl.urls.language_evidence import UrlReader
 from bitrawl.urls.language_model import REMEMBERED, LinearUrlLanguageModel, UrlLanguageData, language_by_rules
+from lab.train.url_language import evidence
 
 # Written for this test, not taken from any data; hosts are invented.
 MARKED = """
@@ -156,11 +157,10 @@ def test_more_hosts_than_are_remembered_are_still_answered(model):
 
 
 def test_training_and_running_see_the_same_evidence(model):
-    training = pytest.importorskip("bitrawl.training.url_language")
     data = UrlLanguageData.load()
     reader = UrlReader(data.languages, data.countries, data.stopped, data.codelike)
     batch = [Url.parse(url) for url, _ in rows(MARKED + TOLD)]
-    dense, marks = training.evidence(data, reader, batch)
+    dense, marks = evidence(data, reader, batch)
     logits = np.einsum("fnl,f->nl", dense, data.dense)
     for number, language, kind in marks:
         logits[number, language] += data.marks[kind]
@@ -168,7 +168,7 @@ def test_training_and_running_see_the_same_evidence(model):
 
 
 def test_the_model_loads_quickly_and_is_small():
-    file = resources.files("bitrawl.urls") / "models" / "url-language.npz"
+    file = model_file("url-language.npz")
     assert len(file.read_bytes()) < 5e6
     took = []
     for _ in range(5):

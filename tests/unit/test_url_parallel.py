@@ -1,11 +1,10 @@
 import time
-from importlib import resources
 
 import numpy as np
 import pytest
 
 from bitrawl.model import Language
-from bitrawl.training.url_negatives import Generator, negatives
+from bitrawl.model_files import model_file
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees
 
@@ -64,23 +63,8 @@ def test_languages_that_were_not_requested_count_against_a_pair():
 
 
 def test_the_model_is_small_and_loads_quickly():
-    file = resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
+    file = model_file("url-pairs.npz")
     assert len(file.read_bytes()) < 2_000_000
     started = time.process_time()
     load_trees()
     assert time.process_time() - started < 0.1
-
-
-@pytest.mark.parametrize("generator", Generator)
-def test_made_negatives_are_never_pairs_and_keep_their_host(generator):
-    made = negatives(PARALLEL, generator)
-    assert made
-    assert made == negatives(PARALLEL, generator)
-    true = {frozenset(two) for two in PARALLEL}
-    assert all(frozenset(two) not in true and two[0] != two[1] for two in made)
-    assert {url.host for two in made for url in two} == {"s.test"}
-
-
-def test_the_most_similar_wrong_partner_is_of_the_same_kind():
-    known = [pair("en/a/x1.html", "fr/a/x1.html"), pair("en/a/x2.html", "fr/a/x2.html"), pair("en/q", "fr/q")]
-    assert (known[0][0], known[1][1]) in negatives(known, Generator.JACCARD)

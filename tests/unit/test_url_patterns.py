@@ -4,8 +4,7 @@ import pytest
 from table_site import Walk, moved, page, site, url
 
 from bitrawl.model import Language, Page
-from bitrawl.strategies.url_patterns.scorer import MAX_EMPTY_SORTS, TRUSTED, UrlPatterns
-from bitrawl.strategies.url_patterns.url_pattern import pattern_of
+from bitrawl.strategies.papers.url_patterns import MAX_EMPTY_SORTS, TRUSTED, UrlPatterns, pattern_of
 from bitrawl.url import Url
 
 EN, FR, DE = Language("en"), Language("fr"), Language("de")

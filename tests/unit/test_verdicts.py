@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import StoreError
+from bitrawl.job.verdicts import Kind, Subject, VerdictHistory
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, pair_key, segment_key
-from bitrawl.store.verdicts import Kind, Subject, VerdictHistory
 from bitrawl.url import Url
 
 ACCEPT, REJECT = Verdict.ACCEPT, Verdict.REJECT

@@ -10,12 +10,11 @@ from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.preview import Previewer
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
-from bitrawl.jobs.pages import Cleaner
-from bitrawl.jobs.site_checks import SiteChecks
+from bitrawl.job.pages import Cleaner
+from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import MAX_REDIRECTS, Capture, Link, LinkKind, Page, Reason, Skip
 from bitrawl.page.analyser import page_reader
-from bitrawl.page.sandbox import InlineAnalyser
-from bitrawl.testing import FakeClock, FakeWeb
+from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
 SEED = Url.parse("https://a.test/")

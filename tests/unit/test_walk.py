@@ -6,9 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from bitrawl.assemble.discovery import walk as new_walk
 from bitrawl.config import Walk as Strategy
-from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.barbosa import BackAndForth
@@ -17,6 +16,8 @@ from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.discover.walk import MOST_PAGES, DiscoveryWalk, gather
 from bitrawl.discover.walk_plan import Citations, NaiveBayes, Neighbourhood, PlacedLinkWords, SiteCandidate
+from bitrawl.job.crawl_wiring import walk as new_walk
+from bitrawl.job.ledger import MemoryQueue
 from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Skip, Stage, Visit
 from bitrawl.simulation.replay import ReplayClock
 from bitrawl.simulation.trial import ReplayLedger

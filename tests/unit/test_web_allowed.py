@@ -5,14 +5,14 @@ import pytest
 
 from bitrawl import config
 from bitrawl.config import FetchSection, Job
+from bitrawl.config.settings import SETTINGS
 from bitrawl.errors import ConfigError, FieldError
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.settings import SETTINGS
+from bitrawl.job.folder import JobFolder
 from bitrawl.web import allowed
 from bitrawl.web.allowed import Upload, Uploads
-from bitrawl.web.intent import Command, Verb
-from bitrawl.web.language_input import suggested_languages, typed_languages
-from bitrawl.web.settings import LimitsSection, Settings, WikiSection
+from bitrawl.web.job_list import Command, Verb
+from bitrawl.web.messages import typed_languages
+from bitrawl.web.operator_settings import LimitsSection, Settings, WikiSection
 
 LEAST = {"seeds": "www.example.org", "languages": "en, fr"}
 PLAIN = Settings()
@@ -100,9 +100,8 @@ def test_what_only_the_operator_may_set_is_refused_by_name(name: str, value: obj
 
 
 def test_no_setting_of_the_command_line_is_allowed_unless_it_is_listed():
-    listed = {**allowed._JOB, **allowed._MINING}
-    keys = {field.key for field in listed.values()}
-    assert keys & {setting.key for setting in SETTINGS.values()} == {
+    keys = {field.key for field in allowed.MINING.values()}
+    assert keys & {setting.key for setting in SETTINGS.values() if setting.help} == {
         *("langs", "strategy", "exhaustive", "topic.like", "topic.hub", "scope.reach", "scope.include"),
         *("scope.exclude", "scope.same_host", "scope.under", "scope.depth", "politeness.delay", "fetch.contact"),
         *("budget.pages", "budget.minutes", "budget.megabytes", "export.formats", "judge.score", "align.characters"),
@@ -305,13 +304,6 @@ def test_users_choose_among_the_editions_that_the_operator_named(wiki: str):
     assert set(error.value.fields) == {"wiki"}
 
 
-def test_an_export_with_other_thresholds():
-    command = allowed.export_again({"formats": "tmx", "min_score": "0.5"}, PLAIN)
-    assert command == Command(Verb.EXPORT, ("--formats=tmx", "--min-score=0.5"))
-    with pytest.raises(FieldError, match="encoder"):
-        allowed.export_again({"encoder": "x"}, PLAIN)
-
-
 def test_going_on_takes_the_largest_budget_unless_one_is_given():
     small = Settings(limits=LimitsSection(pages=500))
     assert allowed.going_on({}, small)["budget"]["pages"] == 500
@@ -351,10 +343,3 @@ def test_what_a_search_found_fills_the_form_of_a_mining_job(tmp_path: Path):
 )
 def test_languages_are_read_as_people_type_them(typed: str, codes: list[str]):
     assert typed_languages(typed) == codes
-
-
-def test_languages_are_suggested_by_code_name_and_endonym():
-    assert suggested_languages("fr")[0].code == "fr"
-    assert suggested_languages("Deut")[0].code == "de"
-    assert "zh" in [one.code for one in suggested_languages("中")]
-    assert suggested_languages(" ") == []

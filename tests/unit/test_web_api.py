@@ -11,10 +11,8 @@ from starlette.testclient import TestClient
 
 from bitrawl.web import allowed
 from bitrawl.web.api import shapes
-from bitrawl.web.api.operations import OPERATIONS, ROOT
-from bitrawl.web.api.routes import described
-from bitrawl.web.app import application
-from bitrawl.web.serving import Serving, server_of
+from bitrawl.web.api.operations import OPERATIONS, ROOT, described
+from bitrawl.web.app import Serving, application, new_server
 
 TOKEN = "a token of the test"
 
@@ -22,7 +20,7 @@ TOKEN = "a token of the test"
 @pytest.fixture
 def client(tmp_path: Path) -> TestClient:
     """Nothing is started: the jobs of these tests wait."""
-    server = server_of(Serving(tmp_path / "jobs", token=TOKEN))
+    server = new_server(Serving(tmp_path / "jobs", token=TOKEN))
     return TestClient(
         application(server, ["testserver"]),
         headers={"Authorization": f"Bearer {TOKEN}"},
@@ -47,9 +45,9 @@ def test_every_operation_is_described_once(client: TestClient):
 @pytest.mark.parametrize(
     ("shape", "fields"),
     [
-        (shapes.NewJob, {**allowed._JOB, **allowed._MINING}),
-        (shapes.NewSearch, {**allowed._JOB, **allowed._DISCOVERY}),
-        (shapes.NewTopic, allowed._BOOTSTRAP),
+        (shapes.NewJob, allowed.MINING),
+        (shapes.NewSearch, allowed.DISCOVERY),
+        (shapes.NewTopic, allowed.BOOTSTRAP),
     ],
 )
 def test_what_is_described_is_what_is_allowed(shape, fields):

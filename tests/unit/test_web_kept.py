@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import BitrawlError
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.web.kept import KeptFiles
+from bitrawl.job.folder import JobFolder
+from bitrawl.web.commands import KeptFiles
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job import live_facts as live
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import log, summarise
+from bitrawl.job.live_facts import Live, Sampler
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Reason, Relevance, Skip, Stage, Visit
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.statistics import pages_in_order
-from bitrawl.store.summary import log, summarise
 from bitrawl.url import Url
-from bitrawl.web import live
-from bitrawl.web.live import Live, Sampler
 
 NOW = 1e9
 
@@ -116,7 +115,7 @@ def test_the_harvest_curve_has_few_points_and_ends_with_the_totals(crawled: Craw
     assert points[-1].fetches == 1000
     assert sum(points[-1].pages.values()) == crawled.look().pages
     ledger = crawled.folder.reading()
-    order = [seq for _, seq in pages_in_order(ledger)]
+    order = [line.seq for line in log(ledger) if line.outcome == "page"]
     ledger.close()
     for point in points:
         assert sum(point.pages.values()) == sum(seq <= point.fetches for seq in order)

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import signal
 from pathlib import Path
@@ -5,8 +6,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from bitrawl.web import processes
-from bitrawl.web.processes import LOG, SystemProcesses, clean, last_lines
+from bitrawl.web import supervisor
+from bitrawl.web.commands import ErrandError, Errands, clean
+from bitrawl.web.job_state import LOG, last_lines
+from bitrawl.web.supervisor import SystemProcesses
 
 WAITING = "import os, sys, signal\nprint('up', os.getsid(0) == os.getpid(), os.nice(0), flush=True)\nsignal.pause()\n"
 
@@ -85,8 +88,46 @@ def test_a_process_that_is_not_the_one_meant_is_not_signalled(
 def test_a_long_log_is_set_aside_when_a_process_starts(
     machine: SystemProcesses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(processes, "LOG_BYTES", 10)
+    monkeypatch.setattr(supervisor, "LOG_BYTES", 10)
     for word in ("first-word", "second-word"):
         ended(machine, machine.start([f"print({word!r})"], tmp_path))
     assert (tmp_path / LOG).read_text() == "second-word\n"
     assert (tmp_path / f"{LOG}.1").read_text() == "first-word\n"
+
+
+@pytest.fixture
+def errands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Errands:
+    """Runs `main` of a module of the test, which does what its first argument says."""
+    (tmp_path / "errand.py").write_text("import sys\ndef main(): exec(sys.argv[1])")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return Errands({"PATH": os.environ["PATH"]})
+
+
+async def test_an_errand_answers_what_it_was_given(errands: Errands):
+    code = "import os; print(sys.stdin.read() * 2, os.getsid(0) == os.getpid(), sys.argv[2:])"
+    assert await errands.run([code, "--flag"], b"word", module="errand") == "wordword True ['--flag']\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("sys.stderr.write('a warning\\nno such page\\n'); sys.exit(2)", "no such page"),
+        ("sys.exit(1)", "That could not be done."),
+        ("import os; os.kill(os.getpid(), 9)", "That could not be done."),
+        ("import signal; signal.pause()", "That took too long. Try with less."),
+    ],
+)
+async def test_an_errand_that_fails_says_why_in_one_line(errands: Errands, code: str, message: str):
+    with pytest.raises(ErrandError, match=message):
+        await errands.run([code], module="errand", seconds=60.0 if "pause" not in code else 0.5)
+
+
+async def test_an_errand_dies_with_the_request_that_waits_for_it(errands: Errands, tmp_path: Path):
+    os.mkfifo(tmp_path / "alive")
+    code = f"file = open({str(tmp_path / 'alive')!r}, 'wb'); import signal; signal.pause()"
+    waiting = asyncio.create_task(errands.run([code], module="errand"))
+    with await asyncio.to_thread((tmp_path / "alive").open, "rb") as alive:
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert alive.read() == b"", "the errand lives on"

@@ -3,11 +3,9 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.web import intent as intents
-from bitrawl.web import settings as web_settings
-from bitrawl.web.intent import Command, Intent, Process, Verb, Wish
-from bitrawl.web.settings import Settings, User
-from bitrawl.web.shelf import Shelf
+from bitrawl.web import operator_settings
+from bitrawl.web.job_list import INTENT, Command, Intent, Process, Shelf, Verb, Wish, read_intent, write_intent
+from bitrawl.web.operator_settings import SINGLE_USER, Settings, User
 
 ANNA, BEN, ADMIN = User("anna"), User("ben"), User("root", admin=True)
 ANNAS = Intent(owner="anna", created=1.0, command=Command(Verb.MINE), intent=Wish.WAITING)
@@ -28,9 +26,9 @@ def test_an_intent_is_read_as_it_was_written(tmp_path: Path):
         process=Process(7, 8, "boot"),
         again=Command(Verb.EXPORT),
     )
-    intents.write(tmp_path, intent)
-    assert intents.read(tmp_path) == intent
-    assert [path.name for path in tmp_path.iterdir()] == [intents.NAME]
+    write_intent(tmp_path, intent)
+    assert read_intent(tmp_path) == intent
+    assert [path.name for path in tmp_path.iterdir()] == [INTENT]
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"version": 2, "owner": "a"}', "[1]", '{"owner": 3}'])
@@ -38,9 +36,9 @@ def test_an_intent_that_the_app_did_not_write_is_a_fault_of_one_job(tmp_path: Pa
     shelf = Shelf(tmp_path)
     good = added(shelf)
     job_id, folder = shelf.add()
-    (folder / intents.NAME).write_text(content)
+    (folder / INTENT).write_text(content)
     with pytest.raises(StoreError, match=r"intent\.json"):
-        intents.read(folder)
+        read_intent(folder)
     jobs = {job.id: job for job in shelf.jobs()}
     assert jobs[good].intent == ANNAS
     assert jobs[job_id].fault
@@ -68,7 +66,7 @@ def test_a_job_of_the_command_line_belongs_to_the_single_user_and_to_admins(tmp_
     (tmp_path / "example").mkdir()
     (tmp_path / "example/job.toml").write_text("")
     shelf = Shelf(tmp_path)
-    assert shelf.find("example", Settings().single_user()) is not None
+    assert shelf.find("example", User(SINGLE_USER, admin=True)) is not None
     assert shelf.find("example", ADMIN) is not None
     assert shelf.find("example", ANNA) is None
 
@@ -121,7 +119,7 @@ def test_a_changed_intent_is_read_again(tmp_path: Path):
     shelf = Shelf(tmp_path)
     job_id = added(shelf)
     assert shelf.find(job_id, ANNA).intent.intent is Wish.WAITING
-    intents.write(tmp_path / job_id, Intent(owner="anna", created=1.0, command=Command(Verb.MINE), intent=Wish.PAUSED))
+    write_intent(tmp_path / job_id, Intent(owner="anna", created=1.0, command=Command(Verb.MINE), intent=Wish.PAUSED))
     assert shelf.find(job_id, ANNA).intent.intent is Wish.PAUSED
 
 
@@ -148,7 +146,7 @@ def test_the_size_counts_all_files_and_follows_no_link(tmp_path: Path):
 def settings_of(tmp_path: Path, text: str) -> Settings:
     path = tmp_path / "serve.toml"
     path.write_text(text)
-    return web_settings.read(path)
+    return operator_settings.read(path)
 
 
 def test_settings_are_read_with_their_defaults(tmp_path: Path):
@@ -158,7 +156,6 @@ def test_settings_are_read_with_their_defaults(tmp_path: Path):
     assert read.limits.running == 9
     assert read.limits.user_running == 2
     assert not read.users["anna"].admin
-    assert read.single_user() is None
     assert read.job == {"fetch": {"contact": "x@y.z"}}
 
 

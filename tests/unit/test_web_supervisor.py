@@ -8,14 +8,13 @@ import pytest
 from bitrawl import config
 from bitrawl.config import Job
 from bitrawl.errors import ChildError, ConfigError, RefusedError
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.store.database import locked
-from bitrawl.store.ledger import Ledger
-from bitrawl.web.intent import Command, Prepared, Process, Verb, Wish
-from bitrawl.web.processes import LOG, last_lines
-from bitrawl.web.settings import LimitsSection, Settings, User
-from bitrawl.web.shelf import Shelf, ShelvedJob
-from bitrawl.web.state import State
+from bitrawl.facts import State
+from bitrawl.job.database import locked
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.web.job_list import Command, Prepared, Process, Shelf, ShelvedJob, Verb, Wish
+from bitrawl.web.job_state import LOG, last_lines
+from bitrawl.web.operator_settings import LimitsSection, Settings, User
 from bitrawl.web.supervisor import PAUSE_SECONDS, STOP_SECONDS, Supervisor
 
 ANNA, BEN, ADMIN = User("anna"), User("ben"), User("root", admin=True)

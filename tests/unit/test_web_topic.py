@@ -3,16 +3,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bitrawl.jobs.bootstrap_outcome import BilingualSite, Progress, Step, Summary
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.report.job.diagnosis import Diagnosis
-from bitrawl.report.job.topic_diagnosis import Point
-from bitrawl.web.pages.job import _without_place
-from bitrawl.web.pages.shown import ShownJob, shown
-from bitrawl.web.pages.topic import ShownTopic, shown_topic
-from bitrawl.web.shelf import ShelvedJob
-from bitrawl.web.state import State
-from bitrawl.web.words import catalogues
+from bitrawl.errors import WikiError
+from bitrawl.facts import State
+from bitrawl.job.bootstrap import BilingualSite, Notes, Progress, Step, Summary
+from bitrawl.job.folder import JobFolder
+from bitrawl.show.diagnosis import Diagnosis, Point
+from bitrawl.web.actions import ShownJob, shown
+from bitrawl.web.job_list import ShelvedJob
+from bitrawl.web.job_state import JobState
+from bitrawl.web.messages import catalogues, quoted
+from bitrawl.web.pages.job_page import ShownTopic, _told_topic, _without_place, shown_topic
 
 WORDS = catalogues()
 PLENTY = Summary(
@@ -64,6 +64,16 @@ def test_a_failure_is_told_with_what_to_try_at_every_step(step: Step):
     (line,) = topic(progress=Progress(step, "wiki.example")).advice(WORDS["en"], State.FAILED)
     assert line.endswith(".")
     assert topic(progress=Progress(step, "wiki.example")).doing(WORDS["zh"], "")
+
+
+def test_why_it_failed_is_told_without_what_to_type_and_where_the_folder_is(tmp_path: Path):
+    notes = Notes(tmp_path, "wiki.example")
+    notes.fail(WikiError(f"wiki.example does not answer {tmp_path}/x", advice=". Check --wiki"))
+    failed = shown_topic(JobFolder(tmp_path))
+    state = JobState(State.FAILED, quoted("wiki.example does not answer. Check --wiki"))
+    assert _told_topic(WORDS["en"], state, failed, "").detail == "wiki.example does not answer x"
+    of_an_earlier_version = topic(progress=Progress(Step.ASKING, "wiki.example"))
+    assert _told_topic(WORDS["en"], state, of_an_earlier_version, "").detail == str(state.said)
 
 
 def test_a_folder_with_nothing_in_it_yet_is_shown(tmp_path: Path):

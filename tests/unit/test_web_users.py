@@ -3,8 +3,8 @@
 import pytest
 
 from bitrawl.errors import StoreError
-from bitrawl.web.settings import UserSection
-from bitrawl.web.users import RateLimit, Users, hashed, secret_of
+from bitrawl.web.operator_settings import UserSection, hashed
+from bitrawl.web.security import RateLimit, Users, secret_of
 
 SECRET = b"of the test" * 3
 TOKENS = {"anna": "first", "ben.b": "second"}

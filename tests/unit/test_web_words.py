@@ -4,37 +4,43 @@ import ast
 import re
 import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 from babel.messages.pofile import read_po
 from starlette.testclient import TestClient
 
-from bitrawl.config import Strategy
-from bitrawl.crawl.ending import Facts, ending
+from bitrawl.crawl.ending import crawl_end
 from bitrawl.discover import site_check
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
+from bitrawl.facts import Doing, State, Step
+from bitrawl.job.live_facts import Live
 from bitrawl.mine.judging import Flag
-from bitrawl.mine.stages import Doing, Step
 from bitrawl.model import Method, Reason
-from bitrawl.report.plots import Bar, bars
+from bitrawl.show.plots import Bar, bars
 from bitrawl.topic.wiki_topic import Exclusion
-from bitrawl.web import names
-from bitrawl.web.app import application
-from bitrawl.web.language_input import typed_languages
-from bitrawl.web.live import Live
-from bitrawl.web.pages.job import STEPS, _step, _told
-from bitrawl.web.pages.shown import written
-from bitrawl.web.pages.topic import EXCLUSIONS
-from bitrawl.web.said import error_said, quoted, said
-from bitrawl.web.serving import Serving, server_of
-from bitrawl.web.state import JobState, State
-from bitrawl.web.words import SOURCE, Words, catalogues, names_in, preferred
+from bitrawl.web import messages
+from bitrawl.web.app import Serving, application, new_server
+from bitrawl.web.job_state import JobState
+from bitrawl.web.messages import (
+    SOURCE,
+    Words,
+    catalogues,
+    error_said,
+    names_in,
+    preferred,
+    quoted,
+    said,
+    typed_languages,
+)
+from bitrawl.web.pages.job_page import EXCLUSIONS, STEPS, _step, _told
+from bitrawl.web.pages.rendering import written
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "src/bitrawl/web"
-TOOL = runpy.run_path(str(ROOT / "tools/messages.py"))
+TOOL = runpy.run_path(str(ROOT / "lab/tools/messages.py"))
 OURS = catalogues()
 TRANSLATIONS = sorted(set(OURS) - {SOURCE})
 BASQUE = """
@@ -54,7 +60,7 @@ def template():
 
 @pytest.fixture
 def client(tmp_path: Path):
-    return TestClient(application(server_of(Serving(tmp_path / "jobs")), ["testserver"]))
+    return TestClient(application(new_server(Serving(tmp_path / "jobs")), ["testserver"]))
 
 
 def test_the_interface_speaks_french_spanish_and_chinese():
@@ -62,14 +68,16 @@ def test_the_interface_speaks_french_spanish_and_chinese():
 
 
 def test_the_list_of_messages_is_what_templates_and_code_say(template):
-    assert (WEB / "catalogues/messages.pot").read_bytes() == TOOL["written"](template), "run: python tools/messages.py"
+    assert (WEB / "catalogues/messages.pot").read_bytes() == TOOL["written"](template), (
+        "run: python -m lab.tools.messages"
+    )
 
 
 @pytest.mark.parametrize("code", TRANSLATIONS)
 def test_a_catalogue_translates_every_message(code: str, template):
     path = WEB / "catalogues" / f"{code}.po"
     catalogue = TOOL["translated"](path, template)
-    assert path.read_bytes() == TOOL["written"](catalogue), "run: python tools/messages.py"
+    assert path.read_bytes() == TOOL["written"](catalogue), "run: python -m lab.tools.messages"
     assert not TOOL["missing"](catalogue)
 
 
@@ -114,13 +122,12 @@ def test_a_template_has_no_text_of_its_own(path: Path):
 @pytest.mark.parametrize(
     ("table", "codes"),
     [
-        (names.METHODS, Method),
-        (names.REASONS, Reason),
-        (names.FLAGS, Flag),
-        (names.ANSWERS, Answer),
-        (names.STRATEGIES, Strategy),
+        (messages.METHODS, Method),
+        (messages.REASONS, Reason),
+        (messages.FLAGS, Flag),
+        (messages.ANSWERS, Answer),
         (STEPS, Step),
-        (names.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
+        (messages.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
         (EXCLUSIONS, Exclusion),
     ],
 )
@@ -131,7 +138,7 @@ def test_every_code_that_pages_show_has_a_name(table, codes):
 
 def test_a_language_is_added_by_a_file_in_a_folder(tmp_path: Path):
     (tmp_path / "eu.po").write_text(BASQUE, "utf-8")
-    server = server_of(Serving(tmp_path / "jobs", messages=tmp_path))
+    server = new_server(Serving(tmp_path / "jobs", messages=tmp_path))
     page = TestClient(application(server, ["testserver"])).get("/", headers={"accept-language": "eu"}).text
     assert '<html lang="eu" dir="ltr">' in page
     assert re.search(r'<option value="eu" lang="eu" selected>euskara<', page, re.IGNORECASE)
@@ -192,7 +199,7 @@ def test_the_choice_of_a_reader_wins_over_the_browser(client: TestClient):
 
 def test_a_page_says_its_direction(tmp_path: Path):
     (tmp_path / "ar.po").write_text(BASQUE, "utf-8")
-    server = server_of(Serving(tmp_path / "jobs", messages=tmp_path))
+    server = new_server(Serving(tmp_path / "jobs", messages=tmp_path))
     client = TestClient(application(server, ["testserver"]))
     assert '<html lang="ar" dir="rtl">' in client.get("/", headers={"accept-language": "ar"}).text
 
@@ -292,22 +299,27 @@ def test_a_language_has_its_own_plural(n: int, shown: str):
     ],
 )
 def test_what_is_being_mined_is_told_in_the_language_of_the_page(doing: Doing, shown: str):
-    assert _step(OURS["es"], str(doing)) == shown
-    assert _step(OURS["es"], "something new") == ""
+    assert _step(OURS["es"], doing) == shown
+
+
+def test_what_an_earlier_version_wrote_down_is_shown_as_it_is():
+    told = _told(OURS["es"], JobState(State.RUNNING, doing=Doing(None, sentence="aligning a.org")), Live())
+    assert (told.detail, told.note) == ("", "aligning a.org")
 
 
 @pytest.mark.parametrize(
-    "facts",
+    "rest",
     [
-        Facts(pages=3, left={"a.org": "why"}, queued=2),
-        Facts(pages=3, parked={"a.org": "why"}),
-        Facts(stopped=True),
-        Facts(queued=1),
-        Facts(pages=3),
+        {"pages": 3, "left": {"a.org": "why"}, "queued": 2},
+        {"pages": 3, "parked": {"a.org": "why"}},
+        {"stopped": True},
+        {"queued": 1},
+        {"pages": 3},
     ],
 )
-def test_how_a_job_ended_is_called_english_and_advises_no_command(facts: Facts):
-    told = _told(OURS["fr"], JobState(State.ENDED, quoted(ending(facts)[1])), Live())
+def test_how_a_job_ended_is_called_english_and_advises_no_command(rest: dict[str, Any]):
+    end = crawl_end(**rest)
+    told = _told(OURS["fr"], JobState(State.ENDED, quoted(str(end)), ended=end), Live())
     assert told.detail
     assert told.quoted
     assert "command" not in told.detail

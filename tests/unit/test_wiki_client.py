@@ -131,8 +131,10 @@ async def test_a_kept_answer_that_is_damaged_is_asked_again(tmp_path: Path):
 )  # fmt: skip
 async def test_what_is_no_wiki_is_said_with_what_to_do(tmp_path: Path, answer: object, message: str):
     asking, _, _ = client(tmp_path, answer)
-    with pytest.raises(WikiError, match=message.replace(".", r"\.").replace("(", r"\(")):
+    with pytest.raises(WikiError, match=message.replace(".", r"\.").replace("(", r"\(")) as caught:
         await asking.ask({"meta": "siteinfo"})
+    assert caught.value.without_advice
+    assert "--" not in caught.value.without_advice
 
 
 async def test_titles_are_asked_for_as_many_at_once_as_the_address_holds(tmp_path: Path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import ConfigError, WikiError
-from bitrawl.jobs.bootstrap import Asked, bootstrap, read
+from bitrawl.job.bootstrap import Asked, bootstrap, read
 from bitrawl.model import Language
 from bitrawl.topic import wiki_dump
 from bitrawl.topic.wiki_articles import Article, Extent

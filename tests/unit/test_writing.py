@@ -11,8 +11,12 @@ from kept_findings import Aligned, keep_findings
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.jobs.export import corpus_units, write_corpus
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.export import corpus_units, write_corpus
+from bitrawl.job.facts import gather
+from bitrawl.job.findings import Findings
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.verdicts import Subject, VerdictHistory
 from bitrawl.model import (
     Language,
     Lease,
@@ -31,10 +35,7 @@ from bitrawl.model import (
     Verdict,
     Visit,
 )
-from bitrawl.report import brief, gather
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
-from bitrawl.store.verdicts import Subject, VerdictHistory
+from bitrawl.show.job_report import brief
 from bitrawl.url import Url
 
 EN, FR, DE = map(Language, ("en", "fr", "de"))

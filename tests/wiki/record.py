@@ -9,8 +9,8 @@ from pathlib import Path
 
 from wiki.mediawiki import wikis
 
-from bitrawl.assemble import fetching
 from bitrawl.errors import BitrawlError
+from bitrawl.job import fetching
 from bitrawl.model import Capture, Language, Link, Skip
 from bitrawl.protocols import Fetcher
 from bitrawl.topic.wiki_api import ApiWiki, KeptAnswers, WikiClient
@@ -53,7 +53,7 @@ class Recording:
 
 
 async def record(apis: dict[str, str]) -> dict[str, dict[str, str]]:
-    async with fetching.api_web(allow_private=True) as web:
+    async with fetching.api_web(fetching.FetchPolicy(allow_private=True)) as web:
         recording = Recording(web, {Url.parse(api).host: language for language, api in apis.items()})
         for name, depth, languages in QUESTIONS:
             with tempfile.TemporaryDirectory() as folder:

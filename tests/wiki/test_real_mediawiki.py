@@ -14,14 +14,14 @@ import pytest
 from recorded_wiki import Served, recorded_wiki
 from wiki.mediawiki import wikis
 
-from bitrawl.assemble import fetching
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.bootstrap import Asked, Manners, bootstrap, read
-from bitrawl.jobs.bootstrap_outcome import Summary
+from bitrawl.job import fetching
+from bitrawl.job.bootstrap import Asked, Summary, bootstrap, read
+from bitrawl.job.fetching import FetchPolicy
 from bitrawl.topic.wiki_api import KeptAnswers, WikiClient
 from bitrawl.url import Url
 
-AT_ONCE = Manners(allow_private=True, delay=0.0, contact="test@example.org")
+AT_ONCE = FetchPolicy(allow_private=True, delay=0.0, contact="test@example.org")
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +39,14 @@ def apis(sites: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[di
 
 async def run(apis: dict[str, str], folder: Path, category: str, langs: str, wiki: str = "en") -> Summary:
     asked = Asked(category=category, langs=tuple(langs.split(",")), wiki=apis[wiki])
-    return await bootstrap(asked, folder, manners=AT_ONCE)
+    return await bootstrap(asked, folder, policy=AT_ONCE)
 
 
 async def test_the_real_wiki_answers_as_the_recorded_one(apis: dict[str, str], sites: Served, tmp_path: Path):
     """All that the tests with recorded answers assert rests on this."""
     await run(apis, tmp_path / "real", "Health and safety at work", "en,de")
     recorded = Asked(category="Health and safety at work", langs=("en", "de"), wiki=sites.api())
-    await bootstrap(recorded, tmp_path / "recorded", manners=AT_ONCE)
+    await bootstrap(recorded, tmp_path / "recorded", policy=AT_ONCE)
     for name in ("topic.txt", "terms.tsv", "seeds.txt", "sites.txt"):
         assert (tmp_path / "real" / name).read_text("utf-8") == (tmp_path / "recorded" / name).read_text("utf-8")
 
@@ -96,7 +96,7 @@ async def test_an_answer_in_parts_is_whole(apis: dict[str, str], tmp_path: Path)
         "prop": "extlinks",
     }
     found = {}
-    async with fetching.api_web(allow_private=True) as web:
+    async with fetching.api_web(AT_ONCE) as web:
         client = WikiClient(Url.parse(apis["en"]), web, KeptAnswers(tmp_path), fetching.SystemClock())
         for name, limits in {
             "parts": {"gcmlimit": 2, "ellimit": 1},

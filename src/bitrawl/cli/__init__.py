@@ -46,7 +46,6 @@ VERBS = {
     "urls": Verb("urls", "Tell the language of pages, and which are translations, from their URLs alone."),
     "serve": Verb("serve", "Open the web app: start jobs, watch them, read, judge and download what they find."),
     "demo": Verb("demo", "Mine a small web that comes with the package, and show the result."),
-    "train": Verb("train", "Train a model of the package again, from data that you have."),
 }
 
 

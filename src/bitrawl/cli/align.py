@@ -15,14 +15,14 @@ from bitrawl.cli.foreground import Foreground
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import tell, tell_of_kills
-from bitrawl.corpus.naming import CorpusHeader
+from bitrawl.config.settings import described
+from bitrawl.config.settings import listed as names
+from bitrawl.corpus.export import CorpusHeader
 from bitrawl.corpus.tmx import tmx
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.mining import mine_again
-from bitrawl.jobs.settings import described
-from bitrawl.jobs.settings import listed as names
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.mining import mine_again
 from bitrawl.languages import parse_language
 from bitrawl.mine.align_evidence import Document, Text
 from bitrawl.mine.aligned_pages import TextPair, align_texts

@@ -8,10 +8,10 @@ import typer
 
 from bitrawl.cli.console import complain, err, out
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.jobs.bootstrap import SITES, TERMS, TOPIC, Asked, Manners, endpoint
-from bitrawl.jobs.bootstrap import bootstrap as run_bootstrap
-from bitrawl.jobs.bootstrap_outcome import Summary
-from bitrawl.jobs.settings import Group, listed
+from bitrawl.config.settings import Group, listed
+from bitrawl.job.bootstrap import SITES, TERMS, TOPIC, Asked, Summary, endpoint
+from bitrawl.job.bootstrap import bootstrap as run_bootstrap
+from bitrawl.job.fetching import FetchPolicy
 from bitrawl.languages import language_name
 from bitrawl.topic.wiki_topic import Exclusion
 
@@ -165,8 +165,8 @@ def bootstrap(  # noqa: PLR0913 - flags
         if not quiet:
             err.print(line, markup=False)
 
-    manners = Manners(contact, allow_private, delay, tuple(map(endpoint, private_wiki or ())))
-    summary = asyncio.run(run_bootstrap(asked, folder, manners=manners, fresh=fresh, tell=tell))
+    policy = FetchPolicy(contact, delay, allow_private, tuple(map(endpoint, private_wiki or ())))
+    summary = asyncio.run(run_bootstrap(asked, folder, policy=policy, fresh=fresh, tell=tell))
     if not quiet:
         _show(summary, folder)
     for line in summary.advice:

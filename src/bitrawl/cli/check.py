@@ -9,10 +9,10 @@ from rich.text import Text
 from bitrawl.cli.console import out
 from bitrawl.cli.flags import FolderOrPlace
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.cluster.checking import check_run, holds_run
-from bitrawl.jobs.checking import Condition
-from bitrawl.jobs.checking import check as check_job
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.cluster.run import check_run, is_run
+from bitrawl.job.checking import Condition
+from bitrawl.job.checking import check as check_job
+from bitrawl.job.folder import JobFolder
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
@@ -35,7 +35,7 @@ def check(
     It reads the settings, the ledger, the archive, verdicts, the corpus and what is derived from them. For each part it
     says whether it is sound; if not, what is lost and what to do. Without --repair nothing is changed.
     """
-    parts = check_run(folder, repair=repair) if holds_run(folder) else check_job(JobFolder(Path(folder)), repair=repair)
+    parts = check_run(folder, repair=repair) if is_run(folder) else check_job(JobFolder(Path(folder)), repair=repair)
     damaged = False
     for part in parts:
         damaged |= part.condition is Condition.DAMAGED

@@ -11,8 +11,9 @@ import typer
 
 from bitrawl.cli.console import complain
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.corpus.markdown import markdown
-from bitrawl.jobs.pages import loose_pages
+from bitrawl.corpus.plain_text import markdown
+from bitrawl.job.fetching import FetchPolicy
+from bitrawl.job.pages import loose_pages
 from bitrawl.model import Page, Skip
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
@@ -52,15 +53,15 @@ def clean(
 
     The pages of a folder are taken for one site: what recurs on them is template. A job's folder gives the pages of the job.
     """
-    failed = asyncio.run(_clean(sources, style, allow_private=allow_private))
+    failed = asyncio.run(_clean(sources, style, FetchPolicy(allow_private=allow_private)))
     if failed:
         raise typer.Exit(1)
 
 
-async def _clean(sources: list[str], style: Format, *, allow_private: bool) -> int:
+async def _clean(sources: list[str], style: Format, policy: FetchPolicy) -> int:
     failed = 0
     several = len(sources) > 1 or Path(sources[0]).is_dir()
-    async for source, page in loose_pages(sources, sys.stdin.buffer, allow_private=allow_private):
+    async for source, page in loose_pages(sources, sys.stdin.buffer, policy=policy):
         if isinstance(page, Skip):
             complain(f"{source}: {page.reason}{f' ({page.detail})' if page.detail else ''}")
             failed += 1

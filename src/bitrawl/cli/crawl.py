@@ -11,11 +11,12 @@ from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell_of_kills
-from bitrawl.jobs.bootstrap import from_bootstrap
-from bitrawl.jobs.crawling import crawl as run_crawl
-from bitrawl.jobs.folder import JobFolder, asked
-from bitrawl.jobs.preview import preview
-from bitrawl.jobs.settings import CRAWL, Group, described
+from bitrawl.config.settings import CRAWL, Group, described
+from bitrawl.job.bootstrap import from_bootstrap
+from bitrawl.job.crawl_wiring import described_job
+from bitrawl.job.crawling import crawl as run_crawl
+from bitrawl.job.crawling import preview
+from bitrawl.job.folder import JobFolder
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
@@ -76,7 +77,7 @@ def crawl(  # noqa: PLR0913 - flags; the other flags are in the table
     given = {"seeds": seeds_of(seeds, seeds_file), **described(settings, CRAWL)}
     if bootstrap is not None:
         given = from_bootstrap(bootstrap, given)
-    job = asked(given, folder, file=job_file, fresh=fresh)
+    job = described_job(given, folder, file=job_file, fresh=fresh)
     foreground = Foreground(Progress(folder, quiet=quiet))
     if dry_run:
         show_previews(foreground.run(lambda: preview(job)), job)

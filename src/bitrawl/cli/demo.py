@@ -14,14 +14,14 @@ from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell
 from bitrawl.config import Job
+from bitrawl.config.settings import listed
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.mining import mine
-from bitrawl.jobs.settings import listed
+from bitrawl.job.findings import Findings
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.mining import mine
 from bitrawl.model import Language
-from bitrawl.store.findings import Findings
-from bitrawl.store.ledger import Ledger
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]  # one publisher with two domains
 

@@ -14,13 +14,14 @@ from bitrawl.cli.foreground import Foreground, leave
 from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.cli.progress import Progress
 from bitrawl.config import Job, Walk
+from bitrawl.config.settings import DISCOVER, Group, described, listed
 from bitrawl.discover.verdict import SiteVerdict
-from bitrawl.jobs.bootstrap import from_bootstrap
-from bitrawl.jobs.discovery import MINED, SEEDS, SITES_TABLE, Discovered, mining_job
-from bitrawl.jobs.discovery import discover as run_discover
-from bitrawl.jobs.folder import JobFolder, asked
-from bitrawl.jobs.mining import mine as run_mine
-from bitrawl.jobs.settings import DISCOVER, Group, described, listed
+from bitrawl.job.bootstrap import from_bootstrap
+from bitrawl.job.crawl_wiring import described_job
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.mining import mine as run_mine
+from bitrawl.job.site_search import MINED, SEEDS, SITES_TABLE, Discovered, mining_job
+from bitrawl.job.site_search import discover as run_discover
 
 SEARCH = "sites"  # the command that a first word stands for that is no command
 SHOWN = 20  # sites that are printed; judgement
@@ -135,7 +136,7 @@ def _job(  # noqa: PLR0913 - what the command line gave
     given["discovery"] = {**given.get("discovery", {}), "walk": (strategy or held or Walk.COCITATION).value}
     if bootstrap is not None:
         given = from_bootstrap(bootstrap, given)
-    return asked(given, folder, fresh=fresh)
+    return described_job(given, folder, fresh=fresh)
 
 
 def _show(discovered: Discovered, folder: JobFolder) -> None:

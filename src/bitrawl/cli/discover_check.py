@@ -10,10 +10,11 @@ import typer
 
 from bitrawl.cli.console import complain, out
 from bitrawl.cli.help import HelpfulCommand
+from bitrawl.config.settings import listed
 from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.jobs.settings import listed
-from bitrawl.jobs.site_checks import Asked, check_sites
+from bitrawl.job.fetching import FetchPolicy
+from bitrawl.job.site_checks import SiteQuestion, check_sites
 from bitrawl.languages import parse_language, two_languages
 from bitrawl.model import Language
 from bitrawl.url import Url
@@ -70,14 +71,12 @@ def check(  # noqa: PLR0913 - flags
     A site is bilingual if two of its pages are translations of each other. The verdicts are bilingual, thin (only a
     page or two are translated), no, and unknown (the site did not answer, or asks to be left alone).
     """
-    asked = Asked(
+    asked = SiteQuestion(
         _parsed(urls or [], replay=bool(replay)),
         _languages(langs),
         tuple(replay or ()),
         max_downloads,
-        delay,
-        contact,
-        allow_private,
+        FetchPolicy(contact, delay, allow_private),
     )
     found = asyncio.run(_print_all(asked, output))
     if not found:
@@ -85,7 +84,7 @@ def check(  # noqa: PLR0913 - flags
         raise typer.Exit(1)
 
 
-async def _print_all(asked: Asked, output: Format) -> int:
+async def _print_all(asked: SiteQuestion, output: Format) -> int:
     count = 0
     async for verdict in check_sites(asked):
         count += 1

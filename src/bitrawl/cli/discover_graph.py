@@ -11,8 +11,9 @@ from bitrawl.cli.console import complain, err, out
 from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.discover.graph_index import Caps, GraphMeta
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.graphs import Asking, open_backlinks
-from bitrawl.jobs.graphs import build as build_index
+from bitrawl.job.fetching import FetchPolicy
+from bitrawl.job.site_search import build as build_index
+from bitrawl.job.site_search import open_backlinks
 from bitrawl.model import Link
 from bitrawl.url import Url
 
@@ -104,14 +105,14 @@ def show(
     The most informative pages come first.
     """
     asked = [Url.parse(target) if "://" in target else target for target in targets]
-    if not asyncio.run(_show(asked, backlinks, limit, Asking(contact, allow_private))):
+    if not asyncio.run(_show(asked, backlinks, limit, FetchPolicy(contact, allow_private=allow_private))):
         raise typer.Exit(1)
 
 
-async def _show(targets: list[str | Url], places: list[str], limit: int, asking: Asking) -> bool:
+async def _show(targets: list[str | Url], places: list[str], limit: int, policy: FetchPolicy) -> bool:
     """Whether anything was found."""
     found = False
-    async with open_backlinks(places, asking=asking, tell=lambda line: err.print(line, markup=False)) as source:
+    async with open_backlinks(places, policy=policy, tell=lambda line: err.print(line, markup=False)) as source:
         if not len(source):
             raise ConfigError(f"{', '.join(places)}: there are no links between hosts in it")
         await source.prefetch(targets, limit)

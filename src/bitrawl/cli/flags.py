@@ -9,8 +9,8 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from bitrawl import config
+from bitrawl.config.settings import Group, Setting, flags, value_of
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.settings import SETTINGS, Group, value_of
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -48,7 +48,7 @@ def with_settings(groups: Iterable[Group]) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
-        parameters = [*own, *_parameters(set(groups))]
+        parameters = [*own, *_parameters(groups)]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return command
@@ -56,23 +56,21 @@ def with_settings(groups: Iterable[Group]) -> Callable[[Command], Command]:
     return decorate
 
 
-def _parameters(groups: set[Group]) -> Iterator[inspect.Parameter]:
-    for name, setting in SETTINGS.items():
-        if setting.group in groups:
-            yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name))
+def _parameters(groups: Iterable[Group]) -> Iterator[inspect.Parameter]:
+    for name, setting in flags(groups).items():
+        yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(setting))
 
 
-def _annotation(name: str) -> Any:
-    setting, value = SETTINGS[name], value_of(name)
+def _annotation(setting: Setting) -> Any:
+    value = value_of(setting)
     kind: Any = list[value.kind] if value.several else value.kind  # type: ignore[name-defined]
-    flag = f"--{name.replace('_', '-')}"
-    on = kind is bool and value.default is True and name != "ignore_opt_outs"  # unless it is switched off
+    on = kind is bool and value.default is True and setting.read is None  # unless it is switched off
     switch = on or setting.reversible
     option = typer.Option(
-        f"{flag}/--no-{flag.removeprefix('--')}" if switch else flag,
-        help=setting.help,
-        show_default=("on" if on else "off" if switch else _default(name)) or False,
-        metavar=setting.metavar or None,
+        f"{setting.flag}/--no-{setting.flag.removeprefix('--')}" if switch else setting.flag,
+        help=setting.shown_help(),
+        show_default=("on" if on else "off" if switch else setting.default or _shown(value.default)) or False,
+        metavar=setting.metavar or ("N" if kind in (int, float) else None),
         min=value.least,
         max=value.most,
         rich_help_panel=setting.group,
@@ -80,15 +78,10 @@ def _annotation(name: str) -> Any:
     return Annotated[kind | None, option]
 
 
-def _default(name: str) -> str:
-    default = SETTINGS[name].default or value_of(name).default
-    return (
-        ""
-        if default is None or isinstance(default, bool)
-        else f"{default:g}"
-        if isinstance(default, float)
-        else str(default)
-    )
+def _shown(default: Any) -> str:
+    if default is None or isinstance(default, bool):
+        return ""
+    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def seeds_of(given: list[str] | None, file: Path | None) -> list[str] | None:

@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 
 import typer
 
-from bitrawl.assemble.crawling import Parts
 from bitrawl.cli.console import complain, err
 from bitrawl.cli.progress import Progress
 from bitrawl.crawl.ending import Ending
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.status import status as status_of
+from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job.facts import status as status_of
+from bitrawl.job.folder import JobFolder
 
 Result = TypeVar("Result")
 

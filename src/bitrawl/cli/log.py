@@ -10,8 +10,8 @@ import typer
 from bitrawl.cli.console import size
 from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.store.summary import log as fetches
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger_facts import log as fetches
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

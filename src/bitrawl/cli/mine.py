@@ -14,15 +14,16 @@ from bitrawl.cli.many_sites import BundleSites, Cluster, Many, Part, RetryFailed
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell, tell_of_kills
-from bitrawl.cluster.planning import asked_job, check_undivided
+from bitrawl.cluster.run import asked_job, check_undivided
 from bitrawl.config import Job
+from bitrawl.config.settings import MINE, Group, described
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.bootstrap import from_bootstrap
-from bitrawl.jobs.folder import JobFolder, asked
-from bitrawl.jobs.mining import mine as run_mine
-from bitrawl.jobs.preview import preview
-from bitrawl.jobs.settings import MINE, Group, described
+from bitrawl.job.bootstrap import from_bootstrap
+from bitrawl.job.crawl_wiring import described_job
+from bitrawl.job.crawling import preview
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.mining import mine as run_mine
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
@@ -78,7 +79,7 @@ def mine(  # noqa: PLR0913 - flags; the other flags are in the table
         mine_many(divided, out, many, fresh=fresh, quiet=quiet)
         return
     check_undivided(out)
-    job = asked(given, folder, file=job_file, fresh=fresh)
+    job = described_job(given, folder, file=job_file, fresh=fresh)
     foreground = Foreground(Progress(folder, quiet=quiet), mines=True)
     if dry_run:
         show_previews(foreground.run(lambda: preview(job)), job)

@@ -9,9 +9,9 @@ from bitrawl.cli.foreground import Foreground
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import tell, tell_of_kills
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.mining import mine_again
-from bitrawl.jobs.settings import Group, described
+from bitrawl.config.settings import Group, described
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.mining import mine_again
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

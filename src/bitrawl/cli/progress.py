@@ -3,35 +3,27 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Mapping
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from bitrawl.assemble.crawling import Parts
 from bitrawl.cli.console import duration, err, size
 from bitrawl.cli.status import found
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.status import CorpusCount, counts_of
-from bitrawl.mine.stages import Doing
+from bitrawl.facts import Doing, LanguagePair
+from bitrawl.job.crawl_wiring import Parts
+from bitrawl.job.facts import found_so_far
+from bitrawl.job.folder import JobFolder
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
-from bitrawl.report.wording import counted
+from bitrawl.show.wording import counted
 
 LINE_EVERY = 10.0  # seconds, where there is no terminal
 REDRAW_EVERY = 0.25
 COUNT_EVERY = 2.0
 TELL_EVERY = 2.0
-
-
-class Counts(NamedTuple):
-    """What takes a moment to count."""
-
-    queued: int = 0  # links
-    corpora: Mapping[str, CorpusCount] = {}  # by languages
 
 
 class Progress:
@@ -48,7 +40,7 @@ class Progress:
         self.hosts: Counter[str] = Counter()
         self._folder = folder
         self._crawl: Parts | None = None
-        self._counts, self._counted = Counts(), 0.0
+        self._queued, self._corpora, self._counted = 0, dict[str, LanguagePair](), 0.0
         self._mining, self._told = "", 0.0
         self._live = Live(console=err, auto_refresh=False, transient=True) if err.is_terminal and not quiet else None
 
@@ -94,19 +86,18 @@ class Progress:
         """A crawl is about to begin."""
         self._crawl = parts
 
-    @property
-    def counts(self) -> "Counts":
-        """Counted now and then, since counting a million takes a while."""
+    def _count(self) -> None:
+        """Now and then, since counting a million takes a while."""
         if time.monotonic() - self._counted > COUNT_EVERY:
-            queued = len(self._crawl.queue) if self._crawl else 0
-            self._counts = Counts(queued, counts_of(self._folder) if self._folder else {})
+            self._queued = len(self._crawl.queue) if self._crawl else 0
+            self._corpora = found_so_far(self._folder) if self._folder else {}
             self._counted = time.monotonic()
-        return self._counts
 
     async def draw_now_and_then(self) -> None:
         """Until cancelled."""
         while not self.quiet:
             await asyncio.sleep(LINE_EVERY if self._live is None else REDRAW_EVERY)
+            self._count()
             if self._live is not None:
                 self._live.update(self._table(), refresh=True)
             elif self._crawl:
@@ -122,7 +113,7 @@ class Progress:
         without_page = sum(self.skips.values())
         pages = f"{counted(self.pages, 'page')}, {self.rate():.1f}/s"
         parts = (
-            f"{duration(time.monotonic() - self._started)}  {pages}, {self.counts.queued} queued, {size(self.bytes)}",
+            f"{duration(time.monotonic() - self._started)}  {pages}, {self._queued} queued, {size(self.bytes)}",
             ", ".join(f"{language} {count}" for language, count in self.languages.most_common(5)),
             f"{without_page} fetch{'' if without_page == 1 else 'es'} brought no page" if without_page else "",
         )
@@ -133,7 +124,7 @@ class Progress:
             return []
         return [
             ("pages", f"{self.pages}   {self.rate():.1f}/s   {size(self.bytes)}"),
-            ("queue", counted(self.counts.queued, "link")),
+            ("queue", counted(self._queued, "link")),
             ("languages", _top(self.languages)),
             ("no page", _top(self.skips)),
             ("hosts", _top(self.hosts, 4)),
@@ -141,7 +132,7 @@ class Progress:
         ]
 
     def _found(self) -> list[str]:
-        return [f"{name}: {found(one)}" for name, one in self.counts.corpora.items()]
+        return [f"{name}: {found(one)}" for name, one in self._corpora.items()]
 
     def _table(self) -> Group:
         table = Table.grid(padding=(0, 2))

@@ -2,12 +2,12 @@
 
 import typer
 
-from bitrawl import report as reports
 from bitrawl.cli.console import out as console
 from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.jobs.discovery import draw_report
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.facts import write_report
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.site_search import draw_report
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
@@ -19,4 +19,4 @@ def report(folder: Folder) -> None:
     Example: [bold]bitrawl report jobs/example[/]
     """
     JobFolder(folder).job()
-    console.print(str(draw_report(JobFolder(folder)) or reports.write(folder)), markup=False)
+    console.print(str(draw_report(JobFolder(folder)) or write_report(folder)), markup=False)

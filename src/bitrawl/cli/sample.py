@@ -13,8 +13,8 @@ from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.corpus.sampling import sampled
 from bitrawl.files import cell
-from bitrawl.jobs.export import corpus_units
-from bitrawl.jobs.folder import JobFolder
+from bitrawl.job.export import corpus_units
+from bitrawl.job.folder import JobFolder
 from bitrawl.model import TranslationUnit
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)

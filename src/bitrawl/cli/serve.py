@@ -13,7 +13,7 @@ from bitrawl.errors import ConfigError
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
-NEEDED = ("starlette", "jinja2", "uvicorn", "multipart", "babel")
+NEEDED = ("starlette", "jinja2", "uvicorn", "multipart", "babel", "psutil")
 
 
 @app.command(cls=HelpfulCommand)
@@ -64,7 +64,7 @@ def serve(  # noqa: PLR0913 - flags
         return
     if missing := [module for module in NEEDED if find_spec(module) is None]:
         raise ConfigError(f"the web app needs {', '.join(missing)}. Run: pip install 'bitrawl[web]'")
-    from bitrawl.web.serving import Serving, run  # noqa: PLC0415 - needs the extra
+    from bitrawl.web.app import Serving, run  # noqa: PLC0415 - needs the extra
 
     serving = Serving(jobs, host, port, token, tuple(name or ()), settings, messages)
     run(
@@ -74,7 +74,7 @@ def serve(  # noqa: PLR0913 - flags
 
 
 def _print_token() -> None:
-    from bitrawl.web.users import hashed  # noqa: PLC0415 - as above
+    from bitrawl.web.operator_settings import hashed  # noqa: PLC0415 - as above
 
     token = secrets.token_urlsafe(24)
     out.print(f"token        {token}\ntoken_sha256 {hashed(token)}", markup=False)

@@ -14,9 +14,10 @@ from rich.table import Table
 from bitrawl.cli.console import err
 from bitrawl.cli.console import out as console
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.config import FOCUSED, UNFOCUSED, Strategy, Walk, seeds_from
+from bitrawl.config import FOCUSED, UNFOCUSED, Walk, seeds_from
+from bitrawl.config.choices import strategy_names
 from bitrawl.errors import ConfigError
-from bitrawl.jobs.graphs import open_backlinks
+from bitrawl.job.site_search import open_backlinks
 from bitrawl.languages import language_name, parse_language
 from bitrawl.model import Language
 from bitrawl.simulation.discovery import MOST_DOWNLOADS, WALKS, Search, table, walk_trials
@@ -260,15 +261,16 @@ def _languages(raw: str) -> tuple[Language, ...]:
     return languages
 
 
-def _strategies(raw: str) -> tuple[Strategy, ...]:
+def _strategies(raw: str) -> tuple[str, ...]:
     if raw.strip() == "all":
         return UNFOCUSED
-    names = dict.fromkeys(name.strip() for name in raw.split(","))
+    names = tuple(dict.fromkeys(name.strip() for name in raw.split(",")))
+    known = [name for name in strategy_names() if name not in FOCUSED]
     for name in names:
-        if name not in UNFOCUSED:
+        if name not in known:
             why = "needs a topic and cannot be simulated" if name in FOCUSED else "is not a strategy"
-            raise ConfigError(f"{name!r} {why}; choose from {', '.join(UNFOCUSED)}")
-    return tuple(map(Strategy, names))
+            raise ConfigError(f"{name!r} {why}; choose from {', '.join(known)}")
+    return names
 
 
 def _walks(raw: str) -> tuple[Walk, ...]:

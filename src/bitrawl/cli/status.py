@@ -14,18 +14,23 @@ from bitrawl.cli.console import complain, duration, out, size
 from bitrawl.cli.flags import FolderOrPlace
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.many_sites import show_run
-from bitrawl.cluster.planning import seen
-from bitrawl.cluster.run import Run
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.status import CorpusCount, JobStatus, State
-from bitrawl.jobs.status import status as status_of
-from bitrawl.report import brief, explained, gather
-from bitrawl.report.wording import ADVICE, counted, fetched
-from bitrawl.store.summary import HostSummary, Summary
+from bitrawl.cluster.run import Run, existing_run
+from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, State
+from bitrawl.job.facts import gather
+from bitrawl.job.facts import status as status_of
+from bitrawl.job.folder import JobFolder
+from bitrawl.show.job_report import brief, explained
+from bitrawl.show.wording import ADVICE, counted, fetched
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 
 WATCH_EVERY = 2.0  # seconds
+# Of `--format json`, in their order: part of the output format
+KEYS = (
+    *("links", "queued", "pages", "skipped", "languages", "skips", "fetches", "bytes", "hosts", "ended", "seconds"),
+    *("mining", "own_requests", "answers", "unanswered", "relevant"),
+)
+CORPUS_KEYS = ("pairs", "segments", "units")
 _wait = time.sleep
 
 
@@ -49,7 +54,7 @@ def status(
 
     It shows pages, languages, pairs, segments, what is being done now, and why links were skipped.
     """
-    if (run := seen(folder)) is not None:
+    if (run := existing_run(folder)) is not None:
         _show_many(run, folder, style)
         return
     where = JobFolder(Path(folder))
@@ -74,17 +79,17 @@ def _show_many(run: Run, address: str, style: Format) -> None:
         typer.echo(msgspec.json.encode({**msgspec.to_builtins(run.tally), "running": run.running()}).decode())
 
 
-def _flat(now: JobStatus) -> dict[str, object]:
-    """The summary's keys stay where programs look for them."""
+def _flat(now: JobFacts) -> dict[str, object]:
+    """The keys stay where programs look for them."""
     return {
-        **msgspec.to_builtins(now.crawl),
+        **{key: getattr(now.crawl, key) for key in KEYS},
         "state": now.state,
         "faults": now.faults,
-        "corpora": {name: msgspec.to_builtins(one) for name, one in now.corpora.items()},
+        "corpora": {name: {key: getattr(pair, key) for key in CORPUS_KEYS} for name, pair in now.corpora.items()},
     }
 
 
-def show(folder: JobFolder, now: JobStatus | None = None, *, advise: bool = True) -> None:
+def show(folder: JobFolder, now: JobFacts | None = None, *, advise: bool = True) -> None:
     """The status of a job for a person; with advice where nothing was found."""
     now = now or status_of(folder)
     summary = now.crawl
@@ -116,13 +121,13 @@ def show(folder: JobFolder, now: JobStatus | None = None, *, advise: bool = True
         out.print(f"→ {hint}", markup=False)
 
 
-def found(one: CorpusCount) -> str:
+def found(one: LanguagePair) -> str:
     """The figures of one corpus."""
     pairs = counted(one.pairs, "page pair")
     return f"{pairs}, {counted(one.segments, 'segment pair')}, {counted(one.units, 'unit')} in the corpus"
 
 
-def _state(folder: JobFolder, now: JobStatus) -> str:
+def _state(folder: JobFolder, now: JobFacts) -> str:
     if now.state is State.RUNNING:
         crawled = f"; the crawl has ended: {now.ended}" if now.ended else ""
         return f"running{f', {now.doing}' if now.doing else ''}{crawled}"
@@ -131,12 +136,12 @@ def _state(folder: JobFolder, now: JobStatus) -> str:
     return now.ended
 
 
-def _resume(folder: JobFolder, now: JobStatus) -> str:
+def _resume(folder: JobFolder, now: JobFacts) -> str:
     where = shlex.quote(str(folder.path))
     return f"bitrawl {now.verb} --out {where}" if now.verb in ("mine", "crawl") else f"bitrawl {now.verb} {where}"
 
 
-def _time(summary: Summary) -> str:
+def _time(summary: CrawlSummary) -> str:
     """Nothing in the first run of a job, and after one that was killed: the time is written down when a run ends."""
     return f", in {duration(summary.seconds)}" if summary.seconds else ""
 
@@ -145,7 +150,7 @@ def _own(requests: int) -> str:
     return f"{counted(requests, 'request')} of our own: sitemaps, and missing pages to recognise error pages"
 
 
-def hints(summary: Summary) -> list[str]:
+def hints(summary: CrawlSummary) -> list[str]:
     """What to try when a job that has ended found nothing."""
     if summary.pages or not summary.ended:
         return []
@@ -154,7 +159,7 @@ def hints(summary: Summary) -> list[str]:
     return found or ["Look at the log for what the hosts answered."]
 
 
-def _host(host: HostSummary) -> str:
+def _host(host: HostCount) -> str:
     fetches = f"{host.fetches} fetch{'' if host.fetches == 1 else 'es'}"
     return f"{host.host}  {counted(host.pages, 'page')} of {fetches}, {host.seconds * 1000:.0f} ms each"
 

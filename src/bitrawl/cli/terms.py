@@ -9,9 +9,10 @@ import typer
 from bitrawl.cli.console import err
 from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
+from bitrawl.corpus.terms import TermFormat
 from bitrawl.errors import ConfigError
 from bitrawl.files import replacing
-from bitrawl.jobs.terms import MIN_SCORE, MOST_TERMS, TermFormat, bilingual_terms, write
+from bitrawl.job.terms import MIN_SCORE, MOST_TERMS, bilingual_terms, write
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

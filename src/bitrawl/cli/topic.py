@@ -15,7 +15,8 @@ from bitrawl.cli.console import complain, err, out
 from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
-from bitrawl.jobs.topics import main_text, segment_texts, topic_pages
+from bitrawl.job.fetching import FetchPolicy
+from bitrawl.job.topics import main_text, segment_texts, topic_pages
 from bitrawl.languages import language_name, parse_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Page, Skip
 from bitrawl.protocols import RelevanceModel
@@ -80,10 +81,10 @@ def learn(
     Ten texts on one subject are enough to begin with. Each line has a weight from 1 to 100, a term and its language. Delete
     what does not belong, add classes as in 50:acid rain=pollution>en, and give terms that count against the subject a negative weight.
     """
-    named = (parse_language(lang),) if lang else ()
-    pages = _pages(texts, allow_private=allow_private, asked=named)
+    named, policy = (parse_language(lang),) if lang else (), FetchPolicy(allow_private=allow_private)
+    pages = _pages(texts, policy, asked=named)
     language = named[0] if named else _usual_language(pages)
-    others = _pages(against, allow_private=allow_private, asked=named) if against else []
+    others = _pages(against, policy, asked=named) if against else []
     terms = learn_terms(
         _texts_in(language, pages),
         language,
@@ -128,8 +129,8 @@ def show(
     """
     if topic is None and not texts:
         raise ConfigError("there is no topic; give a term list with --topic topic.txt, or texts with --texts DIR")
-    asked = [parse_language(lang)] if lang else []
-    samples = _pages(texts, allow_private=allow_private, asked=asked) if texts else []
+    asked, policy = [parse_language(lang)] if lang else [], FetchPolicy(allow_private=allow_private)
+    samples = _pages(texts, policy, asked=asked) if texts else []
     models: dict[str, RelevanceModel] = {}
     if samples:
         language = asked[0] if asked else _usual_language(samples)
@@ -139,17 +140,15 @@ def show(
         terms = read_terms(topic, asked or None)
     else:
         terms = learn_terms(sample_texts, language, background=general_rates(language))
-    if asyncio.run(_show(sources, terms, models, allow_private=allow_private)):
+    if asyncio.run(_show(sources, terms, models, policy)):
         raise typer.Exit(1)
 
 
-async def _show(
-    sources: Sequence[str], terms: TermList, models: dict[str, RelevanceModel], *, allow_private: bool
-) -> int:
+async def _show(sources: Sequence[str], terms: TermList, models: dict[str, RelevanceModel], policy: FetchPolicy) -> int:
     """How many could not be read."""
     failed = 0
     asked = [language for language in terms.languages if language != UNDETERMINED]
-    async for name, page in topic_pages(sources, sys.stdin.buffer, allow_private=allow_private, asked=asked):
+    async for name, page in topic_pages(sources, sys.stdin.buffer, policy=policy, asked=asked):
         if isinstance(page, Skip):
             complain(f"{name}: {page.reason}{f' ({page.detail})' if page.detail else ''}")
             failed += 1
@@ -243,12 +242,12 @@ def translate(
     err.print(f"{found} of {len(proposals)} terms have a translation{f': {target}' if target else ''}", markup=False)
 
 
-def _pages(sources: Sequence[str], *, allow_private: bool, asked: Sequence[Language] = ()) -> list[Page]:
+def _pages(sources: Sequence[str], policy: FetchPolicy, asked: Sequence[Language] = ()) -> list[Page]:
     """Those that can be read; the others are named."""
 
     async def read() -> list[Page]:
         pages = []
-        async for name, page in topic_pages(sources, sys.stdin.buffer, allow_private=allow_private, asked=asked):
+        async for name, page in topic_pages(sources, sys.stdin.buffer, policy=policy, asked=asked):
             if isinstance(page, Page):
                 pages.append(page)
             else:

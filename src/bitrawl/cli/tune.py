@@ -7,9 +7,8 @@ import typer
 from bitrawl.cli.console import out
 from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.settings import described
-from bitrawl.jobs.tuning import Buckets, buckets_of, tune_job
+from bitrawl.config.settings import described
+from bitrawl.job.folder import Buckets, JobFolder, buckets_of, tune_job
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

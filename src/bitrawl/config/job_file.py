@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import tomli_w
 
-from bitrawl.config.schema import Job, TopicSection
+from bitrawl.config.resolving import with_paths
+from bitrawl.config.schema import Job
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 
@@ -29,10 +30,10 @@ def read(path: Path, *, what: str = "job file") -> dict[str, Any]:
 
 def write(job: Job, path: Path) -> None:
     """The resolved job, complete under its name or not there at all; without the password of a proxy."""
-    said = "# What was asked. The same command resumes.\n"
+    head = "# What was asked. The same command resumes.\n"
     if _without_password(job.fetch.proxy) != job.fetch.proxy:
-        said += "# The proxy's password is not kept: give it again with --proxy, or set HTTP_PROXY and HTTPS_PROXY.\n"
-    write_file(path, said + text_of(job))
+        head += "# The proxy's password is not kept: give it again with --proxy, or set HTTP_PROXY and HTTPS_PROXY.\n"
+    write_file(path, head + text_of(job))
 
 
 def text_of(job: Job) -> str:
@@ -43,41 +44,16 @@ def text_of(job: Job) -> str:
 
 def public_text_of(job: Job) -> str:
     """As a job file that may be published: no credentials, no contact, and nothing of this machine but file names."""
-    replace = msgspec.structs.replace
-    return text_of(
-        replace(
-            job,
-            replay=[Path(name).name for name in job.replay],
-            warc=[Path(name).name for name in job.warc],
-            encoder=_public_model(job.encoder),
-            url_language_model=_public_model(job.url_language_model),
-            url_pair_model=_public_model(job.url_pair_model),
-            fetch=replace(job.fetch, contact="", proxy="", connect_to={}),
-            pair=replace(job.pair, dictionary=Path(job.pair.dictionary).name),
-            topic=_public_topic(job.topic),
-            discovery=replace(
-                job.discovery,
-                backlinks=[Path(name).name for name in job.discovery.backlinks],
-                host_languages=Path(job.discovery.host_languages).name,
-            ),
-        )
-    )
+    fetch = msgspec.structs.replace(job.fetch, contact="", proxy="", connect_to={})
+    return text_of(with_paths(msgspec.structs.replace(job, fetch=fetch), _public))
 
 
-def _public_topic(topic: TopicSection) -> TopicSection:
-    names = [f"{one.partition('=')[0]}={Path(one.partition('=')[2]).name}" for one in topic.language_models]
-    return msgspec.structs.replace(
-        topic,
-        terms=Path(topic.terms).name,
-        texts=[Path(name).name for name in topic.texts],
-        against=[Path(name).name for name in topic.against],
-        language_models=names,
-    )
-
-
-def _public_model(name: str) -> str:
-    """The name of a public model as it is, of a folder only its own name."""
-    return Path(name).name if Path(name).is_absolute() or name.startswith((".", "~")) else name
+def _public(kind: str, name: str) -> str:
+    """Without its folders; the name of a public model as it is."""
+    if kind == "folder or model" and not (Path(name).is_absolute() or name.startswith((".", "~"))):
+        return name
+    code, mark, path = name.partition("=") if kind == "file of a language" else ("", "", name)
+    return f"{code}{mark}{Path(path).name}"
 
 
 def _without_password(proxy: str) -> str:

@@ -3,29 +3,21 @@
 import difflib
 import os
 import re
-from collections.abc import Mapping
-from enum import StrEnum
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin
 
 import msgspec
 
-from bitrawl.config.schema import (
-    FOCUSED,
-    Format,
-    Job,
-    Reach,
-    Strategy,
-    TopicModel,
-    TopicSection,
-    Walk,
-    fitting,
-    seed_url,
-    usual,
-)
+from bitrawl.config.choices import FOCUSED, Strategy, check_names, unfit, usual
+from bitrawl.config.schema import Job, Reach, TopicModel, Walk, seed_url
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language, same_language, two_languages
+from bitrawl.model_files import check_model_names
+
+Description = TypeVar("Description", bound=msgspec.Struct)
+_CHOICES = {"scope.reach": "scope", "topic.model": "topic model", "discovery.walk": "walk"}  # what people call them
 
 
 def resolve(described: Mapping[str, Any], *, where: str = "") -> Job:
@@ -40,143 +32,165 @@ def resolve(described: Mapping[str, Any], *, where: str = "") -> Job:
 
 def typed(described: Mapping[str, Any]) -> Job:
     """Known keys with values of the right types, and nothing checked beyond that; raises `ConfigError`."""
+    job = converted(described, Job)
+    check_names(job.strategy, job.export.formats)
+    return job
+
+
+def converted(described: Mapping[str, Any], kind: type[Description]) -> Description:
+    """A description by its schema; raises `ConfigError`, which names the nearest known key or the choices."""
     try:
-        return msgspec.convert(described, Job)
+        return msgspec.convert(described, kind)
     except msgspec.ValidationError as error:
-        raise ConfigError(_explain(str(error))) from error
+        raise ConfigError(_explain(str(error), kind)) from error
 
 
 def continues(job: Job, earlier: Job) -> None:
     """Refuse to mix two jobs in one folder; more seeds, other budgets and other politeness are the same job."""
-    for name in ("langs", "replay", "warc", "strategy"):
-        before, now = getattr(earlier, name), getattr(job, name)
+    for key in ("langs", "replay", "warc", "strategy", "discovery.walk", *(f"topic.{name}" for name in _TOPIC)):
+        table, _, name = key.rpartition(".")
+        before, now = (getattr(getattr(one, table) if table else one, name) for one in (earlier, job))
         if before != now:
             raise ConfigError(
-                f"this folder holds a job with {name} = {_listed(before)}, and this one asks for {_listed(now)};"
+                f"this folder holds a job with {_told(key, before)}, and this one asks for {_told(key, now, named=False)};"
                 " choose another --out, or start over with --fresh"
             )
-    if earlier.discovery.walk != job.discovery.walk:
-        before, now = earlier.discovery.walk or "no search for sites", job.discovery.walk or "no search for sites"
-        raise ConfigError(
-            f"this folder holds a job with {before}, and this one asks for {now}; choose another --out, or start over"
-            " with --fresh"
-        )
-    for name in ("terms", "texts", "like", "against", "hub", "model", "language_models"):
-        before, now = getattr(earlier.topic, name), getattr(job.topic, name)
-        if before != now:
-            raise ConfigError(
-                f"this folder holds a job with topic.{name} = {_listed(before) or 'none'}, and this one asks for"
-                f" {_listed(now) or 'none'}; choose another --out, or start over with --fresh"
-            )
+
+
+_TOPIC = ("terms", "texts", "like", "against", "hub", "model", "language_models")
+
+
+def _told(key: str, value: object, *, named: bool = True) -> str:
+    if key == "discovery.walk":
+        return str(value or "no search for sites")
+    shown = ",".join(value) or "none" if isinstance(value, list) else str(value)
+    return (f"{key} = " if named else "") + (shown or "none" if key.startswith("topic.") else shown)
 
 
 def _resolved(described: Mapping[str, Any]) -> Job:
     job = typed(described)
     for pattern in (*job.scope.include, *job.scope.exclude):
         _check_pattern(pattern)
-    if not job.langs:
-        raise ConfigError("no languages are named; say which, as in --langs en,fr")
-    _check_languages(job)
-    _check_topic(job)
-    _check_discovery(job)
-    if not job.seeds and not job.warc and not job.replay and not job.topic.like:
-        raise ConfigError("nowhere to start; name a site, as in https://www.example.org/")
-    if job.warc and (job.replay or job.seeds):
-        raise ConfigError("--warc takes files whole, without seeds; to crawl them as a web use --replay")
-    for name in (*job.replay, *job.warc):
-        if not Path(name).exists():
-            raise ConfigError(f"there is no file or folder {name}")
-    formats = job.export.formats or usual(len(job.languages()))
-    unfit = [name for name in formats if name not in fitting(len(job.languages()))]
-    if unfit:
-        raise ConfigError(
-            f"{', '.join(unfit)} is not for {'one language' if len(job.languages()) == 1 else 'pairs of languages'};"
-            f" there are {', '.join(fitting(len(job.languages())))}"
-        )
+    for rule in broken(job):
+        raise ConfigError(rule.message(job))
+    check_model_names(job.models)
+    job = with_paths(job, _whole)
+    like = list(dict.fromkeys(str(seed_url(raw)) for raw in job.topic.like))
     return msgspec.structs.replace(
         job,
-        export=msgspec.structs.replace(job.export, formats=formats),
+        export=msgspec.structs.replace(job.export, formats=job.export.formats or usual(len(job.languages()))),
         langs=[str(language) for language in job.languages()],
         seeds=list(dict.fromkeys(str(seed_url(raw)) for raw in job.seeds)),
-        replay=[str(Path(name).resolve()) for name in job.replay],
-        warc=[str(Path(name).resolve()) for name in job.warc],
-        encoder=_model(job.encoder),
-        url_language_model=_model(job.url_language_model),
-        url_pair_model=_model(job.url_pair_model),
-        topic=_resolved_topic(job),
-        discovery=msgspec.structs.replace(
-            job.discovery,
-            backlinks=[_place(raw) for raw in job.discovery.backlinks],
-            host_languages=str(Path(job.discovery.host_languages).resolve()) if job.discovery.host_languages else "",
-        ),
-        pair=msgspec.structs.replace(
-            job.pair, dictionary=str(Path(job.pair.dictionary).resolve()) if job.pair.dictionary else ""
-        ),
+        topic=msgspec.structs.replace(job.topic, like=like),
     )
 
 
-def _check_languages(job: Job) -> None:
-    """One language where two were meant: `en-fr`, which is English as in France, or `en,en`."""
+class Rule(NamedTuple):
+    """What one setting needs of others."""
+
+    is_broken: Callable[[Job], object]
+    message: Callable[[Job], str]
+    field: str = ""  # of the web app's form ...
+    said: str = ""  # ... and what it says there, a key of its catalogues; empty where its form cannot ask for this
+
+
+def broken(job: Job) -> Iterator[Rule]:
+    """The rules that the job breaks, the one to tell first."""
+    return (rule for rule in RULES if rule.is_broken(job))
+
+
+def _rule(is_broken: Callable[[Job], object], message: str, field: str = "", said: str = "") -> Rule:
+    return Rule(is_broken, lambda job: message.format(job=job, model=job.topic_model()), field, said)
+
+
+def _is_one_twice(job: Job) -> bool:
     languages = job.languages()
-    if len(job.langs) == 1 and (two := two_languages(job.langs[0])):
-        one = language_name(languages[0].partition("-")[0])
-        raise ConfigError(
-            f"{job.langs[0]!r} is one language, {one} as in the region {two[1].upper()}; for two write"
-            f" --langs {two[0]},{two[1]}, and for the one --langs {two[0]}"
-        )
-    first = languages[0]
-    if len(job.langs) > 1 and all(same_language(a, first) and same_language(first, a) for a in languages):
-        raise ConfigError(
-            f"{', '.join(job.langs)} are one language, {language_name(first)}; name it once, or another with it"
-        )
+    return len(job.langs) > 1 and all(
+        same_language(one, languages[0]) and same_language(languages[0], one) for one in languages
+    )
 
 
-def _check_topic(job: Job) -> None:
-    """What the strategy and the scope need of a topic."""
-    topic = job.topic
-    if not topic.is_set:
-        if job.strategy in FOCUSED:
-            raise ConfigError(
-                f"the strategy {job.strategy} needs a topic; name one with --topic FILE or --texts FOLDER"
-            )
-        if job.scope.reach is Reach.WEB and not job.discovery.is_set:
-            raise ConfigError("--scope web needs a topic, or the crawl never ends; name one with --topic or --texts")
-        if topic.against:
-            raise ConfigError("--against says only what a topic is not; say what it is with --topic, --texts or --like")
-    model = job.topic_model()
-    if TopicModel.TERMS in (model, job.strategy) and topic.is_set and not topic.terms:
-        raise ConfigError(
-            f"the {'strategy' if job.strategy is Strategy.TERMS else 'topic model'} terms needs a term list"
-            " (--topic FILE); bitrawl topic learn makes one"
-        )
-    if model is TopicModel.PERPLEXITY and not (topic.texts or topic.language_models):
-        raise ConfigError("the topic model perplexity needs texts (--texts FOLDER) or language_models in [topic]")
-    if job.strategy is Strategy.PERPLEXITY and model is not TopicModel.PERPLEXITY:
-        raise ConfigError(f"the strategy perplexity needs the topic model perplexity; remove model = {str(model)!r}")
-    if not 1 <= topic.buckets[0] <= topic.buckets[1] < inf:
-        raise ConfigError(
-            "topic.buckets are two perplexities of at least 1, the lower one first, as in --buckets 100,5000"
-        )
+def _region_told(job: Job) -> str:
+    """One language where two were meant: `en-fr`, which is English as in France."""
+    two = two_languages(job.langs[0]) or ("", "")
+    return (
+        f"{job.langs[0]!r} is one language, {language_name(job.languages()[0].partition('-')[0])} as in the region"
+        f" {two[1].upper()}; for two write --langs {two[0]},{two[1]}, and for the one --langs {two[0]}"
+    )
 
 
-def _check_discovery(job: Job) -> None:
-    """What a search for bilingual sites needs."""
-    if not job.discovery.is_set:
-        if job.discovery.backlinks or job.discovery.host_languages or job.discovery.downloads:
-            raise ConfigError('[discovery] has no walk; name one, as in walk = "cocitation", or run bitrawl discover')
-        return
-    if len(job.languages()) < 2:
-        raise ConfigError("a bilingual site has two languages; name both, as in --langs en,fr")
-    if job.discovery.walk is Walk.FOCUSED and not job.topic.is_set:
-        raise ConfigError("the strategy focused needs a topic; name one with --topic FILE or --texts FOLDER")
-    if job.warc:
-        raise ConfigError("sites are searched on the web, or on archives that stand for it: use --replay, not --warc")
-    for name in job.discovery.backlinks:
-        if "://" not in name and not Path(name).exists():
-            raise ConfigError(f"--backlinks: there is no file or folder {name}")
-    index = job.discovery.host_languages
-    if index and not Path(index).exists():
-        raise ConfigError(f"--host-languages: there is no file or folder {index}")
+def _lacks_terms(job: Job) -> bool:
+    return TopicModel.TERMS in (job.topic_model(), job.strategy) and job.topic.is_set and not job.topic.terms
+
+
+def _lacks_texts(job: Job) -> bool:
+    return job.topic_model() is TopicModel.PERPLEXITY and not (job.topic.texts or job.topic.language_models)
+
+
+def _searches(job: Job) -> bool:
+    return job.discovery.is_set
+
+
+def _missing_backlinks(job: Job) -> str:
+    return _missing([name for name in job.discovery.backlinks if "://" not in name])
+
+
+def _missing_archive(job: Job) -> str:
+    return _missing([*job.replay, *job.warc])
+
+
+def _missing(names: list[str]) -> str:
+    """The first that is not there."""
+    return next((name for name in names if not Path(name).exists()), "")
+
+
+_NEEDS_TOPIC = "this strategy needs a topic: give terms, texts or pages to look for"
+RULES = (
+    _rule(lambda job: not job.langs, "no languages are named; say which, as in --langs en,fr",
+        "languages", "name at least one language"),
+    Rule(lambda job: len(job.langs) == 1 and job.languages() and two_languages(job.langs[0]), _region_told),
+    Rule(_is_one_twice, lambda job: f"{', '.join(job.langs)} are one language, {language_name(job.languages()[0])};"
+        " name it once, or another with it"),
+    _rule(lambda job: job.strategy in FOCUSED and not job.topic.is_set,
+        "the strategy {job.strategy} needs a topic; name one with --topic FILE or --texts FOLDER", "strategy", _NEEDS_TOPIC),
+    _rule(lambda job: job.scope.reach is Reach.WEB and not job.topic.is_set and not _searches(job),
+        "--scope web needs a topic, or the crawl never ends; name one with --topic or --texts",
+        "scope", "the whole web needs a topic: give terms, texts or pages to look for"),
+    _rule(lambda job: job.topic.against and not job.topic.is_set,
+        "--against says only what a topic is not; say what it is with --topic, --texts or --like"),
+    _rule(lambda job: job.strategy == Strategy.TERMS and _lacks_terms(job),
+        "the strategy terms needs a term list (--topic FILE); bitrawl topic learn makes one",
+        "terms", "the strategy terms needs a list of terms"),
+    _rule(_lacks_terms, "the topic model terms needs a term list (--topic FILE); bitrawl topic learn makes one"),
+    _rule(_lacks_texts, "the topic model perplexity needs texts (--texts FOLDER) or language_models in [topic]",
+        "texts", "the strategy perplexity needs texts about the topic"),
+    _rule(lambda job: job.strategy == Strategy.PERPLEXITY and job.topic_model() is not TopicModel.PERPLEXITY,
+        "the strategy perplexity needs the topic model perplexity; remove model = '{model}'"),
+    _rule(lambda job: not 1 <= job.topic.buckets[0] <= job.topic.buckets[1] < inf,
+        "topic.buckets are two perplexities of at least 1, the lower one first, as in --buckets 100,5000"),
+    _rule(lambda job: not _searches(job)
+        and (job.discovery.backlinks or job.discovery.host_languages or job.discovery.downloads),
+        '[discovery] has no walk; name one, as in walk = "cocitation", or run bitrawl discover'),
+    _rule(lambda job: _searches(job) and len(job.languages()) < 2,
+        "a bilingual site has two languages; name both, as in --langs en,fr",
+        "languages", "a bilingual site has two languages; name both"),
+    _rule(lambda job: job.discovery.walk is Walk.FOCUSED and not job.topic.is_set,
+        "the strategy focused needs a topic; name one with --topic FILE or --texts FOLDER", "strategy", _NEEDS_TOPIC),
+    _rule(lambda job: _searches(job) and job.warc,
+        "sites are searched on the web, or on archives that stand for it: use --replay, not --warc"),
+    Rule(_missing_backlinks, lambda job: f"--backlinks: there is no file or folder {_missing_backlinks(job)}"),
+    _rule(lambda job: job.discovery.host_languages and not Path(job.discovery.host_languages).exists(),
+        "--host-languages: there is no file or folder {job.discovery.host_languages}"),
+    _rule(lambda job: not (job.seeds or job.warc or job.replay or job.topic.like),
+        "nowhere to start; name a site, as in https://www.example.org/",
+        "seeds", "type the address of a site, as in https://www.example.org/"),
+    _rule(lambda job: job.warc and (job.replay or job.seeds),
+        "--warc takes files whole, without seeds; to crawl them as a web use --replay"),
+    Rule(_missing_archive, lambda job: f"there is no file or folder {_missing_archive(job)}"),
+    Rule(lambda job: job.langs and unfit(job.export.formats, len(job.languages())),
+        lambda job: unfit(job.export.formats, len(job.languages())),
+        "formats", "{format} is not for these languages; there are {known}"),
+)  # fmt: skip
 
 
 def _check_pattern(pattern: str) -> None:
@@ -187,62 +201,63 @@ def _check_pattern(pattern: str) -> None:
         raise ConfigError(message) from error
 
 
-def _resolved_topic(job: Job) -> TopicSection:
-    """With whole paths."""
-    topic = job.topic
-    return msgspec.structs.replace(
-        topic,
-        terms=str(Path(topic.terms).resolve()) if topic.terms else "",
-        texts=[str(Path(name).resolve()) for name in topic.texts],
-        against=[str(Path(name).resolve()) for name in topic.against],
-        language_models=[_whole_path(one) for one in topic.language_models],
-        like=list(dict.fromkeys(str(seed_url(raw)) for raw in topic.like)),
-    )
+def with_paths(section: Description, change: Callable[[str, str], str]) -> Description:
+    """With every name of a file changed, given what kind of name it is by the schema."""
+    changed: dict[str, Any] = {}
+    for field in msgspec.structs.fields(section):
+        value, kind = getattr(section, field.name), field.type
+        if isinstance(value, msgspec.Struct):
+            changed[field.name] = with_paths(value, change)
+            continue
+        item = get_args(kind)[0] if get_origin(kind) is list else kind
+        metas = [one for one in getattr(item, "__metadata__", ()) if one.extra and "path" in one.extra]
+        for meta in metas:
+            told = meta.extra["path"]
+            changed[field.name] = (
+                [change(told, one) for one in value] if isinstance(value, list) else change(told, value)
+            )
+    return msgspec.structs.replace(section, **changed)
 
 
-def _whole_path(model: str) -> str:
-    code, mark, path = model.partition("=")
-    if not mark or not path:
-        raise ConfigError(f'topic.language_models: {model!r} is not LANGUAGE=FILE; write it like this: "en=topic.arpa"')
-    return f"{parse_language(code)}={Path(path).resolve()}"
+def _whole(kind: str, name: str) -> str:
+    """The whole path of a file; an address and the name of a public model as they are."""
+    if kind == "file of a language":
+        code, mark, path = name.partition("=")
+        if not mark or not path:
+            raise ConfigError(
+                f'topic.language_models: {name!r} is not LANGUAGE=FILE; write it like this: "en=topic.arpa"'
+            )
+        return f"{parse_language(code)}={Path(path).resolve()}"
+    if not name or (kind == "file or URL" and "://" in name):
+        return name
+    if kind == "folder or model" and not os.path.isdir(name):  # noqa: PTH112 - any text may be given
+        return name
+    return str(Path(name).resolve())
 
 
-def _place(raw: str) -> str:
-    """The whole path of a file; an address as it is."""
-    return raw if "://" in raw else str(Path(raw).resolve())
-
-
-def _model(name: str) -> str:
-    """The whole path of a folder that is here; what is none is the name of a public model."""
-    return str(Path(name).resolve()) if name and os.path.isdir(name) else name  # noqa: PTH112 - any text may be given
-
-
-def _listed(value: object) -> str:
-    return ",".join(value) or "none" if isinstance(value, list) else str(value)
-
-
-def _explain(error: str) -> str:
-    """The message of msgspec with the nearest known key, which is mostly what was meant."""
-    if "Invalid enum value" in error:
-        wrong = error.split("'")[1] if "'" in error else error
-        known: tuple[tuple[str, str, type[StrEnum]], ...] = (
-            (".strategy", "strategy {!r}; the strategies", Strategy),
-            (".scope.reach", "scope {!r}; the scopes", Reach),
-            (".topic.model", "topic model {!r}; the topic models", TopicModel),
-        )
-        for key, said, names in known:
-            if key in error:
-                return f"there is no {said.format(wrong)} are {', '.join(kind.value for kind in names)}"
-        return f"there is no format {wrong!r}; the formats are {', '.join(Format)}"
+def _explain(error: str, kind: type[msgspec.Struct]) -> str:
+    """The message of msgspec with the nearest known key, which is mostly what was meant, or with the choices."""
+    at = re.search(r"at `\$\.?(.*)`", error)
+    path = at[1] if at else ""
+    if "Invalid enum value" in error and path in _CHOICES:
+        wrong, what = error.split("'")[1] if "'" in error else error, _CHOICES[path]
+        return f"there is no {what} {wrong!r}; the {what}s are {', '.join(_at(kind, path))}"
     parts = error.split("`")
     if "unknown field" not in error or len(parts) < 2:
         return error.replace(" - at `$.", " at `")
-    key = parts[1]
-    table = parts[3].removeprefix("$").removeprefix(".") if len(parts) > 3 else ""
-    section: type = Job
-    if table:
-        section = next((f.type for f in msgspec.structs.fields(Job) if f.name == table), Job)
-    keys = [f.name for f in msgspec.structs.fields(section)]
-    near = difflib.get_close_matches(key, keys, 1)
+    keys = [field.name for field in msgspec.structs.fields(_at(kind, path))]
+    near = difflib.get_close_matches(parts[1], keys, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(keys)}"
-    return f"unknown key {key!r}{f' in [{table}]' if table else ''}; {hint}"
+    return f"unknown key {parts[1]!r}{f' in [{path}]' if path else ''}; {hint}"
+
+
+def _at(kind: Any, path: str) -> Any:
+    """The type at a place of the schema, without None; `[...]` is any value of a table."""
+    for step in filter(None, path.replace("[...]", ".*").split(".")):
+        if step == "*":
+            kind = get_args(kind)[-1]
+            continue
+        inner = next((field.type for field in msgspec.structs.fields(kind) if field.name == step), kind)
+        is_optional = type(None) in get_args(inner)
+        kind = next(one for one in get_args(inner) if one is not type(None)) if is_optional else inner
+    return kind

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import msgspec
 
+from bitrawl.config.choices import FOCUSED, Strategy, format_names, strategy_names
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import parse_language
 from bitrawl.model import Language
@@ -14,24 +15,13 @@ from bitrawl.url import Url, has_credentials
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
-
-
-class Strategy(StrEnum):
-    """What orders the frontier."""
-
-    BREADTH_FIRST = "breadth-first"
-    LANGUAGE_FILTER = "language-filter"
-    URL_MODELS = "url-models"
-    URL_PATTERNS = "url-patterns"
-    TERMS = "terms"
-    PERPLEXITY = "perplexity"
-    ADAPTIVE = "adaptive"
-
-
-FOCUSED = (Strategy.TERMS, Strategy.PERPLEXITY)
-"""Strategies that need a topic."""
-UNFOCUSED = tuple(name for name in Strategy if name not in FOCUSED)
-"""Strategies that work without one."""
+StrategyName = Annotated[str, msgspec.Meta(extra={"names": strategy_names})]
+FormatName = Annotated[str, msgspec.Meta(extra={"names": format_names})]
+# What names a file: it is kept as a whole path, and published as a bare name.
+FilePath = Annotated[str, msgspec.Meta(extra={"path": "file"})]
+FileOrUrl = Annotated[str, msgspec.Meta(extra={"path": "file or URL"})]
+FolderOrModel = Annotated[str, msgspec.Meta(extra={"path": "folder or model"})]
+FileOfLanguage = Annotated[str, msgspec.Meta(extra={"path": "file of a language"})]
 
 
 class Walk(StrEnum):
@@ -59,37 +49,13 @@ class TopicModel(StrEnum):
     PERPLEXITY = "perplexity"
 
 
-class Format(StrEnum):
-    """What a corpus can be written as."""
-
-    TMX = "tmx"
-    JSONL = "jsonl"
-    TSV = "tsv"
-    MOSES = "moses"
-    PARQUET = "parquet"
-    XCES = "xces"
-    TEXT = "text"
-
-
-def fitting(languages: int) -> tuple[Format, ...]:
-    """The formats for a corpus of one language, or for the corpora of several."""
-    if languages == 1:
-        return Format.TEXT, Format.JSONL, Format.XCES
-    return Format.TMX, Format.JSONL, Format.TSV, Format.MOSES, Format.PARQUET, Format.XCES
-
-
-def usual(languages: int) -> list[Format]:
-    """What is written when nobody says otherwise."""
-    return [Format.TEXT, Format.JSONL] if languages == 1 else [Format.JSONL, Format.TMX, Format.TSV]
-
-
 class TopicSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the pages should be about."""
 
-    terms: str = ""  # a term list: ILSP-FC's format, CSV, TSV or TBX
-    texts: list[str] = []  # files, or folders of them, that are about it: plain text or HTML
+    terms: FilePath = ""  # a term list: ILSP-FC's format, CSV, TSV or TBX
+    texts: list[FilePath] = []  # files, or folders of them, that are about it: plain text or HTML
     like: list[str] = []  # pages that are about it; the crawl begins with them
-    against: list[str] = []  # files, or folders of them, that are not about it
+    against: list[FilePath] = []  # files, or folders of them, that are not about it
     hub: bool = False  # the seeds only link to what is about it; otherwise they are examples
     model: TopicModel | None = None  # terms and perplexity for the strategies of these names, otherwise learned
     threshold: Share = 0.5  # of the relevance, with the model learned
@@ -98,7 +64,7 @@ class TopicSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     distinct_terms: Annotated[int, msgspec.Meta(ge=0)] = 2
     density: Annotated[float, msgspec.Meta(ge=0)] = 0.2  # weight for each word of the main text
     # Remus, section 3.3, with the defaults of topicrawler; for the model perplexity
-    language_models: list[str] = []  # ARPA files instead of texts, as in "en=domain.arpa.gz"
+    language_models: list[FileOfLanguage] = []  # ARPA files instead of texts, as in "en=domain.arpa.gz"
     buckets: tuple[float, float] = (500.0, 5000.0)  # perplexities at which a link is less urgent
     max_perplexity: Annotated[float, msgspec.Meta(gt=1)] | None = None  # links of pages beyond it are dropped
 
@@ -122,9 +88,9 @@ class DiscoverySection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """The search for bilingual sites (`bitrawl discover`)."""
 
     walk: Walk | None = None  # which site is visited next; without it the job searches for no sites
-    backlinks: list[str] = []  # link graphs: who cites whom
-    host_languages: str = (
-        ""  # Common Crawl's columnar index, a Parquet file or a folder of them: which languages hosts have
+    backlinks: list[FileOrUrl] = []  # link graphs: who cites whom
+    host_languages: FilePath = (
+        ""  # Common Crawl's columnar index, a Parquet file or a folder: which languages hosts have
     )
     downloads: Count | None = None  # where to stop: requests, whatever they bring
 
@@ -206,7 +172,7 @@ class PairSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     threshold: Share = 0.5  # of the pair's score
     url_pairs: list[str] = []  # texts in URLs that stand for each other: "en=fr"
     machine_translated: bool = False  # keep pages that bear marks of machine translation
-    dictionary: str = ""  # a file of word pairs: TSV, or hunalign's format
+    dictionary: FilePath = ""  # a file of word pairs: TSV, or hunalign's format
 
 
 class AlignSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -239,7 +205,7 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class ExportSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is written into corpus/."""
 
-    formats: list[Format] = []  # jsonl, tmx and tsv when none is given; for one language text and jsonl
+    formats: list[FormatName] = []  # jsonl, tmx and tsv when none is given; for one language text and jsonl
     compress: bool = False
     accepted_only: bool = False  # only what a person accepted: segments, and the good segments of page pairs
 
@@ -249,13 +215,20 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     langs: list[str] = []
     seeds: list[str] = []
-    strategy: Strategy = Strategy.ADAPTIVE
+    strategy: StrategyName = Strategy.ADAPTIVE
     exhaustive: bool = False  # go on where the strategy expects nothing more of a site
-    replay: list[str] = []  # WARC files, or folders of them, that stand for the web
-    warc: list[str] = []  # WARC files, or folders of them, to take whole, without crawling
-    encoder: str = ""  # a sentence-transformers model, by name or path, for pairs and sentences; needs the extra neural
-    url_language_model: str = ""  # a transformer, by name or path, instead of the bundled model; needs the extra neural
-    url_pair_model: str = ""  # the same for two URLs, where the strategy asks about two
+    replay: list[FilePath] = []  # WARC files, or folders of them, that stand for the web
+    warc: list[FilePath] = []  # WARC files, or folders of them, to take whole, without crawling
+    encoder: FolderOrModel = (
+        ""  # a sentence-transformers model, by name or path, for pairs and sentences; needs the extra neural
+    )
+    url_language_model: FolderOrModel = (
+        ""  # a transformer, by name or path, instead of the bundled model; needs the extra neural
+    )
+    url_pair_model: FolderOrModel = ""  # the same for two URLs, where the strategy asks about two
+    models: FilePath = (
+        ""  # a folder of models that replace the bundled ones of their names; python -m lab.train makes them
+    )
     topic: TopicSection = TopicSection()
     discovery: DiscoverySection = DiscoverySection()
     scope: ScopeSection = ScopeSection()

@@ -1,23 +1,64 @@
-"""Writes one stream of pairs, units and pages in the requested formats."""
+"""Writes one stream of pairs, units and pages in the requested formats.
+
+The names of a corpus, its files and its paragraphs.
+"""
 
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
-from bitrawl.config import Format
-from bitrawl.corpus import jsonl
-from bitrawl.corpus.moses import moses
-from bitrawl.corpus.naming import CorpusHeader
-from bitrawl.corpus.parquet import parquet
-from bitrawl.corpus.text import text
-from bitrawl.corpus.tmx import tmx
-from bitrawl.corpus.tsv import tsv
-from bitrawl.corpus.xces import xces
-from bitrawl.errors import ConfigError
+import msgspec
+
+from bitrawl.config.choices import EXPORTERS, Part, blamed, corpus_format, corpus_formats, loaded, package_of
+from bitrawl.errors import BitrawlError, ConfigError
 from bitrawl.files import NEW, OLD, discard
-from bitrawl.model import Page, PagePair, TranslationUnit
+from bitrawl.model import Language, Page, PagePair, TranslationUnit
+
+
+class CorpusHeader(msgspec.Struct, frozen=True):
+    """Which corpus is written. It is known before the content is."""
+
+    languages: tuple[Language, ...]  # two; one for a monolingual corpus
+    at: float  # when it is written, in seconds since the epoch
+
+    @property
+    def name(self) -> str:
+        """The beginning of its file names: "en-fr"."""
+        return "-".join(self.languages)
+
+    def file_name(self, ending: str, *, compress: bool) -> str:
+        """`en-fr.tmx`, or `en-fr.tmx.gz`."""
+        return compressed(f"{self.name}.{ending}", compress=compress)
+
+
+def corpus_headers(languages: Sequence[Language], at: float) -> list[CorpusHeader]:
+    """The corpora of a job: one for each pair of its languages, or one for its only language."""
+    sides = combinations(languages, 2) if len(languages) > 1 else [(languages[0],)]
+    return [CorpusHeader(side, at) for side in sides]
+
+
+def without_files(names: Sequence[str]) -> str:
+    """One sentence about the corpora for which nothing was found; empty if there are none."""
+    if not names:
+        return ""
+    *most, last = names
+    listed = f"{', '.join(most)} and {last}" if most else last
+    return f"Nothing was found for {listed}, so there are no files for {'them' if most else 'it'}."
+
+
+def compressed(name: str, *, compress: bool) -> str:
+    """A file's name in the folder."""
+    return f"{name}.gz" if compress else name
+
+
+def paragraph_id(number: int) -> str:
+    """The id in the cesDoc file of the page: "p1" is the first paragraph. Empty if it is not known."""
+    return f"p{number + 1}" if number >= 0 else ""
+
 
 Item: TypeAlias = PagePair | TranslationUnit | Page
 Taken_contra = TypeVar("Taken_contra", contravariant=True)
@@ -37,54 +78,24 @@ class Exporter(Protocol[Taken_contra]):
         ...
 
 
-class Part(NamedTuple):
-    """One exporter of a format, what it accepts, and what it writes: "{gz}" becomes ".gz" if it is compressed."""
-
-    exporter: Exporter[Any]
-    takes: tuple[type[Item], ...]
-    files: tuple[str, ...]
-
-
-BILINGUAL: dict[Format, tuple[Part, ...]] = {
-    Format.TMX: (Part(tmx, (TranslationUnit,), ("{name}.tmx{gz}",)),),
-    Format.JSONL: (
-        Part(jsonl.documents, (PagePair,), ("{name}.documents.jsonl{gz}",)),
-        Part(jsonl.sentences, (TranslationUnit,), ("{name}.sentences.jsonl{gz}",)),
-    ),
-    Format.TSV: (Part(tsv, (TranslationUnit,), ("{name}.tsv{gz}",)),),
-    Format.MOSES: (Part(moses, (TranslationUnit,), ("{name}.{a}{gz}", "{name}.{b}{gz}", "{name}.ids{gz}")),),
-    Format.PARQUET: (Part(parquet, (TranslationUnit,), ("{name}.parquet",)),),
-    Format.XCES: (Part(xces, (PagePair, Page), ("xces/{name}",)),),
-}
-"""The exporters of each format for two languages."""
-
-MONOLINGUAL: dict[Format, tuple[Part, ...]] = {
-    Format.TEXT: (Part(text, (Page,), ("{name}.txt{gz}", "{name}.ids{gz}")),),
-    Format.JSONL: (Part(jsonl.pages, (Page,), ("{name}.documents.jsonl{gz}",)),),
-    Format.XCES: (Part(xces, (Page,), ("xces/{name}",)),),
-}
-"""The exporters of each format for one language."""
-
-
-def exporters(languages: int) -> dict[Format, tuple[Part, ...]]:
-    """The exporters for a monolingual corpus, or for the corpora of several languages."""
-    return MONOLINGUAL if languages == 1 else BILINGUAL
-
-
-def file_names(header: CorpusHeader, formats: Iterable[Format], *, compress: bool = False) -> list[str]:
+def file_names(header: CorpusHeader, formats: Iterable[str], *, compress: bool = False) -> list[str]:
     """The files that these formats write. For XCES, it is a folder."""
+    parts = [part for name in dict.fromkeys(formats) for part in corpus_format(name).parts(len(header.languages))]
+    return _file_names(header, parts, compress=compress)
+
+
+def _file_names(header: CorpusHeader, parts: Iterable[Part], *, compress: bool) -> list[str]:
     first, last = header.languages[0], header.languages[-1]
     return [
         file.format(name=header.name, a=first, b=last, gz=".gz" if compress else "")
-        for name in dict.fromkeys(formats)
-        for part in exporters(len(header.languages))[name]
+        for part in parts
         for file in part.files
     ]
 
 
 def with_present(
-    folder: Path, headers: Iterable[CorpusHeader], formats: Iterable[Format], *, only: bool = False
-) -> list[Format]:
+    folder: Path, headers: Iterable[CorpusHeader], formats: Iterable[str], *, only: bool = False
+) -> list[str]:
     """The formats to write so that no format of the existing corpora becomes outdated or is lost.
 
     The existing formats come first, sorted by name; new ones follow in the requested order. With `only`, these are just
@@ -96,32 +107,34 @@ def with_present(
     return list(dict.fromkeys((*sorted(present), *formats)))
 
 
-def _present(folder: Path, header: CorpusHeader) -> Iterator[Format]:
+def _present(folder: Path, header: CorpusHeader) -> Iterator[str]:
     """A format is present if any of its files is. A file that a user has removed comes back with the others."""
-    for name in exporters(len(header.languages)):
-        found = (*file_names(header, [name]), *file_names(header, [name], compress=True))
-        if any((folder / file).exists() for file in found):
+    for name, parts in corpus_formats(len(header.languages)).items():
+        files = [file for compress in (False, True) for file in _file_names(header, parts, compress=compress)]
+        if any((folder / file).exists() for file in files):
             yield name
 
 
 @contextmanager
 def exporting(
-    folder: Path, header: CorpusHeader, formats: Sequence[Format], *, compress: bool = False
+    folder: Path, header: CorpusHeader, formats: Sequence[str], *, compress: bool = False
 ) -> Iterator[Callable[[Item], None]]:
     """Returns a `write` that passes each item to the formats that use it. Raises `ConfigError` before opening any.
 
     At the end, the folder contains only what was written now for this corpus. Files of other formats would be outdated,
     so they are removed. To keep them, ask for `with_present` formats.
     """
-    known = exporters(len(header.languages))
+    count = len(header.languages)
     for name in formats:
-        if name not in known:
-            raise ConfigError(f"{name} is not a format for {header.name}; choose from {', '.join(known)}")
+        if not corpus_format(name).parts(count):
+            raise ConfigError(
+                f"{name} is not a format for {header.name}; choose from {', '.join(corpus_formats(count))}"
+            )
     writers: dict[type[Item], list[Callable[[Any], None]]] = {PagePair: [], TranslationUnit: [], Page: []}
     with ExitStack() as stack:
         for name in dict.fromkeys(formats):
-            for part in known[name]:
-                writer = stack.enter_context(part.exporter(folder, header, compress=compress))
+            for part in corpus_format(name).parts(count):
+                writer = stack.enter_context(_opened(name, part, folder, header, compress=compress))
                 for kind in part.takes:
                     writers[kind].append(writer)
 
@@ -133,13 +146,35 @@ def exporting(
     remove_files(folder, header, but=file_names(header, formats, compress=compress))
 
 
+@contextmanager
+def _opened(
+    name: str, part: Part, folder: Path, header: CorpusHeader, *, compress: bool
+) -> Iterator[Callable[[Any], None]]:
+    """One exporter. What that of another package raises is told as an error that names the package."""
+    exporter = loaded(part.exporter) if isinstance(part.exporter, str) else part.exporter
+    if not package_of(EXPORTERS, name):
+        with exporter(folder, header, compress=compress) as write:
+            yield write
+        return
+    stack = ExitStack()
+    block = blamed(EXPORTERS, name, exporter)(folder, header, compress=compress)
+    write = blamed(EXPORTERS, name, stack.enter_context)(block)
+    try:
+        yield blamed(EXPORTERS, name, write)
+    except BaseException:
+        with suppress(BitrawlError):  # what the exporter says of it matters less
+            blamed(EXPORTERS, name, stack.__exit__)(*sys.exc_info())
+        raise
+    blamed(EXPORTERS, name, stack.close)()
+
+
 def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = ()) -> None:
     """Remove what an earlier or killed export has left of this corpus.
 
     It goes by name, because other files are not ours.
     """
-    known = exporters(len(header.languages))
-    for name in {*file_names(header, known), *file_names(header, known, compress=True)}:
+    parts = [part for parts in corpus_formats(len(header.languages)).values() for part in parts]
+    for name in {*_file_names(header, parts, compress=False), *_file_names(header, parts, compress=True)}:
         for ending in ("", NEW, OLD):
             if name + ending not in but:
                 discard(folder / (name + ending))
@@ -147,8 +182,14 @@ def remove_files(folder: Path, header: CorpusHeader, *, but: Collection[str] = (
 
 def drafts(folder: Path) -> list[Path]:
     """What a killed export has left in a corpus folder, whatever the languages. It goes by name, as above."""
-    found = [*folder.glob(f"*{NEW}"), *folder.glob(f"xces/*{NEW}")]
-    return [path for path in found if _OURS.fullmatch(path.relative_to(folder).as_posix().removesuffix(NEW))]
+    found = [*folder.glob(f"*{NEW}"), *folder.glob(f"*/*{NEW}")]
+    if not found:
+        return []
+    parts = [part for languages in (1, 2) for parts in corpus_formats(languages).values() for part in parts]
+    ours = re.compile(
+        "|".join([r"summary\.json", r"card\.md", *(_named(file) for part in parts for file in part.files)])
+    )
+    return [path for path in found if ours.fullmatch(path.relative_to(folder).as_posix().removesuffix(NEW))]
 
 
 def _named(file: str) -> str:
@@ -163,22 +204,8 @@ def _named(file: str) -> str:
     )
 
 
-_OURS = re.compile(
-    "|".join(
-        ["summary\\.json", "card\\.md"]
-        + [
-            _named(file)
-            for known in (BILINGUAL, MONOLINGUAL)
-            for some in known.values()
-            for one in some
-            for file in one.files
-        ]
-    )
-)
-
-
 def export(
-    folder: Path, header: CorpusHeader, formats: Sequence[Format], items: Iterable[Item], *, compress: bool = False
+    folder: Path, header: CorpusHeader, formats: Sequence[str], items: Iterable[Item], *, compress: bool = False
 ) -> None:
     """Write all items in all formats. Nothing is replaced unless all of them could be written."""
     with exporting(folder, header, formats, compress=compress) as write:

@@ -4,12 +4,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
+from xml.parsers import expat
 
-from bitrawl.corpus.naming import CorpusHeader, paragraph_id
+from bitrawl.corpus.export import CorpusHeader, paragraph_id
+from bitrawl.corpus.jsonl import Languages, TextPair
+from bitrawl.errors import ConfigError
 from bitrawl.files import replacing
-from bitrawl.model import TranslationUnit
+from bitrawl.languages import claimed_language
+from bitrawl.model import UNDETERMINED, Language, TranslationUnit
 from bitrawl.text.words import escaped, one_line, xml
 from bitrawl.version import __version__
+
+_CHUNK = 1 << 16
+_MOST_VARIANTS = 200  # of a unit: more than there are languages in any corpus; each is paired with each
 
 
 @contextmanager
@@ -78,3 +86,68 @@ def _variant(language: str, line: str, places: list[tuple[str, int]]) -> str:
 
 def _property(kind: str, value: str) -> str:
     return f'<prop type="{kind}">{xml(value)}</prop>\n'
+
+
+def read_tmx(file: BinaryIO, source: Path) -> Iterator[tuple[Languages, TextPair]]:
+    """The texts of each unit with their languages, each variant with each other. Raises `ConfigError`."""
+    reader = _TmxReader(source)
+    try:
+        while chunk := file.read(_CHUNK):
+            reader.parser.Parse(chunk, False)
+            yield from reader.taken()
+        reader.parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise ConfigError(f"{source}, line {error.lineno}: this is no TMX ({error}); export it again") from error
+    except (ValueError, LookupError) as error:
+        raise ConfigError(f"{source} is in an encoding that cannot be read ({error}); save it as UTF-8") from error
+    yield from reader.taken()
+
+
+class _TmxReader:
+    """Unit by unit. A file that declares entities is refused, and nothing is loaded from elsewhere."""
+
+    def __init__(self, source: Path) -> None:
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        self.parser.EntityDeclHandler = self._refuse
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+        self._source = source
+        self._variants: list[tuple[Language, str]] = []
+        self._language = UNDETERMINED
+        self._text: list[str] | None = None
+        self._units: list[tuple[Languages, TextPair]] = []
+
+    def taken(self) -> list[tuple[Languages, TextPair]]:
+        """What was read since the last time."""
+        units, self._units = self._units, []
+        return units
+
+    def _refuse(self, *_: object) -> None:
+        raise ConfigError(f"{self._source} declares XML entities; export it without a DTD")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "tuv":
+            self._language = claimed_language(attributes.get("xml:lang") or attributes.get("lang", ""))
+        elif tag == "seg":
+            self._text = []
+
+    def _characters(self, text: str) -> None:
+        if self._text is not None:
+            self._text.append(text)
+
+    def _end(self, tag: str) -> None:
+        if tag == "seg" and self._text is not None:
+            self._variants.append((self._language, "".join(self._text)))
+            self._text = None
+            if len(self._variants) > _MOST_VARIANTS:
+                raise ConfigError(
+                    f"{self._source} has a unit with more than {_MOST_VARIANTS} variants; export it again"
+                )
+        elif tag == "tu":
+            for number, (language, text) in enumerate(self._variants):
+                for other, translation in self._variants[number + 1 :]:
+                    self._units.append(((language, other), (text, translation)))
+            self._variants = []

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 
-from bitrawl.corpus.naming import CorpusHeader, compressed, paragraph_id
+from bitrawl.corpus.export import CorpusHeader, compressed, paragraph_id
 from bitrawl.files import replacing, replacing_folder
 from bitrawl.languages import asked_language, same_language
 from bitrawl.model import UNDETERMINED, Language, Metadata, Method, Page, PagePair, Paragraph, ParagraphKind, Relevance

@@ -1,15 +1,13 @@
-"""How a crawl ended, and the sentence that says so."""
+"""How a crawl ended: which of the kinds it was, from what is known when it is over."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
 import msgspec
 
-from bitrawl.model import MAX_REDIRECTS, NO_ANSWER, Reason, Skip
+from bitrawl.facts import CrawlEnd, EndKind
+from bitrawl.model import MAX_REDIRECTS, NO_ANSWER, Skip
 from bitrawl.url import Url
-
-STOPPED_BY_YOU = "stopped by you"
-"""How the sentence begins that says so."""
 
 
 class Ending(Enum):
@@ -21,17 +19,7 @@ class Ending(Enum):
     CANCELLED = "cancelled"  # by the user, at once
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known when a run is over."""
-
-    stopped: bool = False  # by the user
-    budget: str = ""  # the limit that was reached, as in "200 pages"
-    queued: int = 0  # links
-    left: Mapping[str, str] = {}  # sites that the strategy left, and why
-    parked: Mapping[str, str] = {}  # hosts that are not visited any more in this run, and why
-    pages: int = 0  # kept, in this run and before
-    relevant: int | None = None  # of them, about the topic; None in a job without one
-    seeds: Sequence["SeedSkip"] = ()  # seeds that brought no page
+_COMPLETE = (EndKind.DONE, EndKind.BUDGET, EndKind.LEFT, EndKind.GAVE_UP)
 
 
 class SeedSkip(msgspec.Struct, frozen=True):
@@ -43,55 +31,70 @@ class SeedSkip(msgspec.Struct, frozen=True):
 
 def seed_skips(seeds: Sequence[Url], skip_of: Callable[[Url], Skip | None]) -> list[SeedSkip]:
     """Those of the seeds that were skipped, each with the skip at the end of its redirects."""
-    found = ((seed, _last_skip(seed, skip_of)) for seed in seeds)
-    return [SeedSkip(seed, skip) for seed, skip in found if skip is not None]
+    skips = ((seed, _last_skip(seed, skip_of)) for seed in seeds)
+    return [SeedSkip(seed, skip) for seed, skip in skips if skip is not None]
 
 
-def ending(facts: Facts) -> tuple[Ending, str]:
-    """The kind, and a sentence for the user."""
-    queued = f"; {_counted(facts.queued, 'link')} still queued" if facts.queued else ""
-    if facts.stopped:
-        return Ending.STOPPED, f"{STOPPED_BY_YOU}{queued}; resume with the same command"
-    used_up = f"budget of {facts.budget} used up" if facts.budget else ""
-    if not facts.pages or facts.relevant == 0:
-        off_topic = f"none of {_counted(facts.pages, 'page')} is about the topic"
-        why = "; ".join(part for part in (off_topic if facts.pages else _nothing_found(facts), used_up) if part)
-        again = "; the same command tries again" if facts.queued and not facts.pages else ""
-        return Ending.FAILED, f"{why}{queued}{again}"
-    if used_up:
-        return Ending.DONE, f"{used_up}{queued}"
-    if facts.left and facts.queued:
-        return Ending.DONE, f"left {_first(facts.left, 'site')}{queued}; --exhaustive visits them"
-    if facts.parked:
-        return Ending.DONE, f"gave up {_first(facts.parked, 'host')}{queued}; the same command tries again"
-    return Ending.DONE, "done: nothing is left to visit"
+def crawl_end(  # noqa: PLR0913 - each may be why it ended
+    *,
+    stopped: bool = False,
+    budget: str = "",
+    queued: int = 0,
+    left: Mapping[str, str] | None = None,
+    parked: Mapping[str, str] | None = None,
+    pages: int = 0,
+    relevant: int | None = None,
+    seeds: Sequence[SeedSkip] = (),
+) -> CrawlEnd:
+    """How a run ended that was stopped by the user, or used up a budget ("200 pages"), or has come to its end.
+
+    `left` has the sites that the strategy left, `parked` the hosts that are not visited any more in this run, each with
+    the reason. `pages` were kept in this run and before, and `relevant` of them are about the topic: None in a job without
+    one. `seeds` are those that brought no page.
+    """
+    if stopped:
+        return CrawlEnd(kind=EndKind.STOPPED, queued=queued)
+    if not pages:
+        return msgspec.structs.replace(_without_page(left, parked, seeds), budget=budget, queued=queued)
+    if relevant == 0:
+        return CrawlEnd(kind=EndKind.OFF_TOPIC, pages=pages, budget=budget, queued=queued)
+    if budget:
+        return CrawlEnd(kind=EndKind.BUDGET, budget=budget, queued=queued)
+    if left and queued:
+        return _named(EndKind.LEFT, left, queued)
+    return _named(EndKind.GAVE_UP, parked, queued) if parked else CrawlEnd(kind=EndKind.DONE)
 
 
-def _nothing_found(facts: Facts) -> str:
-    if facts.seeds:
-        seed, skip = facts.seeds[0].seed, facts.seeds[0].skip
-        others = len(facts.seeds) - 1
-        more = f"; {_counted(others, 'other seed')} brought no page either" if others else ""
-        if skip.reason in NO_ANSWER:
-            return f"no answer came from {seed}: {skip.detail}{more}"
-        return f"no page was found: the seed {_told(seed, skip)}{more}"
-    if facts.parked:
-        return f"no answer came from {_first(facts.parked, 'host')}"
-    if facts.left:
-        return f"no page was found: left {_first(facts.left, 'site')}"
-    return "no page was found"
+def ending(end: CrawlEnd) -> Ending:
+    """Whether a crawl that ended so has failed."""
+    if end.kind is EndKind.STOPPED:
+        return Ending.STOPPED
+    return Ending.DONE if end.kind in _COMPLETE else Ending.FAILED
 
 
-def _told(seed: Url, skip: Skip) -> str:
-    """What became of a seed: "https://a.org/ answered 404 (Not Found)"."""
-    start = str(seed) if skip.url == seed else f"{seed} redirects to {skip.url}, which"
-    if skip.reason is Reason.ROBOTS:
-        return f"{start} is disallowed by {skip.detail}"
-    if skip.reason in (Reason.OFF_SITE, Reason.OFF_HOST):
-        return f"{start} is on another {'site' if skip.reason is Reason.OFF_SITE else 'host'}; give that address as the seed"
-    if skip.status >= 400:
-        return f"{start} answered {skip.status}{f' ({skip.detail})' if skip.detail else ''}"
-    return f"{start} was skipped: {skip.reason}{f' ({skip.detail})' if skip.detail else ''}"
+def _without_page(
+    left: Mapping[str, str] | None, parked: Mapping[str, str] | None, seeds: Sequence[SeedSkip]
+) -> CrawlEnd:
+    if seeds:
+        seed, skip = seeds[0].seed, seeds[0].skip
+        kind = EndKind.SEED_SILENT if skip.reason in NO_ANSWER else EndKind.SEED_SKIPPED
+        return CrawlEnd(
+            kind=kind,
+            seed=str(seed),
+            target="" if skip.url == seed else str(skip.url),
+            reason=skip.reason,
+            status=skip.status,
+            why=skip.detail,
+            others=len(seeds) - 1,
+        )
+    if parked:
+        return _named(EndKind.NO_ANSWER, parked)
+    return _named(EndKind.ONLY_LEFT, left) if left else CrawlEnd(kind=EndKind.NO_PAGE)
+
+
+def _named(kind: EndKind, reasons: Mapping[str, str], queued: int = 0) -> CrawlEnd:
+    name, why = next(iter(reasons.items()))
+    return CrawlEnd(kind=kind, name=name, why=why, others=len(reasons) - 1, queued=queued)
 
 
 def _last_skip(url: Url, skip_of: Callable[[Url], Skip | None]) -> Skip | None:
@@ -102,14 +105,3 @@ def _last_skip(url: Url, skip_of: Callable[[Url], Skip | None]) -> Skip | None:
             break
         skip = skip_of(target) or skip
     return skip
-
-
-def _first(reasons: Mapping[str, str], noun: str) -> str:
-    name, why = next(iter(reasons.items()))
-    others = len(reasons) - 1
-    more = f" and {_counted(others, f'other {noun}')}" if others else ""
-    return f"{name}{more}: {why}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 from urllib.parse import unquote
 from zlib import crc32
@@ -37,6 +37,7 @@ from bitrawl.model import (
     Page,
     Sitemap,
 )
+from bitrawl.model_files import model_file
 from bitrawl.protocols import UrlLanguageModel
 from bitrawl.text.language_names import folded
 from bitrawl.url import Url
@@ -44,7 +45,6 @@ from bitrawl.urls.tokens import language_spellings, mark_language, readable_word
 
 Floats = NDArray[np.float32]
 
-MODEL = "link-predictor.npz"
 BITS = 14  # 16,384 weights in 64 kB; judgement: the training data has some 10,000 distinct tokens
 PLACES = 1 << BITS
 MOST_TOKENS = 24  # of one context that are read; judgement
@@ -67,9 +67,9 @@ class LinkPredictor:
         self.bias = bias
 
     @classmethod
-    def load(cls) -> Self:
-        """The model in the package."""
-        with (resources.files("bitrawl.discover") / "models" / MODEL).open("rb") as file, np.load(file) as stored:
+    def load(cls, path: Path | None = None) -> Self:
+        """The package's model, or one that `python -m lab.train link-predictor` made."""
+        with np.load(path or model_file("link-predictor.npz")) as stored:
             return cls(stored["weights"].astype(np.float32), float(stored["bias"]))
 
     def likelihoods(self, links: Sequence[Link], page: Page, wanted: Language) -> list[float]:

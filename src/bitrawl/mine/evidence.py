@@ -17,15 +17,9 @@ PageNumbers = tuple[int, int]
 ALL = frozenset(Method)
 
 METHODS_OF: Mapping[str, frozenset[Method]] = {
-    "declared": frozenset({Method.DECLARED}),
-    "url": frozenset({Method.URL}),
-    "images": frozenset({Method.IMAGES, Method.IMAGES_AND_DIGITS}),
-    "digits": frozenset({Method.DIGITS, Method.IMAGES_AND_DIGITS}),
-    "structure": frozenset({Method.HIGH, Method.MEDIUM, Method.LOW}),
-    "kept": frozenset({Method.CONTENT}),
-    "parents": frozenset({Method.PARENTS}),
-    "mutual": frozenset({Method.MUTUAL}),
-    "bridge": frozenset({Method.BRIDGE}),
+    name: frozenset(asking for asking in Method if name in asking.measured)
+    for method in Method
+    for name in method.measured
 }
 """What is measured, and the methods that ask for it."""
 

@@ -12,7 +12,7 @@ import msgspec
 
 from bitrawl.config import Thresholds
 from bitrawl.languages import same_language
-from bitrawl.mine.segment_score import Measured, SegmentScore, bundled
+from bitrawl.mine.segment_score import Measured, SegmentScore, segment_score
 from bitrawl.model import UNDETERMINED, Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.protocols import LanguageIdentifier
 from bitrawl.text.lexicon import Lexicon
@@ -99,7 +99,7 @@ class Judge:
 
     def judge(self, pairs: Sequence[SegmentPair]) -> list[SegmentPair]:
         """The same pairs with their scores and flags, whatever they had before but for the aligner's own score."""
-        model = self._model or bundled()
+        model = self._model or segment_score()
         judged: list[SegmentPair] = []
         for _, group in groupby(self.measured(pairs), key=lambda measured: (measured.pair.url_a, measured.pair.url_b)):
             page = list(group)

@@ -28,6 +28,7 @@ from bitrawl.mine.page_embeddings import EmbeddingSpace
 from bitrawl.mine.parents import BridgeDetector, PairNeighbours, ParentDetector, Relatives
 from bitrawl.mine.site import Site
 from bitrawl.model import Method
+from bitrawl.model_files import model_file
 from bitrawl.protocols import Encoder
 from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, places_in
 from bitrawl.urls.trees import Trees
@@ -294,9 +295,6 @@ def _best_rival(groups: Ints, values: NDArray[np.floating], others: Ints) -> Flo
     return np.where(rest, top[groups], second[groups])
 
 
-MODEL = Path(__file__).parent / "models" / "pairs.npz"
-
-
 @dataclass(frozen=True, slots=True)
 class ScoreModel:
     """Trees for the first round, when nothing is known of the site, and for those after it."""
@@ -305,11 +303,12 @@ class ScoreModel:
     later: Trees
 
     @classmethod
-    def load(cls, path: Path = MODEL) -> Self:
-        """The model of the package, or one that `bitrawl train pairs` made. Raises `ValueError` if it is of other features."""
-        with np.load(path) as arrays:
+    def load(cls, path: Path | None = None) -> Self:
+        """The model of the package, or one that `python -m lab.train pairs` made. Raises `ValueError` if it is of other features."""
+        source = path or model_file("pairs.npz")
+        with np.load(source) as arrays:
             if arrays["names"].tolist() != list(NAMES):
-                raise ValueError(f"{path} was trained on other features; make it again: bitrawl train pairs")
+                raise ValueError(f"{source} was trained on other features; make it again: python -m lab.train pairs")
             return cls(Trees.named("first", arrays), Trees.named("later", arrays))
 
     def save(self, path: Path) -> None:

@@ -373,6 +373,8 @@ def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) ->
         Method.MUTUAL: value("mutual"),
         Method.BRIDGE: value("bridge"),
     }
+    others = (method for method in Method if method not in values and "structure" not in method.measured)
+    values |= {method: value(method.measured[0]) for method in others}
     letter = letter_of(structure)
     if letter is not None:
         values[letter] = structure

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from math import log1p, log10
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -17,6 +16,7 @@ import numpy as np
 
 from bitrawl.files import replacing
 from bitrawl.model import SegmentPair
+from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32
 from bitrawl.text.numbers import Agreement
 from bitrawl.urls.trees import Trees
@@ -236,9 +236,8 @@ class SegmentScore:
 
     @classmethod
     def load(cls, path: Path | None = None) -> Self:
-        """The model of the package, or one that `bitrawl train segments` made."""
-        source = path or resources.files("bitrawl.mine") / "models" / "segments.npz"
-        with source.open("rb") as file, np.load(file) as arrays:
+        """The model of the package, or one that `python -m lab.train segments` made."""
+        with np.load(path or model_file("segments.npz")) as arrays:
             return cls(Trees.named("alone", arrays), Trees.named("in_place", arrays), arrays["calibration"])
 
     def save(self, path: Path) -> None:
@@ -261,6 +260,11 @@ class SegmentScore:
         return chances
 
 
-@lru_cache(maxsize=1)
-def bundled() -> SegmentScore:
-    return SegmentScore.load()
+def segment_score() -> SegmentScore:
+    """The model in use, loaded once."""
+    return _loaded(model_file("segments.npz"))
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: Path) -> SegmentScore:
+    return SegmentScore.load(path)

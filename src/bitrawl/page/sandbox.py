@@ -3,7 +3,7 @@
 import hashlib
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Protocol, Self
@@ -11,9 +11,10 @@ from typing import Protocol, Self
 import msgspec
 import zstandard
 
-from bitrawl.child import Children, Failure, FailureKind, Limits, Report, Service
-from bitrawl.errors import BitrawlError
+from bitrawl import files
+from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.model import Capture, Page, Reason, Sitemap, Skip, Stage, Unpacker, pack
+from bitrawl.process import Children, Failure, FailureKind, Limits, Report, Service
 
 MAX_ANSWER = 64 << 20  # bytes; what is said of a page of 20 MB stays far below it
 MAX_WRITTEN = 1 << 20  # bytes of one file, and so of stderr
@@ -31,47 +32,22 @@ class Reader(Protocol):
 
 
 class Rejects:
-    """Where the input of a failed analysis is kept for whoever mends the analyser; bounded in number."""
+    """Where the input of a failure is kept for whoever mends it; bounded in number."""
 
     def __init__(self, folder: Path, limit: int = KEPT_INPUTS) -> None:
         self._folder = folder
         self._limit = limit
 
-    def keep(self, capture: Capture, skip: Skip, trace: str) -> None:
-        """The body as `<digest>.html` and the circumstances as `<digest>.json`; never raises."""
-        name = hashlib.sha256(capture.url.encode() + b"\n" + capture.body).hexdigest()[:16]
-        about = {
-            "url": capture.url,
-            "reason": skip.reason,
-            "detail": skip.detail,
-            "trace": trace,
-            "status": capture.status,
-            "media_type": capture.media_type,
-            "at": capture.at,
-            "headers": capture.headers,
-        }
+    def keep(self, name: str, body: bytes, about: Mapping[str, object]) -> None:
+        """The input under that name, which has an ending, and the circumstances as JSON beside it; never raises."""
+        path = self._folder / name
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            if sum(1 for _ in self._folder.glob("*.json")) >= self._limit:
+            if self._folder.is_dir() and sum(1 for _ in self._folder.glob("*.json")) >= self._limit:
                 return
-            (self._folder / f"{name}.html").write_bytes(capture.body)
-            (self._folder / f"{name}.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
-        except OSError as error:
-            log.warning("%s: the input of a failed analysis cannot be kept: %s", self._folder, error.strerror)
-
-
-class InlineAnalyser:
-    """The same seam without processes: for tests, and for bytes that are trusted."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-
-    async def analyse(self, capture: Capture, *, index: bool = False) -> Page | Sitemap | Skip:
-        """An error costs this page; a hang costs everything."""
-        try:
-            return self._reader.read(capture, index=index)
-        except Exception as error:  # noqa: BLE001 - a parser may raise anything, as in `child`
-            return Skip(capture.url, Stage.ANALYSE, Reason.ANALYSIS_ERROR, f"{type(error).__name__}: {error}"[:300])
+            files.write(path, body)
+            files.write(path.with_suffix(".json"), json.dumps(about, indent=1))
+        except StoreError as error:
+            log.warning("the input of a failure cannot be kept: %s", error)
 
 
 class SandboxedAnalyser:
@@ -110,8 +86,22 @@ class SandboxedAnalyser:
             return outcome
         skip = Skip(capture.url, Stage.ANALYSE, _REASONS[outcome.kind], outcome.detail)
         if self._rejects is not None:
-            self._rejects.keep(capture, skip, outcome.trace)
+            digest = hashlib.sha256(capture.url.encode() + b"\n" + capture.body).hexdigest()[:16]
+            self._rejects.keep(f"{digest}.html", capture.body, _about(capture, skip, outcome.trace))
         return skip
+
+
+def _about(capture: Capture, skip: Skip, trace: str) -> dict[str, object]:
+    return {
+        "url": capture.url,
+        "reason": skip.reason,
+        "detail": skip.detail,
+        "trace": trace,
+        "status": capture.status,
+        "media_type": capture.media_type,
+        "at": capture.at,
+        "headers": capture.headers,
+    }
 
 
 _REASONS = {

@@ -12,18 +12,19 @@ from pathlib import Path
 import msgspec
 
 from bitrawl import files
-from bitrawl.assemble.discovery import new_site_check, walk
 from bitrawl.config import Walk
-from bitrawl.crawl.frontier import Budget, Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.walk import Found, NewCheck
+from bitrawl.job.crawl_wiring import new_site_check, walk
+from bitrawl.job.ledger import MemoryQueue
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.protocols import Analyser, BacklinkSource
-from bitrawl.report.plots import Series
-from bitrawl.report.simulation import harvest
+from bitrawl.show import harvest
+from bitrawl.show.plots import Series
 from bitrawl.simulation.replay import Replay, ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
 from bitrawl.topic.judge import TopicJudge

@@ -14,16 +14,19 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.assemble.fetching import codec
-from bitrawl.assemble.mining import pairing
-from bitrawl.assemble.strategies import strategy
 from bitrawl.config import UNFOCUSED, Job, Strategy
 from bitrawl.crawl.fetch import redirect_target
-from bitrawl.crawl.frontier import Frontier, MemoryQueue, Politeness
+from bitrawl.crawl.frontier import Frontier, Politeness
 from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.errors import ConfigError, UrlError
+from bitrawl.job.analyses import Analyses
+from bitrawl.job.archived_web import Archives, ReplayFetcher, home_pages, open_archives, warc_files
+from bitrawl.job.crawl_wiring import strategy
+from bitrawl.job.fetching import codec
+from bitrawl.job.ledger import MemoryQueue
+from bitrawl.job.site_mining import pairing
 from bitrawl.model import (
     MAX_REDIRECTS,
     OPT_OUTS,
@@ -53,8 +56,6 @@ from bitrawl.simulation.trial import (
     in_order,
     run_trial,
 )
-from bitrawl.store.analyses import Analyses
-from bitrawl.store.replay import Archives, ReplayFetcher, home_pages, open_archives, warc_files
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
 
@@ -135,7 +136,7 @@ class ReplaySettings(msgspec.Struct, frozen=True, kw_only=True):
     """How to replay an archive."""
 
     languages: tuple[Language, ...]
-    strategies: tuple[Strategy, ...] = UNFOCUSED
+    strategies: tuple[str, ...] = UNFOCUSED
     alternates: bool = True  # False hides the translations that pages and sitemaps declare
     models: bool = True  # False uses no trained models
     weights: dict[str, float] = {}  # of `adaptive`; they replace the package's weights
@@ -282,7 +283,7 @@ class Replay:
         for name in settings.strategies:
             tell(site, name)
             run = reference
-            if name is not Strategy.BREADTH_FIRST:
+            if name != Strategy.BREADTH_FIRST:
                 scorer = self.strategy(name, settings)
                 run = await run_trial(name, scorer, self.prepared(seeds, settings))
             figures.append(measure(run, truth, reference))
@@ -292,7 +293,7 @@ class Replay:
         best = best_harvest(truth.pairs, length)
         return SiteTrials(site, truth, length, pages, reachable, best, tuple(figures), reference.languages)
 
-    def strategy(self, name: Strategy, settings: ReplaySettings) -> LinkScorer:
+    def strategy(self, name: str, settings: ReplaySettings) -> LinkScorer:
         """A new strategy, built as the settings ask."""
         return strategy(name, settings.languages, models=settings.models, weights=settings.weights)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from bitrawl import files
 from bitrawl.languages import same_language
 from bitrawl.model import OWN_REQUESTS, Language
-from bitrawl.report.simulation import harvest
+from bitrawl.show import harvest
 from bitrawl.simulation.measure import MARKS, SiteTrials, TrialFigures
 
 MEASURES = (

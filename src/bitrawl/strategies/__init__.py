@@ -1,1 +1,1 @@
-"""What to visit next: one file or folder for each strategy."""
+"""What to visit next: `adaptive/`, the default, and `papers/`, the strategies of the papers that it is compared with."""

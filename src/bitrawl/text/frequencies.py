@@ -9,14 +9,15 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
-from importlib import resources
 from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.model import Language
+from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, Ints32
 from bitrawl.text.words import is_unspaced, stems_of, word_places, words, written_words
 
@@ -46,7 +47,7 @@ def rate(stems: Sequence[str], language: Language) -> Floats32:
 
 def rate_of_keys(keys: Ints32, language: Language) -> Floats32:
     """`rate` of stems that only their keys (`keys_of`) are kept of."""
-    table = _table(_code(language))
+    table = _table(_file(), _code(language))
     if table is None:
         return np.full(len(keys), EQUAL_RATE, np.float32)
     places = np.minimum(np.searchsorted(table.keys, keys), len(table.keys) - 1)
@@ -55,7 +56,7 @@ def rate_of_keys(keys: Ints32, language: Language) -> Floats32:
 
 def typical_keys(count: int, language: Language, random: np.random.Generator) -> Ints32:
     """Keys of words drawn as general language uses them; in a language without a table, of words that nobody has seen."""
-    table = _table(_code(language))
+    table = _table(_file(), _code(language))
     if table is None:
         return random.integers(KEY_MASK, size=count, dtype=np.int32)
     return random.choice(table.keys, count, p=table.rates / table.rates.sum(dtype=np.float64))
@@ -63,7 +64,7 @@ def typical_keys(count: int, language: Language, random: np.random.Generator) ->
 
 def known(language: Language) -> bool:
     """Whether there is a table of that language."""
-    return _code(language) in _languages()
+    return _code(language) in _languages(_file())
 
 
 def keys_of(stems: Iterable[str]) -> Ints32:
@@ -84,22 +85,31 @@ class Table(NamedTuple):
     rates: Floats32
 
 
+def read_tables(path: Path) -> dict[str, Table | None]:
+    """All that the file has, to check it."""
+    return {code: _table(path, code) for code in _languages(path)}
+
+
+def _file() -> Path:
+    return model_file("frequencies.npz")
+
+
 def _code(language: Language) -> str:
     bare = language.split("-")[0]
     return _SHARED.get(bare, bare)
 
 
-@lru_cache(maxsize=1)
-def _languages() -> frozenset[str]:
-    with (resources.files("bitrawl.text") / "models" / "frequencies.npz").open("rb") as file, np.load(file) as data:
+@lru_cache(maxsize=2)
+def _languages(path: Path) -> frozenset[str]:
+    with np.load(path) as data:
         return frozenset(name.partition(".")[0] for name in data.files)
 
 
 @lru_cache(maxsize=8)  # a job has two or three languages; a table has 0.3 MB in memory
-def _table(code: str) -> Table | None:
-    if code not in _languages():
+def _table(path: Path, code: str) -> Table | None:
+    if code not in _languages(path):
         return None
-    with (resources.files("bitrawl.text") / "models" / "frequencies.npz").open("rb") as file, np.load(file) as data:
+    with np.load(path) as data:
         gaps, steps = data[f"{code}.gaps"], data[f"{code}.steps"]
     rates = 10 ** (steps.astype(np.float32) / STEPS_PER_TENFOLD) * LOWEST_RATE
     return Table(np.cumsum(gaps, dtype=np.int32), rates.astype(np.float32))

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,10 +18,11 @@ from numpy.typing import NDArray
 
 from bitrawl.languages import in_script, same_language, script_of
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32, Ints, Ints32
 
 STANDARDS = ("bs", "hr", "sr")
-# Log-odds of one marker. Swept 0–3 on the tuning half of benchmarks/language.py (2026-11): flat from 1.5.
+# Log-odds of one marker. Swept 0–3 on the tuning half of lab/bench/language.py (2026-11): flat from 1.5.
 _WEIGHT = 2.0
 # The old vowel "jat" is je or ije in Bosnian, Croatian and Montenegrin, and e in most of Serbian: mjesto, vrijeme;
 # mesto, vreme. Loan words with -jekt- and sovjet are not evidence.
@@ -121,7 +121,7 @@ def _chinese_characters() -> tuple[frozenset[str], frozenset[str]]:
 
 
 # Bytes. A text longer than two windows is judged by its beginning and its middle. On the tuning half of
-# benchmarks/language.py (2026-11), 90 is as good as whole sentences, 70 costs 0.1 points, 50 costs 0.4.
+# lab/bench/language.py (2026-11), 90 is as good as whole sentences, 70 costs 0.1 points, 50 costs 0.4.
 WINDOW = 70
 LONG, WINDOWS_OF_LONG = 2000, 8  # a page's whole text, in characters: judgement
 SHORTEST_NGRAM, LONGEST_NGRAM = 2, 5  # bytes
@@ -150,7 +150,7 @@ _DOUBTFUL = 0.5
 _FEW = 3  # if the model has at most this many languages in a script, they cannot contradict a claim
 _LONE_SCRIPT = 0.8  # Confidence in the usual language of a script if the model does not have that language.
 # How far n-grams alone may rule out one standard of Serbo-Croatian against another. Swept 0.02–0.4 with the weights of
-# text/language.py on the tuning half of benchmarks/language.py (2026-11), on single sentences and on eight together.
+# text/language.py on the tuning half of lab/bench/language.py (2026-11), on single sentences and on eight together.
 _LEAST_SHARE = 0.1
 _MARKED = 4000  # characters that are searched for its markers
 _LOG_COUNTS = np.log1p(np.arange(256)).astype(np.float32)
@@ -175,9 +175,8 @@ class LanguageNgrams(NamedTuple):
 
     @classmethod
     def load(cls, path: Path | None = None) -> "LanguageNgrams":
-        """The package's model, or one that `bitrawl train` made."""
-        source = path or resources.files("bitrawl.text") / "models" / "language.npz"
-        with source.open("rb") as file, np.load(file) as data:
+        """The package's model, or one that `python -m lab.train` made."""
+        with np.load(path or model_file("language.npz")) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}
         fields["labels"] = _labels(str(fields["labels"]).split())
         fields["scripts"] = tuple(str(fields["scripts"]).split())

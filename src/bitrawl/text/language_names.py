@@ -1,6 +1,6 @@
 """Names of languages in each other's languages, as people type them, and the codes that sites use.
 
-The names are CLDR's (Unicode licence v3). tools/language_names.py writes the table.
+The names are CLDR's (Unicode licence v3). lab/tools/language_names.py writes the table.
 """
 
 import gzip

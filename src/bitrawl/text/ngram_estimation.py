@@ -27,8 +27,6 @@ from bitrawl.text.ngram_models import (
 _FALLBACK = np.array([0.0, 0.5, 1.0, 1.5])
 _LEAST = 1e-6
 _NEVER = -99.0  # log10 of what cannot be, as SRILM writes it: the probability of <s>, which nothing predicts
-MOST_BYTES_A_NGRAM, MOST_BYTES_BESIDE = 250, 100_000_000
-"""Training takes at most this much memory: per distinct n-gram of the highest order, and for a block of text."""
 
 
 def train(sequences: Iterable[Sequence[str]], order: int = DEFAULT_ORDER) -> NgramModel:
@@ -37,7 +35,7 @@ def train(sequences: Iterable[Sequence[str]], order: int = DEFAULT_ORDER) -> Ngr
     counted = count(sequences, order, vocabulary)
     if counted is None:
         raise ConfigError("there is no text to train a language model on; give texts with sequences of words")
-    return _estimated(counted, vocabulary)
+    return estimated(counted, vocabulary)
 
 
 class _Adjusted(NamedTuple):
@@ -48,7 +46,7 @@ class _Adjusted(NamedTuple):
     counts: Ints  # of words seen before the n-gram; of occurrences if none can be, or at the highest order
 
 
-def _estimated(counted: Counted, vocabulary: Vocabulary) -> NgramModel:
+def estimated(counted: Counted, vocabulary: Vocabulary) -> NgramModel:
     words = list(vocabulary)
     adjusted = _adjusted(counted, len(words))
     del counted

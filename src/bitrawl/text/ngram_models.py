@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
-from bitrawl.files import replacing
 from bitrawl.text.arrays import Bools, Floats, Floats32, Ints, Ints32
 from bitrawl.text.words import plain_words
 
@@ -29,6 +28,7 @@ UNKNOWN_ID, START_ID, END_ID = range(3)
 DEFAULT_ORDER = 5  # Remus, section 3.1
 
 WORD_BITS = 32  # of a key; the rest is the index of an n-gram
+# Words that are looked up at a time. Swept 2^12–2^20 on lab/bench/ngrams.py (2026-11): the same within 10 % from 2^14
 # Ints32 that are looked up at a time. Swept 2^12–2^20 on benchmarks/ngrams.py (2026-11): the same within 10 % from 2^14
 # to 2^18; this keeps what a batch needs under 10 MB.
 CHUNK = 1 << 16
@@ -250,8 +250,6 @@ _SIZE = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)")
 _SECTION = re.compile(r"\\(\d+)-grams:")
 _FIELDS = re.compile(r"[^ \t]+")  # other spaces may be part of a word
 _ABSENT = -100.0  # log10 of <unk>, <s> or </s> if the file does not list it; KenLM's number
-_ROWS = 1 << 16  # that are written at a time
-_WORD = (1 << WORD_BITS) - 1
 
 
 def read_arpa(path: Path) -> NgramModel:
@@ -267,31 +265,6 @@ def read_arpa(path: Path) -> NgramModel:
     for order in range(len(tables), 2, -1):
         tables[order - 2] = _with_suffixes(tables[order - 2], tables[order - 1])
     return NgramModel(list(words), _levels(tables))
-
-
-def write_arpa(model: NgramModel, path: Path) -> None:
-    """Gzipped if the name ends in `.gz`."""
-    with replacing(path, compress=path.suffix == ".gz") as file:
-        head = [f"ngram {order}={len(level.keys)}" for order, level in enumerate(model.levels, 1)]
-        file.write("\n".join(["\\data\\", *head, ""]).encode())
-        for order, level in enumerate(model.levels, 1):
-            file.write(f"\n\\{order}-grams:\n".encode())
-            for start in range(0, len(level.keys), _ROWS):
-                file.write(_rows(model, order, np.arange(start, min(start + _ROWS, len(level.keys)))).encode())
-        file.write(b"\n\\end\\\n")
-
-
-def _rows(model: NgramModel, order: int, rows: Ints) -> str:
-    level, words, nodes = model.levels[order - 1], np.array(model.words, dtype=object), rows
-    ngrams = words[level.keys[rows] & _WORD]
-    for below in range(order - 1, 0, -1):
-        nodes = model.levels[below].keys[nodes] >> WORD_BITS
-        ngrams = ngrams + " " + words[model.levels[below - 1].keys[nodes] & _WORD]
-    logs = level.log10[rows].tolist()
-    if order == model.order:
-        return "".join(f"{log:.7g}\t{ngram}\n" for log, ngram in zip(logs, ngrams, strict=True))
-    backoffs = level.backoff[rows].tolist()
-    return "".join(f"{p:.7g}\t{ngram}\t{b:.7g}\n" for p, ngram, b in zip(logs, ngrams, backoffs, strict=True))
 
 
 class _Section(NamedTuple):

@@ -80,7 +80,7 @@ def _unit(values: Floats) -> Floats:
     return np.asarray(values / max(float(np.linalg.norm(values)), 1e-9), np.float32)
 
 
-# Constants that were swept were swept on the tuning half of benchmarks/relevance.py (2026-11). The others are judgements.
+# Constants that were swept were swept on the tuning half of lab/bench/relevance.py (2026-11). The others are judgements.
 GENERAL_WEIGHT = 2000.0  # General language counts as this many words beside the examples. Swept 500–8000: flat.
 EXAMPLE_WORDS = 500.0  # Each example counts as this many words, so that a long one does not outweigh the others.
 SHORT = 20.0  # in summed log counts; what a shorter page lacks counts as undecided
@@ -229,16 +229,6 @@ class TopicSubject:
         known = np.where(seen, self._differences(read), 0) * rarity(read.rates, RARITY_POWER)
         linear = self._fit.logit(read) - self._fit.bias if self._fit else 0.0
         return float(read.counts @ known) / float(np.sqrt(read.size)) + LINEAR_SHARE * linear
-
-    def contributions(self, read: TopicDocument) -> Floats:
-        """What each stem of the document adds to its logit. Pairs of stems are left out."""
-        difference, cosine = self._scaled()
-        share = LINEAR_SHARE if self._fit else 0.0
-        per_word = read.counts * self._differences(read) / max(float(read.counts.sum()), SHORT)
-        closeness = self._centre[read.places] * read.unit / len(self._examples)
-        prior = DIFFERENCE_SHARE * difference.slope * per_word + (1 - DIFFERENCE_SHARE) * cosine.slope * closeness
-        linear = self._fit.weights[read.places] * read.values[: read.size] if self._fit else 0.0
-        return np.asarray((1 - share) * prior + share * linear, np.float32)
 
     def _prior(self, read: TopicDocument) -> float:
         return self._prior_of(self._difference(read), self._cosine(read))

@@ -193,15 +193,17 @@ class WikiClient:
         return answer
 
     async def _ask_until_answered(self, url: Url) -> tuple[bytes, WikiAnswer]:
-        trouble = ""
+        trouble = WikiError("")
         for attempt in range(ATTEMPTS):
             capture = await self._fetcher.fetch(Link(url, LinkKind.SEED))
             if isinstance(capture, Skip):
                 if capture.reason is Reason.PRIVATE_ADDRESS:
-                    raise PrivateWikiError(f"{self.endpoint} is a private address; add --allow-private to ask it")
+                    raise PrivateWikiError(
+                        f"{self.endpoint} is a private address", advice="; add --allow-private to ask it"
+                    )
                 # A wiki that has never answered is more probably a wrong address than a busy server.
                 if capture.reason not in TRANSIENT or (capture.reason in NO_ANSWER and not self._has_answered):
-                    raise WikiError(self._no_answer(capture))
+                    raise self._no_answer(capture)
                 trouble, asked_to_wait = self._no_answer(capture), capture.retry_after
             else:
                 self._has_answered = True
@@ -212,7 +214,7 @@ class WikiClient:
                     raise WikiRefusedError(
                         f"{self.endpoint} refuses the question: {answer.error.info or answer.error.code}"
                     )
-                trouble, asked_to_wait = answer.error.info or answer.error.code, _retry_after(capture)
+                trouble, asked_to_wait = WikiError(answer.error.info or answer.error.code), _retry_after(capture)
             if asked_to_wait > LONGEST_WAIT:
                 break
             if attempt + 1 < ATTEMPTS:
@@ -220,25 +222,25 @@ class WikiClient:
                 _log.info("%s asks to wait (%s): %.0f s", self.endpoint.host, trouble, wait)
                 await self._clock.sleep(wait)
         raise WikiError(
-            f"{self.endpoint} is busy or does not answer: {trouble}. What it answered so far is kept: run the same command later"
+            f"{self.endpoint} is busy or does not answer: {trouble.without_advice}",
+            advice=f"{trouble.advice}. What it answered so far is kept: run the same command later",
         )
 
     def _decoded(self, capture: Capture) -> WikiAnswer:
         if 300 <= capture.status < 400:
             target = capture.header("location")
-            raise WikiError(f"{self.endpoint} has moved to {target.partition('?')[0]}; give that address to --wiki")
+            moved = f"{self.endpoint} has moved to {target.partition('?')[0]}"
+            raise WikiError(moved, advice="; give that address to --wiki")
         try:
             return msgspec.json.decode(capture.body, type=WikiAnswer)
         except NO_JSON as error:
             raise WikiError(f"{self._not_an_api()}: {error}") from error
 
-    def _no_answer(self, skip: Skip) -> str:
+    def _no_answer(self, skip: Skip) -> WikiError:
         if skip.reason in (Reason.CONTENT_TYPE, Reason.HTTP_STATUS):
-            return f"{self._not_an_api()} (it answered {skip.status} {skip.detail})".rstrip()
-        why = skip.detail or str(skip.reason)
-        if skip.reason in NO_ANSWER:
-            return f"{self.endpoint} does not answer: {why}. Check --wiki and the network, or use a dump (--dump)"
-        return f"{self.endpoint} does not answer: {why}"
+            return WikiError(f"{self._not_an_api()} (it answered {skip.status} {skip.detail})".rstrip())
+        advice = ". Check --wiki and the network, or use a dump (--dump)" if skip.reason in NO_ANSWER else ""
+        return WikiError(f"{self.endpoint} does not answer: {skip.detail or skip.reason}", advice=advice)
 
     def _not_an_api(self) -> str:
         return (

@@ -112,7 +112,8 @@ def unknown_category(name: str, where: str, near: list[str]) -> ConfigError:
         return ConfigError(f'{where} has no category "{name}". Near it are: {_quoted(near)}. Try one of these')
     return ConfigError(
         f'{where} has no category "{name}" and none like it. Look the subject up there: the categories are at the foot of '
-        "each article. For a name in another language, give that edition to --wiki"
+        "each article",
+        advice=". For a name in another language, give that edition to --wiki",
     )
 
 

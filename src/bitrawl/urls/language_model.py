@@ -10,7 +10,6 @@ after El-Kishky et al. 2020 and Baykan et al. 2013).
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import lru_cache
-from importlib import resources
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +22,7 @@ from publicsuffixlist import PublicSuffixList
 from bitrawl.files import replacing
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32, Ints, RememberedRows
 from bitrawl.text.language import ngram_keys
 from bitrawl.url import Url
@@ -38,7 +38,6 @@ ENGLISH = Language("en")
 # The model file was made with these. Change them only with a new training. All are judgements.
 LEAST_SHARE = 0.002  # of a country's population; smaller groups are not counted
 STEP = 0.4  # nats, for an n-gram's weight
-LEVELS = 16  # of an n-gram's weight: four bits
 DAMPING = 8  # n-grams without weight that are added to each mean
 
 REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each, so 24 MB at most
@@ -134,9 +133,8 @@ class UrlLanguageData(NamedTuple):
 
     @classmethod
     def load(cls, path: Path | None = None) -> "UrlLanguageData":
-        """The package's model, or one that `bitrawl train url-language` wrote."""
-        source = path or resources.files("bitrawl.urls") / "models" / "url-language.npz"
-        with source.open("rb") as file, np.load(file) as data:
+        """The package's model, or one that `python -m lab.train url-language` wrote."""
+        with np.load(path or model_file("url-language.npz")) as data:
             fields: dict[str, Any] = {name: data[name] for name in data.files}
         packed = fields.pop("weights")
         weights = np.empty((len(packed), 2 * packed.shape[1]), np.int8)
@@ -358,7 +356,7 @@ def _pairs(table: dict[str, str]) -> set[str]:
 
 # ISO 639-2 without the codes that correspond to the two-letter table, without collections ("afa") and local use
 # ("qaa").
-_ISO_639_2_ALONE = (  # noqa: SIM905 (a list would be 250 lines)
+_ISO_639_2_ALONE = (
     "ace ach ada ady afh ain akk ale alt ang anp arc arn arp arw ast awa bal ban bas bej bem bho bik bin bla bra "
     "bua bug byn cad car ceb chb chg chk chm chn cho chp chr chy cop crh csb dak dar del den dgr din doi dsb dua "
     "dum dyu efi egy eka elx enm ewo fan fat fil fon frm fro frr frs fur gaa gay gba gez gil gmh goh gon gor got "

@@ -9,7 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from rapidfuzz.distance import Indel
 
 from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language
+from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32
 from bitrawl.url import Url
 from bitrawl.urls.tokens import (
@@ -309,7 +309,7 @@ class TreeUrlPairModel:
     """
 
     def __init__(self, trees: Trees | None = None, *, languages: tuple[Language, Language] | None = None) -> None:
-        self._trees, self._languages = trees or bundled_trees(), languages
+        self._trees, self._languages = trees or _trees(model_file("url-pairs.npz")), languages
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats32:
         chances = np.full(len(pairs), _NOTHING_SHARED, np.float32)
@@ -324,14 +324,13 @@ class TreeUrlPairModel:
 
 def load_trees(path: Path | None = None) -> Trees:
     """The trees for a single pair, from the package's file or from another trained one."""
-    source = path or resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
-    with source.open("rb") as file, np.load(file) as arrays:
+    with np.load(path or model_file("url-pairs.npz")) as arrays:
         return Trees.named("pair", arrays)
 
 
-@lru_cache(maxsize=1)
-def bundled_trees() -> Trees:
-    return load_trees()
+@lru_cache(maxsize=2)
+def _trees(path: Path) -> Trees:
+    return load_trees(path)
 
 
 def _share_something(a: Url, b: Url) -> bool:

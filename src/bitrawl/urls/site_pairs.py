@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
-from importlib import resources
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bitrawl.model import Language
+from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import compare
@@ -60,9 +60,8 @@ class MatchingModels(NamedTuple):
 
     @classmethod
     def load(cls, path: Path | None = None) -> "MatchingModels":
-        """The bundled ones, or those that `bitrawl train url-pairs` wrote."""
-        source = path or resources.files("bitrawl.urls") / "models" / "url-pairs.npz"
-        with source.open("rb") as file, np.load(file) as arrays:
+        """The bundled ones, or those that `python -m lab.train url-pairs` wrote."""
+        with np.load(path or model_file("url-pairs.npz")) as arrays:
             return cls(Trees.named("first", arrays), Trees.named("second", arrays))
 
 
@@ -86,15 +85,20 @@ def match_urls(
     """Pairs of one site, the best first. `language_of` tells what is known of some URLs or all."""
     # Sorted, so that the order of the list does not matter.
     view = SiteUrls(sorted(set(urls)), (lang_a, lang_b), language_of or {})
-    matched = settled(view, _two_rounds(view, models or bundled_models()), threshold)
+    matched = settled(view, _two_rounds(view, models or matching_models()), threshold)
     directions = pair_directions(view, matched)
     oriented = (((a, b) if directions[a, b] >= 0 else (b, a), score) for (a, b), score in matched.items())
     return [MatchedUrls(view.urls[a], view.urls[b], score) for (a, b), score in oriented]
 
 
-@lru_cache(maxsize=1)
-def bundled_models() -> MatchingModels:
-    return MatchingModels.load()
+def matching_models() -> MatchingModels:
+    """Those in use, loaded once."""
+    return _loaded(model_file("url-pairs.npz"))
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: Path) -> MatchingModels:
+    return MatchingModels.load(path)
 
 
 def first_round(view: SiteUrls, keys: KeysOfUrls | None = None) -> tuple[list[UrlNumbers], Floats32]:
@@ -210,7 +214,7 @@ class Versions:
         self, urls: Sequence[Url], languages: Sequence[Language], models: MatchingModels | None = None
     ) -> None:
         self._urls, self._languages = urls, languages
-        self._models = models or bundled_models()
+        self._models = models or matching_models()
         self._by_language: defaultdict[Language, list[int]] = defaultdict(list)
         for number in sorted(range(len(urls)), key=urls.__getitem__):
             self._by_language[languages[number]].append(number)

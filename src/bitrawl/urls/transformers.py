@@ -58,7 +58,7 @@ def load_classifier(model: str, *, batch: int = BATCH) -> "Classifier":
     if report["missing_keys"]:
         raise ConfigError(
             f"{model} was not trained to classify: {', '.join(sorted(report['missing_keys'])[:2])} is missing;"
-            " fine-tune it with bitrawl train url-language-transformer or url-pairs-transformer"
+            " fine-tune it with python -m lab.train url-language-transformer or url-pairs-transformer"
         )
     return Classifier(model, loaded, tokenizer, batch=batch)
 

@@ -1,29 +1,46 @@
-"""What strangers may ask for: from what a person typed to a job that is checked, by a list of allowed settings.
+"""What strangers may ask for: from what a person typed to a job that is checked, by the rows of the settings that allow it.
 
-Whatever is not in the list is refused by name. Users give the content of files, never paths, and prefixes, never patterns.
+Whatever is not allowed is refused by name. Users give the content of files, never paths, and prefixes, never patterns. A form
+sends texts, an API any JSON value. Whatever it is, a reader returns a value that is right, or raises `Wrong`.
 """
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import Any, NamedTuple, TypeAlias
 
 from bitrawl import config, files
-from bitrawl.assemble.crawling import check
-from bitrawl.config import Job, Reach, Strategy, Walk, fitting
+from bitrawl.config import Job, PolitenessSection, Walk, fitting
+from bitrawl.config.choices import format_names
+from bitrawl.config.resolving import broken
+from bitrawl.config.settings import DISCOVER, MINE, SETTINGS, Group, Setting, listed, tables, value_of
+from bitrawl.config.settings import keys as schema_keys
+from bitrawl.crawl.fetch import user_agent
+from bitrawl.crawl.scope import folder_path
 from bitrawl.errors import ConfigError, FieldError, UrlError
-from bitrawl.jobs import bootstrap
-from bitrawl.jobs.folder import JobFolder
-from bitrawl.jobs.settings import SETTINGS
-from bitrawl.web import fields
-from bitrawl.web.fields import Field, Fields
-from bitrawl.web.intent import Command, Prepared, Verb
-from bitrawl.web.said import Said, error_said, quoted, said
-from bitrawl.web.settings import Settings, WikiSection
+from bitrawl.job import bootstrap
+from bitrawl.job.crawl_wiring import check
+from bitrawl.job.folder import JobFolder
+from bitrawl.languages import parse_language
+from bitrawl.url import Url
+from bitrawl.web.job_list import Command, Prepared, Verb
+from bitrawl.web.messages import Said, error_said, quoted, said, typed_languages
+from bitrawl.web.operator_settings import Settings, WikiSection
 from bitrawl.web.supervisor import sites_of
+
+Reader: TypeAlias = Callable[[Any, Settings], Any]
+Fields: TypeAlias = "Mapping[str, Field]"
+
+
+class Field(NamedTuple):
+    """What a user may give, and where it goes."""
+
+    key: str  # of the job file, or of what it becomes
+    read: Reader
+
 
 GIVEN = "given"
 """The folder for what a user uploaded, in the job's own."""
@@ -106,24 +123,17 @@ class AskedBootstrap(NamedTuple):
 
 def mining(given: Mapping[str, object], settings: Settings, uploads: Uploads | None = None) -> AskedJob:
     """A job that mines sites; raises `FieldError`, which names each field that is wrong."""
-    return _asked(Verb.MINE, given, settings, uploads or Uploads(), {**_JOB, **_MINING})
-
-
-def crawling(given: Mapping[str, object], settings: Settings, uploads: Uploads | None = None) -> AskedJob:
-    """The same without mining."""
-    return _asked(Verb.CRAWL, given, settings, uploads or Uploads(), {**_JOB, **_MINING})
+    return _asked(Verb.MINE, given, settings, uploads or Uploads(), MINING)
 
 
 def discovery(given: Mapping[str, object], settings: Settings, uploads: Uploads | None = None) -> AskedJob:
     """A search for bilingual sites; raises `FieldError`."""
-    asked = _asked(Verb.DISCOVER, given, settings, uploads or Uploads(), {**_JOB, **_DISCOVERY})
-    asked.described.setdefault("discovery", {}).setdefault("walk", Walk.COCITATION.value)
-    return asked
+    return _asked(Verb.DISCOVER, given, settings, uploads or Uploads(), DISCOVERY)
 
 
 def bootstrapping(given: Mapping[str, object], settings: Settings) -> AskedBootstrap:
     """A topic from a category of Wikipedia, or of the operator's wiki; raises `FieldError`."""
-    read = _Reading(given, _BOOTSTRAP, settings)
+    read = _Reading(given, BOOTSTRAP, settings)
     values = read.values
     if "category" not in values:
         named = said("name a subject, as a category of Wikipedia is called")
@@ -159,21 +169,12 @@ def _wiki(edition: str | None, own: WikiSection | None) -> str:
     return own.editions[edition] if edition else next(iter(own.editions.values()))
 
 
-def export_again(given: Mapping[str, object], settings: Settings) -> Command:
-    """The corpus with other formats or another threshold; raises `FieldError`."""
-    read = _Reading(given, {name: _MINING[name] for name in ("formats", "min_score")}, settings)
-    read.check()
-    arguments = [f"--formats={','.join(read.values['export.formats'])}"] if "export.formats" in read.values else []
-    arguments += [f"--min-score={read.values['judge.score']}"] if "judge.score" in read.values else []
-    return Command(Verb.EXPORT, tuple(arguments))
-
-
 def going_on(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
     """What changes in a job that goes on: it visits all, with the budget given, otherwise with the largest allowed one."""
     names = ("exhaustive", "pages", "megabytes", "minutes")
-    read = _Reading(given, {name: {**_JOB, **_MINING}[name] for name in names}, settings)
+    read = _Reading(given, {name: MINING[name] for name in names}, settings)
     read.check()
-    described = {"exhaustive": read.values.pop("exhaustive", True), **_tables(_with_budget(read.values, settings))}
+    described = {"exhaustive": read.values.pop("exhaustive", True), **tables(_with_budget(read.values, settings))}
     return config.merged(described, {key: settings.job[key] for key in ("exhaustive", "budget") if key in settings.job})
 
 
@@ -197,47 +198,33 @@ def _asked(verb: Verb, given: Mapping[str, object], settings: Settings, uploads:
     values = read.values
     if uploads.seeds is not None:
         read.seeds_from(uploads.seeds)
-    typed = values.pop("terms", None)
+    name, typed = values.pop("name", ""), values.pop("terms", None)
     if typed is not None and uploads.terms is None:
         uploads = uploads._replace(terms=Upload("terms.txt", typed.encode()))
     texts = tuple(Upload("text.txt", text.encode()) for text in values.pop("texts", ()))
     uploads = uploads._replace(texts=(*uploads.texts, *texts))
-    _check_together(verb, read, uploads)
+    if verb is Verb.DISCOVER:
+        values.setdefault("discovery.walk", Walk.COCITATION.value)
+    _check_together(read, uploads)
     read.check()
-    name = values.pop("name", "")
     operator = {key: value for key, value in settings.job.items() if key != "discovery" or verb is Verb.DISCOVER}
     if "politeness.delay" in values:  # not below the operator's: that was checked
         operator = {**operator, "politeness": {**operator.get("politeness", {}), "delay": values["politeness.delay"]}}
-    return AskedJob(verb, name, _tables(_with_budget(values, settings)), uploads, operator)
+    return AskedJob(verb, name, tables(_with_budget(values, settings)), uploads, operator)
 
 
-def _check_together(verb: Verb, read: "_Reading", uploads: Uploads) -> None:
-    """What one field needs of another, in the words of the form."""
-    values, mistakes = read.values, read.mistakes
-    languages = values.get("langs", [])
-    topic = bool(uploads.terms or uploads.texts or values.get("topic.like"))
-    if not languages:
-        mistakes.setdefault("languages", said("name at least one language"))
-    elif verb is Verb.DISCOVER and len(languages) < 2:
-        mistakes.setdefault("languages", said("a bilingual site has two languages; name both"))
-    if not (values.get("seeds") or values.get("topic.like") or uploads.warc):
-        mistakes.setdefault("seeds", said("type the address of a site, as in https://www.example.org/"))
-    if values.get("scope.reach") == Reach.WEB and not topic:
-        mistakes.setdefault("scope", said("the whole web needs a topic: give terms, texts or pages to look for"))
-    if values.get("strategy") in config.FOCUSED and not topic:
-        mistakes.setdefault("strategy", said("this strategy needs a topic: give terms, texts or pages to look for"))
-    if values.get("strategy") == Strategy.TERMS and topic and uploads.terms is None:
-        mistakes.setdefault("terms", said("the strategy terms needs a list of terms"))
-    if values.get("strategy") == Strategy.PERPLEXITY and topic and not uploads.texts:
-        mistakes.setdefault("texts", said("the strategy perplexity needs texts about the topic"))
-    if values.get("discovery.walk") == Walk.FOCUSED and not topic:
-        mistakes.setdefault("strategy", said("this strategy needs a topic: give terms, texts or pages to look for"))
-    unfit = [name for name in values.get("export.formats", ()) if languages and name not in fitting(len(languages))]
-    if unfit:
-        known = ", ".join(fitting(len(languages)))
-        mistakes.setdefault(
-            "formats", said("{format} is not for these languages; there are {known}", format=unfit[0], known=known)
-        )
+def _check_together(read: "_Reading", uploads: Uploads) -> None:
+    """What one field needs of another, by the rules of the job file and in the words of the form."""
+    uploaded = {
+        "warc": ["uploaded"] if uploads.warc and not read.values.get("seeds") else None,
+        "topic": {"terms": "uploaded" if uploads.terms else None, "texts": ["uploaded"] if uploads.texts else None},
+    }
+    job = config.typed(config.merged(tables(read.values), uploaded))
+    known = fitting(len(job.langs))
+    wrong = {"format": next((one for one in job.export.formats if one not in known), ""), "known": ", ".join(known)}
+    for rule in broken(job):
+        if rule.said:
+            read.mistakes.setdefault(rule.field, said(rule.said, **(wrong if rule.field == "formats" else {})))
 
 
 class _Reading:
@@ -256,7 +243,7 @@ class _Reading:
     def _read(self, name: str, field: Field, value: object) -> None:
         try:
             self.values[field.key] = field.read(value, self._settings)
-        except fields.Wrong as wrong:
+        except Wrong as wrong:
             self.mistakes[name] = wrong.said
         except (ConfigError, UrlError) as error:
             self.mistakes[name] = error_said(error)
@@ -264,9 +251,9 @@ class _Reading:
     def seeds_from(self, upload: Upload) -> None:
         """More seeds, from a file."""
         try:
-            found = fields.urls(config.seeds_from(upload.content, "the file"), self._settings)
+            found = urls(config.seeds_from(upload.content, "the file"), self._settings)
             self.values["seeds"] = list(dict.fromkeys([*self.values.get("seeds", ()), *found]))
-        except fields.Wrong as wrong:
+        except Wrong as wrong:
             self.mistakes["seeds"] = wrong.said
         except ConfigError as error:
             self.mistakes["seeds"] = quoted(str(error))
@@ -278,42 +265,19 @@ class _Reading:
 
 def _refusal(name: str, known: Fields) -> Said:
     """Of a key that users may not give."""
-    keys = {setting.key for setting in SETTINGS.values()} | {key.rpartition(".")[2] for key in _schema()}
-    if name in SETTINGS or name in keys or name in _schema():
+    keys = schema_keys()
+    operators = {*keys, *(key.rpartition(".")[2] for key in keys), *(row.name for row in SETTINGS.values() if row.help)}
+    if name in operators:
         return said("only the operator of this server can set {name}", name=name)
     near = difflib.get_close_matches(name, known, 1)
     if near:
-        return said("there is no setting {name}; did you mean {near}?", name=name[: fields.LONGEST], near=near[0])
-    return said("there is no setting {name}", name=name[: fields.LONGEST])
-
-
-def _schema() -> set[str]:
-    """All keys of a job file, and its tables."""
-    keys = set()
-    for field in msgspec.structs.fields(Job):
-        keys.add(field.name)
-        if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
-            keys |= {f"{field.name}.{inner.name}" for inner in msgspec.structs.fields(field.type)}
-    return keys
-
-
-def _tables(values: Mapping[str, Any]) -> dict[str, Any]:
-    """From "budget.pages" to the table of a job file."""
-    tables: dict[str, Any] = {}
-    for key, value in values.items():
-        table, _, inner = key.rpartition(".")
-        (tables.setdefault(table, {}) if table else tables)[inner] = value
-    return tables
+        return said("there is no setting {name}; did you mean {near}?", name=name[:LONGEST], near=near[0])
+    return said("there is no setting {name}", name=name[:LONGEST])
 
 
 def _with_budget(values: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Every job has a budget: the limits of the server, where the user gave no smaller one."""
-    limits = settings.limits
-    largest = {
-        "budget.pages": limits.pages,
-        "budget.megabytes": limits.megabytes,
-        "budget.minutes": limits.minutes,
-    }
+    largest = {f"budget.{name}": getattr(settings.limits, name) for name in ("pages", "megabytes", "minutes")}
     return {**largest, **values}
 
 
@@ -321,50 +285,248 @@ def _without_path(message: str, folder: Path) -> str:
     return re.sub(rf"{re.escape(str(folder.resolve()))}/(?:{GIVEN}/)?", "", message)
 
 
-_JOB: Fields = {
-    "name": Field("name", fields.text),
-    "seeds": Field("seeds", fields.urls),
-    "languages": Field("langs", fields.languages),
-    "contact": Field("fetch.contact", fields.contact),
-    "terms": Field("terms", fields.content),
-    "texts": Field("texts", fields.contents),
-    "like": Field("topic.like", fields.urls),
-    "hub": Field("topic.hub", fields.flag),
-    "topic_threshold": Field("topic.threshold", fields.share),
-    "pages": Field("budget.pages", fields.budget("pages", whole=True)),
-    "megabytes": Field("budget.megabytes", fields.budget("megabytes")),
-    "minutes": Field("budget.minutes", fields.budget("minutes")),
-    "delay": Field("politeness.delay", fields.delay),
+MOST_SEEDS = 10_000  # judgement: more is an attack or a mistake
+MOST_PREFIXES = 100  # each is tried on every link; judgement
+LONGEST = 2000  # characters of a URL, a path or a name; judgement
+_TRUE, _FALSE = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
+
+
+class Wrong(Exception):  # noqa: N818 - never leaves the app
+    """What was typed into one field cannot be used."""
+
+    def __init__(self, text: str, **values: object) -> None:
+        super().__init__(text)
+        self.said = said(text, **values)
+
+
+def text(value: object, _settings: Settings) -> str:
+    if not isinstance(value, str):
+        raise Wrong("give a text")
+    words = " ".join(value.split())
+    if len(words) > LONGEST or not words.isprintable():
+        raise Wrong("give a shorter text, without control characters")
+    return words
+
+
+def content(value: object, _settings: Settings) -> str:
+    if not isinstance(value, str):
+        raise Wrong("give a text")
+    return value
+
+
+def contents(value: object, _settings: Settings) -> list[str]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+        raise Wrong("give a text, or a list of texts")
+    return [one for one in texts if one.strip()]
+
+
+def contact(value: object, settings: Settings) -> str:
+    address = text(value, settings)
+    try:
+        user_agent(address)
+    except ConfigError as error:
+        raise Wrong("give an e-mail address or the address of a page") from error
+    return address
+
+
+def _lines(value: object) -> list[str]:
+    items = value.splitlines() if isinstance(value, str) else value
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+        raise Wrong("give one per line, or a list of texts")
+    return [item.strip() for item in items if item.strip()]
+
+
+def urls(value: object, _settings: Settings) -> list[str]:
+    """Addresses as people type them: without a scheme they are https."""
+    typed = [one for line in _lines(value) for one in line.split()]
+    if len(typed) > MOST_SEEDS:
+        raise Wrong("give at most {most} addresses", most=MOST_SEEDS)
+    return [_url(one) for one in typed]
+
+
+def _url(typed: str) -> str:
+    if len(typed) > LONGEST:
+        raise Wrong("{address} is too long", address=typed[:80] + "…")
+    scheme, mark, _ = typed.partition("://")
+    if mark and scheme.lower() not in ("http", "https"):
+        raise Wrong("{address} is no web address; write it as in https://www.example.org/", address=typed)
+    try:
+        (url,) = Job(seeds=[typed if mark else f"https://{typed}"]).seed_urls()
+    except ConfigError as error:
+        raise Wrong("{address} is no web address; write it as in https://www.example.org/", address=typed) from error
+    return str(url)
+
+
+def languages(value: object, _settings: Settings) -> list[str]:
+    text = value if isinstance(value, str) else ",".join(_lines(value))
+    if len(text) > LONGEST:
+        raise Wrong("give fewer languages")
+    return [str(code) for code in typed_languages(text)]
+
+
+def flag(value: object, _settings: Settings) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in (*_TRUE, *_FALSE):
+        return value.lower() in _TRUE
+    raise Wrong("say yes or no")
+
+
+def _number(value: object, *, whole: bool = False) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+    except (ValueError, OverflowError):
+        number = None
+    if number is None or not isfinite(number) or (whole and number != int(number)):
+        raise Wrong("give a whole number") if whole else Wrong("give a number")
+    return int(number) if whole else number
+
+
+def between(least: float, most: float, *, whole: bool = False) -> Reader:
+    def read(value: object, _settings: Settings) -> float:
+        number = _number(value, whole=whole)
+        if not least <= number <= most:
+            raise Wrong("give a number between {least} and {most}", least=f"{least:g}", most=f"{most:g}")
+        return number
+
+    return read
+
+
+def budget(name: str, *, whole: bool = False) -> Reader:
+    def read(value: object, settings: Settings) -> float:
+        number, most = _number(value, whole=whole), getattr(settings.limits, name)
+        if number <= 0:
+            raise Wrong("give a number greater than 0")
+        if number > most:
+            raise Wrong("this server allows at most {most}", most=f"{most:g}")
+        return number
+
+    return read
+
+
+def delay(value: object, settings: Settings) -> float:
+    number = _number(value)
+    least = settings.job.get("politeness", {}).get("delay", PolitenessSection().delay)
+    if not least <= number <= 3600:
+        raise Wrong("give a number between {least} and {most}", least=f"{least:g}", most="3600")
+    return number
+
+
+def one_of(names: Iterable[str]) -> Reader:
+    known = list(names)
+
+    def read(value: object, _settings: Settings) -> str:
+        if not isinstance(value, str) or value not in known:
+            raise Wrong("choose one of {names}", names=", ".join(known))
+        return value
+
+    return read
+
+
+def formats(value: object, _settings: Settings) -> list[str]:
+    names = [name.lower() for name in listed(value if isinstance(value, str) else _lines(value))]
+    if any(name not in format_names() for name in names):
+        raise Wrong("choose from {names}", names=", ".join(format_names()))
+    return names
+
+
+def paths(value: object, _settings: Settings) -> list[str]:
+    paths = _few(_lines(value))
+    try:
+        return [folder_path(path) for path in paths]
+    except (ConfigError, UrlError) as error:
+        raise Wrong("write a path from the root of the site, as in /docs/") from error
+
+
+def prefixes(value: object, _settings: Settings) -> list[str]:
+    return [_pattern(one) for one in _few(_lines(value))]
+
+
+def _few(items: list[str]) -> list[str]:
+    if len(items) > MOST_PREFIXES or any(len(item) > LONGEST for item in items):
+        raise Wrong("give at most {most}", most=MOST_PREFIXES)
+    return items
+
+
+def _pattern(prefix: str) -> str:
+    """A pattern that matches addresses which begin so, and nothing else: "/news/" on any host, or a whole address."""
+    try:
+        if prefix.startswith("/") and not prefix.startswith("//"):
+            return r"^https?://[^/]+" + re.escape(Url.parse(f"http://host{prefix}").removeprefix("http://host"))
+        if prefix.lower().startswith(("http://", "https://")):
+            return "^" + re.escape(Url.parse(prefix))
+    except UrlError as error:
+        raise Wrong("{prefix} is no beginning of an address", prefix=prefix) from error
+    raise Wrong("begin {prefix} with / or with https://", prefix=prefix)
+
+
+def wiki(value: object, settings: Settings) -> str:
+    """An edition, by its language: no address of a server, which might be inside the operator's network."""
+    (code, *more) = languages(value, settings) or [""]
+    if more:
+        raise Wrong("name one language")
+    if settings.wiki is not None and code not in settings.wiki.editions:
+        raise Wrong("choose one of {names}", names=", ".join(settings.wiki.editions))
+    return str(parse_language(code))
+
+
+def _field(row: Setting) -> Field:
+    """Read as its type and its bounds say, unless the app reads it in a way of its own."""
+    if row.key in _READERS:
+        return Field(row.key, _READERS[row.key])
+    value = value_of(row)
+    if value.kind is bool:
+        return Field(row.key, flag)
+    if issubclass(value.kind, StrEnum):
+        return Field(row.key, one_of(value.kind))
+    most = row.most if value.most is None else value.most
+    return Field(row.key, between(value.least or 0, most or 0, whole=value.kind is int))
+
+
+class FormField(NamedTuple):
+    """What the form asks for because the row of a setting has a label: a box to tick, or a number."""
+
+    name: str
+    label: str
+    key: str
+    is_switch: bool
+
+
+def form_fields() -> dict[str, list[FormField]]:
+    """By the heading of their settings."""
+    rows = [row for row in SETTINGS.values() if row.web and row.label]
+    fields = [(row.group, FormField(row.web, row.label, row.key, value_of(row).kind is bool)) for row in rows]
+    return {group: [field for of, field in fields if of is group] for group in Group}
+
+
+def _allowed(groups: Iterable[Group]) -> dict[str, Field]:
+    return {row.web: _field(row) for row in SETTINGS.values() if row.web and row.group in groups}
+
+
+_READERS: Mapping[str, Reader] = {
+    "seeds": urls,
+    "langs": languages,
+    "fetch.contact": contact,
+    "topic.like": urls,
+    "budget.pages": budget("pages", whole=True),
+    "budget.megabytes": budget("megabytes"),
+    "budget.minutes": budget("minutes"),
+    "politeness.delay": delay,
+    "scope.under": paths,
+    "scope.include": prefixes,
+    "scope.exclude": prefixes,
+    "export.formats": formats,
 }
-_MINING: Fields = {
-    "strategy": Field("strategy", fields.one_of(Strategy)),
-    "exhaustive": Field("exhaustive", fields.flag),
-    "scope": Field("scope.reach", fields.one_of(Reach)),
-    "same_host": Field("scope.same_host", fields.flag),
-    "under": Field("scope.under", fields.paths),
-    "include": Field("scope.include", fields.prefixes),
-    "exclude": Field("scope.exclude", fields.prefixes),
-    "depth": Field("scope.depth", fields.between(0, 1000, whole=True)),
-    "formats": Field("export.formats", fields.formats),
-    "min_score": Field("judge.score", fields.share),
-    "min_coverage": Field("judge.coverage", fields.share),
-    "min_length_ratio": Field("judge.length_ratio", fields.share),
-    "min_language": Field("judge.language", fields.share),
-    "min_words": Field("judge.words", fields.between(0, 1000, whole=True)),
-    "max_characters": Field("align.characters", fields.between(50, 100_000, whole=True)),
-}
-_DISCOVERY: Fields = {
-    "strategy": Field("discovery.walk", fields.one_of(Walk)),
-    "downloads": Field("discovery.downloads", fields.between(1, 1_000_000, whole=True)),
-}
-_BOOTSTRAP: Fields = {
-    "name": Field("name", fields.text),
-    "category": Field("category", fields.text),
-    "languages": Field("langs", fields.languages),
-    "wiki": Field("wiki", fields.wiki),
-    "contact": Field("fetch.contact", fields.contact),
-    "depth": Field("depth", fields.between(0, 5, whole=True)),
-    "articles": Field("articles", fields.between(1, 20_000, whole=True)),
-    "sites": Field("sites", fields.between(1, 500, whole=True)),
-    "check_sites": Field("check_sites", fields.flag),
+_OWN: Fields = {"name": Field("name", text), "terms": Field("terms", content), "texts": Field("texts", contents)}
+MINING: Fields = {**_OWN, **_allowed(MINE)}
+DISCOVERY: Fields = {**_OWN, **{name: MINING[name] for name in ("seeds", "languages")}, **_allowed(DISCOVER)}
+BOOTSTRAP: Fields = {
+    **{name: MINING[name] for name in ("name", "languages", "contact")},
+    "category": Field("category", text),
+    "wiki": Field("wiki", wiki),
+    "depth": Field("depth", between(0, 5, whole=True)),
+    "articles": Field("articles", between(1, 20_000, whole=True)),
+    "sites": Field("sites", between(1, 500, whole=True)),
+    "check_sites": Field("check_sites", flag),
 }

@@ -1,11 +1,17 @@
-"""The application: its routes, what wraps them, and what runs beside them."""
+"""The web application: its routes, what wraps them, what runs beside them, and how `bitrawl serve` starts it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -14,20 +20,23 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError, ConfigError, FieldError, UrlError
-from bitrawl.report.style import STYLE
-from bitrawl.web.api import routes as api
-from bitrawl.web.api.routes import json_answer
+from bitrawl.job.live_facts import Sampler
+from bitrawl.show.templating import style_sheet
+from bitrawl.web import operator_settings
+from bitrawl.web.actions import LANGUAGE_COOKIE, Server, words_of
+from bitrawl.web.api import operations as api
+from bitrawl.web.api.operations import json_answer
 from bitrawl.web.api.shapes import ApiError
-from bitrawl.web.errands import ErrandError
-from bitrawl.web.pages import compare, downloads, finding, home, job, reading, terms, tools
-from bitrawl.web.rendering import LANGUAGE_COOKIE, rendered, words_of
-from bitrawl.web.said import RequestError, Said, error_said, quoted, said
-from bitrawl.web.security import SAFE, Guard, posted, set_cookie
-from bitrawl.web.server import Server
-from bitrawl.web.users import Users
-from bitrawl.web.words import marked
+from bitrawl.web.commands import ErrandError, Errands, Indexing, KeptFiles, clean
+from bitrawl.web.job_list import Shelf
+from bitrawl.web.messages import RequestError, Said, catalogues, error_said, marked, quoted, said
+from bitrawl.web.operator_settings import Settings
+from bitrawl.web.pages import comparison, downloads, job_page, review, start_forms, tools
+from bitrawl.web.pages.rendering import rendered
+from bitrawl.web.security import SAFE, Guard, Users, host_names, is_loopback, posted, secret_of, set_cookie
+from bitrawl.web.supervisor import Supervisor, SystemProcesses
 
-_PAGES = (api, home, reading, terms, downloads, compare, finding, tools, job)
+_PAGES = (api, start_forms, review, downloads, comparison, tools, job_page)
 TICK = 1.0  # seconds between two looks at the jobs
 UPLOAD_MEGABYTES = 512  # of one request: a web archive; judgement
 
@@ -93,9 +102,10 @@ async def _static(request: Request) -> Response:
     if name not in _TYPES:
         raise HTTPException(404)
     files = resources.files("bitrawl.web") / "static"
-    content = (
-        STYLE + (files / "app.css").read_text("utf-8") if name == "style.css" else (files / name).read_text("utf-8")
-    )
+    if name == "style.css":
+        content = style_sheet() + (files / "app.css").read_text("utf-8")
+    else:
+        content = (files / name).read_text("utf-8")
     return Response(content, headers={"Cache-Control": "max-age=3600"}, media_type=_TYPES[name])
 
 
@@ -177,3 +187,72 @@ def _told(request: Request, status: int, told: Said, fields: Mapping[str, str] |
         return json_answer(ApiError(str(told), dict(fields or {})), status)
     title = words_of(request).say(_TITLES.get(status, _UNTITLED))
     return rendered(request, "error.html", status, title=title, detail=told if str(told) != "Not Found" else Said(""))
+
+
+GRACE = 3  # seconds for answers in flight when the server is stopped; judgement
+BACKLOG = 128  # connections that wait to be taken; judgement
+
+
+class Serving(NamedTuple):
+    """What the operator asked for."""
+
+    jobs: Path
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str = ""
+    names: tuple[str, ...] = ()
+    settings: Path | None = None
+    messages: Path | None = None
+
+
+def new_server(serving: Serving) -> Server:
+    """Raises `ConfigError` for what an operator must not do."""
+    settings = operator_settings.read(serving.settings) if serving.settings else Settings()
+    if not is_loopback(serving.host) and not serving.token and not settings.users:
+        raise ConfigError(
+            f"{serving.host} can be reached from other machines, so a token is needed: set BITRAWL_TOKEN or give --token,"
+            " or name users in --settings. Make a token with: bitrawl serve --new-token"
+        )
+    shelf = Shelf(serving.jobs.resolve())
+    errands = Errands(clean(os.environ))
+    return Server(
+        settings,
+        shelf,
+        Supervisor(shelf, settings, SystemProcesses(proxy=settings.job.get("fetch", {}).get("proxy", ""))),
+        Sampler(),
+        Users(settings.users, secret_of(shelf.path), token=serving.token),
+        errands,
+        KeptFiles(shelf.path),
+        Indexing(errands),
+        catalogues(serving.messages),
+        ThreadPoolExecutor(max_workers=1, thread_name_prefix="jobs"),
+    )
+
+
+def run(serving: Serving, ready: Callable[[str], None]) -> None:
+    """Until it is stopped."""
+    server = new_server(serving)
+    listening = _listening(serving.host, serving.port)
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    ready(f"http://{shown}:{port}/")
+    config = uvicorn.Config(
+        application(server, host_names(serving.host, serving.names)),
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE,
+        server_header=False,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)  # before the address is told: who comes early waits, and is not refused
+    except OSError as error:
+        raise ConfigError(f"cannot listen on {host}, port {port}: {error.strerror}; choose another --port") from error
+    return listening

@@ -1,28 +1,137 @@
-"""Starts the jobs of the app, watches them, and tells them what somebody asked for.
+"""Starts the jobs of the app as processes, watches them, and tells them what somebody asked for.
 
 The state of a job is read from its folder, and what the app wants of it stands there too. So a server can be killed at
-any moment: jobs go on, and the next supervisor takes them over. Call it from one thread.
+any moment: jobs go on, and the next supervisor takes them over. Call it from one thread. It signals no other process by
+mistake.
 """
 
 import logging
+import os
 import shutil
 import signal
+import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from typing import Protocol
 
+import psutil
 from msgspec.structs import replace
 
 from bitrawl import config
-from bitrawl.assemble.fetching import SystemClock
-from bitrawl.errors import BitrawlError, ConfigError, RefusedError, StoreError
-from bitrawl.web.intent import AGAIN, Command, Intent, Prepared, Verb, Wish
-from bitrawl.web.processes import Processes
-from bitrawl.web.said import Said, quoted, said
-from bitrawl.web.settings import Settings, User
-from bitrawl.web.shelf import Shelf, ShelvedJob
-from bitrawl.web.state import SIMULATED, IdleWords, JobState, State, is_done, last_words, state_of
+from bitrawl.errors import BitrawlError, ChildError, ConfigError, RefusedError, StoreError
+from bitrawl.facts import State
+from bitrawl.job.fetching import SystemClock
+from bitrawl.process import spawn
+from bitrawl.web.commands import clean
+from bitrawl.web.job_list import AGAIN, Command, Intent, Prepared, Process, Shelf, ShelvedJob, Verb, Wish
+from bitrawl.web.job_state import LOG, SIMULATED, IdleRuns, JobState, is_done, last_run, state_of
+from bitrawl.web.messages import Said, quoted, said
+from bitrawl.web.operator_settings import Settings, User
+
+EARLIER = ".1"  # the ending of the log before this one
+LOG_BYTES = 1 << 20  # a log that is longer when a process starts is set aside; judgement
+NICENESS = 10  # the server answers first; judgement
+_TOLERANCE = 100  # hundredths of a second: macOS moves the time of its boot when it sets its clock; judgement
+
+
+class Processes(Protocol):
+    """What the supervisor needs of the machine."""
+
+    def start(self, arguments: Sequence[str], folder: Path) -> Process:
+        """Run `bitrawl` with these arguments; its output goes to the folder's log. Raises `ChildError`."""
+
+    def is_alive(self, process: Process) -> bool:
+        """Whether just this process is there, and not another one with its number."""
+
+    def signal(self, process: Process, number: signal.Signals) -> None:
+        """Nothing happens if just this process is not there any more."""
+
+    def exit_code(self, process: Process) -> int | None:
+        """Of a process that has ended; negative if a signal ended it. None if this server did not start it."""
+
+
+class SystemProcesses:
+    """Processes of this machine. Each has a session of its own, and no pipe to the server."""
+
+    def __init__(self, environment: Mapping[str, str] | None = None, *, proxy: str = "") -> None:
+        """`proxy` is the operator's, for commands that have no job file; in their arguments all users would see its password."""
+        self._environment = clean(os.environ if environment is None else environment)
+        if proxy:
+            self._environment["all_proxy"] = proxy
+        self._children: dict[int, subprocess.Popen[bytes]] = {}
+
+    def start(self, arguments: Sequence[str], folder: Path) -> Process:
+        """As `Processes.start`."""
+        log = folder / LOG
+        _set_aside(log)
+        try:
+            with log.open("ab") as output:
+                child = spawn(["-m", "bitrawl", *arguments], stdout=output, environment=self._environment)
+        except OSError as error:
+            raise ChildError(f"{log} cannot be written: {error}") from error
+        self._children[child.pid] = child
+        with suppress(OSError):  # it has ended already
+            os.setpriority(os.PRIO_PROCESS, child.pid, NICENESS)  # what it starts later inherits it
+        return Process(child.pid, _start_time(child.pid) or 0, _boot())
+
+    def is_alive(self, process: Process) -> bool:
+        """As `Processes.is_alive`."""
+        started = _start_time(process.pid)
+        self._reap()
+        return started is not None and process.boot == _boot() and abs(started - process.started) <= _TOLERANCE
+
+    def signal(self, process: Process, number: signal.Signals) -> None:
+        """As `Processes.signal`: psutil looks once more whether another process has taken its place."""
+        with suppress(psutil.NoSuchProcess):
+            target = psutil.Process(process.pid)
+            if self.is_alive(process):
+                target.send_signal(number)
+
+    def exit_code(self, process: Process) -> int | None:
+        """As `Processes.exit_code`. It can be asked for once."""
+        self._reap()
+        child = self._children.get(process.pid)
+        if child is None or child.returncode is None:
+            return None
+        del self._children[process.pid]
+        return child.returncode
+
+    def _reap(self) -> None:
+        for child in self._children.values():
+            child.poll()
+
+
+def _set_aside(log: Path) -> None:
+    with suppress(FileNotFoundError):
+        if log.stat().st_size > LOG_BYTES:
+            log.replace(log.with_name(log.name + EARLIER))
+
+
+def _start_time(pid: int) -> int | None:
+    """In hundredths of a second since the boot; None if there is no such process, or if it only waits to be read."""
+    boot = psutil.boot_time()  # moves with the date, as the time of creation does: what is between them stays
+    try:
+        process = psutil.Process(pid)
+        ended = process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+        return None if ended else round((process.create_time() - boot) * 100)
+    except psutil.Error:
+        return None
+
+
+@cache
+def _boot() -> str:
+    """What the system calls the time since it was started: Linux in a file, macOS by a command; empty elsewhere."""
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    with suppress(OSError):
+        command = ["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"]
+        return subprocess.run(command, capture_output=True, check=False).stdout.decode("ascii", "replace").strip()  # noqa: S603
+    return ""
+
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +168,7 @@ class Supervisor:
         self._passed = passed  # since the machine was started
         self._in_background = in_background
         self._waits: dict[str, Said] = {}  # by id, what a waiting job waits for
-        self._words = IdleWords()
+        self._runs = IdleRuns()
         self._disk = (-DISK_SECONDS, 0)  # when it was measured last, and the bytes
         self._described: dict[str, tuple[int, tuple[str, ...]]] = {}  # of command-line jobs: version of job.toml, sites
 
@@ -94,8 +203,8 @@ class Supervisor:
             return JobState(State.FAILED, quoted(job.fault))
         alive, locked = self._is_alive(job.intent), job.folder.is_running
         intent = job.intent if alive or job.intent is None else self._with_exit_code(job, job.intent)
-        words = self._words.of(job.folder)
-        return state_of(job.folder, intent, words, alive=alive, locked=locked, waits=self._waits.get(job.id))
+        run = self._runs.of(job.folder)
+        return state_of(job.folder, intent, run, alive=alive, locked=locked, waits=self._waits.get(job.id))
 
     def pause(self, job: ShelvedJob) -> None:
         """Finish what is in flight, and mine nothing: a resume fetches nothing twice."""
@@ -104,7 +213,7 @@ class Supervisor:
     def stop(self, job: ShelvedJob) -> None:
         """Finish what is in flight, and mine what is there. A paused job is mined too."""
         intent = _ours(job)
-        if self.state(job).state is State.PAUSED and intent.command.verb is Verb.MINE and last_words(job.folder).verb:
+        if self.state(job).state is State.PAUSED and intent.command.verb is Verb.MINE and last_run(job.folder).verb:
             self._wait(job, replace(intent, again=Command(Verb.PAIR)))
         elif self.state(job).state is State.PAUSED:
             self.shelf.write(job.id, replace(intent, intent=Wish.STOPPED))
@@ -143,7 +252,7 @@ class Supervisor:
             raise RefusedError(quoted(f"{command.verb} is not for a job that has been crawled"))
         intent = _ours(job)
         self._check_idle(job)
-        if not last_words(job.folder).verb:
+        if not last_run(job.folder).verb:
             raise RefusedError(said("the job has no pages yet"))
         self._wait(job, replace(intent, again=command))
 
@@ -187,7 +296,7 @@ class Supervisor:
             self._take_down(job)
         elif intent.gone:
             return  # A server saw it end: it goes on when somebody asks for it.
-        elif intent.intent is not Wish.RUNNING or is_done(job.folder, intent, last_words(job.folder)):
+        elif intent.intent is not Wish.RUNNING or is_done(job.folder, intent, last_run(job.folder)):
             self._note_end(job, intent)
         elif not job.folder.is_running:
             self._wait(job, intent)
@@ -249,7 +358,7 @@ class Supervisor:
         elif not intent.interrupted and job.folder.is_running:
             self._processes.signal(process, signal.SIGINT)
             intent = replace(intent, interrupted=True)
-        elif not intent.interrupted or (pausing and last_words(job.folder).ended):
+        elif not intent.interrupted or (pausing and last_run(job.folder).ended):
             self._processes.signal(process, signal.SIGTERM)
             intent = replace(intent, interrupted=True, kill_at=now + PAUSE_SECONDS)
         if intent != job.intent:
@@ -347,7 +456,7 @@ class Supervisor:
     def _take_down(self, job: ShelvedJob) -> None:
         self.shelf.take_down(job.id)
         self._waits.pop(job.id, None)
-        self._words.forget(job.folder)
+        self._runs.forget(job.folder)
         self._in_background(self.shelf.sweep)
 
     def _check_idle(self, job: ShelvedJob) -> None:

@@ -3,6 +3,9 @@
 A row a link: what its sources are about, what its own words say, how far the last relevant page is, and what links of the
 same directory, of the same page and with the same words have brought so far. A small logistic model weighs them. It begins
 with weights that were trained on other webs, and each visit corrects them a little.
+
+The judge of pages knows the words that texts about the topic have. Links have words of their own ("lesson", "clinic", "vin-rouge"):
+which of them lead to the topic, only visits can tell (Chakrabarti et al. 2002, "Accelerated focused crawling").
 """
 
 import re
@@ -18,15 +21,14 @@ from numpy.typing import NDArray
 
 from bitrawl.model import Language, Link, Page
 from bitrawl.protocols import RelevanceModel
-from bitrawl.strategies.adaptive.link_words import LinkWords, WordWeights
-from bitrawl.strategies.adaptive.rates import Rates
+from bitrawl.strategies.adaptive.rates import Rates, folders
+from bitrawl.text.frequencies import word_keys
 from bitrawl.url import Url
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
 FIRST_ROWS = 1024  # judgement: rows of a new table; it doubles when they are full
-MAX_FOLDERS = 5  # judgement: directories of an address that have a rate of their own
 MOST_ODDS = 5.0  # log-odds are cut there: a chance of 0.993
 PRIOR = 0.2  # judgement: how often a link leads to a relevant page, before anything is known
 FARTHEST = 5  # judgement: steps from the last relevant page that make a difference
@@ -41,8 +43,13 @@ STEP = 0.02  # of one visit, on the weights; judgement
 WORD_STEP = 0.3  # of one visit, on the weights of the link's words; judgement
 PULL = 0.002  # of one visit, back to the trained weights; judgement
 
+MOST_WORDS = 12  # of a link; judgement
+PLACES = 1 << 16  # of hashed words; judgement: two of a thousand words share a place
+_MASK = np.int32(PLACES - 1)
+_NO_WORD = 0  # a place that stays empty
 
-class Column(IntEnum):
+
+class TopicColumn(IntEnum):
     """What the model weighs."""
 
     BIAS = 0
@@ -60,25 +67,31 @@ class Column(IntEnum):
     TERMS = 12  # the terms in its text, while the judge of pages recognises none
 
 
-SAID = [Column.BEST_SOURCE, Column.ANCHOR, Column.CONTEXT, Column.TERMS]  # of a link; the highest counts
-HEARD = [*SAID, Column.SOURCES, Column.SILENT, Column.AWAY]  # what pages say of a link
+# of a link; the highest counts
+SAID = [
+    TopicColumn.BEST_SOURCE,
+    TopicColumn.ANCHOR,
+    TopicColumn.CONTEXT,
+    TopicColumn.TERMS,
+]
+HEARD = [*SAID, TopicColumn.SOURCES, TopicColumn.SILENT, TopicColumn.AWAY]  # what pages say of a link
 
 # Between a first judgement and the weights of a logistic regression over 19 crawls of shared/domain (2026-11), which, fitted
 # without the subject, ranked its links no better (AUC 0.967 and 0.965 in the mean).
 WEIGHTS = {
-    Column.BIAS: -0.3,
-    Column.BEST_SOURCE: 0.2,
-    Column.MEAN_SOURCE: 0.3,
-    Column.SOURCES: 0.2,
-    Column.ANCHOR: 0.8,
-    Column.CONTEXT: 0.1,
-    Column.ADDRESS: 0.15,
-    Column.SILENT: 0.0,
-    Column.AWAY: -0.1,
-    Column.BY_PLACE: 0.65,
-    Column.BY_SOURCE: 0.15,
-    Column.UNSEEN: -0.1,
-    Column.TERMS: 1.0,  # of 0, 0.5 and 1 on benchmarks/domain.py, health and environment of `web`, three draws (2026-11)
+    TopicColumn.BIAS: -0.3,
+    TopicColumn.BEST_SOURCE: 0.2,
+    TopicColumn.MEAN_SOURCE: 0.3,
+    TopicColumn.SOURCES: 0.2,
+    TopicColumn.ANCHOR: 0.8,
+    TopicColumn.CONTEXT: 0.1,
+    TopicColumn.ADDRESS: 0.15,
+    TopicColumn.SILENT: 0.0,
+    TopicColumn.AWAY: -0.1,
+    TopicColumn.BY_PLACE: 0.65,
+    TopicColumn.BY_SOURCE: 0.15,
+    TopicColumn.UNSEEN: -0.1,
+    TopicColumn.TERMS: 1.0,  # of 0, 0.5 and 1 on lab/bench/domain.py, health and environment of `web`, three draws (2026-11)
 }
 
 
@@ -111,15 +124,15 @@ class LinkRelevance:
         self._model = model
         self._terms = terms
         self._language = language  # of addresses that stand on no page
-        given = np.array([WEIGHTS[column] for column in Column], np.float32) if weights is None else weights
+        given = np.array([WEIGHTS[column] for column in TopicColumn], np.float32) if weights is None else weights
         self._trained = given.copy()
         self.weights = given.copy()
         self._rows: dict[Url, int] = {}
         self._urls: list[Url] = []
         self._rates = Rates(PRIOR)
-        self.words = LinkWords()
+        self.words = LinkWordTable()
         self._word_weights = WordWeights(self.words, WORD_STEP)
-        self._facts = np.zeros((FIRST_ROWS, len(Column)), np.float32)
+        self._facts = np.zeros((FIRST_ROWS, len(TopicColumn)), np.float32)
         self._groups = np.zeros((FIRST_ROWS, 2), np.int32)  # place, source
         self._hosts = np.zeros(FIRST_ROWS, np.int32)  # groups of hosts
         self._visited = np.zeros(FIRST_ROWS, bool)
@@ -153,7 +166,7 @@ class LinkRelevance:
             return rows
         alone = rows[self._totals[rows, 1] == 0]
         self._groups[alone, 1] = self._rates.group(("source", ""))
-        self._facts[alone, Column.AWAY] = 1
+        self._facts[alone, TopicColumn.AWAY] = 1
         return rows
 
     def _hear(self, links: Sequence[Link], rows: Rows, page: Page) -> None:
@@ -164,21 +177,25 @@ class LinkRelevance:
         self._totals[rows] += (odds, 1)
         if page.url in self._brought:
             self._brought[page.url].rows.extend(rows.tolist())
-        better = first | (facts[rows, Column.BEST_SOURCE] <= odds)
+        better = first | (facts[rows, TopicColumn.BEST_SOURCE] <= odds)
         self._groups[rows[better], 1] = source.group
-        facts[rows[better], Column.BEST_SOURCE] = odds
-        facts[rows, Column.MEAN_SOURCE] = self._totals[rows, 0] / self._totals[rows, 1]
-        facts[rows, Column.SOURCES] += odds > 0
-        away = facts[rows, Column.AWAY]
-        facts[rows, Column.AWAY] = np.where(first, source.away, np.minimum(source.away, away))
+        facts[rows[better], TopicColumn.BEST_SOURCE] = odds
+        facts[rows, TopicColumn.MEAN_SOURCE] = self._totals[rows, 0] / self._totals[rows, 1]
+        facts[rows, TopicColumn.SOURCES] += odds > 0
+        away = facts[rows, TopicColumn.AWAY]
+        facts[rows, TopicColumn.AWAY] = np.where(first, source.away, np.minimum(source.away, away))
         anchors = self._weigh([link.anchor or link.image_alt for link in links], page.language)
         contexts = self._weigh([link.context for link in links], page.language)
         terms = self._weigh_terms([link.anchor or link.image_alt for link in links], page.language)
-        for column, weights in ((Column.ANCHOR, anchors), (Column.CONTEXT, contexts), (Column.TERMS, terms)):
+        for column, weights in (
+            (TopicColumn.ANCHOR, anchors),
+            (TopicColumn.CONTEXT, contexts),
+            (TopicColumn.TERMS, terms),
+        ):
             facts[rows, column] = np.where(first, weights, np.maximum(weights, facts[rows, column]))
         for link, row in zip(links, rows.tolist(), strict=True):
             self.words.add(row, link.anchor or link.image_alt, page.language)
-        facts[rows, Column.SILENT] = [not (link.anchor or link.image_alt) for link in links]
+        facts[rows, TopicColumn.SILENT] = [not (link.anchor or link.image_alt) for link in links]
 
     def move(self, old: int, new: int) -> None:
         """A link redirects to another: all that was said of the one is said of the other, whose page is worth both visits."""
@@ -191,7 +208,7 @@ class LinkRelevance:
             facts[new, HEARD] = facts[old, HEARD]
         facts[new, SAID] = np.maximum(facts[new, SAID], facts[old, SAID])
         totals[new] += totals[old]
-        facts[new, Column.MEAN_SOURCE] = totals[new, 0] / totals[new, 1]
+        facts[new, TopicColumn.MEAN_SOURCE] = totals[new, 0] / totals[new, 1]
         self.words.move(old, new)
 
     def chance(self, rows: Rows) -> Floats:
@@ -206,10 +223,10 @@ class LinkRelevance:
     def features(self, rows: Rows) -> Floats:
         found = self._facts[rows].copy()
         rates = np.clip(self._rates.rates(self._groups[rows]), 0.005, 0.995)
-        found[:, Column.BY_PLACE : Column.BY_SOURCE + 1] = np.log(rates / (1 - rates))
-        found[:, Column.UNSEEN] = self._unseen(rows)
-        found[:, Column.SOURCES] = np.log1p(found[:, Column.SOURCES])
-        found[:, Column.TERMS] *= self.unsure
+        found[:, TopicColumn.BY_PLACE : TopicColumn.BY_SOURCE + 1] = np.log(rates / (1 - rates))
+        found[:, TopicColumn.UNSEEN] = self._unseen(rows)
+        found[:, TopicColumn.SOURCES] = np.log1p(found[:, TopicColumn.SOURCES])
+        found[:, TopicColumn.TERMS] *= self.unsure
         return found
 
     def hope(self, rows: Rows, foreign: Floats) -> Floats:
@@ -233,9 +250,9 @@ class LinkRelevance:
         odds, away = _odds(PRIOR), 1
         if row is not None:
             self._visited[row] = True
-            away = int(self._facts[row, Column.AWAY])
+            away = int(self._facts[row, TopicColumn.AWAY])
             if self._totals[row, 1]:
-                odds = float(self._facts[row, Column.BEST_SOURCE]) - self._shift
+                odds = float(self._facts[row, TopicColumn.BEST_SOURCE]) - self._shift
         self._sources[page.url] = SourcePage(odds, away, self._rates.below(self._rates.group(("source",))))
 
     def arrived(self, url: Url, page: Page | None) -> None:
@@ -252,7 +269,7 @@ class LinkRelevance:
             for group in groups:
                 self._rates.count(group, 1.0, gain)
             self._remember(page.url if page is not None else url, Brought(groups, odds, []))
-            away = int(self._facts[row, Column.AWAY])
+            away = int(self._facts[row, TopicColumn.AWAY])
         if page is not None:
             relevant = bool(page.relevance and page.relevance.relevant)
             self._sources[page.url] = SourcePage(
@@ -292,9 +309,9 @@ class LinkRelevance:
             return
         facts, totals = self._facts, self._totals
         np.add.at(totals[:, 0], rows, np.float32(now - before))
-        facts[rows, Column.MEAN_SOURCE] = totals[rows, 0] / totals[rows, 1]
-        best = facts[rows, Column.BEST_SOURCE]
-        facts[rows, Column.BEST_SOURCE] = np.where(np.isclose(best, before), now, np.maximum(best, now))
+        facts[rows, TopicColumn.MEAN_SOURCE] = totals[rows, 0] / totals[rows, 1]
+        best = facts[rows, TopicColumn.BEST_SOURCE]
+        facts[rows, TopicColumn.BEST_SOURCE] = np.where(np.isclose(best, before), now, np.maximum(best, now))
 
     def _judge(self, page: Page) -> float:
         """The log-odds of a page, and from time to time a new shift.
@@ -329,10 +346,10 @@ class LinkRelevance:
     def _shift_to(self, shift: float) -> None:
         """What was seen before is counted as what comes from now on: otherwise the first pages would seem the worst."""
         change, facts, totals = shift - self._shift, self._facts, self._totals
-        heard = (totals[:, 1] > 0) & (facts[:, Column.BEST_SOURCE] > -MOST_ODDS)
-        for column in (Column.BEST_SOURCE, Column.MEAN_SOURCE):
+        heard = (totals[:, 1] > 0) & (facts[:, TopicColumn.BEST_SOURCE] > -MOST_ODDS)
+        for column in (TopicColumn.BEST_SOURCE, TopicColumn.MEAN_SOURCE):
             facts[heard, column] = np.clip(facts[heard, column] + change, -MOST_ODDS, MOST_ODDS)
-        totals[heard, 0] = facts[heard, Column.MEAN_SOURCE] * totals[heard, 1]
+        totals[heard, 0] = facts[heard, TopicColumn.MEAN_SOURCE] * totals[heard, 1]
         before = [self._gain(brought.odds) for brought in self._brought.values()]
         self._shift = shift
         for brought, earlier in zip(self._brought.values(), before, strict=True):
@@ -382,10 +399,10 @@ class LinkRelevance:
             self._urls.append(url)
             if row >= len(self._facts):
                 self._grow()
-            self._facts[row, Column.BIAS] = 1.0
-            self._facts[row, Column.ADDRESS] = _cut(weight)
+            self._facts[row, TopicColumn.BIAS] = 1.0
+            self._facts[row, TopicColumn.ADDRESS] = _cut(weight)
             self.words.add(row, _words(url), language)
-            self._groups[row, 0] = self._rates.group(("place", url.host, *_folders(url)))
+            self._groups[row, 0] = self._rates.group(("place", url.host, *folders(url)))
             self._hosts[row] = self._rates.group(("place", url.host))
         return np.array([self._rows[link.url] for link in links], np.int64)
 
@@ -413,10 +430,6 @@ def _weighed_by(
     return np.array([known[text, language] if text else 0.0 for text in texts], np.float32)
 
 
-def _folders(url: Url) -> list[str]:
-    return url.path.split("/")[1:-1][:MAX_FOLDERS]
-
-
 def _words(url: Url) -> str:
     """Of the last two parts of the path."""
     return " ".join(re.split(r"[/_+-]+", unquote(url.path).rstrip("/"))[-12:])
@@ -430,3 +443,62 @@ def _odds(chance: float) -> float:
 def _cut(weight: float) -> float:
     """Models have scales of their own; long sums say little more than short ones."""
     return log1p(weight) if weight >= 0 else -log1p(-weight)
+
+
+class LinkWordTable:
+    """The words of each link. Rows are those of `LinkRelevance`."""
+
+    def __init__(self) -> None:
+        self._words = np.full((FIRST_ROWS, MOST_WORDS), _NO_WORD, np.int32)
+        self._sizes = np.zeros(FIRST_ROWS, np.int32)
+
+    def add(self, row: int, text: str, language: Language) -> None:
+        """Words that the link has too; those that do not fit are left out."""
+        while row >= len(self._words):
+            self._words = np.concatenate([self._words, np.full_like(self._words, _NO_WORD)])
+            self._sizes = np.concatenate([self._sizes, np.zeros_like(self._sizes)])
+        size = int(self._sizes[row])
+        if not text or size == MOST_WORDS:
+            return
+        self._include(row, (word_keys(text, language) & _MASK).tolist())
+
+    def move(self, old: int, new: int) -> None:
+        """A link has the words of another."""
+        self._include(new, self._words[old, : self._sizes[old]].tolist())
+
+    def _include(self, row: int, places: Sequence[int]) -> None:
+        size = int(self._sizes[row])
+        known = {_NO_WORD, *self._words[row, :size].tolist()}
+        new = [place for place in dict.fromkeys(places) if place not in known][: MOST_WORDS - size]
+        self._words[row, size : size + len(new)] = new
+        self._sizes[row] += len(new)
+
+    def of(self, rows: Rows) -> NDArray[np.int32]:
+        """A place for each word of each link, and the place that stays empty for those that it has not."""
+        return self._words[rows]
+
+    def sizes(self, rows: Rows) -> NDArray[np.int32]:
+        """How many words each link has."""
+        return self._sizes[rows]
+
+
+class WordWeights:
+    """What the words of links have brought, of one thing that visits tell."""
+
+    def __init__(self, words: LinkWordTable, step: float) -> None:
+        self._words = words
+        self._step = np.float32(step)
+        self._weights = np.zeros(PLACES, np.float32)
+
+    def odds(self, rows: Rows) -> Floats:
+        """What the words add to the log-odds of each link; 0 before anything was learned."""
+        sizes = np.maximum(self._words.sizes(rows), 1)
+        found: Floats = self._weights[self._words.of(rows)].sum(axis=1) / np.sqrt(sizes)
+        return found
+
+    def correct(self, row: int, error: float) -> None:
+        """One step of logistic regression, by what a visit brought beyond what was expected."""
+        rows = np.array([row])
+        size = int(self._words.sizes(rows)[0])
+        if size:
+            self._weights[self._words.of(rows)[0, :size]] += self._step * np.float32(error / size**0.5)

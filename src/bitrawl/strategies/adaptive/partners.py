@@ -2,22 +2,23 @@
 
 Declarations, equal addresses without language marks, and links at the same place of paired pages put two addresses side
 by side. Two visited pages are a pair when they are in two of the languages asked for and have similar texts. That only
-has to tell whether a visit paid: the pairs of the corpus are found later, from all pages and all evidence (pair/).
+has to tell whether a visit paid: the pairs of the corpus are found later, from all pages and all evidence (pair/). A partner
+that no page links to may be at the address that the site's other pairs suggest.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
 
 from bitrawl.languages import claimed_language, same_language
-from bitrawl.model import MAX_REDIRECTS, UNDETERMINED, Alternate, Language, Page
-from bitrawl.strategies.adaptive.addresses import Addresses, Numbered
-from bitrawl.strategies.adaptive.placed_links import PlacedLinks, TagLetters
-from bitrawl.strategies.adaptive.same_key import SameKey
+from bitrawl.model import MAX_REDIRECTS, UNDETERMINED, Alternate, Language, Link, LinkKind, Page
+from bitrawl.strategies.adaptive.addresses import Numbered, NumberedUrls, PlacedLinks, SameKey, TagLetters
+from bitrawl.strategies.adaptive.rates import Rates
 from bitrawl.strategies.visited_page import VisitedPage, aligned_targets, comparable
 from bitrawl.url import Url
+from bitrawl.urls.patterns import PatternCounts
 from bitrawl.urls.tokens import named_languages, skeleton
 
 MIN_LIKENESS = 0.35  # of the fingerprints of two pages: anything below was chance on the site packs
@@ -33,8 +34,14 @@ MAX_PLACED = 20_000  # judgement: pages without a partner whose links are rememb
 _named_languages, _skeleton = named_languages.__wrapped__, skeleton.__wrapped__
 _UNVISITED, _NO_PAGE = -2, -1  # of an address, in the place of its page's language
 
+# All four are a judgement. What the whole brings on openbsd-2009 is in docs/decisions/adaptive.md.
+MIN_PAIRS = 5  # of a site, before its habits are followed
+MIN_CONFIDENCE = 0.5  # of such a habit
+GROWTH = 1.3  # of the pairs, before all pages without a partner are looked at again
+MIN_RATE = 0.03  # of such links that led to a pair, as long as they are suggested
 
-class Marks(NamedTuple):
+
+class NamedLanguages(NamedTuple):
     """The languages that an address names."""
 
     wanted: tuple[Language, ...]  # of those asked for
@@ -47,15 +54,15 @@ class Partners:
     It is asked by address and remembers by number: a site may have hundreds of thousands of addresses.
     """
 
-    def __init__(self, languages: Sequence[Language], addresses: Addresses | None = None) -> None:
+    def __init__(self, languages: Sequence[Language], addresses: NumberedUrls | None = None) -> None:
         self.languages = tuple(languages)
         self.pairs: set[tuple[Url, Url]] = set()
         self.examined = 0
         self.visits = 0  # addresses that were visited, with a page or without
-        self._addresses = addresses or Addresses()
+        self._addresses = addresses or NumberedUrls()
         self._urls = self._addresses.values
         self._same_key = SameKey(self._addresses)
-        self._every_mark: Numbered[Marks | None] = Numbered()
+        self._every_mark: Numbered[NamedLanguages | None] = Numbered()
         self._marks = self._addresses.column("I", self._every_mark.number(None))
         self._every_claim: Numbered[Language] = Numbered()
         self._claims = self._addresses.column("I", self._every_claim.number(UNDETERMINED))
@@ -83,7 +90,7 @@ class Partners:
         wanted = self.marks(url).wanted or [UNDETERMINED]
         return list(dict.fromkeys(_skeleton(url, language) for language in wanted))
 
-    def marks(self, url: Url) -> Marks:
+    def marks(self, url: Url) -> NamedLanguages:
         return self._marks_of(self._addresses.number(url))
 
     def declare(self, group: Iterable[Url]) -> None:
@@ -124,7 +131,7 @@ class Partners:
     # candidates
 
     def candidates(self, url: Url) -> list[Url]:
-        """Addresses that may be the other version of that one, the best evidence first; visited or not."""
+        """NumberedUrls that may be the other version of that one, the best evidence first; visited or not."""
         number = self._addresses.known(url)
         return [] if number is None else [self._urls[other] for other in self._candidates(number)]
 
@@ -151,7 +158,7 @@ class Partners:
         return found[1:] or list(self._beside.get(number, ()))
 
     def _otherwise_marked(self, number: int) -> list[int]:
-        """Addresses that are the same without their marks, and name other languages."""
+        """NumberedUrls that are the same without their marks, and name other languages."""
         same = self._same_key.of(number)
         if len(same) < 2:
             return []
@@ -165,13 +172,13 @@ class Partners:
             number = self._redirects[number]
         return number
 
-    def _marks_of(self, number: int) -> Marks:
+    def _marks_of(self, number: int) -> NamedLanguages:
         found = self._every_mark.values[self._marks[number]]
         if found is None:
             named = _named_languages(self._urls[number])
             wanted = tuple(one for one in self.languages if any(same_language(mark, one) for mark in named))
             others = any(not any(same_language(mark, one) for one in self.languages) for mark in named)
-            found = Marks(wanted, others)
+            found = NamedLanguages(wanted, others)
             self._marks[number] = self._every_mark.number(found)
         return found
 
@@ -340,3 +347,60 @@ class Partners:
 
 def built_alike(a: VisitedPage, b: VisitedPage) -> bool:
     return Indel.normalized_similarity(a.fingerprint, b.fingerprint) >= MIN_LIKENESS
+
+
+class UnlinkedPartners:
+    """Suggests links from visited pages without a partner, as long as such links pay."""
+
+    def __init__(self, partners: Partners, known: Container[Url], rates: Rates) -> None:
+        self._partners = partners
+        self._known = known  # addresses that a link led to
+        self._rates = rates
+        self._habits = PatternCounts()
+        self._alone: set[Url] = set()  # visited pages without a partner that were not looked at since
+        self._pairs = 0  # when all were looked at
+
+    def paired(self, url: Url, partner: Url) -> None:
+        """Learn from a pair; a habit has a direction, from the language that was asked for first."""
+        forward = self._place(url) <= self._place(partner)
+        self._habits.add(*((url, partner) if forward else (partner, url)))
+
+    def alone(self, url: Url) -> None:
+        """A visited page found no partner."""
+        self._alone.add(url)
+
+    def links(self) -> tuple[Link, ...]:
+        """Links to follow that are on no page."""
+        pairs = len(self._partners.pairs)
+        if pairs < MIN_PAIRS:
+            return ()
+        if pairs > GROWTH * self._pairs:
+            self._pairs = pairs  # the habits may know more than they did
+            self._alone.update(self._partners.unpaired())
+        links = {link.url: link for link in self._suggested(sorted(self._alone))}
+        self._alone.clear()
+        return tuple(links.values())
+
+    def group(self, source: Url | None) -> int:
+        """The group of such links from pages in the same language: what is rarely translated has few partners."""
+        language = self._partners.language(source) if source else UNDETERMINED
+        return self._rates.group(("foreseen", language))
+
+    def _suggested(self, urls: Iterable[Url]) -> Iterator[Link]:
+        for url in urls:
+            if not self._has_no_candidate(url) or self._rates.rate(self.group(url)) < MIN_RATE:
+                continue
+            for partner, confidence in self._habits.partners(url):
+                known = partner in self._known or self._partners.is_visited(partner)
+                if confidence >= MIN_CONFIDENCE and not known and partner.host == url.host:
+                    yield Link(partner, LinkKind.PARTNER, url)
+
+    def _has_no_candidate(self, url: Url) -> bool:
+        """Visited, in a language asked for, and nothing is known that could be its partner."""
+        partners = self._partners
+        if partners.language(url) == UNDETERMINED or partners.is_paired(url):
+            return False
+        return not any(other in self._known or partners.is_visited(other) for other in partners.candidates(url))
+
+    def _place(self, url: Url) -> int:
+        return self._partners.languages.index(self._partners.language(url))

@@ -1,12 +1,20 @@
-"""`adaptive` on one site: its links, its pairs, and what visits of each kind brought."""
+"""The default strategy: all evidence at once, weighed by a model, with rates that each visit updates.
+
+What is estimated of a queued link is the probability that its page is one of a pair. A link whose partner has been
+visited completes a pair with one fetch, any other needs two: so half-found pairs come first. docs/decisions/adaptive.md
+has the reasons and the figures.
+"""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from bitrawl.languages import same_language
 from bitrawl.model import (
     UNDETERMINED,
     Advice,
@@ -14,19 +22,29 @@ from bitrawl.model import (
     Link,
     LinkKind,
     Page,
+    SiteKnowledge,
     Sitemap,
     Stage,
     Visit,
 )
-from bitrawl.strategies.adaptive.addresses import Addresses
-from bitrawl.strategies.adaptive.language_odds import LanguageOdds
-from bitrawl.strategies.adaptive.link_state import MIN_ANCHOR, LinkState, LinkStates
-from bitrawl.strategies.adaptive.link_table import GROUPS, Column, LinkTable, Rows
-from bitrawl.strategies.adaptive.partners import Partners
-from bitrawl.strategies.adaptive.rates import Rates
-from bitrawl.strategies.adaptive.stopping import Stopping, largest
-from bitrawl.strategies.adaptive.unlinked import UnlinkedPartners
+from bitrawl.model_files import model_file
+from bitrawl.protocols import UrlLanguageModel
+from bitrawl.strategies.adaptive.addresses import NumberedUrls
+from bitrawl.strategies.adaptive.link_table import (
+    GROUPS,
+    MIN_ANCHOR,
+    LinkColumn,
+    LinkState,
+    LinkStates,
+    LinkTable,
+    Rows,
+)
+from bitrawl.strategies.adaptive.partners import Partners, UnlinkedPartners
+from bitrawl.strategies.adaptive.rates import MAX_FOLDERS, Rates, Stopping, largest
 from bitrawl.url import Url
+
+# judgement: probabilities are clipped to this range, so that one URL never outweighs all other evidence
+LEAST_CHANCE, MOST_CHANCE = 0.05, 0.95
 
 Floats = NDArray[np.float32]
 FETCHED = frozenset({Stage.FETCH, Stage.ANALYSE})  # a visit that ended there cost a fetch
@@ -51,8 +69,76 @@ MIN_CHANGE = 0.03  # of a score, before it is written
 LEAST = 1e-4  # judgement: 0 would refuse a link
 LEAST_RATE, MOST_RATE = 0.003, 0.997  # judgement: bounds the log-odds by 6, where a few hundred visits would take them
 _NO_ROW, _WAITING = -1, -2  # in the place of a row
-_BY_BOTH = GROUPS.index(Column.BY_BOTH)
-MAX_FOLDERS = 5  # judgement: directories of an address that have a rate of their own
+_BY_BOTH = GROUPS.index(LinkColumn.BY_BOTH)
+
+
+def column_weights(named: Mapping[str, float]) -> Floats:
+    """By the names of the columns, as the model file has them."""
+    return np.array([named[column.name.lower()] for column in LinkColumn], np.float32)
+
+
+def read_weights(path: Path | None = None) -> Floats:
+    """The package's, or those that `python -m lab.train adaptive` made."""
+    content = (path or model_file("adaptive.json")).read_bytes()
+    return column_weights(msgspec.json.decode(content, type=dict[str, float]))
+
+
+class Adaptive:
+    """One `SiteScorer` a site: sites share nothing but the languages asked for and the models."""
+
+    def __init__(
+        self, languages: Sequence[Language], model: UrlLanguageModel | None = None, weights: Floats | None = None
+    ) -> None:
+        self._languages = tuple(languages)
+        self._odds = LanguageOdds(languages, model)
+        self._sites: dict[str, SiteScorer] = {}
+        self._weights = read_weights() if weights is None else weights
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
+        return self._site(site).score(links, found_on)
+
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:
+        self._site(site).learn(visit)
+
+    def advise(self, site: SiteKnowledge) -> Advice:
+        return self._site(site).advise()
+
+    def features(self, url: Url, site: SiteKnowledge) -> Floats | None:
+        """What is known of a link at this moment, by `LinkColumn`, to train weights on; None for an unknown address."""
+        return self._site(site).features(url)
+
+    @property
+    def examined(self) -> int:
+        """Candidate pairs that were looked at."""
+        return sum(one.partners.examined for one in self._sites.values())
+
+    @property
+    def pairs(self) -> set[tuple[Url, Url]]:
+        """Those that were believed."""
+        return {pair for one in self._sites.values() for pair in one.partners.pairs}
+
+    def _site(self, site: SiteKnowledge) -> "SiteScorer":
+        if site.site not in self._sites:
+            self._sites[site.site] = SiteScorer(self._languages, self._odds, self._weights)
+        return self._sites[site.site]
+
+
+class LanguageOdds:
+    """What a URL language model predicts, summed over the requested languages."""
+
+    def __init__(self, languages: Sequence[Language], model: UrlLanguageModel | None) -> None:
+        self._model = model
+        columns = model.languages if model else ()
+        self._columns = [
+            number for number, column in enumerate(columns) if any(same_language(column, one) for one in languages)
+        ]
+
+    def of(self, urls: Sequence[Url]) -> list[float]:
+        """Log-odds between -3 and 3; 0 without a model."""
+        if self._model is None or not urls:
+            return [0.0] * len(urls)
+        chance = np.clip(self._model.distribution(urls)[:, self._columns].sum(axis=1), LEAST_CHANCE, MOST_CHANCE)
+        return [float(value) for value in np.log(chance / (1 - chance))]
 
 
 class WaitingLink(NamedTuple):
@@ -65,7 +151,7 @@ class WaitingLink(NamedTuple):
 class SourceGroups:
     """The group of links from the same page."""
 
-    def __init__(self, rates: Rates, addresses: Addresses) -> None:
+    def __init__(self, rates: Rates, addresses: NumberedUrls) -> None:
         self._rates = rates
         self._addresses = addresses
         self._groups = addresses.column("i", _NO_ROW)
@@ -83,7 +169,7 @@ class SiteScorer:
     """The strategy on one site: its links, its pairs, and what visits of each kind brought."""
 
     def __init__(self, languages: Sequence[Language], odds: LanguageOdds, weights: Floats) -> None:
-        addresses = Addresses()
+        addresses = NumberedUrls()
         self.partners = Partners(languages, addresses)
         self._odds = odds
         self._weights = weights
@@ -184,14 +270,14 @@ class SiteScorer:
         features = self._features(rows, groups)
         # No matrix product of BLAS: its threads wait for each other, for up to 17 ms on a busy machine.
         chance: Floats = 1 / (1 + np.exp(-np.einsum("ij,j->i", features, self._weights)))
-        completes = features[:, Column.PARTNER_VISITED] > 0
-        named = completes & (features[:, Column.DECLARED] > 0) & (features[:, Column.UNWANTED] == 0)
-        named &= features[:, Column.BY_STATE] >= MIN_NAMED
+        completes = features[:, LinkColumn.PARTNER_VISITED] > 0
+        named = completes & (features[:, LinkColumn.DECLARED] > 0) & (features[:, LinkColumn.UNWANTED] == 0)
+        named &= features[:, LinkColumn.BY_STATE] >= MIN_NAMED
         half = np.float32(HALF)
         expected = np.where(named, half + half * chance, np.where(completes, chance, half * chance))
         # Nothing with its marks was visited in its directory: pairs may lie behind it.
         explored = np.float32(EXPLORATION) * self._rates.novelty(groups[:, _BY_BOTH])
-        worth: Floats = np.maximum(expected, explored * (features[:, Column.UNWANTED] == 0))
+        worth: Floats = np.maximum(expected, explored * (features[:, LinkColumn.UNWANTED] == 0))
         return worth
 
     def _rescored(self, rows: Rows) -> tuple[tuple[Url, float], ...]:
@@ -291,16 +377,18 @@ class SiteScorer:
         row = self._table.add(
             url,
             {
-                Column.BIAS: 1.0,
-                Column.WANTED: odds,
-                Column.DEPTH: np.log1p(link.depth),
-                Column.LISTED: link.kind is LinkKind.SITEMAP,
+                LinkColumn.BIAS: 1.0,
+                LinkColumn.WANTED: odds,
+                LinkColumn.DEPTH: np.log1p(link.depth),
+                LinkColumn.LISTED: link.kind is LinkKind.SITEMAP,
             },
             {
-                Column.BY_MARKS: self._rates.group(("marks", named)),
-                Column.BY_PLACE: self._rates.group(("place", *folders)),
-                Column.BY_BOTH: self._rates.group(("marks", named, *folders)),
-                Column.BY_SOURCE: self._unlinked.group(link.source) if unlinked else self._sources.group(link.source),
+                LinkColumn.BY_MARKS: self._rates.group(("marks", named)),
+                LinkColumn.BY_PLACE: self._rates.group(("place", *folders)),
+                LinkColumn.BY_BOTH: self._rates.group(("marks", named, *folders)),
+                LinkColumn.BY_SOURCE: self._unlinked.group(link.source)
+                if unlinked
+                else self._sources.group(link.source),
             },
             queued=not self.partners.is_visited(url),
         )
@@ -312,10 +400,10 @@ class SiteScorer:
         """What the page that has the links adds."""
         if self.partners.language(source) == UNDETERMINED:
             return
-        self._table.mark(rows[self._table.fact(rows, Column.FROM_WANTED) == 0].tolist())
-        self._table.set_fact(rows, Column.FROM_WANTED, 1.0)
+        self._table.mark(rows[self._table.fact(rows, LinkColumn.FROM_WANTED) == 0].tolist())
+        self._table.set_fact(rows, LinkColumn.FROM_WANTED, 1.0)
         if self.partners.is_paired(source):
-            self._table.set_fact(rows, Column.FROM_PAIRED, 1.0)
+            self._table.set_fact(rows, LinkColumn.FROM_PAIRED, 1.0)
 
     # visits
 

@@ -1,28 +1,46 @@
-"""The operations of the API, as one table."""
+"""The operations of the API as one table, which also makes the routes and openapi.json."""
 
 import asyncio
 import csv
+import re
 from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 
-from bitrawl.corpus.naming import corpus_headers
+from bitrawl.config import fitting
 from bitrawl.corpus.terms import TermPair
-from bitrawl.errors import ConfigError
-from bitrawl.jobs.bootstrap_outcome import Summary, read_found
-from bitrawl.jobs.reading import Reading, ReadPair
-from bitrawl.store.reading_index import Side
-from bitrawl.url import Url
-from bitrawl.web import allowed
+from bitrawl.errors import ConfigError, FieldError
+from bitrawl.facts import State
+from bitrawl.files import NO_JSON
+from bitrawl.job.bootstrap import Summary, read_found
+from bitrawl.job.reading import Reading, ReadPair
+from bitrawl.job.reading_index import Side
+from bitrawl.version import __version__
+from bitrawl.web import actions, allowed
+from bitrawl.web.actions import (
+    FoundSite,
+    Server,
+    ShownJob,
+    find,
+    found_mining,
+    glance,
+    looked_at,
+    number_in,
+    server_of,
+    shown,
+)
 from bitrawl.web.api import shapes
-from bitrawl.web.pages import compare, downloads, job, reading, terms, tools
-from bitrawl.web.pages.shown import ShownJob, find, found_mining, glance, looked_at, shown
-from bitrawl.web.server import Server, server_of
-from bitrawl.web.state import SIMULATED, State
+from bitrawl.web.api.shapes import ApiError
+from bitrawl.web.corpus_files import bilingual_corpora, export, file, job_file, report, terms_file, terms_of
+from bitrawl.web.job_state import SIMULATED
+from bitrawl.web.security import MEGABYTE
+from bitrawl.web.text_tools import USES, MissingError
 
 ROOT = "/api/v1"
 MOST_ROWS = 500  # of one answer; judgement
@@ -69,7 +87,7 @@ def _job(server: Server, one: ShownJob) -> shapes.ApiJob:
         state=state.state,
         said=str(state.said),
         created=created,
-        doing=state.doing,
+        doing=str(state.doing or ""),
     )
 
 
@@ -100,13 +118,13 @@ async def _start(request: Request, ask: Callable[..., Any], body: Body) -> shape
 
 
 async def delete_job(request: Request, _body: Body) -> None:
-    await job.carry_out(server_of(request), await find(request), "delete")
+    await actions.carry_out(server_of(request), await find(request), "delete")
 
 
 def _acting(action: str) -> Handle:
     async def handle(request: Request, _body: Body) -> shapes.ApiJob:
         one = await find(request)
-        await job.carry_out(server_of(request), one, action)
+        await actions.carry_out(server_of(request), one, action)
         return await server_of(request).supervised(_job, server_of(request), await find(request, one.id))
 
     return handle
@@ -116,8 +134,8 @@ async def list_pairs(request: Request, _body: Body) -> shapes.ApiPairs:
     one = await found_mining(request)
     await server_of(request).indexing.is_fresh(one.folder, wait=PATIENCE)
     values = dict(request.query_params)
-    offset, limit = reading.number_in(values, "offset"), _limit(values)
-    found = await asyncio.to_thread(Reading(one.folder).pairs, reading.wanted_pairs(values, offset, limit))
+    offset, limit = number_in(values, "offset"), _limit(values)
+    found = await asyncio.to_thread(Reading(one.folder).pairs, actions.wanted_pairs(values, offset, limit))
     return shapes.ApiPairs(found.pairs, found.total)
 
 
@@ -132,38 +150,35 @@ async def read_pair(request: Request, _body: Body) -> ReadPair:
 
 async def give_verdict(request: Request, body: shapes.ApiVerdict) -> None:
     one = await found_mining(request)
-    await reading.give_verdict(one, body.kind, body.key, body.within, body.verdict, request.state.user.name)
+    await actions.give_verdict(one, body.kind, body.key, body.within, body.verdict, request.state.user.name)
 
 
 async def search(request: Request, _body: Body) -> shapes.ApiHits:
     one = await found_mining(request)
     await server_of(request).indexing.is_fresh(one.folder, wait=PATIENCE)
     values = dict(request.query_params)
-    offset, limit = reading.number_in(values, "offset"), _limit(values)
+    offset, limit = number_in(values, "offset"), _limit(values)
     side = Side(values["side"]) if values.get("side") in set(Side) else Side.BOTH
-    both = reading.two_languages(values.get("languages", ""))
+    both = actions.two_languages(values.get("languages", ""))
     phrase = values.get("q", "")
     found = await asyncio.to_thread(lambda: Reading(one.folder).search(phrase, side, both, offset=offset, limit=limit))
     return shapes.ApiHits(found.hits, found.total, found.is_cut)
 
 
 def _limit(values: dict[str, str]) -> int:
-    return min(reading.number_in(values, "limit") or 50, MOST_ROWS)
+    return min(number_in(values, "limit") or 50, MOST_ROWS)
 
 
 async def list_terms(request: Request, _body: Body) -> list[TermPair]:
     one = await found_mining(request)
-    langs = await asyncio.to_thread(lambda: one.folder.job().languages())
-    names = [header.name for header in corpus_headers(langs, 0.0) if len(header.languages) == 2]
+    names = [header.name for header in await bilingual_corpora(one)]
     asked = request.query_params.get("languages") or next(iter(names), "")
     if asked not in names:
         raise HTTPException(422, f"languages is one of: {', '.join(names)}")
-    path = await terms.gathered(server_of(request), one, asked, "jsonl")
-    decode = msgspec.json.Decoder(TermPair, dec_hook=lambda _kind, text: Url.known(text)).decode
-    return [decode(line) for line in (await asyncio.to_thread(path.read_bytes)).splitlines()]
+    return await terms_of(server_of(request), one, asked)
 
 
-def _as_page(handle: Callable[[Request], Awaitable[Response]]) -> Handle:
+def _as_file(handle: Callable[[Request], Awaitable[Response]]) -> Handle:
     """A file, just as the page gives it."""
 
     async def answered(request: Request, _body: Body) -> Response:
@@ -172,8 +187,8 @@ def _as_page(handle: Callable[[Request], Awaitable[Response]]) -> Handle:
     return answered
 
 
-async def found_sites(request: Request, _body: Body) -> list[job.FoundSite]:
-    return await asyncio.to_thread(job.found_sites, await find(request))
+async def found_sites(request: Request, _body: Body) -> list[FoundSite]:
+    return await asyncio.to_thread(actions.found_sites, await find(request))
 
 
 async def found_topic(request: Request, _body: Body) -> Summary:
@@ -199,7 +214,7 @@ async def hand_over(request: Request, _body: Body) -> shapes.NewJob:
 
 async def start_comparison(request: Request, body: shapes.Comparison) -> shapes.ApiJob:
     one = await found_mining(request)
-    await compare.compare(server_of(request), one, body.strategies)
+    await actions.compare(server_of(request), one, body.strategies)
     return await server_of(request).supervised(_job, server_of(request), await find(request, one.id))
 
 
@@ -222,8 +237,8 @@ def _tool(name: str) -> Handle:
     async def handle(request: Request, body: Any) -> shapes.ToolResult:
         values = {key: "\n".join(value) if isinstance(value, list) else value for key, value in _fields(body).items()}
         try:
-            found = await tools.USES[name](request, values)
-        except tools.MissingError as missing:
+            found = await USES[name](request, values)
+        except MissingError as missing:
             raise HTTPException(422, f"{missing.field} is missing") from missing
         return shapes.ToolResult([row.cells for row in found.rows], found.text)
 
@@ -236,7 +251,7 @@ def _fields(body: Any) -> dict[str, Any]:
 
 _EXPORT = {
     **_LANGUAGES,
-    "format": "tmx, jsonl, tsv, moses, parquet, xces; for one language text, jsonl, xces.",
+    "format": f"{', '.join(fitting(2))}; for one language {', '.join(fitting(1))}.",
     "min_score": "Only segments that score at least this, from 0 to 1.",
     "accepted_only": "true: only what people have accepted.",
 }
@@ -274,7 +289,7 @@ OPERATIONS = (
             "text": "In an address or a title.",
             "method": "The letter of a kind of evidence.",
             "verdict": "none, accept or reject.",
-            "sort": f"One of {', '.join(reading.SORTS)}.",
+            "sort": f"One of {', '.join(actions.SORTS)}.",
             **_PAGING,
         },
     ),
@@ -290,12 +305,12 @@ OPERATIONS = (
     Operation(
         "GET", "/jobs/{id}/terms", "List bilingual terms with examples.", list_terms, gives=list[TermPair], query=_LANGUAGES
     ),
-    Operation("GET", "/jobs/{id}/terms.{style}", "The terms as a file: tsv, csv, tbx.", _as_page(terms.file), query=_LANGUAGES),
-    Operation("GET", "/jobs/{id}/export", "The corpus as it is now, as a file.", _as_page(downloads.export), query=_EXPORT),
-    Operation("GET", "/jobs/{id}/files/{name}", "A file of the corpus as it was written last.", _as_page(downloads.file)),
-    Operation("GET", "/jobs/{id}/report", "The report, as HTML.", _as_page(downloads.report)),
-    Operation("GET", "/jobs/{id}/job.toml", "The job file, to repeat the job.", _as_page(downloads.job_file)),
-    Operation("GET", "/jobs/{id}/sites", "The sites that a search has judged.", found_sites, gives=list[job.FoundSite]),
+    Operation("GET", "/jobs/{id}/terms.{style}", "The terms as a file: tsv, csv, tbx.", _as_file(terms_file), query=_LANGUAGES),
+    Operation("GET", "/jobs/{id}/export", "The corpus as it is now, as a file.", _as_file(export), query=_EXPORT),
+    Operation("GET", "/jobs/{id}/files/{name}", "A file of the corpus as it was written last.", _as_file(file)),
+    Operation("GET", "/jobs/{id}/report", "The report, as HTML.", _as_file(report)),
+    Operation("GET", "/jobs/{id}/job.toml", "The job file, to repeat the job.", _as_file(job_file)),
+    Operation("GET", "/jobs/{id}/sites", "The sites that a search has judged.", found_sites, gives=list[FoundSite]),
     Operation("GET", "/jobs/{id}/topic", "What a topic job has found.", found_topic, gives=Summary),
     Operation(
         "GET", "/jobs/{id}/next", "What a search or a topic job has found, as the body of POST /jobs.", hand_over,
@@ -319,3 +334,119 @@ OPERATIONS = (
         shapes.ToolResult, example='{"urls": ["https://www.example.org/fr/"]}',
     ),
 )  # fmt: skip
+
+
+MOST_JSON = 50 * MEGABYTE  # of a body: texts about a topic may be in it; judgement
+JSON = "application/json"
+_NAME = re.compile(r"{(\w+)}")
+_json = msgspec.json.Encoder(enc_hook=str)
+
+
+def json_answer(value: object, status: int = 200) -> Response:
+    return Response(_json.encode(value), status, media_type=JSON)
+
+
+def _endpoint(operation: Operation) -> Callable[[Request], Any]:
+    async def endpoint(request: Request) -> Response:
+        body = await _body(request, operation) if operation.takes is not None else None
+        unknown = set(request.query_params) - set(operation.query)
+        if unknown:
+            raise FieldError(dict.fromkeys(sorted(unknown), "there is no such parameter"))
+        answer = await operation.handle(request, body)
+        if isinstance(answer, Response):
+            return answer
+        return Response(status_code=204) if operation.status == 204 else json_answer(answer, operation.status)
+
+    return endpoint
+
+
+async def _body(request: Request, operation: Operation) -> Any:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        raise HTTPException(415, f"Send JSON, with the header Content-Type: {JSON}")
+    if int(request.headers.get("content-length") or 0) > MOST_JSON:
+        raise HTTPException(413, f"That is more than {MOST_JSON // MEGABYTE} MB.")
+    content = await request.body()
+    try:
+        if operation.open:
+            return msgspec.json.decode(content, type=dict[str, Any])
+        return msgspec.json.decode(content, type=operation.takes)
+    except msgspec.ValidationError as error:
+        raise HTTPException(422, str(error)) from error
+    except NO_JSON as error:
+        raise HTTPException(400, f"That is no JSON: {error}") from error
+
+
+async def openapi(_request: Request) -> Response:
+    return json_answer(described())
+
+
+@lru_cache(maxsize=1)
+def described() -> dict[str, Any]:
+    """The whole API, by OpenAPI 3.1."""
+    shapes = [*(one.takes for one in OPERATIONS), *(one.gives for one in OPERATIONS), ApiError]
+    kinds = [shape for shape in shapes if shape is not None]
+    schemas, components = msgspec.json.schema_components(
+        kinds, ref_template="#/components/schemas/{name}", schema_hook=lambda _kind: {"type": "string"}
+    )
+    schema_of = {id(kind): schema for kind, schema in zip(kinds, schemas, strict=True)}
+    paths: dict[str, dict[str, Any]] = {}
+    for one in OPERATIONS:
+        paths.setdefault(ROOT + one.path, {})[one.method.lower()] = _described(one, schema_of)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "bitrawl",
+            "version": __version__,
+            "description": "Parallel and domain corpora from the web.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}, {}],
+    }
+
+
+def _described(one: Operation, schema_of: dict[int, Any]) -> dict[str, Any]:
+    error = {"description": "What went wrong.", "content": {JSON: {"schema": schema_of[id(ApiError)]}}}
+    answer: dict[str, Any] = {"description": one.summary}
+    if one.gives is not None:
+        answer["content"] = {JSON: {"schema": schema_of[id(one.gives)]}}
+    elif one.status == 200:
+        answer["content"] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+    described: dict[str, Any] = {
+        "operationId": _id(one),
+        "summary": one.summary,
+        "parameters": [
+            *(
+                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+                for name in _NAME.findall(one.path)
+            ),
+            *(
+                {"name": name, "in": "query", "description": said, "schema": {"type": "string"}}
+                for name, said in one.query.items()
+            ),
+        ],
+        "responses": {str(one.status): answer, "4XX": error},
+    }
+    if one.takes is not None:
+        content: dict[str, Any] = {"schema": schema_of[id(one.takes)]}
+        if one.example:
+            content["example"] = msgspec.json.decode(one.example)
+        described["requestBody"] = {"required": True, "content": {JSON: content}}
+    return described
+
+
+def _id(one: Operation) -> str:
+    words = [
+        one.method.lower(),
+        *(word for word in re.split(r"[^a-z]+", one.path.replace("{", "").replace("}", "")) if word),
+    ]
+    return "_".join(words)
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/openapi.json", openapi),
+    *(Route(ROOT + one.path, _endpoint(one), methods=[one.method]) for one in OPERATIONS),
+]

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import msgspec
 
 from bitrawl.config import Reach, Strategy, Walk
-from bitrawl.jobs.reading import Hit, ListedPair
-from bitrawl.web.live import Live
-from bitrawl.web.state import State
+from bitrawl.facts import State
+from bitrawl.job.live_facts import Live
+from bitrawl.job.reading import Hit, ListedPair
 
 Texts = list[str] | str
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]

@@ -1,32 +1,34 @@
-"""What can be taken away: the corpus in any format, the files as they were written, the report, the job file."""
+"""The pages from which people take a corpus and its terms."""
 
 import asyncio
-import zipfile
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
+from typing import Any
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl import config
-from bitrawl.config import Format, fitting
-from bitrawl.corpus.naming import CorpusHeader, corpus_headers
-from bitrawl.errors import ConfigError
-from bitrawl.jobs.status import counts_of
-from bitrawl.model import Language
-from bitrawl.web.pages.shown import ShownJob, found_mining
-from bitrawl.web.rendering import rendered, words_of
-from bitrawl.web.said import RequestError, quoted, said
-from bitrawl.web.security import REPORT_POLICY
-from bitrawl.web.server import Server, server_of
-from bitrawl.web.words import Words
+from bitrawl.config.choices import corpus_formats
+from bitrawl.corpus.export import CorpusHeader
+from bitrawl.errors import BitrawlError
+from bitrawl.web.actions import Server, ShownJob, found_mining, server_of, words_of
+from bitrawl.web.corpus_files import (
+    begin_terms,
+    bilingual_corpora,
+    chosen_corpus,
+    corpus_files,
+    export,
+    file,
+    filled_corpora,
+    job_file,
+    report,
+    terms_file,
+    terms_of,
+)
+from bitrawl.web.messages import Said, Words, error_said
+from bitrawl.web.pages.rendering import load_again, rendered
 
-SECONDS = 900.0  # for writing an export; judgement
-TYPES = {".tmx": "application/x-tmx+xml", ".jsonl": "application/jsonl", ".tsv": "text/tab-separated-values"}
-SHOWN = ("card.md",)
-"""Files that a browser may show; the others are downloads."""
+MOST_SHOWN = 200  # terms; judgement
 
 
 async def show(request: Request) -> Response:
@@ -39,124 +41,50 @@ async def show(request: Request) -> Response:
         "download.html",
         job=job,
         tab="/download",
-        language_choices=language_choices(words, await asyncio.to_thread(_filled, job, langs)),
-        formats=[(str(name), str(name).upper()) for name in fitting(len(langs))],
+        language_choices=language_choices(words, await asyncio.to_thread(filled_corpora, job, langs)),
+        formats=[(name, name.upper()) for name in corpus_formats(len(langs))],
         values={"min_score": "", "format": "tmx" if len(langs) > 1 else "text"},
-        files=[(name, words.size(n)) for name, n in await asyncio.to_thread(_files, corpus)],
+        files=[(name, words.size(n)) for name, n in await asyncio.to_thread(corpus_files, corpus)],
         has_report=job.folder.report.exists(),
         has_card=(corpus / "card.md").exists(),
     )
 
 
+async def show_terms(request: Request) -> Response:
+    job, server = await found_mining(request), server_of(request)
+    headers = await bilingual_corpora(job)
+    header = chosen_corpus(request, headers)
+    values: dict[str, Any] = {"waiting": False, "problem": Said(""), "terms": ()}
+    is_part = bool(request.query_params.get("part"))
+    if header is not None and not begin_terms(server, job, header.name):
+        if is_part:
+            return Response(status_code=304)
+        values["waiting"] = True
+    elif header is not None and is_part:
+        return load_again()
+    elif header is not None:
+        values |= await _terms(server, job, header.name)
+    return rendered(
+        request,
+        "terms.html",
+        job=job,
+        tab="/terms",
+        language_choices=language_choices(words_of(request), headers),
+        lang_a=header.languages[0] if header else "",
+        lang_b=header.languages[1] if header else "",
+        **{**values, "values": {"languages": header.name if header else ""}},
+    )
+
+
+async def _terms(server: Server, job: ShownJob, languages: str) -> dict[str, Any]:
+    try:
+        return {"terms": (await terms_of(server, job, languages))[:MOST_SHOWN]}
+    except BitrawlError as error:
+        return {"problem": error_said(error)}
+
+
 def language_choices(words: Words, headers: Iterable[CorpusHeader]) -> list[tuple[str, str]]:
     return [(header.name, " – ".join(words.language(code) for code in header.languages)) for header in headers]
-
-
-def _filled(job: ShownJob, langs: Sequence[Language]) -> list[CorpusHeader]:
-    """The corpora for which something was found; all of them if nothing was."""
-    headers, counts = corpus_headers(langs, 0.0), counts_of(job.folder)
-    return [one for one in headers if one.name in counts] or headers
-
-
-def _files(corpus: Path) -> list[tuple[str, int]]:
-    try:
-        return sorted((path.name, path.stat().st_size) for path in corpus.iterdir() if path.is_file())
-    except OSError:
-        return []
-
-
-async def export(request: Request) -> Response:
-    """One corpus in one format, with the thresholds asked for, as it is now."""
-    job = await found_mining(request)
-    asked = request.query_params
-    langs = await asyncio.to_thread(lambda: job.folder.job().languages())
-    header = next((one for one in corpus_headers(langs, 0.0) if one.name == asked.get("languages")), None)
-    header = header or (await asyncio.to_thread(_filled, job, langs))[0]
-    try:
-        name = Format(asked.get("format", "tmx"))
-        score = float(asked["min_score"]) if asked.get("min_score") else None
-    except ValueError as error:
-        raise RequestError(422, quoted(f"{error}.")) from error
-    if score is not None and not 0 <= score <= 1:
-        raise RequestError(422, said("A score is a number from 0 to 1."))
-    if name not in fitting(len(langs)):
-        raise RequestError(422, said("There is no {format} for these languages.", format=name))
-    chosen = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
-    chosen += ["--accepted-only"] if asked.get("accepted_only") in ("true", "on", "1") else []
-    path = await _written(server_of(request), job, chosen, header.name)
-    return FileResponse(path, filename=f"{_safe(job.name)}.{path.name}", media_type=_type(path))
-
-
-async def _written(server: Server, job: ShownJob, arguments: list[str], corpus: str) -> Path:
-    """Made once for the same question about the same state, so that parts of a download belong together."""
-
-    async def make(draft: Path) -> None:
-        await server.errands.run(["export", str(job.folder.path), "--to", str(draft), *arguments], seconds=SECONDS)
-
-    return await asyncio.to_thread(_one_file, await server.kept.made(job.folder, ["export", *arguments], make), corpus)
-
-
-def _one_file(folder: Path, corpus: str) -> Path:
-    """The file of that corpus, or a zip file of its files."""
-    found = [path for path in sorted(folder.iterdir()) if path.name.startswith(f"{corpus}.") and path.suffix != ".zip"]
-    deep = folder / "xces" / corpus
-    inside = sorted(path for path in deep.rglob("*") if path.is_file()) if deep.exists() else []
-    if len(found) == 1 and not inside:
-        return found[0]
-    if not found and not inside:
-        raise RequestError(404, said("Nothing was found in these languages."))
-    packed = folder / f"{corpus}.zip"
-    if not packed.exists():
-        draft = packed.with_suffix(".draft")
-        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in [*found, *inside]:
-                archive.write(path, path.relative_to(folder))
-        draft.rename(packed)
-    return packed
-
-
-async def file(request: Request) -> Response:
-    """A file of corpus/, as the job wrote it last."""
-    job = await found_mining(request)
-    name = request.path_params["name"]
-    if name not in {known for known, _ in await asyncio.to_thread(_files, job.folder.corpus)}:
-        raise HTTPException(404)
-    path = job.folder.corpus / name
-    if name in SHOWN:
-        return FileResponse(path, media_type="text/plain; charset=utf-8")
-    return FileResponse(path, filename=f"{_safe(job.name)}.{name}", media_type=_type(path))
-
-
-async def job_file(request: Request) -> Response:
-    """The job's description, without what is a secret of its operator."""
-    job = await found_mining(request)
-    try:
-        text = config.public_text_of(await asyncio.to_thread(job.folder.job))
-    except ConfigError as error:
-        raise RequestError(404, quoted(str(error))) from error
-    headers = {"Content-Disposition": 'attachment; filename="job.toml"'}
-    return Response(text, headers=headers, media_type="application/toml")
-
-
-async def report(request: Request) -> Response:
-    """Text from the web is in it: it may run nothing, send nothing and read nothing of this app."""
-    job = await found_mining(request)
-    if not job.folder.report.exists():
-        raise RequestError(404, said("There is no report yet. It is written with the corpus."))
-    return FileResponse(
-        job.folder.report, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_POLICY}
-    )
-
-
-def _type(path: Path) -> str:
-    return TYPES.get(path.suffix, "application/octet-stream")
-
-
-def _safe(name: str) -> str:
-    """As part of a file name."""
-    return (
-        "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)[:60].strip("._") or "corpus"
-    )
 
 
 ROUTES: list[BaseRoute] = [
@@ -165,4 +93,6 @@ ROUTES: list[BaseRoute] = [
     Route("/jobs/{id}/files/{name}", file),
     Route("/jobs/{id}/job.toml", job_file),
     Route("/jobs/{id}/report", report),
+    Route("/jobs/{id}/terms", show_terms),
+    Route("/jobs/{id}/terms.{style}", terms_file),
 ]

@@ -1,0 +1,57 @@
+"""All benchmarks, or those that are named: `python -m lab.bench crawl memory`.
+
+Each runs in a process of its own, so that the memory of one is not counted for the next. docs/reference/benchmarks.md
+says what each measures, what it needs and how long it takes; a benchmark whose data is not here names its source.
+"""
+
+import os
+import pkgutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+# Modules here that measure nothing: what others are measured on, or against.
+SERVING = frozenset(
+    (
+        "__main__",
+        "changed_urls",
+        "homes",
+        "large_site",
+        "libreoffice",
+        "paper_check",
+        "servers",
+        "small_sites",
+        "spider",
+        "translator",
+        "web",
+    )
+)
+# As our analysis runs in a crawl: a matrix of a page is too small for the threads of BLAS, which wait by spinning.
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def names() -> list[str]:
+    return [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.name not in SERVING]
+
+
+def measure(name: str) -> bool:
+    """False where it failed."""
+    began = time.perf_counter()
+    command = [sys.executable, "-c", f"from lab.bench.{name} import main; main()"]
+    done = subprocess.run(command, env={**os.environ, **ONE_THREAD}, cwd=Path(__file__).parents[2], check=False)
+    failed = f"{name} failed with status {done.returncode}; " if done.returncode else ""
+    print(f"({failed}{time.perf_counter() - began:.0f} s)\n", flush=True)
+    return not failed
+
+
+def main() -> None:
+    known = names()
+    asked = sys.argv[1:] or known
+    if unknown := [name for name in asked if name not in known]:
+        sys.exit(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(known)}")
+    sys.exit(sum(not measure(name) for name in asked))
+
+
+if __name__ == "__main__":
+    main()

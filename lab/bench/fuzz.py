@@ -1,0 +1,311 @@
+"""Broken inputs: files that users bring, mutated in thousands of ways, through the readers that read them.
+
+    python -m lab.bench.fuzz                       # 20,000 of each kind: about ten minutes
+    python -m lab.bench.fuzz tmx wat --count 500
+    python -m lab.bench.fuzz tmx --only 1234       # one case again, kept as a file
+
+Each case must be read, or be refused with a sentence (`BitrawlError`), in less than a second of CPU time. What the memory
+grows by, over all cases of a kind, is bounded too.
+"""
+
+import argparse
+import gzip
+import io
+import logging
+import random
+import resource
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from bitrawl import config
+from bitrawl.demo import bundled
+from bitrawl.discover.backlinks import is_wat, read_table, read_wat
+from bitrawl.discover.graph_build import build_graph
+from bitrawl.discover.graph_index import GraphIndex
+from bitrawl.errors import BitrawlError
+from bitrawl.job.archive import WarcArchive
+from bitrawl.job.archived_web import home_pages, open_archives
+from bitrawl.job.crawl_wiring import check
+from bitrawl.job.fetching import codec
+from bitrawl.job.topics import segment_texts
+from bitrawl.model import Capture, Language
+from bitrawl.testing import FakeClock
+from bitrawl.topic.term_list import read_terms
+from bitrawl.url import Url
+
+MOST_SECONDS = 1.0
+MOST_MEGABYTES = 300  # that the memory may grow by, over all cases of a kind; their inputs have some kB
+LANGUAGES = (Language("en"), Language("fr"))
+
+
+class Kind(NamedTuple):
+    """Valid files, by name, and what reads a folder of them."""
+
+    files: dict[str, bytes]
+    read: Callable[[Path], None]
+    words: tuple[bytes, ...] = ()  # that mean something in this format
+
+
+def drained(items: Iterable[object]) -> None:
+    for _ in items:
+        pass
+
+
+def kinds() -> dict[str, Kind]:
+    return {
+        "tmx": Kind({"a.tmx": TMX}, read_tmx, (b"<tu>", b"</tu>", b'<tuv xml:lang="fr">', b"<seg>", b"&#0;", b"&x;")),
+        "tmx.gz": Kind({"a.tmx.gz": gzip.compress(TMX, mtime=0)}, lambda path: read_tmx(path, "a.tmx.gz")),
+        "job": Kind({"job.toml": job_file()}, read_job, (b"[", b"]", b"=", b'"', b"nan", b"-1", b"9" * 30, b"[[x]]")),
+        "terms": Kind({"terms.txt": TERMS}, lambda path: terms(path / "terms.txt"), (b":", b"=", b">", b";", b"nan:")),
+        "tbx": Kind({"terms.tbx": TBX}, lambda path: terms(path / "terms.tbx"), (b"<term>", b"</termEntry>", b"&lt;")),
+        "csv": Kind({"terms.csv": CSV}, lambda path: terms(path / "terms.csv"), (b'"', b",", b"\r", b"1e999", b"\0")),
+        "graph": Kind(
+            {"vertices.txt": VERTICES, "edges.txt": EDGES}, read_graph, (b"\t", b"\n", b"9" * 25, b"-1", b".")
+        ),
+        "table": Kind({"links.tsv": TABLE}, lambda path: drained(read_table(path / "links.tsv")), (b"\t", b"http://")),
+        "warc": Kind({"a.warc.gz": warc()}, lambda path: read_warc(path / "a.warc.gz")),
+        "plain": Kind({"a.warc": gzip.decompress(warc())}, lambda path: read_warc(path / "a.warc"), WARC_WORDS),
+        "wat": Kind(
+            {"a.wat": wat()}, lambda path: wat_links(path / "a.wat"), (b"{", b"[", b'"', b"Content-Length: 9", b"1e9")
+        ),
+        "wat.gz": Kind({"a.wat.gz": gzip.compress(wat(), mtime=0)}, lambda path: wat_links(path / "a.wat.gz")),
+    }
+
+
+UNITS = "".join(
+    f'<tu tuid="{n}"><prop type="score">0.{n}</prop><tuv xml:lang="en"><seg>The harbour {n} &amp; more</seg></tuv>'
+    f'<tuv xml:lang="fr"><seg>Le port {n} <ph x="1">é</ph></seg></tuv></tu>\n'
+    for n in range(20)
+)
+TMX = f'<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4"><header srclang="en"/><body>\n{UNITS}</body></tmx>\n'.encode()
+TERMS = b"# terms\n50:acid rain=pollution;weather>en\n100:pluie acide=pollution>fr\nsoil>en\n-10:weather=x>en\n" * 4
+CSV = b"term,weight,language,class\n" + b'acid rain,50,en,pollution\n"pluie, acide",100,fr,pollution\n' * 3
+TBX = (
+    '<?xml version="1.0"?><martif type="TBX"><text><body>'
+    + "".join(
+        f'<termEntry id="{n}"><langSet xml:lang="en"><tig><term>acid rain {n}</term></tig></langSet>'
+        f'<langSet xml:lang="fr"><tig><term>pluie acide {n}</term></tig></langSet></termEntry>'
+        for n in range(8)
+    )
+    + "</body></text></martif>"
+).encode()
+VERTICES = "".join(f"{n}\t{name}\n" for n, name in enumerate(sorted(f"org.site{n}.www" for n in range(30)))).encode()
+EDGES = "".join(f"{n}\t{m}\n" for n in range(30) for m in range(n % 5, 30, 7)).encode()
+TABLE = b"source\ttarget\tanchor\tcontext\n" + b"".join(
+    b"http://a%d.org/x\thttp://b%d.org/y?z=%d\tThe harbour\tsee the harbour\n" % (n, n + 1, n) for n in range(20)
+)
+WARC_WORDS = (b"WARC/1.1\r\n", b"\r\n\r\n", b"Content-Length: 99999999999", b"Content-Length: -1", b"chunked", b"gzip")
+
+
+def job_file() -> bytes:
+    job = config.resolve({"seeds": ["https://www.example.org/"], "langs": ["en", "fr"]})
+    return config.text_of(job).encode()
+
+
+def warc() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        with WarcArchive(Path(folder), clock=FakeClock()) as archive:
+            for url, document in list(bundled().documents.items())[:8]:
+                headers = (("Content-Type", document.type), ("Content-Length", str(len(document.body))))
+                archive.write(
+                    Capture(url, document.status, headers, document.body, 1e9, request=b"GET / HTTP/1.1\r\n\r\n")
+                )
+        return next(Path(folder).iterdir()).read_bytes()
+
+
+def wat() -> bytes:
+    records = []
+    for number in range(6):
+        links = [{"path": "A@/href", "url": f"/page/{n}?a={n}", "text": f"The harbour {n}"} for n in range(6)]
+        html = {"Head": {"Base": "http://a.org/"}, "Links": links}
+        payload = {"HTTP-Response-Metadata": {"HTML-Metadata": html}}
+        header = {"WARC-Target-URI": f"http://a.org/{number}"}
+        content = msgspec.json.encode({"Envelope": {"Payload-Metadata": payload, "WARC-Header-Metadata": header}})
+        head = f"WARC/1.0\r\nWARC-Type: metadata\r\nWARC-Target-URI: http://a.org/{number}\r\nContent-Type: application/json\r\n"
+        records.append(head.encode() + b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(content), content))
+    return b"".join(records)
+
+
+def read_tmx(folder: Path, name: str = "a.tmx") -> None:
+    drained(segment_texts(folder / name, LANGUAGES))
+
+
+def read_job(folder: Path) -> None:
+    check(config.resolve(config.read(folder / "job.toml"), where="job.toml"))
+
+
+def terms(path: Path) -> None:
+    read_terms(path, LANGUAGES)
+
+
+def read_graph(folder: Path) -> None:
+    for around in ((), ("www.site1.org",)):
+        out = folder / "index"
+        build_graph(folder, out, around=around)
+        index = GraphIndex(out)
+        for host in ("www.site1.org", "www.site7.org"):
+            drained(index.referrers(Url.parse(f"http://{host}/"), 10))
+
+
+def read_warc(path: Path) -> None:
+    with open_archives([path], codec()) as archives:
+        for url in list(archives.urls()):
+            archives.answer(url)
+        home_pages(archives)
+
+
+def wat_links(path: Path) -> None:
+    if is_wat(path):
+        drained(read_wat(path))
+
+
+def mutated(data: bytes, chance: random.Random, words: tuple[bytes, ...]) -> bytes:
+    """One to eight changes, small ones more often than large ones."""
+    for _ in range(1 + min(int(chance.expovariate(0.7)), 7)):
+        data = _changed(data, chance, words)
+    return data
+
+
+def _changed(data: bytes, chance: random.Random, words: tuple[bytes, ...]) -> bytes:  # noqa: PLR0911 - one for each way
+    place = chance.randrange(len(data) + 1)
+    end = min(len(data), place + 1 + int(chance.expovariate(0.02)))
+    match chance.randrange(10):
+        case 0 if place < len(data):
+            return data[:place] + bytes([data[place] ^ 1 << chance.randrange(8)]) + data[place + 1 :]
+        case 1:
+            return data[:place] + chance.randbytes(1 + chance.randrange(8)) + data[place:]
+        case 2:
+            return data[:place] + data[end:]
+        case 3:
+            return data[:place] + data[place:end] * (2 + chance.randrange(30)) + data[end:]
+        case 4:
+            return data[:place]
+        case 5:
+            other = chance.randrange(len(data) + 1)
+            return data[:place] + data[other : other + end - place] + data[place:]
+        case 6:
+            odd = (b"\0", b"\xff\xfe", b"\xf0\x9f\x92", "\u202e\ud7ff\ufeff".encode(), b"\r", b"9" * 400, b"-", b"NaN")
+            return data[:place] + chance.choice(odd) + data[place:]
+        case 7:
+            opening = chance.choice((b"[", b"{", b'{"a":', b"<a>", b"(", b'["'))
+            return data[:place] + opening * chance.choice((3, 50, 5000)) + data[place:]
+        case 8 if words:
+            return data[:place] + chance.choice(words) * chance.choice((1, 1, 1, 2, 300)) + data[place:]
+        case _:
+            lines = data.splitlines(keepends=True)
+            chance.shuffle(lines)
+            return (
+                b"".join(lines)
+                if chance.random() < 0.3
+                else b"".join(sorted(lines, key=lambda _: chance.random())[:-1])
+            )
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """What readers log about damaged records would be most of the output."""
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+class Outcome(NamedTuple):
+    counts: Counter[str]
+    failures: list[str]
+    slowest: float
+    grown: float  # MB
+
+
+def case(kind: Kind, number: int, folder: Path) -> None:
+    """Write the files of that case: one of them is mutated."""
+    chance = random.Random(number)
+    chosen = chance.choice(sorted(kind.files))
+    for name, content in kind.files.items():
+        (folder / name).write_bytes(mutated(content, chance, kind.words) if name == chosen else content)
+
+
+def tried(kind: Kind, numbers: Iterable[int]) -> Outcome:
+    counts, failures, slowest = Counter[str](), list[str](), 0.0
+    with tempfile.TemporaryDirectory() as base:
+        folder = Path(base)
+        case(kind, 0, folder)
+        with quiet():
+            before = _megabytes()
+            for number in numbers:
+                case(kind, number, folder)
+                began = time.process_time()
+                counts[_read(kind, folder, number, failures)] += 1
+                took = time.process_time() - began
+                slowest = max(slowest, took)
+                if took > MOST_SECONDS:
+                    failures.append(f"case {number} took {took:.1f} s of CPU time")
+            grown = _megabytes() - before
+    if grown > MOST_MEGABYTES:
+        failures.append(f"the memory grew by {grown:.0f} MB")
+    return Outcome(counts, failures, slowest, grown)
+
+
+def _read(kind: Kind, folder: Path, number: int, failures: list[str]) -> str:
+    try:
+        kind.read(folder)
+    except BitrawlError as error:
+        if not str(error).strip():
+            failures.append(f"case {number}: an error that says nothing")
+        return "refused"
+    except Exception as error:  # noqa: BLE001 - this is what is looked for
+        shown = io.StringIO()
+        traceback.print_exc(limit=-3, file=shown)
+        failures.append(f"case {number}: {type(error).__name__}: {error}\n{shown.getvalue()}"[:1500])
+        return "errors"
+    return "read"
+
+
+def _sort(failure: str) -> str:
+    """The same for failures of one sort, of which the first is shown."""
+    lines = [line for line in failure.splitlines() if line.startswith("  File")]
+    return failure.partition(": ")[2].partition(":")[0] + (lines[-1] if lines else "")
+
+
+def _megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m lab.bench.fuzz", description="Read broken inputs.")
+    known = kinds()
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(known))
+    parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument("--only", type=int, help="write the files of this case into the current folder, and read them")
+    asked = parser.parse_args()
+    failed = 0
+    sys.stdout.write(f"{'kind':<8}{'read':>8}{'refused':>9}{'errors':>8}{'slowest':>10}{'grown':>9}\n")
+    for name in asked.kinds or known:
+        if asked.only is not None:
+            case(known[name], asked.only, Path())
+        outcome = tried(known[name], range(asked.count) if asked.only is None else [asked.only])
+        counts = [outcome.counts[what] for what in ("read", "refused", "errors")]
+        sys.stdout.write("{:<8}{:>8}{:>9}{:>8}".format(name, *counts))
+        sys.stdout.write(f"{outcome.slowest:>8.2f} s{outcome.grown:>6.0f} MB\n")
+        seen = dict.fromkeys(one.partition(": ")[2][:60] for one in outcome.failures)
+        for start in seen:
+            sys.stdout.write(
+                "  " + next(one for one in outcome.failures if one.partition(": ")[2][:60] == start) + "\n"
+            )
+        sys.stdout.flush()
+        failed += len(outcome.failures)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+"""How much CPU time a reader of a large job costs: list, sort, filter, open, search. Refresh of the index, and its memory.
+
+Makes a job of its own with texts of several scripts: python -m lab.bench.reading --pairs 50000 --segments 6
+"""
+
+import argparse
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bitrawl.job.findings import Findings
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.reading import PairFilter, Reading, VerdictState
+from bitrawl.job.reading_index import Languages, Order, Side, is_due
+from bitrawl.mine.findings import SiteFindings
+from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict
+from bitrawl.url import Url
+
+EN, ZH, FR = Language("en"), Language("zh"), Language("fr")
+HAN = "的一是不了人我在有他这为之大来以个中上们到说国和地也子时道出而要于就下得可你年生自会那后能对着事其里所去行过家十用发天如然作方成者多日都三小军二无同么经法当起与好看学进种将还分此心前面又定见只主没公从知使世界"
+# 150 words, each in one of ten texts
+LATIN = [
+    f"{a}{b}{c}"
+    for a in ("ma", "re", "to", "lé", "ni", "sor")
+    for b in ("ri", "na", "té", "lo", "ku")
+    for c in ("", "s", "ment", "tion", "r")
+]
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--pairs", type=int, default=50_000)
+    asked.add_argument("--segments", type=int, default=6, help="of each page pair")
+    asked.add_argument("--sites", type=int, default=50)
+    given = asked.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = JobFolder(Path(place))
+        make(folder, given.pairs, given.segments, given.sites)
+        refresh(folder, "refresh of all")
+        refresh(folder, "refresh of nothing")
+        _read(folder)
+
+
+def make(folder: JobFolder, pairs: int, segments: int, sites: int) -> None:
+    chance = random.Random(1)
+    ledger = Ledger(folder.ledger)
+    findings = Findings(ledger)
+    with ledger.transaction():
+        for site in range(sites):
+            found, keys = [], []
+            for number in range(pairs // sites):
+                other = ZH if number % 2 else FR
+                a, b = (Url.known(f"https://s{site}.test/{code}/{number}/page") for code in (EN, other))
+                keys.append(f"{site} {number}".encode())
+                made = tuple(_segment(chance, a, b, other) for _ in range(segments))
+                findings.aligned(f"s{site}.test", keys[-1], made)
+                found.append(PagePair(a, b, EN, other, round(chance.random(), 4), {"u": 0.5, "c": 0.9}))
+                _fetched(ledger, f"s{site}.test", (a, b))
+            findings.replace(SiteFindings(f"s{site}.test", 2 * len(found), tuple(found)), keys)
+    ledger.close()
+
+
+def _fetched(ledger: Ledger, site: str, urls: tuple[Url, Url]) -> None:
+    for url in urls:
+        ledger.database.query(
+            "INSERT INTO fetches (url, kind, score, attempt, status, bytes, at, took, outcome)"
+            " VALUES (?, 'page', 1, 1, 200, 1000, 0, 0.1, 'page')",
+            (url,),
+        )
+        ledger.database.query(
+            "INSERT INTO pages (url, site, language, title, digest, signature, page) VALUES (?, ?, 'en', ?, '', 0, x'')",
+            (url, site, f"Title of {url}"),
+        )
+
+
+def _segment(chance: random.Random, a: Url, b: Url, other: Language) -> SegmentPair:
+    words = " ".join(chance.choices(LATIN, k=15))
+    text = "".join(chance.choices(HAN, k=30)) if other == ZH else " ".join(chance.choices(LATIN, k=15))
+    return SegmentPair(a, b, Segment(words, 0, 0), Segment(text, 0, 0), round(chance.random(), 4))
+
+
+def refresh(folder: JobFolder, what: str) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "bitrawl.job.reading_index", str(folder.path)], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    size = folder.reading_index.stat().st_size / 1e6
+    print(f"{what}: {seconds:.1f} CPU s, {after.ru_maxrss / 1024:.0f} MB of memory, index of {size:.0f} MB")
+
+
+def _read(folder: JobFolder) -> None:
+    reading = Reading(folder)
+    listed = reading.pairs(PairFilter()).pairs
+    for pair in listed[:20]:
+        reading.judge_pair(pair.row.key, Verdict.REJECT, "anna", at=1.0)
+    pair = listed[-1].row.key
+    questions: dict[str, Callable[[], object]] = {
+        "is a refresh due?": lambda: is_due(folder.path),
+        "first pairs": lambda: reading.pairs(PairFilter()),
+        "by segments, far down": lambda: reading.pairs(PairFilter(order=Order.SEGMENTS, offset=40_000)),
+        "text in URL or title": lambda: reading.pairs(PairFilter(text="zh/77/")),
+        "text that is nowhere": lambda: reading.pairs(PairFilter(text="nowhere")),
+        "languages, method, score": lambda: reading.pairs(
+            PairFilter(languages=Languages(EN, ZH), method="c", least=0.5, order=Order.MEAN_SCORE)
+        ),
+        "rejected": lambda: reading.pairs(PairFilter(verdict=VerdictState.REJECTED)),
+        "not judged": lambda: reading.pairs(PairFilter(verdict=VerdictState.NONE)),
+        "one pair": lambda: reading.pair(pair),
+        "choices": reading.choices,
+        "harvest": lambda: reading.harvest(None),
+        "a common word": lambda: reading.search("mari"),
+        "a rare phrase of common words": lambda: reading.search("mari toris lékution"),
+        "a word that is nowhere": lambda: reading.search("nowhere"),
+        "a word in one language pair": lambda: reading.search("mari", Side.A, Languages(EN, FR)),
+        "one Chinese character": lambda: reading.search("学", Side.B),
+        "two Chinese characters": lambda: reading.search("大学", Side.B),
+        "two that are nowhere": lambda: reading.search("龘龘", Side.B),
+        "four Chinese characters": lambda: reading.search("大学生自", Side.B),
+    }
+    for what, ask in questions.items():
+        ask()
+        began = time.process_time()
+        ask()
+        print(f"{what}: {1000 * (time.process_time() - began):.0f} CPU ms")
+
+
+if __name__ == "__main__":
+    main()

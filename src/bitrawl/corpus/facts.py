@@ -1,0 +1,340 @@
+"""The facts that a card states about corpora.
+
+What each job brings to a merged corpus, and what merging removed. The figures add up.
+
+The files of a corpus as its card lists them, with size and SHA-256.
+
+Counts the figures of a corpus while its items are written. The card and `summary.json` use them.
+"""
+
+import hashlib
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from bitrawl.corpus.export import CorpusHeader, Item
+from bitrawl.corpus.merger import different
+from bitrawl.model import Page, PagePair, TranslationUnit
+from bitrawl.text.words import words
+from bitrawl.url import Url
+
+
+class SitePart(msgspec.Struct, frozen=True):
+    """One site of one job."""
+
+    site: str
+    pages: int = 0
+    fetched: int = 0
+    page_pairs: int = 0
+    segment_pairs: int = 0  # good enough for the corpus
+    why: str = ""  # why it brought nothing, or what failed there; empty if all went well
+
+
+class SiteRows(msgspec.Struct, frozen=True):
+    """The rows of one site in the shards of a corpus. The rows of a site follow each other."""
+
+    site: str
+    page_pairs: int
+    segment_pairs: int
+
+
+class CorpusPart(msgspec.Struct, frozen=True):
+    """One corpus of one job."""
+
+    languages: tuple[str, str]  # sorted
+    segment_pairs: int  # good enough for the corpus, before duplicates are merged
+    units: int  # of the job alone
+    page_pairs: int
+    rejected: Mapping[str, int] = {}  # segment pairs by the threshold that kept them out
+    rejected_pairs: Mapping[str, int] = {}  # page pairs by the same
+    sites: tuple[SiteRows, ...] = ()
+
+
+class JobPart(msgspec.Struct, frozen=True, kw_only=True):
+    """What a merge needs to know of a job, beside its shards."""
+
+    fingerprint: str = ""  # of all that the shards depend on
+    sums: dict[str, int] = {}  # checksums of their files, by name
+    languages: tuple[str, ...]  # in the order of the job
+    formats: tuple[str, ...]
+    thresholds: dict[str, object]
+    origin: str
+    state: str = ""  # why it ended, or that it runs
+    first_fetch: float = 0.0
+    last_fetch: float = 0.0
+    source_pages: int = 0  # whose texts are in the shards
+    licences: dict[str, int] = {}  # that they state
+    opt_outs: int = 0
+    robots: int = 0
+    machine_translated: int = 0
+    duplicate_pages: int = 0
+    corpora: tuple[CorpusPart, ...] = ()
+    sites: tuple[SitePart, ...] = ()
+
+    def corpus(self, languages: tuple[str, str]) -> CorpusPart | None:
+        return next((corpus for corpus in self.corpora if corpus.languages == languages), None)
+
+
+class MergedCounts(msgspec.Struct, frozen=True):
+    """How the corpora of several jobs became one.
+
+    `segment_pairs` is the sum of the parts. It is also units + duplicates + near duplicates.
+    """
+
+    languages: tuple[str, ...]
+    parts: Mapping[str, CorpusPart]  # by the name of the job
+    segment_pairs: int
+    duplicates: int  # the same texts again
+    near_duplicates: int  # texts that differ only in case, punctuation or spaces
+    units: int
+    page_pairs: int  # different ones
+
+    @property
+    def unit_sum(self) -> int:
+        """Of the parts, each for itself."""
+        return sum(part.units for part in self.parts.values())
+
+    @property
+    def page_pair_sum(self) -> int:
+        """Of the parts."""
+        return sum(part.page_pairs for part in self.parts.values())
+
+    def summary(self) -> dict[str, object]:
+        """For `summary.json`."""
+        return {
+            "segment_pairs": self.segment_pairs,
+            "duplicates": self.duplicates,
+            "near_duplicates": self.near_duplicates,
+            "units": self.units,
+            "units_of_parts": self.unit_sum,
+            "units_in_several_parts": self.unit_sum - self.units,
+            "page_pairs_of_parts": self.page_pair_sum,
+            "page_pairs_in_several_parts": self.page_pair_sum - self.page_pairs,
+            "parts": {
+                name: {"segment_pairs": one.segment_pairs, "units": one.units, "page_pairs": one.page_pairs}
+                for name, one in self.parts.items()
+            },
+        }
+
+
+class MergedSite(msgspec.Struct, frozen=True):
+    """One site of one job in a merged corpus."""
+
+    job: str
+    part: SitePart
+    units: int  # that it represents in the merged corpora: where several sites have a unit, the best scored counts
+
+
+class MergeFacts(msgspec.Struct, frozen=True):
+    """What the report of a merge shows."""
+
+    jobs: Mapping[str, JobPart]
+    corpora: Sequence[MergedCounts]
+    sites: Sequence[MergedSite]
+    notes: Sequence[str] = ()  # what was left out, or may be incomplete
+
+
+class FileFacts(msgspec.Struct, frozen=True):
+    """One file, or a folder of files (XCES)."""
+
+    name: str
+    bytes: int = 0
+    sha256: str = ""  # for a folder: of what `sha256sum *` prints in it
+    members: int = 0  # files in a folder; 0 for a file
+
+
+def file_facts(folder: Path, names: Iterable[str]) -> list[FileFacts]:
+    """The facts about existing files, by their names in that folder."""
+    return [_of_folder(folder, name) if (folder / name).is_dir() else _of_file(folder, name) for name in names]
+
+
+def _of_file(folder: Path, name: str) -> FileFacts:
+    path = folder / name
+    return FileFacts(name, path.stat().st_size, _sha256(path))
+
+
+def _of_folder(folder: Path, name: str) -> FileFacts:
+    paths = sorted(path for path in (folder / name).iterdir() if path.is_file())
+    lines = "".join(f"{_sha256(path)}  {path.name}\n" for path in paths)
+    size = sum(path.stat().st_size for path in paths)
+    return FileFacts(name, size, hashlib.sha256(lines.encode()).hexdigest(), len(paths))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class Origin(StrEnum):
+    """Where the pages come from."""
+
+    CRAWL = "crawl"
+    REPLAY = "replay"  # archives that replaced the web
+    ARCHIVE = "archive"  # archives that were read as a whole
+
+
+class Side(msgspec.Struct, frozen=True):
+    language: str
+    documents: int = 0
+    segments: int = 0  # paragraphs, in a monolingual corpus
+    words: int = 0
+    characters: int = 0
+
+
+class CorpusFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts about one corpus, bilingual or monolingual."""
+
+    name: str  # "en-fr"
+    sides: tuple[Side, ...]
+    document_pairs: int = 0
+    units: int = 0
+    occurrences: int = 0  # of the units, before duplicates were merged
+    near_duplicates: int = 0  # texts that were merged with a nearly equal one
+    methods: Mapping[str, int] = {}  # page pairs by the method that found them
+    flags: Mapping[str, int] = {}  # units by flag
+    rejected: Mapping[str, int] = {}  # segment pairs by what kept them out: a threshold, or a person
+    rejected_pairs: Mapping[str, int] = {}  # page pairs by the same
+    files: tuple[FileFacts, ...] = ()
+    merged: MergedCounts | None = None  # if it was merged from the corpora of several jobs
+
+
+class CardFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts that the card states. What is empty is called unknown or left out."""
+
+    at: float  # when the corpus was written, in seconds since the epoch
+    versions: Mapping[str, str]  # by program: {"bitrawl": "0.1.0", "python": "3.11.9"}
+    corpora: tuple[CorpusFacts, ...]  # one per language pair
+    origin: Origin = Origin.CRAWL
+    first_fetch: float = 0.0  # seconds since the epoch; 0 if not known
+    last_fetch: float = 0.0
+    sites: Mapping[str, int] = {}  # pages of the corpora by site, each counted once
+    thresholds: Mapping[str, object] = {}
+    source_pages: int = 0  # pages whose texts are in the corpora: of these, the licences are counted
+    licences: Mapping[str, int] = {}  # pages by the licence that they state; pages that state none are not included
+    opt_outs: int = 0  # pages left out because their site reserves text and data mining
+    robots: int = 0  # links that robots.txt forbade
+    machine_translated: int = 0  # pairs left out because one side has marks of machine translation
+    duplicate_pages: int = 0
+    job: str = ""  # job.toml, without private settings
+
+    @property
+    def filled(self) -> tuple[CorpusFacts, ...]:
+        """The corpora that have files; or the only one."""
+        return tuple(one for one in self.corpora if one.files or one.units or len(self.corpora) == 1)
+
+    @property
+    def empty(self) -> list[str]:
+        """The names of the corpora that have none, because nothing was found."""
+        return [one.name for one in self.corpora if one not in self.filled]
+
+    @property
+    def bilingual(self) -> bool:
+        """Whether there are language pairs."""
+        return any(len(corpus.sides) > 1 for corpus in self.corpora)
+
+
+class CorpusCounter:
+    """Pages take 16 bytes each. `sites`, the number of each site that was met, is shared by all corpora."""
+
+    def __init__(self, header: CorpusHeader, sites: dict[str, int]) -> None:
+        self._header = header
+        self._numbers = sites
+        self.pages = [array("q") for _ in header.languages]  # by side
+        self.sites = [array("q") for _ in header.languages]
+        self._methods: Counter[str] = Counter()
+        self._flags: Counter[str] = Counter()
+        self._pairs = self._units = self._occurrences = self._near_duplicates = 0
+        self._segments = [0, 0]
+        self._words = [0, 0]
+        self._characters = [0, 0]
+
+    def count(self, item: Item) -> None:
+        """A page counts only in a monolingual corpus.
+
+        In a bilingual one it is written to XCES files, and the pairs count.
+        """
+        match item:
+            case PagePair():
+                self._pairs += 1
+                self._methods.update(item.evidence.keys())
+                self._add(0, item.url_a)
+                self._add(1, item.url_b)
+            case TranslationUnit():
+                self._units += 1
+                self._occurrences += len(item.sources)
+                self._near_duplicates += item.variants
+                if item.pair.flags:
+                    self._flags.update(item.pair.flags)
+                self._measure(0, item.pair.a.text, item.pair.scores.get("words_a"))
+                self._measure(1, item.pair.b.text, item.pair.scores.get("words_b"))
+            case Page() if len(self._header.languages) == 1:
+                self._add(0, item.url)
+                for paragraph in item.paragraphs:
+                    if not paragraph.boilerplate:
+                        self._measure(0, paragraph.text)
+
+    def _add(self, side: int, url: Url) -> None:
+        self.pages[side].append(hash(url))  # It differs between processes and is never stored.
+        self.sites[side].append(self._numbers.setdefault(url.site, len(self._numbers)))
+
+    def _measure(self, side: int, text: str, counted: float | None = None) -> None:
+        """The judge has counted the words of most segments, which takes as long as all the rest here."""
+        self._segments[side] += 1
+        self._words[side] += len(words(text, self._header.languages[side])) if counted is None else int(counted)
+        self._characters[side] += len(text)
+
+    def facts(
+        self, rejected: Mapping[str, int], files: Sequence[FileFacts] = (), merged: MergedCounts | None = None
+    ) -> CorpusFacts:
+        """What was counted, what was kept out, and the files of the corpus."""
+        return CorpusFacts(
+            name=self._header.name,
+            sides=tuple(
+                Side(language, different(np.array(pages)), segments, word_count, characters)
+                for language, pages, segments, word_count, characters in zip(
+                    self._header.languages, self.pages, self._segments, self._words, self._characters, strict=False
+                )
+            ),
+            document_pairs=self._pairs,
+            units=self._units,
+            occurrences=self._occurrences,
+            near_duplicates=self._near_duplicates,
+            methods=self._methods,
+            flags=self._flags,
+            rejected=most_first(rejected),
+            files=tuple(files),
+            merged=merged,
+        )
+
+
+def pages_by_site(counters: Sequence[CorpusCounter], numbers: Mapping[str, int]) -> dict[str, int]:
+    """A page counts once, also if it has translations into several languages."""
+    pages = np.concatenate([np.array(side) for counter in counters for side in counter.pages])
+    sites = np.concatenate([np.array(side) for counter in counters for side in counter.sites])
+    _, places = np.unique(pages, return_index=True)
+    return dict(zip(numbers, np.bincount(sites[places], minlength=len(numbers)).tolist(), strict=True))
+
+
+def most_first(rejected: Mapping[str, int]) -> dict[str, int]:
+    return {str(reason): count for reason, count in sorted(rejected.items(), key=lambda item: (-item[1], item[0]))}
+
+
+def summary(facts: CorpusFacts) -> dict[str, object]:
+    """The same figures for programs: an entry of `summary.json`."""
+    if len(facts.sides) == 1:
+        (side,) = facts.sides
+        return {"documents": side.documents, "paragraphs": side.segments, "words": side.words}
+    return {
+        "units": facts.units,
+        "occurrences": facts.occurrences,
+        "pairs": facts.document_pairs,
+        "refused": dict(facts.rejected),
+        "near_duplicates": facts.near_duplicates,
+        **({"refused_pairs": dict(facts.rejected_pairs)} if facts.rejected_pairs else {}),
+        **({"merged": facts.merged.summary()} if facts.merged else {}),
+    }

@@ -1,0 +1,641 @@
+"""What is known about a job, as values. `JobFacts` is all of it; status, report, card, app and cluster only format it.
+
+`job/facts.py` computes them, and `job/ledger_facts.py` has the queries. The types stand apart, and low, because the rooms that
+show a job are below the room that computes: `show` must name what it is given.
+"""
+
+from collections import Counter
+from enum import StrEnum
+
+import msgspec
+
+from bitrawl.config import ExportSection, Job, Strategy, Thresholds, TopicModel, TopicSection
+from bitrawl.languages import asked_language, same_language
+from bitrawl.model import Language, PagePair, Reason, Relevance, SegmentPair
+
+LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation; judgement
+BINS = 20  # of a histogram from 0 to 1; judgement
+
+Histogram = tuple[int, ...]
+"""Counts of values between 0 and 1, in `BINS` bins of the same width."""
+
+Points = tuple[tuple[int, int], ...]
+"""The points of a curve: answers so far, count so far."""
+
+
+class State(StrEnum):
+    """What a job is doing. The first three show in its folder; the others need the wish of the web app's user."""
+
+    RUNNING = "running"
+    ENDED = "ended"
+    INTERRUPTED = "interrupted"  # killed: the same command resumes
+    WAITING = "waiting"
+    PAUSING = "pausing"  # it finishes what is in flight
+    PAUSED = "paused"
+    STOPPING = "stopping"  # it mines what is there
+    FAILED = "failed"  # it could not be run
+
+
+class Step(StrEnum):
+    """What mining is doing."""
+
+    PAIRING = "pairing"
+    LEARNING = "learning words from"
+    ALIGNING = "aligning"
+    WRITING = "writing the corpus"
+
+
+class Doing(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What mining is doing now, and how far it has come."""
+
+    step: Step | None  # None in a ledger that an earlier version wrote: only `sentence` is known
+    site: str = ""
+    what: str = ""  # what `done` and `total` count: "pages", "en-fr pairs"
+    done: int = 0
+    total: int = 0
+    seconds: float = 0.0  # that the rest will take, as far as can be told
+    sentence: str = ""
+
+    def __str__(self) -> str:
+        if self.step is None:
+            return self.sentence
+        counted = f" ({self.done} of {self.total} {self.what}" if self.done else f" ({self.total} {self.what}"
+        left = f", about {self.seconds:.0f} s left)" if self.seconds >= 1 else ")"
+        return f"{self.step} {self.site}".strip() + (counted + left if self.total else "")
+
+
+class EndKind(StrEnum):
+    """How a crawl ended. Each kind has one sentence."""
+
+    DONE = "done"
+    BUDGET = "budget"
+    LEFT = "left"  # sites, by the strategy
+    GAVE_UP = "gave-up"  # hosts that do not answer any more
+    STOPPED = "stopped"
+    OFF_TOPIC = "off-topic"
+    NO_PAGE = "no-page"
+    ONLY_LEFT = "only-left"  # no page, since the sites were left
+    NO_ANSWER = "no-answer"
+    SEED_SILENT = "seed-silent"
+    SEED_SKIPPED = "seed-skipped"
+    EARLIER = "earlier"  # written by an earlier version: only `sentence` is known
+
+
+_SENTENCES = {
+    EndKind.DONE: "nothing is left to visit",
+    EndKind.BUDGET: "budget of {budget} used up",
+    EndKind.LEFT: "left {names}: {why}",
+    EndKind.GAVE_UP: "gave up {names}: {why}",
+    EndKind.STOPPED: "stopped by you",
+    EndKind.OFF_TOPIC: "none of {pages} is about the topic",
+    EndKind.NO_PAGE: "no page was found",
+    EndKind.ONLY_LEFT: "no page was found: left {names}: {why}",
+    EndKind.NO_ANSWER: "no answer came from {names}: {why}",
+    EndKind.SEED_SILENT: "no answer came from {seed}: {why}",
+    EndKind.SEED_SKIPPED: "no page was found: the seed {fate}",
+}
+_TRY_AGAIN = "the same command tries again"
+_ADVICE = {
+    EndKind.LEFT: "--exhaustive visits them",
+    EndKind.GAVE_UP: _TRY_AGAIN,
+    EndKind.STOPPED: "resume with the same command",
+}
+_EMPTY = (EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.NO_ANSWER, EndKind.SEED_SILENT, EndKind.SEED_SKIPPED)
+_NOUNS = {EndKind.LEFT: "site", EndKind.ONLY_LEFT: "site", EndKind.GAVE_UP: "host", EndKind.NO_ANSWER: "host"}
+_STOPPED = _SENTENCES[EndKind.STOPPED]
+
+
+class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a crawl ended, as the ledger remembers it. The English sentence is made here, and nowhere else."""
+
+    kind: EndKind
+    queued: int = 0  # links that were not visited
+    budget: str = ""  # the limit that was reached, as in "200 pages"
+    pages: int = 0
+    name: str = ""  # the first of the sites that were left, or of the hosts that did not answer
+    others: int = 0  # how many more sites or hosts there are, or seeds that brought no page
+    why: str = ""  # in English, as the strategy or the fetcher says it
+    seed: str = ""  # the first that brought no page
+    target: str = ""  # where its redirects lead
+    reason: Reason | None = None  # why that was skipped
+    status: int = 0  # of its HTTP answer
+    sentence: str = ""  # of an earlier version
+
+    def __str__(self) -> str:
+        """The sentence for the command line: what happened, and what to type."""
+        done = "done: " if self.kind is EndKind.DONE else ""
+        advice = _TRY_AGAIN if self.kind in _EMPTY and self.queued else _ADVICE.get(self.kind, "")
+        return "; ".join(filter(None, (f"{done}{self.without_advice}", "" if self.sentence else advice)))
+
+    @property
+    def without_advice(self) -> str:
+        """The same for a page that shows the state beside it, and has buttons instead of commands."""
+        if self.sentence:
+            return self.sentence
+        seeds = self.others if self.kind in (EndKind.SEED_SILENT, EndKind.SEED_SKIPPED) else 0
+        parts = (
+            _SENTENCES[self.kind].format_map(self._values()),
+            f"{_counted(seeds, 'other seed')} brought no page either" if seeds else "",
+            f"budget of {self.budget} used up" if self.budget and self.kind is not EndKind.BUDGET else "",
+            f"{_counted(self.queued, 'link')} still queued" if self.queued else "",
+        )
+        return "; ".join(filter(None, parts))
+
+    def _values(self) -> dict[str, str]:
+        noun = _NOUNS.get(self.kind, "")
+        return {
+            "budget": self.budget,
+            "pages": _counted(self.pages, "page"),
+            "names": f"{self.name} and {_counted(self.others, f'other {noun}')}" if self.others else self.name,
+            "why": self.why,
+            "seed": self.seed,
+            "fate": self._fate(),
+        }
+
+    def _fate(self) -> str:
+        """What became of the seed: "https://a.org/ answered 404 (Not Found)"."""
+        start = f"{self.seed} redirects to {self.target}, which" if self.target else self.seed
+        if self.reason is Reason.ROBOTS:
+            return f"{start} is disallowed by {self.why}"
+        if self.reason in (Reason.OFF_SITE, Reason.OFF_HOST):
+            other = "site" if self.reason is Reason.OFF_SITE else "host"
+            return f"{start} is on another {other}; give that address as the seed"
+        detail = f" ({self.why})" if self.why else ""
+        return (
+            f"{start} answered {self.status}{detail}"
+            if self.status >= 400
+            else f"{start} was skipped: {self.reason}{detail}"
+        )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+class LastRun(msgspec.Struct, frozen=True):
+    """What the ledger remembers of the last run, or of this one."""
+
+    verb: str = ""  # of the command, which resumes it; empty where there is no ledger yet
+    ended: CrawlEnd | None = None  # None while it crawls, and if it was killed
+    doing: Doing | None = None  # None if nothing is being mined
+    seconds: float = 0.0  # crawling time of all runs
+
+    @property
+    def complete(self) -> bool:
+        return self.ended is not None and self.doing is None
+
+
+def kept_end(text: str) -> CrawlEnd | None:
+    """What a ledger has as the end of its crawl: of this version, or a sentence of an earlier one."""
+    try:
+        return msgspec.json.decode(text, type=CrawlEnd) if text else None
+    except msgspec.DecodeError:
+        kind = EndKind.STOPPED if text.startswith(_STOPPED) else EndKind.EARLIER
+        return CrawlEnd(kind=kind, sentence=text)
+
+
+def kept_doing(text: str) -> Doing | None:
+    """The same of what is being mined."""
+    try:
+        return msgspec.json.decode(text, type=Doing) if text else None
+    except msgspec.DecodeError:
+        return Doing(None, sentence=text)
+
+
+class HostCount(msgspec.Struct, frozen=True):
+    host: str
+    fetches: int
+    pages: int
+    seconds: float  # mean time of an answer
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    """One fetch. The names of the fields are part of the output format and stay as they are."""
+
+    seq: int
+    url: str
+    status: int
+    language: str | None
+    kind: str
+    score: float
+    bytes: int
+    at: float
+    took: float
+    attempt: int
+    outcome: str  # "page", or why it was skipped
+    relevance: float | None = None  # 0 to 1; only in jobs with a topic
+    relevant: bool | None = None
+    perplexity: float | None = None  # only with a language model
+
+
+class SkipCount(msgspec.Struct, frozen=True):
+    """The number of things that were skipped at one stage for one reason, and the first of them."""
+
+    stage: str
+    reason: str
+    count: int
+    url: str
+    detail: str
+    statuses: dict[int, int] = {}  # how many got each HTTP status; redirects and errors only
+
+    @property
+    def name(self) -> str:
+        return f"{self.stage}: {self.reason}"
+
+
+class CrawlSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """Each link is queued, a page, or skipped for a reason: `links` is the sum of the three.
+
+    The crawler's own requests (sitemaps and probes) are not links. `own_requests` counts those that are done, and
+    nothing else does.
+    """
+
+    queued: int  # waiting or in flight
+    pages: int
+    skipped: int
+    own_requests: int
+    languages: dict[str, int]  # pages, the most frequent first
+    skips: dict[str, int]  # by "stage: reason"
+    fetches: int  # links that were leased, refused by robots.txt or not
+    answers: int  # requests that a server answered, with any status
+    unanswered: dict[str, int]  # requests without an answer, by reason
+    bytes: int
+    relevant: int | None  # pages about the topic; None in a job without one
+    began: float  # the first fetch, in seconds since the epoch; 0 if there was none
+    finished: float  # the last one
+    hosts: list[HostCount]  # the busiest
+    run: LastRun
+
+    @property
+    def links(self) -> int:
+        return self.queued + self.pages + self.skipped
+
+    @property
+    def ended(self) -> str:
+        """Why the last run ended; empty while it runs or if it was killed."""
+        return str(self.run.ended or "")
+
+    @property
+    def mining(self) -> str:
+        """What is being mined; empty if nothing is."""
+        return str(self.run.doing or "")
+
+    @property
+    def seconds(self) -> float:
+        return self.run.seconds
+
+    @property
+    def skip_reasons(self) -> dict[Reason, int]:
+        """The number of skipped links by reason, from all stages, the most frequent first."""
+        counts: Counter[Reason] = Counter()
+        for key, count in self.skips.items():
+            counts[Reason(key.rpartition(" ")[2])] += count
+        return dict(counts.most_common())
+
+    def skipped_for(self, reason: Reason) -> int:
+        return self.skip_reasons.get(reason, 0)
+
+
+class Curve(msgspec.Struct, frozen=True):
+    """How something grew with the number of fetches."""
+
+    name: str
+    points: Points
+
+
+class CrawlFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the ledger says about the crawl."""
+
+    summary: CrawlSummary
+    faults: tuple[SkipCount, ...] = ()  # what could not be mined
+    growth: tuple[Curve, ...] = ()  # pages by language
+    skips: tuple[SkipCount, ...] = ()
+    slowest: tuple[HostCount, ...] = ()
+    off_site: dict[str, int] = {}  # links by the site that they lead to
+    declared_off_site: dict[str, int] = {}  # declared translations among these links
+
+    @property
+    def began(self) -> float:
+        return self.summary.began
+
+    @property
+    def finished(self) -> float:
+        return self.summary.finished
+
+    @property
+    def lost(self) -> int:
+        """How many things could not be mined."""
+        return sum(fault.count for fault in self.faults)
+
+
+class LanguagePair(msgspec.Struct, frozen=True):
+    """What was found for two languages."""
+
+    lang_a: Language
+    lang_b: Language
+    pairs: int  # of pages
+    segments: int  # aligned, good or not
+    units: int = 0  # in the corpus as it was written last
+
+    @property
+    def name(self) -> str:
+        return f"{self.lang_a}-{self.lang_b}"
+
+
+class MethodCount(msgspec.Struct, frozen=True):
+    """The number of pairs with evidence by one method."""
+
+    letter: str
+    pairs: int
+    alone: int  # pairs with no evidence by another method
+
+
+class RefusalCount(msgspec.Struct, frozen=True):
+    """The number of pairs that were refused for one reason, and one of them."""
+
+    reason: str
+    count: int
+    url_a: str
+    url_b: str
+
+
+class SiteFacts(msgspec.Struct, frozen=True):
+    """A site that was mined."""
+
+    site: str
+    pages: int
+    pairs: int
+    left: str = ""  # why the strategy left it
+    patterns: dict[str, int] = {}
+
+
+class SiteTroubles(msgspec.Struct, frozen=True):
+    """Why a site brought less than it might have."""
+
+    skips: dict[str, int] = {}  # links that were fetched, or that robots.txt forbade, and became no page, by reason
+    refusals: dict[str, int] = {}  # suggested pairs that were refused, by reason
+    faults: dict[str, int] = {}  # what could not be mined, by reason
+
+
+class PairSample(msgspec.Struct, frozen=True):
+    """A random page pair, with the titles of its pages."""
+
+    pair: PagePair
+    title_a: str
+    title_b: str
+
+
+class SegmentSample(msgspec.Struct, frozen=True):
+    """A random segment pair of the corpus."""
+
+    lang_a: Language
+    lang_b: Language
+    segment: SegmentPair
+
+
+class MiningFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the ledger says about pairs and segments. Everything is empty if the job was only crawled."""
+
+    begun: bool = False
+    language_pairs: tuple[LanguagePair, ...] = ()  # those with the most pairs first
+    harvest: tuple[Curve, ...] = ()  # complete pairs, by language pair
+    methods: tuple[MethodCount, ...] = ()
+    pair_scores: Histogram = (0,) * BINS
+    segment_scores: dict[str, Histogram] = {}  # by name: score, length_ratio, coverage
+    flags: dict[str, int] = {}
+    flagged: int = 0  # segments with any flag
+    types: dict[str, int] = {}
+    refusals: tuple[RefusalCount, ...] = ()
+    duplicates: int = 0
+    duplicate_samples: tuple[tuple[str, str], ...] = ()
+    sites: tuple[SiteFacts, ...] = ()
+    pair_samples: tuple[PairSample, ...] = ()
+    segment_samples: tuple[SegmentSample, ...] = ()
+
+    @property
+    def pairs(self) -> int:
+        """The number of page pairs."""
+        return sum(languages.pairs for languages in self.language_pairs)
+
+    @property
+    def segments(self) -> int:
+        """The number of segment pairs, before any threshold."""
+        return sum(languages.segments for languages in self.language_pairs)
+
+
+class Border(StrEnum):
+    """Which pages to show of those that were compared with the topic."""
+
+    BEST = "best"
+    JUST_RELEVANT = "just-relevant"
+    JUST_NOT = "just-not"
+    DESPITE_SCORE = "despite-score"  # another threshold refused it
+
+
+class TopicShare(msgspec.Struct, frozen=True):
+    """How many of some pages are about the topic."""
+
+    pages: int
+    relevant: int
+
+
+class TermPages(msgspec.Struct, frozen=True):
+    """On how many of the pages that were read a term stands."""
+
+    term: str
+    pages: int
+    relevant: int
+
+
+class TopicExample(msgspec.Struct, frozen=True):
+    """A page, and what says that it is about the topic or not."""
+
+    url: str
+    title: str
+    language: str
+    relevance: Relevance
+    terms: tuple[str, ...]  # the first ones
+    why: str = ""  # why it was refused
+    other: str = ""  # the other page of the refused pair, or the one that it repeats
+
+
+class SiteShare(msgspec.Struct, frozen=True):
+    site: str
+    share: TopicShare
+    left: str  # why the strategy left it; empty if it did not
+
+
+class TermsRead(msgspec.Struct, frozen=True):
+    """What the pages say that were read for their terms."""
+
+    pages: int = 0
+    whole: bool = True  # all pages were read, not only a sample
+    with_terms: int = 0
+    terms: tuple[TermPages, ...] = ()  # those on the most pages
+    different: int = 0  # terms found on any page
+    classes: dict[str, int] = {}  # pages
+    refused: int = 0  # pages in the languages of the job that have terms and are not relevant
+    missed: dict[str, int] = {}  # of these, by the name of the threshold that they do not reach
+
+
+class ListFacts(msgspec.Struct, frozen=True):
+    """What may be wrong with a term list."""
+
+    languages: dict[str, int]  # terms
+    looks_like: dict[str, str] = {}  # by the language of the terms, that which they seem to be in, where it differs
+    searched: int = 0  # pages; only if no page has a term in its text
+    in_boilerplate: int = 0  # pages with terms in their boilerplate
+
+
+class TopicSource(msgspec.Struct, frozen=True):
+    """What the topic was learned from."""
+
+    files: int = 0
+    bytes: int = 0
+    examples: int = 0  # pages that the user named, seeds among them
+    unread: dict[str, str] = {}  # those that taught nothing, and why
+
+
+class TopicFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the ledger says about the topic."""
+
+    asked: TopicSection
+    model: TopicModel
+    threshold: float  # of the score
+    languages: dict[str, TopicShare] = {}  # by language as found
+    growth: tuple[Points, Points] = ((), ())  # all pages, and the relevant ones
+    scores: Histogram = (0,) * BINS
+    lowest_perplexity: float | None = None
+    read: TermsRead = TermsRead()
+    examples: dict[Border, tuple[TopicExample, ...]] = {}
+    refused: tuple[TopicExample, ...] = ()
+    paid: tuple[SiteShare, ...] = ()
+    unpaid: tuple[SiteShare, ...] = ()
+    given: TopicSource = TopicSource()
+    listed: ListFacts | None = None  # only if a language of the job has no relevant page
+
+    @property
+    def judged(self) -> int:
+        return sum(share.pages for share in self.languages.values())
+
+    @property
+    def relevant(self) -> int:
+        return sum(share.relevant for share in self.languages.values())
+
+
+class WrittenCorpus(msgspec.Struct, frozen=True):
+    """What was written of one corpus, by `corpus/summary.json`: units of two languages, or documents of one."""
+
+    pairs: int = 0  # of pages
+    units: int = 0
+    occurrences: int = 0  # how many occurrences the units represent
+    refused: dict[str, int] = {}  # segment pairs by what kept them out: a threshold, or a person
+    documents: int = 0
+    paragraphs: int = 0
+    words: int = 0
+
+    @property
+    def merged(self) -> int:
+        """Occurrences that are not units of their own."""
+        return self.occurrences - self.units
+
+
+class AskedJob(msgspec.Struct, frozen=True):
+    """The part of the job file that a reader wants to know."""
+
+    langs: list[str] = []
+    seeds: list[str] = []
+    strategy: str = ""
+    replay: list[str] = []
+    warc: list[str] = []
+    budget: dict[str, float] = {}
+    judge: Thresholds = Thresholds()
+    export: ExportSection = ExportSection()
+    topic: TopicSection = TopicSection()
+
+    @property
+    def topic_model(self) -> TopicModel:
+        """What compares pages with the topic."""
+        strategy = Strategy(self.strategy) if self.strategy in tuple(Strategy) else Strategy.ADAPTIVE
+        return Job(strategy=strategy, topic=self.topic).topic_model() or TopicModel.LEARNED
+
+    def wants(self, language: Language) -> bool:
+        return any(same_language(language, Language(code)) for code in self.langs)
+
+
+class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One moment of a job. What only a report needs is empty where `status` reads it: that takes a pass over all findings."""
+
+    folder: str
+    running: bool  # a process is working in the folder now
+    crawled: CrawlFacts
+    mined: MiningFacts
+    written: dict[str, WrittenCorpus] = {}  # by name: "en-fr"; empty before the first is written
+    killed: int = 0  # pages, page pairs and sites that are left out only until the next run
+    asked: AskedJob = AskedJob()
+    files: dict[str, int] = {}  # in the folder corpus/, by name: bytes, 0 for a folder
+    topic: TopicFacts | None = None  # None in a job without one
+
+    @property
+    def crawl(self) -> CrawlSummary:
+        return self.crawled.summary
+
+    @property
+    def ended(self) -> str:
+        """How the last run ended."""
+        return self.crawl.ended
+
+    @property
+    def doing(self) -> str:
+        """What is being mined now."""
+        return self.crawl.mining
+
+    @property
+    def verb(self) -> str:
+        """Of the command that was run last, and that resumes."""
+        return self.crawl.run.verb
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """What could not be mined, by "stage: reason"."""
+        return {fault.name: fault.count for fault in self.crawled.faults}
+
+    @property
+    def state(self) -> State:
+        if self.running:
+            return State.RUNNING
+        return State.ENDED if self.crawl.run.complete else State.INTERRUPTED
+
+    @property
+    def corpora(self) -> dict[str, LanguagePair]:
+        """What was found so far for each pair of languages, by name: "en-fr"."""
+        return {pair.name: pair for pair in sorted(self.mined.language_pairs, key=lambda pair: pair.name)}
+
+    @property
+    def without_files(self) -> list[str]:
+        """The names of the corpora for which nothing was found, if there are several."""
+        several = len(self.written) > 1
+        return [name for name, corpus in self.written.items() if several and not corpus.pairs and not corpus.units]
+
+    @property
+    def languages(self) -> dict[str, int]:
+        """Pages by requested language, each page once."""
+        return self._by_request(self.crawl.languages)
+
+    @property
+    def relevant_languages(self) -> dict[str, int]:
+        """Pages about the topic by requested language; all pages in a job without a topic."""
+        if self.topic is None:
+            return self.languages
+        return self._by_request({code: share.relevant for code, share in self.topic.languages.items()})
+
+    def _by_request(self, pages: dict[str, int]) -> dict[str, int]:
+        counts = dict.fromkeys(self.asked.langs, 0)
+        for language, count in pages.items():
+            if (request := self.asked_as(language)) is not None:
+                counts[request] += count
+        return counts
+
+    def asked_as(self, language: str) -> str | None:
+        """Which requested language accepts a page in that language; None if none does."""
+        return asked_language(Language(language), [Language(code) for code in self.asked.langs])

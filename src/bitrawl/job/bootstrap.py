@@ -1,0 +1,476 @@
+"""A topic, seeds and bilingual sites from the name of a subject, in a folder that `mine` reads.
+
+How far a bootstrap is, and what it has found: two files of its folder, which others may read at any time.
+"""
+
+import hashlib
+import shutil
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import tomli_w
+
+from bitrawl import config, files
+from bitrawl.crawl.fetch import user_agent
+from bitrawl.discover.site_lists import from_json_lines, json_lines
+from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.errors import BitrawlError, ConfigError, StoreError
+from bitrawl.files import NO_JSON
+from bitrawl.job import fetching
+from bitrawl.job.fetching import POLITE, FetchPolicy
+from bitrawl.job.site_checks import SiteQuestion, check_sites
+from bitrawl.languages import language_name, parse_language
+from bitrawl.model import Capture, Language, Link, Skip
+from bitrawl.protocols import Fetcher
+from bitrawl.topic.wiki_api import ApiWiki, KeptAnswers, WikiClient
+from bitrawl.topic.wiki_articles import Extent, Wiki, edition_code, edition_language
+from bitrawl.topic.wiki_dump import DumpWiki
+from bitrawl.topic.wiki_topic import (
+    CitedSite,
+    Exclusion,
+    Material,
+    TermRow,
+    Wanted,
+    gather,
+    read_table,
+    table,
+    topic_lines,
+)
+from bitrawl.url import Url
+
+PROGRESS, FOUND = "progress.json", "found.json"
+
+
+class Step(StrEnum):
+    """What a bootstrap is doing. One that has failed tells by its last step what it failed at."""
+
+    ASKING = "asking"  # whether a wiki answers there
+    SEARCHING = "searching"  # for the category
+    READING = "reading"  # articles, their translations and links
+    CHECKING = "checking"  # whether the cited sites are bilingual
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """One moment of it."""
+
+    step: Step
+    wiki: str = ""  # its host; empty for a dump
+    done: int = 0  # answers of the wiki, or sites that were checked
+    total: int = 0  # sites to check
+    failed: str = ""  # why it could not go on, without advice for the command line
+
+
+class BilingualSite(msgspec.Struct, frozen=True):
+    """A cited site that probably has translations."""
+
+    home: str  # a URL
+    languages: tuple[Language, ...]
+    articles: int  # of the wiki that cite it
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    category: str
+    articles: int
+    categories: int
+    complete: bool = True  # otherwise the category has more articles than were read
+    terms: dict[Language, int]
+    excluded: dict[str, int]  # titles, by reason
+    edited: bool  # whether the topic is made from a table that a person has edited
+    seeds: int
+    cited: int  # sites
+    checked: int
+    sites: tuple[BilingualSite, ...] = ()
+    advice: tuple[str, ...] = ()  # for the command line
+
+    @property
+    def candidates(self) -> int:
+        return len(self.sites)
+
+
+class Notes:
+    """Keeps the progress in the folder."""
+
+    def __init__(self, folder: Path, wiki: str = "") -> None:
+        self._folder = folder
+        self._now = Progress(Step.ASKING, wiki)
+
+    def begin(self, step: Step, total: int = 0) -> None:
+        self._now = Progress(step, self._now.wiki, 0, total)
+        self._write()
+
+    def count(self) -> None:
+        """One more is done."""
+        self._now = msgspec.structs.replace(self._now, done=self._now.done + 1)
+        self._write()
+
+    def fail(self, error: BitrawlError) -> None:
+        self._now = msgspec.structs.replace(self._now, failed=error.without_advice)
+        self._write()
+
+    def _write(self) -> None:
+        files.write(self._folder / PROGRESS, msgspec.json.encode(self._now))
+
+
+def write_found(folder: Path, found: Summary) -> None:
+    files.write(folder / FOUND, msgspec.json.encode(found))
+
+
+def read_progress(folder: Path) -> Progress | None:
+    """None before it has begun."""
+    try:
+        return msgspec.json.decode((folder / PROGRESS).read_bytes(), type=Progress)
+    except (OSError, *NO_JSON):
+        return None
+
+
+def read_found(folder: Path) -> Summary | None:
+    """None before it has ended; also in the folder of an earlier version, which has no such file."""
+    try:
+        return msgspec.json.decode((folder / FOUND).read_bytes(), type=Summary)
+    except (OSError, *NO_JSON):
+        return None
+
+
+TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE = (
+    "topic.txt",
+    "terms.tsv",
+    "seeds.txt",
+    "sites.txt",
+    "bootstrap.toml",
+    "cache",
+)
+WRITTEN = (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE, PROGRESS, FOUND)
+
+Tell = Callable[[str], None]
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a bootstrap is to bring. The figures are judgement."""
+
+    category: str
+    langs: tuple[str, ...]
+    wiki: str = "en"  # the address of an API, of a wiki, or the code of an edition of Wikipedia
+    dump: str = ""  # a folder of SQL files, in place of the wiki
+    depth: int = 2
+    max_articles: int = 5000
+    keep: tuple[Exclusion, ...] = ()
+    editions: bool = True
+    check_sites: bool = True
+    max_sites: int = 100  # that are checked
+    site_seeds: int = 3
+
+    def languages(self) -> dict[Language, Language]:
+        """Those asked for, each with the language of the edition that has it: zh-Hant is in the Chinese one."""
+        asked = [parse_language(code) for code in self.langs]
+        return {language: edition_language(edition_code(language)) for language in asked}
+
+
+class Bootstrapped(NamedTuple):
+    """A finished bootstrap, for a job that begins with it."""
+
+    topic: Path
+    seeds: list[str]  # pages that the articles cite; the sites that most articles cite come first
+    sites: list[str]  # home pages of sites that are probably bilingual
+    langs: tuple[str, ...] = ()  # that it was asked for; none if a person made the folder
+
+
+def read(folder: Path) -> Bootstrapped:
+    """Raises `ConfigError` if the folder holds none. If the table of terms was edited, its topic is made again.
+
+    A person may have made the folder: a topic is enough then, with the lists of seeds and sites that it has.
+    """
+    asked = _asked_before(folder)
+    if asked is None and (folder / TOPIC).exists() and not (folder / CACHE).exists():
+        seeds, sites = (_listed(folder / name) if (folder / name).exists() else [] for name in (SEEDS, SITES))
+        return Bootstrapped(folder / TOPIC, seeds, sites)
+    if asked is None:
+        raise ConfigError(
+            f'{folder} holds no finished bootstrap. Run: bitrawl bootstrap "NAME" --langs CODES --out {folder}'
+        )
+    if _edited(folder):
+        _write_topic(folder, read_table(_content(folder / TERMS), str(folder / TERMS)), asked)
+    return Bootstrapped(folder / TOPIC, _listed(folder / SEEDS), _listed(folder / SITES), asked.langs)
+
+
+def from_bootstrap(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a job with the topic of a finished bootstrap, and with its languages and seeds where the job names none.
+
+    A job with several languages begins at the sites that are probably bilingual, if there are any. The seeds are cited by
+    articles about the topic: they are no examples of it. Raises `ConfigError`.
+    """
+    found = read(folder)
+    langs = settings.get("langs") or list(found.langs)
+    several = len(langs) != 1
+    seeds = settings.get("seeds") or (found.sites if several and found.sites else found.seeds)
+    topic = {"terms": str(found.topic), "hub": True, **settings.get("topic", {})}
+    return {**settings, **({"langs": langs} if langs else {}), "seeds": list(seeds), "topic": topic}
+
+
+async def bootstrap(
+    asked: Asked, folder: Path, *, policy: FetchPolicy = POLITE, fresh: bool = False, tell: Tell = lambda _line: None
+) -> Summary:
+    """Ask the wiki, check the sites it cites, write the folder. What the folder's cache has is not asked again."""
+    _check(asked, policy, folder, fresh=fresh)
+    if fresh:
+        _start_over(folder)
+    notes = Notes(folder, "" if asked.dump else endpoint(asked.wiki).host)
+    try:
+        material = await _gathered(asked, folder, policy, notes, tell)
+    except BitrawlError as error:
+        notes.fail(error)
+        raise
+    sites = material.citations.sites
+    checked: dict[Url, SiteVerdict] = {}
+    if asked.check_sites and sites and len(asked.languages()) > 1:
+        tell(f"Checking {min(len(sites), asked.max_sites)} of {len(sites)} cited sites for translations …")
+        notes.begin(Step.CHECKING, min(len(sites), asked.max_sites))
+        checked = await _checked(sites[: asked.max_sites], asked, folder, policy, notes)
+    return _written(asked, folder, material, checked)
+
+
+def endpoint(wiki: str) -> Url:
+    """The API of that wiki: "de" is the German Wikipedia, and a site without a path has it at /w/api.php."""
+    if "/" not in wiki and "." not in wiki:
+        return Url.parse(f"https://{edition_code(parse_language(wiki))}.wikipedia.org/w/api.php")
+    url = Url.parse(wiki if "://" in wiki else f"https://{wiki}")
+    return url if url.path.endswith(".php") else Url.parse("/w/api.php", base=url)
+
+
+def _check(asked: Asked, policy: FetchPolicy, folder: Path, *, fresh: bool) -> None:
+    """Mistakes that can be told before anything is asked."""
+    if not asked.category.strip():
+        raise ConfigError('the name of the category is empty; give one, for example "Occupational safety and health"')
+    if not asked.languages():
+        raise ConfigError("no language is asked for; add for example --langs de,it")
+    if not asked.dump:
+        endpoint(asked.wiki)
+    if policy.contact:
+        user_agent(policy.contact)
+    before = _asked_before(folder)
+    if before is not None and before != asked and not fresh and _edited(folder):
+        raise ConfigError(
+            f"{folder / TERMS} was edited, and this command asks for something else, which would replace it. "
+            "Choose another --out, or add --fresh to start over"
+        )
+
+
+def _start_over(folder: Path) -> None:
+    for name in WRITTEN:
+        try:
+            shutil.rmtree(folder / name) if (folder / name).is_dir() else (folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"{folder / name} cannot be removed: {error.strerror}") from error
+
+
+async def _gathered(asked: Asked, folder: Path, policy: FetchPolicy, notes: Notes, tell: Tell) -> Material:
+    languages = tuple(dict.fromkeys(asked.languages().values()))
+    wanted = Wanted(Extent(asked.depth, asked.max_articles, languages), asked.keep, asked.editions)
+    if asked.dump:
+        tell(f"Reading the dump in {asked.dump} …")
+        return await _from(DumpWiki(Path(asked.dump)), asked, wanted, notes)
+    address = endpoint(asked.wiki)
+    tell(f"Asking {address.host} for the category …")
+    notes.begin(Step.ASKING)
+    async with fetching.api_web(policy) as web:
+        answers = KeptAnswers(folder / CACHE / "wiki")
+        client = WikiClient(address, _NotedFetcher(web, notes), answers, fetching.SystemClock())
+        return await _from(await ApiWiki.found(client), asked, wanted, notes)
+
+
+class _NotedFetcher:
+    """Counts the answers."""
+
+    def __init__(self, web: Fetcher, notes: Notes) -> None:
+        self._web = web
+        self._notes = notes
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        answer = await self._web.fetch(link)
+        self._notes.count()
+        return answer
+
+
+async def _from(wiki: Wiki, asked: Asked, wanted: Wanted, notes: Notes) -> Material:
+    others = tuple(language for language in wanted.extent.languages if language != wiki.language)
+    extent = msgspec.structs.replace(wanted.extent, languages=others)
+    notes.begin(Step.SEARCHING)
+    category = await wiki.category(asked.category)
+    notes.begin(Step.READING)
+    return await gather(wiki, category, msgspec.structs.replace(wanted, extent=extent))
+
+
+async def _checked(
+    sites: Sequence[CitedSite], asked: Asked, folder: Path, policy: FetchPolicy, notes: Notes
+) -> dict[Url, SiteVerdict]:
+    """By home page. What was learned is kept, but for sites that did not answer."""
+    kept, verdicts = KeptAnswers(folder / CACHE / "sites"), dict[Url, SiteVerdict]()
+    for home in map(_home, sites):
+        if (known := _known(kept.load(home))) is not None:
+            verdicts[home] = known
+            notes.count()
+    by_host = {home.host: home for home in map(_home, sites) if home not in verdicts}
+    question = SiteQuestion(tuple(by_host.values()), tuple(asked.languages()), policy=policy)
+    async for verdict in check_sites(question):
+        home = by_host[verdict.site]
+        verdicts[home] = verdict
+        notes.count()
+        if verdict.verdict is not Answer.UNKNOWN:
+            kept.save(home, json_lines([verdict]))
+    return verdicts
+
+
+def _home(site: CitedSite) -> Url:
+    return Url.parse(f"{site.urls[0].origin}/")
+
+
+def _known(content: bytes | None) -> SiteVerdict | None:
+    """None also for what an earlier version kept."""
+    try:
+        return from_json_lines(content)[0] if content else None
+    except NO_JSON:
+        return None
+
+
+def _written(asked: Asked, folder: Path, material: Material, checked: Mapping[Url, SiteVerdict]) -> Summary:
+    edited = _edited(folder)
+    rows: Sequence[TermRow] = material.rows
+    made = table(rows, [material.language, *asked.languages().values()]).encode()
+    if edited:
+        rows = read_table(_content(folder / TERMS), str(folder / TERMS))
+    else:
+        files.write(folder / TERMS, made)
+    terms = _write_topic(folder, rows, asked)
+    candidates = list(_bilingual(material.citations.sites, checked))
+    seeds = [url for site in material.citations.sites for url in site.urls[: asked.site_seeds]]
+    files.write(folder / SEEDS, "".join(f"{url}\n" for url in seeds))
+    files.write(folder / SITES, "".join(map(_site_lines, candidates)))
+    summary = Summary(
+        category=material.category,
+        articles=material.articles,
+        categories=material.categories,
+        complete=material.complete,
+        terms=terms,
+        excluded=dict(Counter(row.why.partition(";")[0] for row in material.rows if not row.keep).most_common()),
+        edited=edited,
+        seeds=len(seeds),
+        cited=len(material.citations.sites),
+        checked=len(checked),
+        sites=tuple(candidates),
+        advice=tuple(_advice(asked, material, terms, checked, candidates)),
+    )
+    write_found(folder, summary)
+    _describe(folder, asked, made)
+    return summary
+
+
+def _write_topic(folder: Path, rows: Sequence[TermRow], asked: Asked) -> dict[Language, int]:
+    """How many terms it has in each language."""
+    languages = asked.languages()
+    lines = list(topic_lines(rows, languages))
+    head = f"# {' '.join(asked.category.split())}: made by bitrawl bootstrap from {TERMS}. Each line is weight:term=class>language\n"
+    files.write(folder / TOPIC, head + "".join(f"{line}\n" for _, line in lines))
+    return dict.fromkeys(languages, 0) | Counter(language for language, _ in lines)
+
+
+def _bilingual(sites: Iterable[CitedSite], checked: Mapping[Url, SiteVerdict]) -> Iterator[BilingualSite]:
+    for site in sites:
+        verdict = checked.get(_home(site))
+        if verdict is not None and verdict.verdict is Answer.BILINGUAL:
+            yield BilingualSite(str(_home(site)), tuple(sorted(verdict.languages)), site.articles)
+
+
+def _site_lines(site: BilingualSite) -> str:
+    """A comment and the home page: a list of seeds that tells why."""
+    cited = "1 article" if site.articles == 1 else f"{site.articles} articles"
+    return f"# {', '.join(site.languages)}; cited by {cited}\n{site.home}\n"
+
+
+def _describe(folder: Path, asked: Asked, made: bytes) -> None:
+    """Written last: a folder that has it is finished. By the digest of the table as made, an edited one is known."""
+    described = {**msgspec.to_builtins(asked), "terms_sha256": hashlib.sha256(made).hexdigest()}
+    files.write(folder / DESCRIPTION, tomli_w.dumps(described))
+
+
+def _asked_before(folder: Path) -> Asked | None:
+    described = _described(folder)
+    if described is None:
+        return None
+    try:
+        return msgspec.convert({key: value for key, value in described.items() if key != "terms_sha256"}, Asked)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{folder / DESCRIPTION}: {error}; run bitrawl bootstrap with --fresh") from error
+
+
+def _described(folder: Path) -> dict[str, object] | None:
+    try:
+        return tomllib.loads((folder / DESCRIPTION).read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(
+            f"{folder / DESCRIPTION} cannot be read: {error}; run bitrawl bootstrap with --fresh"
+        ) from error
+
+
+def _edited(folder: Path) -> bool:
+    """Whether a person has changed the table since it was written."""
+    described = _described(folder)
+    if described is None or not (folder / TERMS).exists():
+        return False
+    return described.get("terms_sha256") != hashlib.sha256(_content(folder / TERMS)).hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _listed(path: Path) -> list[str]:
+    return config.seeds_from(_content(path), str(path))
+
+
+def _advice(
+    asked: Asked,
+    material: Material,
+    terms: Mapping[Language, int],
+    checked: Mapping[Url, SiteVerdict],
+    candidates: Sequence[BilingualSite],
+) -> Iterator[str]:
+    """What is missing, and what to try."""
+    for language, count in terms.items():
+        if not count:
+            yield _no_terms(asked, material, language)
+    if not material.complete:
+        yield (
+            f"The category has more articles than were read. Raise --max-articles ({asked.max_articles}), or lower "
+            f"--depth ({asked.depth})."
+        )
+    if not material.citations.sites:
+        yield "The articles cite no site outside the wiki. Give seeds of your own to bitrawl mine, or try --depth 3."
+    elif checked and not candidates:
+        unread = sum(verdict.verdict is Answer.UNKNOWN for verdict in checked.values())
+        yield (
+            f"None of the {len(checked)} sites checked has translated pages ({unread} could not be read). "
+            "Check more of them with --max-sites, or mine the seeds."
+        )
+
+
+def _no_terms(asked: Asked, material: Material, language: Language) -> str:
+    name, code = language_name(language), edition_code(language)
+    if asked.languages()[language] == material.language:
+        return f"No title is a term in {name}. Look at {TERMS}: the column why names the reason, and --keep-names keeps names."
+    if asked.dump:
+        return f"No article has a title in {name}. Does the folder of the dump hold langlinks.sql.gz? A deeper tree (--depth {asked.depth + 1}) has more."
+    return (
+        f"No article has a title in {name}. Try a deeper tree (--depth {asked.depth + 1}), a wider category, or begin with "
+        f"that edition: --wiki {code} and the name of the category in {name}."
+    )

@@ -1,0 +1,517 @@
+"""A crawl with its frontier, scope and ledger, and a look ahead.
+
+Strategies by name, with the models that they ask.
+
+The check of one site, and the walk that looks for more of them.
+
+How each model of the package is loaded, to check those that a job brings in their place.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import cache, partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import msgspec
+
+from bitrawl import config
+from bitrawl.config import FOCUSED, Job, Reach, Strategy, TopicSection, Walk
+from bitrawl.config.choices import STRATEGIES, blamed, package_of, strategy_maker
+from bitrawl.crawl.fetch import HttpFetcher, user_agent
+from bitrawl.crawl.frontier import Budget, Frontier, Politeness, Spent
+from bitrawl.crawl.loop import UNWANTED, Crawl, LoopSettings
+from bitrawl.crawl.preview import Previewer
+from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.discover.barbosa import BackAndForth, Forward
+from bitrawl.discover.cocitation import Cocitation
+from bitrawl.discover.graph_index import HostLanguages
+from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
+from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
+from bitrawl.discover.verdict import SiteCheck
+from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
+from bitrawl.discover.walk import NewCheck
+from bitrawl.discover.walk_plan import Neighbourhood, PlacedLinkWords, Plan
+from bitrawl.errors import ConfigError
+from bitrawl.job.archived_web import Archives, ReplayFetcher
+from bitrawl.job.fetching import MEGABYTE, SystemClock, fetch_settings, loose_analyser, most_waiting, seeds_of
+from bitrawl.job.fetching import web as open_web
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
+from bitrawl.mine.evidence import MIN_WEIGHT
+from bitrawl.mine.page_score import ScoreModel
+from bitrawl.mine.pairing import THRESHOLD, Pairing
+from bitrawl.mine.segment_score import SegmentScore
+from bitrawl.model import Language, Link, LinkKind, Page, Reason, Visit
+from bitrawl.model_files import check_model_names, replacements
+from bitrawl.page.analyser import page_reader
+from bitrawl.page.boilerplate import BoilerplateClassifier
+from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
+from bitrawl.protocols import (
+    BacklinkSource,
+    Fetcher,
+    LinkScorer,
+    RelevanceModel,
+    UrlLanguageModel,
+    UrlPairModel,
+)
+from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights, read_weights
+from bitrawl.strategies.adaptive.topical import TopicalAdaptive
+from bitrawl.strategies.arrival import GuardedScorer
+from bitrawl.strategies.papers.perplexity import Perplexity
+from bitrawl.strategies.papers.perplexity import score_of as perplexity_score
+from bitrawl.strategies.papers.terms import Terms
+from bitrawl.strategies.papers.url_models import BreadthFirst, LanguageFilter, UrlModels
+from bitrawl.text.frequencies import read_tables
+from bitrawl.text.language import LanguageNgrams
+from bitrawl.topic.judge import TopicJudge
+from bitrawl.topic.term_list import read_terms
+from bitrawl.url import Url
+from bitrawl.urls.language_model import LinearUrlLanguageModel, RuleUrlLanguageModel, UrlLanguageData
+from bitrawl.urls.pair_model import RuleUrlPairModel, TreeUrlPairModel, load_trees
+from bitrawl.urls.site_pairs import MatchingModels
+from bitrawl.urls.transformers import load_language_transformer, load_pair_transformer
+
+
+class UrlModelNames(NamedTuple):
+    """Names or paths of transformer models. An empty name means the model in the package."""
+
+    language: str = ""
+    pair: str = ""
+
+
+BUNDLED = UrlModelNames()
+
+
+# These keep nothing between visits, so a resumed crawl need not replay the earlier visits for them.
+STATELESS = (BreadthFirst, LanguageFilter)
+
+
+class Topic(NamedTuple):
+    """What a strategy must know of the job's topic."""
+
+    model: RelevanceModel
+    section: TopicSection = TopicSection()
+    site_of: Callable[[str], str] = Sites().of
+    terms: RelevanceModel | None = None  # a list out of the texts that the model was made from
+
+
+def scorer(job: Job, topic: Topic | None = None) -> LinkScorer:
+    named = UrlModelNames(job.url_language_model, job.url_pair_model)
+    return strategy(job.strategy, job.languages(), named=named, topic=topic)
+
+
+class _Asked(NamedTuple):
+    """What a strategy may be made of, besides the languages."""
+
+    languages: Sequence[Language]
+    models: bool
+    named: UrlModelNames
+    weights: Mapping[str, float] | None
+    topic: Topic | None
+
+
+def strategy(
+    name: str,
+    languages: Sequence[Language],
+    *,
+    models: bool = True,
+    named: UrlModelNames = BUNDLED,
+    weights: Mapping[str, float] | None = None,
+    topic: Topic | None = None,
+) -> LinkScorer:
+    """A new strategy that has learned nothing yet.
+
+    Without `models` it uses no URL models. `weights` replace the package's weights of `adaptive`. Raises `ConfigError`
+    if a named model cannot be loaded or if the strategy would not use it.
+    """
+    _check_asked(name, named)
+    if name in FOCUSED and topic is None:
+        raise ConfigError(f"the strategy {name} needs a topic")
+    make = strategy_maker(name)
+    scorer: LinkScorer = make(languages) if make else _MAKERS[name](_Asked(languages, models, named, weights, topic))
+    return _of_package(name, package, scorer) if (package := package_of(STRATEGIES, name)) else scorer
+
+
+def _of_package(name: str, package: str, scorer: Any) -> Any:
+    """The strategy of another package; what it raises is told as an error that names the package."""
+    methods: dict[str, Any] = {method: getattr(scorer, method, None) for method in ("score", "learn", "advise")}
+    if not all(callable(call) for call in methods.values()):
+        raise ConfigError(f"the strategy {name!r} of the package {package} is no bitrawl.protocols.LinkScorer")
+    return SimpleNamespace(**{method: blamed(STRATEGIES, name, call) for method, call in methods.items()})
+
+
+def _adaptive(asked: _Asked) -> LinkScorer:
+    languages, topic = asked.languages, asked.topic
+    weights = column_weights(asked.weights) if asked.weights and topic is None else None
+    model = _language_model(asked.named.language) if asked.models and len(languages) > 1 else None
+    pairs = Adaptive(languages, model, weights) if len(languages) > 1 else None  # one language has no pairs to look for
+    if topic is not None:
+        return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
+    return pairs or LanguageFilter(languages)
+
+
+def _terms(asked: _Asked) -> LinkScorer:
+    assert asked.topic is not None, "checked for all strategies that need one"
+    return Terms(asked.languages, asked.topic.model)
+
+
+_MAKERS: Mapping[str, Callable[[_Asked], LinkScorer]] = {
+    Strategy.BREADTH_FIRST: lambda _: BreadthFirst(),
+    Strategy.URL_MODELS: lambda asked: _url_models(asked.languages, asked.named, models=asked.models),
+    Strategy.TERMS: _terms,
+    Strategy.PERPLEXITY: lambda asked: Perplexity(asked.languages),
+    Strategy.ADAPTIVE: _adaptive,
+}
+"""Those that need models or a topic. The others are made of the languages, by their row in `config.Strategy`."""
+
+
+def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:
+    """Without `models`, use the rules that the paper compares with."""
+    if not models:
+        return UrlModels(languages, RuleUrlLanguageModel(languages), RuleUrlPairModel())
+    two = (languages[0], languages[1]) if len(languages) == 2 else None
+    pairs: UrlPairModel = _transformer_pairs(named.pair) if named.pair else TreeUrlPairModel(languages=two)
+    return UrlModels(languages, _language_model(named.language), pairs)
+
+
+def _check_asked(name: str, named: UrlModelNames) -> None:
+    if named.language and name not in (Strategy.URL_MODELS, Strategy.ADAPTIVE):
+        raise ConfigError(f"the strategy {name} does not use url_language_model; only url-models and adaptive do")
+    if named.pair and name != Strategy.URL_MODELS:
+        raise ConfigError(f"the strategy {name} does not use url_pair_model; only url-models does")
+
+
+def _language_model(name: str) -> UrlLanguageModel:
+    return _transformer_languages(name) if name else LinearUrlLanguageModel()
+
+
+@cache
+def _transformer_languages(name: str) -> UrlLanguageModel:
+    """Loaded once per process: it is checked before a crawl, and it may be a gigabyte."""
+    return load_language_transformer(name)
+
+
+@cache
+def _transformer_pairs(name: str) -> UrlPairModel:
+    return load_pair_transformer(name)
+
+
+def walk(
+    name: Walk,
+    languages: Sequence[Language],
+    source: BacklinkSource | None,
+    new_check: NewCheck,
+    counted: HostLanguages | None = None,
+) -> SiteWalk:
+    """A new walk that knows nothing yet. The source is None without a link graph, `counted` without an index of languages."""
+    near = Neighbourhood(PlacedLinkWords(languages), source)
+    plan: Plan
+    match name:
+        case Walk.COCITATION:
+            plan = Cocitation(near, counted.evidence if counted else None)
+        case Walk.OBFC | Walk.COBFC:
+            plan = BackAndForth(near, classifiers=name is Walk.COBFC)
+        case Walk.FC | Walk.FOCUSED:
+            plan = Forward(near, focused=name is Walk.FOCUSED)
+    return SiteWalk(near, plan, new_check)
+
+
+def host_languages(job: Job) -> HostLanguages | None:
+    """Read from the index that the job names, if it names one."""
+    path = job.discovery.host_languages
+    return HostLanguages.read(Path(path), job.languages()) if path else None
+
+
+def new_site_check(
+    languages: Sequence[Language],
+    sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: (),
+    counted: HostLanguages | None = None,
+) -> NewCheck:
+    """Begins the check of a site at its entry page."""
+    judges = site_judges(sitemaps_of)
+
+    def begin(entry: Link) -> SiteCheck:
+        return DeclaredSiteCheck(entry, languages, judges, odds=counted.odds(entry.url.host) if counted else None)
+
+    return begin
+
+
+def site_judges(sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()) -> SiteJudges:
+    """What the checks of many sites share, for any languages. `sitemaps_of` is what robots.txt names, by origin."""
+    return SiteJudges(
+        translation_check(Pairing()),
+        LinearUrlLanguageModel(),
+        LinkPredictor.load(),
+        sitemaps_of,
+    )
+
+
+def site_check(
+    entry: Link, languages: Sequence[Language], judges: SiteJudges, settings: CheckSettings | None = None
+) -> SiteCheck:
+    """A new check of the site of that entry page."""
+    return DeclaredSiteCheck(entry, languages, judges, settings)
+
+
+def translation_check(pairer: Pairing) -> Callable[[Page, Page], float]:
+    """Whether mining would pair two pages, given nothing else of the site: 0–1.
+
+    Mining takes the template off first, which two pages do not show. If the whole pages are no pair, their main text
+    alone is compared.
+    """
+
+    def score(a: Page, b: Page) -> float:
+        whole = _pair_score(pairer, a, b)
+        bare = [without_boilerplate(page) for page in (a, b)]
+        if whole >= THRESHOLD or min(sum(len(one.text) for one in page.paragraphs) for page in bare) < MIN_WEIGHT:
+            return whole
+        return max(whole, _pair_score(pairer, *bare))
+
+    return score
+
+
+def _pair_score(pairer: Pairing, a: Page, b: Page) -> float:
+    return max((pair.score for pair in pairer.pairs([a, b], [a.language, b.language]).pairs), default=0.0)
+
+
+def without_boilerplate(page: Page) -> Page:
+    """The page with its main text alone."""
+    kept = tuple(paragraph for paragraph in page.paragraphs if not paragraph.boilerplate)
+    return msgspec.structs.replace(page, paragraphs=kept)
+
+
+LOADERS: dict[str, tuple[Callable[[Path], object], ...]] = {
+    "adaptive.json": (read_weights,),
+    "boilerplate.npz": (BoilerplateClassifier.load,),
+    "frequencies.npz": (read_tables,),
+    "language.npz": (LanguageNgrams.load,),
+    "link-predictor.npz": (LinkPredictor.load,),
+    "pairs.npz": (ScoreModel.load,),
+    "segments.npz": (SegmentScore.load,),
+    "url-language.npz": (UrlLanguageData.load,),
+    "url-pairs.npz": (load_trees, MatchingModels.load),
+}
+
+
+def check_models(folder: str) -> None:
+    """Raise `ConfigError` if a model in the folder cannot be loaded."""
+    check_model_names(folder)
+    for path in replacements(folder):
+        for load in LOADERS[path.name]:
+            try:
+                load(path)
+            except Exception as error:
+                raise ConfigError(
+                    f"models: {path} cannot be loaded as {path.stem} ({type(error).__name__}: {error});"
+                    f" make it again: python -m lab.train {path.stem}"
+                ) from error
+
+
+MAX_WORKERS = 4  # a polite crawl never needs more
+
+
+MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own; judgement
+
+
+class Parts(NamedTuple):
+    """A job's crawl, ready to run, and where it writes."""
+
+    crawl: Crawl
+    ledger: Ledger
+    queue: LedgerQueue
+    learns: bool  # whether the strategy must be told the visits of earlier runs
+    walk: SiteWalk | None = None  # in a search for bilingual sites
+
+
+async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
+    job: Job,
+    folder: Path,
+    archives: Archives | None,
+    stack: AsyncExitStack,
+    observe: Callable[[Visit], None],
+    judge: TopicJudge | None = None,
+    backlinks: BacklinkSource | None = None,
+) -> Parts:
+    """Everything that a crawl of the web, or of archives, needs. What must be closed is put on the stack.
+
+    `judge` is what `topic_judge` made, in a job with a topic. `backlinks` are for a search for sites.
+    """
+    clock, sites = SystemClock(), Sites(job.scope.one_site)
+    ledger = Ledger(folder / "job.sqlite", site_of=sites.of)
+    stack.callback(ledger.close)
+    queue = LedgerQueue(ledger, sites.of)
+    seeds = seeds_of(job, archives)
+    web = await open_web(job, folder, ledger, archives, stack, clock)
+    pause = 0.0 if archives is not None else job.politeness.delay
+    robots = RobotsFetcher(web, LedgerRobots(ledger), clock, pause=pause, reservations=job.politeness.opt_outs)
+    topic = Topic(judge.model, job.topic, sites.of, judge.terms) if judge is not None else None
+    site_walk = None
+    if job.discovery.walk is not None:
+        counted = host_languages(job)
+        check = new_site_check(job.languages(), robots.sitemaps, counted)
+        site_walk = walk(job.discovery.walk, job.languages(), backlinks, check, counted)
+    whole, strategy_asked = bool(job.warc), site_walk or scorer(job, topic)
+    orders = not whole and not isinstance(strategy_asked, STATELESS)
+    made = Crawl(
+        _frontier(job, ledger, queue, sites, robots, clock, orders=orders),
+        fetcher=web if whole else robots,
+        analyser=await stack.enter_async_context(_analyser(job, folder)),
+        # A walk that fails must not become a crawl of everything: its fault costs the visit.
+        scorer=site_walk or GuardedScorer(strategy_asked, ledger.record_fault),
+        ledger=ledger,
+        scope=Scope(sites, seeds, scope_rules(job)),
+        clock=clock,
+        settings=LoopSettings(
+            parallel=job.politeness.parallel,
+            waiting=most_waiting(job.politeness.parallel) if archives is None else 0,  # an archive answers at once
+            attempts=job.politeness.attempts,
+            follow=not whole,
+            sitemaps=job.scope.sitemaps and site_walk is None,  # The check of a site asks for what it needs.
+            probe=job.scope.probe and archives is None and site_walk is None,
+            opt_outs=job.politeness.opt_outs,
+            exhaustive=job.exhaustive and site_walk is None,  # A search visits only what it looks for.
+            leave=not job.exhaustive,
+            site_hosts=job.budget.site_hosts if site_walk is None else MAX_HOSTS,
+        ),
+        sitemaps_of=robots.sitemaps,
+        observe=observe,
+    )
+    if judge is not None:
+        made.judge, made.redirected = judge, judge.redirected
+    for host in ledger.hosts_asked():
+        made.hosts.ask(host)
+    made.remember(ledger.sightings())
+    queue.try_again(Reason.KILLED)
+    if made.settings.exhaustive:
+        queue.take_back(Reason.STRATEGY, UNWANTED)
+    made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
+    learns = judge is not None or not isinstance(strategy_asked, STATELESS)
+    return Parts(made, ledger, queue, learns, site_walk)
+
+
+async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) -> Previewer:
+    """Asks the seeds' hosts a few questions, or the archives that replace them. It stores nothing."""
+    clock = SystemClock()
+    web: Fetcher
+    if archives is not None:
+        web = ReplayFetcher(archives)
+    else:
+        web = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
+    pause = 0.0 if archives is not None else job.politeness.delay
+    return Previewer(
+        RobotsFetcher(web, InMemoryRobots(), clock, pause=pause, reservations=job.politeness.opt_outs),
+        await stack.enter_async_context(loose_analyser(job.languages())),
+        Scope(Sites(job.scope.one_site), seeds_of(job, archives), scope_rules(job)),
+        clock,
+        Politeness(delay=pause),
+        job.politeness.opt_outs,
+    )
+
+
+def described_job(
+    settings: Mapping[str, Any], folder: JobFolder, *, file: Path | None = None, fresh: bool = False
+) -> Job:
+    """The job to be done, checked, with nothing written yet.
+
+    Settings win over the job file; where neither says where to begin, the job that the folder holds goes on. Raises
+    `ConfigError` when the folder holds another job, unless it is to be started over (`fresh`).
+    """
+    held = folder.description
+    earlier = config.resolve(config.read(held), where=str(held)) if held.exists() and not fresh else None
+    described = config.read(file) if file is not None else {}
+    if earlier is not None and not described and not any(settings.get(key) for key in ("seeds", "warc", "replay")):
+        described = config.read(held)
+    job = config.resolve(config.merged(described, settings), where=str(file) if file else "")
+    if earlier is not None:
+        config.continues(job, earlier)
+    check(job)
+    return job
+
+
+def check(job: Job) -> None:
+    """Raise `ConfigError` for mistakes that only show when the objects are built, before anything is written."""
+    user_agent(fetch_settings(job).contact)
+    Scope(Sites(job.scope.one_site), job.seed_urls(), scope_rules(job))
+    check_models(job.models)
+    if job.url_language_model or job.url_pair_model:
+        scorer(job)
+    for name in job.topic.files():
+        if not os.path.exists(name):  # noqa: PTH110 - also for a name that no file can have
+            raise ConfigError(f"there is no file or folder {name}")
+    if job.topic.terms:
+        read_terms(Path(job.topic.terms), job.languages())
+
+
+def scope_rules(job: Job) -> ScopeRules:
+    scope = job.scope
+    return ScopeRules(
+        include=scope.include,
+        exclude=scope.exclude,
+        depth=scope.depth,
+        same_host=scope.same_host,
+        under=scope.under,
+        whole_web=scope.reach is Reach.WEB or job.discovery.is_set,
+    )
+
+
+def _analyser(job: Job, folder: Path) -> SandboxedAnalyser:
+    return SandboxedAnalyser(
+        partial(page_reader, tuple(job.languages())),
+        workers=job.analysis.workers or min(os.cpu_count() or 1, MAX_WORKERS),
+        seconds=job.analysis.seconds,
+        megabytes=job.analysis.megabytes,
+        rejects=Rejects(folder / "rejected"),
+    )
+
+
+def _frontier(  # noqa: PLR0913 - collaborators
+    job: Job,
+    ledger: Ledger,
+    queue: LedgerQueue,
+    sites: Sites,
+    robots: RobotsFetcher,
+    clock: SystemClock,
+    *,
+    orders: bool,
+) -> Frontier:
+    budget, manners, live = job.budget, job.politeness, not (job.replay or job.warc)
+    spent_on = {known.site: Spent(known.pages, known.bytes) for known in ledger.sites()}
+    spent = Spent(
+        pages=sum(each.pages for each in spent_on.values()),
+        bytes=sum(each.bytes for each in spent_on.values()),
+        seconds=float(ledger.recall("seconds") or 0),
+    )
+    return Frontier(
+        queue,
+        clock,
+        sites.of,
+        Politeness(
+            delay=manners.delay if live else 0.0,
+            # An archive minds no number of connections; a strategy that orders wants to have read what came before.
+            connections=manners.per_host if live else 1 if orders else manners.parallel,
+            attempts=manners.attempts,
+            backoff=manners.backoff,
+        ),
+        floor=robots.delay if live else lambda _host: 0.0,
+        budget=Budget(budget.pages, _bytes(budget.megabytes), budget.minutes, job.discovery.downloads),
+        site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
+        spent=spent,
+        spent_on=spent_on,
+        left={} if job.exhaustive else {known.site: known.left for known in ledger.sites() if known.left},
+        ranked=job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE)),
+        steps=bucket_scores(job),
+        orders=orders,
+    )
+
+
+def bucket_scores(job: Job) -> tuple[float, ...]:
+    """Scores that are worth waiting for: the boundaries of the strategy perplexity, Remus, section 3.3."""
+    return tuple(map(perplexity_score, job.topic.buckets)) if job.strategy == Strategy.PERPLEXITY else ()
+
+
+def _bytes(megabytes: float | None) -> int | None:
+    return None if megabytes is None else int(megabytes * MEGABYTE)

@@ -1,0 +1,683 @@
+"""One SQLite file that survives `kill -9`: one writer at a time, any number of readers. Only `store/` uses it.
+
+The tables of a job's database. They are created here, when a ledger is opened for writing.
+
+A checksum beside a database that nobody writes: it tells whether the file is still as bitrawl left it.
+
+SQLite notices damage to the structure of its file, and none to a text in it. So a database gets a seal when it is closed,
+and loses it when it is opened for writing. The log of one that was killed has checksums of its own.
+
+Small databases beside the ledger: a connection for each call, so that threads and processes can share the file.
+"""
+
+import fcntl
+import os
+import shlex
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from struct import Struct
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+import zstandard
+
+from bitrawl.errors import DamagedError, DiskFullError, StoreError
+from bitrawl.files import NO_JSON, checked, checksum, discard, with_sum, write
+from bitrawl.model import OWN_REQUESTS, Reason, Skip, Stage, Unpacker
+from bitrawl.url import Url
+
+VERSION = 5
+"""The version of the format. A ledger of another version is refused with advice, never converted."""
+
+# The state of a link. Each URL has one row, and each row ends as a page or as a skip with its reason.
+QUEUED, LEASED, PAGE, SKIPPED = range(4)
+
+OWN = "links.kind IN ('{}')".format("', '".join(OWN_REQUESTS))
+"""A condition on links: requests that only the crawler itself made."""
+
+# What the crawl writes
+_LEDGER = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS links (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL UNIQUE,
+    host TEXT NOT NULL,
+    site TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    attempt INTEGER NOT NULL DEFAULT 1,
+    score REAL NOT NULL,
+    stage TEXT, reason TEXT, detail TEXT,
+    link BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS next ON links (host, attempt, score DESC, id) WHERE state = 0;
+CREATE TABLE IF NOT EXISTS fetches (
+    seq INTEGER PRIMARY KEY,
+    url TEXT NOT NULL, kind TEXT NOT NULL, score REAL NOT NULL, attempt INTEGER NOT NULL,
+    status INTEGER NOT NULL, bytes INTEGER NOT NULL, at REAL NOT NULL, took REAL NOT NULL,
+    language TEXT, outcome TEXT NOT NULL,
+    file TEXT, offset INTEGER,
+    relevance REAL, relevant INTEGER, perplexity REAL
+);
+CREATE TABLE IF NOT EXISTS pages (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL UNIQUE,
+    site TEXT NOT NULL,
+    language TEXT NOT NULL,
+    title TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    signature INTEGER NOT NULL,
+    page BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS page_sites ON pages (site, id);
+CREATE TABLE IF NOT EXISTS sitemaps (url TEXT PRIMARY KEY, site TEXT NOT NULL, sitemap BLOB NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS sitemap_sites ON sitemaps (site);
+CREATE TABLE IF NOT EXISTS sites (site TEXT PRIMARY KEY, knowledge BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS robots (origin TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+# What mining writes
+_FINDINGS = """
+CREATE TABLE IF NOT EXISTS pairs (
+    id INTEGER PRIMARY KEY,
+    site TEXT NOT NULL, lang_a TEXT NOT NULL, lang_b TEXT NOT NULL, score REAL NOT NULL, pair BLOB NOT NULL,
+    alignment BLOB NOT NULL, partial INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS pair_sites ON pairs (site);
+CREATE INDEX IF NOT EXISTS pair_languages ON pairs (lang_a, lang_b, site, id);
+CREATE TABLE IF NOT EXISTS alignments (
+    id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, site TEXT NOT NULL, count INTEGER NOT NULL, segments BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS alignment_sites ON alignments (site);
+CREATE INDEX IF NOT EXISTS alignment_counts ON alignments (count);
+CREATE TABLE IF NOT EXISTS faults (
+    id INTEGER PRIMARY KEY, site TEXT NOT NULL,
+    url TEXT NOT NULL, stage TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS fault_sites ON faults (site);
+CREATE TABLE IF NOT EXISTS duplicates (url TEXT PRIMARY KEY, site TEXT NOT NULL, repeats TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS refusals (
+    site TEXT NOT NULL, url_a TEXT NOT NULL, url_b TEXT NOT NULL, reason TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS refusal_sites ON refusals (site);
+CREATE TABLE IF NOT EXISTS patterns (site TEXT NOT NULL, pattern TEXT NOT NULL, pairs INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS mined (site TEXT PRIMARY KEY, pages INTEGER NOT NULL, settings TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+SCHEMA = _LEDGER + _FINDINGS
+LAST_TABLE = "mined"
+"""The table that is created last: if it exists, all of them do."""
+
+
+SEAL = ".seal"
+_LOG_HEAD, _FRAME_HEAD = Struct(">8I"), Struct(">6I")
+_LAST_FRAME = Struct("=I")  # in the index of the log, which is in the order of this machine
+_LAST_FRAME_AT = 16
+
+
+class Seal(msgspec.Struct, frozen=True):
+    """What a file was when it was closed."""
+
+    size: int
+    crc: int
+
+
+def seal(path: Path) -> None:
+    """Only the holder of its lock may, with no log left. A seal that cannot be written is none."""
+    with suppress(OSError, StoreError):
+        write(_seal_of(path), with_sum(msgspec.json.encode(_measured(path))))
+
+
+def unseal(path: Path) -> None:
+    discard(_seal_of(path))
+
+
+def is_sealed(path: Path) -> bool:
+    """A seal that is damaged itself is none, and so is that of a file to which something was added since."""
+    return _read(path) is not None and not _size(log_of(path))
+
+
+def verify_seal(path: Path) -> None:
+    """Raise `DamagedError` if the file is not what was sealed; one that a process opens for writing meanwhile is sound."""
+    sealed = _read(path)
+    while sealed is not None and _measured(path) != sealed:
+        before, sealed = sealed, _read(path)
+        if sealed == before:
+            where = _seal_of(path)
+            raise damaged(path, f"its content is not what bitrawl wrote; if you changed it yourself, delete {where}")
+
+
+def verify_log(path: Path) -> None:
+    """Raise `DamagedError` if SQLite reads less of a database's log than was written; a log that ends early is right.
+
+    SQLite ignores a log from the first frame on whose checksum is wrong.
+    """
+    log = log_of(path)
+    size = _size(log)
+    if size <= _LOG_HEAD.size:
+        return
+    read = _frames_read(path)
+    with log.open("rb") as file:
+        head = file.read(_LOG_HEAD.size)
+        numbers = _LOG_HEAD.unpack(head)
+        if _log_checksum(head[:24], little=not numbers[0] & 1) != numbers[6:]:
+            raise damaged(log, "its head is not what was written, so none of it can be read")
+        page = numbers[2]
+        width = page + _FRAME_HEAD.size
+        for place in range(_LOG_HEAD.size + read * width, size - width + 1, width):
+            file.seek(place)
+            _, commits, *salts = _FRAME_HEAD.unpack(file.read(_FRAME_HEAD.size))[:4]
+            if commits and tuple(salts) == numbers[4:6]:
+                raise damaged(log, f"the last {_kilobytes(size - place)} kB of what was written cannot be read")
+
+
+def damaged(path: Path, why: object) -> DamagedError:
+    """The error to raise for a file of a job's folder."""
+    return DamagedError(
+        f"{path} is damaged: {why}. Nothing was changed."
+        f" To see what is lost and how to repair it, run: bitrawl check {shlex.quote(str(path.parent))}"
+    )
+
+
+def log_of(path: Path) -> Path:
+    """Where a database that was not closed keeps what was written last."""
+    return path.with_name(path.name + "-wal")
+
+
+def _frames_read(path: Path) -> int:
+    """How much of the log SQLite accepts: it says so in the index of the log, for as long as somebody reads."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            with path.with_name(path.name + "-shm").open("rb") as index:
+                index.seek(_LAST_FRAME_AT)
+                return int(_LAST_FRAME.unpack(index.read(_LAST_FRAME.size))[0])
+    except (sqlite3.Error, OSError) as error:
+        raise damaged(path, error) from error
+
+
+def _log_checksum(data: bytes, *, little: bool) -> tuple[int, int]:
+    """As SQLite computes it, of its file format, section 4.2."""
+    numbers = Struct(f"{'<' if little else '>'}{len(data) // 4}I").unpack(data)
+    first = second = 0
+    for a, b in zip(numbers[::2], numbers[1::2], strict=True):
+        first = (first + a + second) & 0xFFFFFFFF
+        second = (second + b + first) & 0xFFFFFFFF
+    return first, second
+
+
+def _measured(path: Path) -> Seal:
+    return Seal(path.stat().st_size, checksum(path))
+
+
+def _read(path: Path) -> Seal | None:
+    try:
+        return msgspec.json.decode(checked(_seal_of(path).read_bytes()), type=Seal)
+    except (OSError, ValueError, *NO_JSON):
+        return None
+
+
+def _seal_of(path: Path) -> Path:
+    return path.with_suffix(SEAL)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _kilobytes(size: int) -> int:
+    return -(-size // 1000)
+
+
+LOCK_ATTEMPTS = 5  # judgement
+_LEAST_SPACE = 1 << 16  # bytes: the index of a log alone takes half of it
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_MISREAD = ("Could not decode", "malformed", "no such table", "no such column")
+"""What other errors of a database that bitrawl wrote begin with, if its bytes are not those that were written."""
+Values = Sequence[str | float | bytes | None]
+Noun = TypeVar("Noun")
+
+
+class Database:
+    """A connection to a job's database.
+
+    If it is opened for writing, it holds the folder's lock and completes the schema.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False, verified: bool = True) -> None:
+        """Without `verified`, a damaged file shows when it is read, or never: for those that only look, and often."""
+        self.path = path
+        self._lock = None if read_only else _lock(path)
+        self._depth = 0
+        try:
+            if verified and path.exists():
+                verify(path, ours=not read_only)
+            self._connection = _opened(path) if read_only else _opened_for_writing(path)
+        except StoreError:
+            self._unlock()
+            raise
+
+    def close(self) -> None:
+        """A database that was written is sealed, unless somebody is reading it just now."""
+        complete = self._lock is not None and self._is_in_one_file()
+        self._connection.close()
+        if complete:
+            seal(self.path)
+        self._unlock()
+
+    def query(self, statement: str, values: Values = ()) -> sqlite3.Cursor:
+        return self._cursor().execute(statement, values)
+
+    def query_many(self, statement: str, rows: Iterable[Values]) -> None:
+        self._cursor().executemany(statement, rows)
+
+    def one(self, statement: str, values: Values = ()) -> Any:
+        """The first row; None if there is none."""
+        return self._cursor().execute(statement, values).fetchone()
+
+    def damaged(self, why: object) -> DamagedError:
+        """The error to raise if a row holds what nobody wrote."""
+        return damaged(self.path, why)
+
+    def _cursor(self) -> "_Cursor":
+        cursor = self._connection.cursor(_Cursor)
+        cursor.path = self.path
+        return cursor
+
+    def _is_in_one_file(self) -> bool:
+        """Bring what is in the log into the file itself. False if that cannot be done now."""
+        try:
+            self._connection.rollback()
+            (busy, *_) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error:
+            return False
+        return not busy
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing. A full disk raises `DiskFullError`. An inner transaction is part of the outer one."""
+        self._depth += 1
+        try:
+            yield
+            if self._depth == 1:
+                self._connection.commit()
+        except sqlite3.Error as error:
+            self._undo()
+            raise fault(self.path, error) from error
+        except BaseException:
+            self._undo()
+            raise
+        finally:
+            self._depth -= 1
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside belongs to one moment, even while another process writes."""
+        try:
+            self._connection.execute("BEGIN")
+            yield
+        except sqlite3.Error as error:
+            raise fault(self.path, error) from error
+        finally:
+            self._undo()
+
+    def _undo(self) -> None:
+        with suppress(sqlite3.Error):  # The owner closes a connection that cannot even roll back.
+            self._connection.rollback()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+
+
+class Blobs(Generic[Noun]):
+    """Reads back the nouns of a column, packed, and with `compressed` as `compressor` left them. Raises `DamagedError`."""
+
+    def __init__(self, kind: Any, path: Path, *, compressed: bool = False) -> None:
+        self._unpack: Unpacker[Noun] = Unpacker(kind)
+        self._decompress = zstandard.ZstdDecompressor().decompress if compressed else None
+        self._path = path
+
+    def __call__(self, blob: bytes) -> Noun:
+        try:
+            return self._unpack(self._decompress(blob) if self._decompress else blob)
+        except (zstandard.ZstdError, ValueError, TypeError, *NO_JSON) as error:
+            raise damaged(self._path, f"a row cannot be read ({error})") from error
+
+
+def compressor() -> zstandard.ZstdCompressor:
+    """Each blob ends in a checksum, which is compared whenever it is read: 4 bytes, and no time that could be measured."""
+    return zstandard.ZstdCompressor(level=3, write_checksum=True)
+
+
+def stored_skip(path: Path, url: Url, row: Sequence[Any]) -> Skip:
+    """A skip from its stage, reason and detail, and the status if there is one. Raises `DamagedError`."""
+    stage, reason, detail, *status = row
+    try:
+        return Skip(url, Stage(stage), Reason(reason), detail or "", *(number or 0 for number in status))
+    except ValueError as error:
+        raise damaged(path, error) from error
+
+
+class _Cursor(sqlite3.Cursor):
+    """Its errors name the database. Those of a row that cannot be read come when the row is fetched."""
+
+    path: Path
+
+    def execute(self, statement: str, values: Any = ()) -> "_Cursor":
+        try:
+            super().execute(statement, values)
+        except sqlite3.Error as error:
+            raise fault(self.path, error) from error
+        return self
+
+    def executemany(self, statement: str, rows: Any) -> "_Cursor":
+        try:
+            super().executemany(statement, rows)
+        except sqlite3.Error as error:
+            raise fault(self.path, error) from error
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        except sqlite3.Error as error:
+            raise fault(self.path, error) from error
+
+    def fetchone(self) -> Any:
+        try:
+            return super().fetchone()
+        except sqlite3.Error as error:
+            raise fault(self.path, error) from error
+
+    def fetchall(self) -> list[Any]:
+        try:
+            return super().fetchall()
+        except sqlite3.Error as error:
+            raise fault(self.path, error) from error
+
+
+def verify(path: Path, *, ours: bool = False) -> None:
+    """Raise `DamagedError` if a database is not as bitrawl left it; one that another process writes is not looked at.
+
+    A sealed one is compared with its seal. Of one that was not closed, as after a kill, SQLite checks the structure.
+    `ours`: we hold its lock.
+    """
+    if is_sealed(path):
+        verify_seal(path)
+    elif ours or not is_locked(path):
+        try:
+            verify_log(path)
+        except DamagedError:
+            if ours or not is_locked(path):  # otherwise a process has begun to write since we looked
+                raise
+        _verify_structure(path)
+
+
+def recovered(path: Path) -> bool:
+    """Keep what SQLite accepts of a database and its damaged log, and seal it. False if that is no sound database.
+
+    Only for the holder of its lock.
+    """
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            connection.execute("SELECT 1 FROM meta").fetchone()
+        _verify_structure(path)
+    except (sqlite3.Error, StoreError):
+        return False
+    seal(path)
+    return True
+
+
+def _verify_structure(path: Path) -> None:
+    if not path.stat().st_size:
+        return  # a run that was killed before it wrote anything
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.Error as error:
+        raise fault(path, error) from error
+    if found != "ok":
+        raise damaged(path, " ".join(found.split()))
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Nobody else can write into the database's folder meanwhile. Raises `StoreError` if somebody does already."""
+    descriptor = _lock(path)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process is writing into the database's folder: the job is running, and was not killed."""
+    try:
+        descriptor = os.open(path.with_suffix(".lock"), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def back_up(path: Path, copy: Path) -> None:
+    """Copy the database as it is at one moment, even while a process writes it; that process does not wait."""
+    try:
+        with closing(_opened(path)) as source, closing(sqlite3.connect(copy)) as target:
+            source.backup(target)
+    except sqlite3.Error as error:
+        raise fault(path, error) from error
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """A connection for reading."""
+    if not path.exists():
+        where = shlex.quote(str(path.parent))
+        message = f"{path.parent} holds no job; start one with: bitrawl mine URL --langs en,fr --out {where}"
+        if path.with_suffix(".toml").exists():
+            message = (
+                f"{path} is not there; to make it again from the archive or the web, run: bitrawl mine --out {where}"
+            )
+        raise StoreError(message)
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        _check_version(path, connection)
+        complete = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (LAST_TABLE,)).fetchone()
+    except sqlite3.Error as error:
+        raise fault(path, error) from error
+    if not complete:
+        connection.close()
+        raise StoreError(
+            f"{path} was written by an earlier version of bitrawl, but not completely;"
+            f" run the same command again, with --out {path.parent}, to bring it up to date"
+        )
+    return connection
+
+
+def _opened_for_writing(path: Path) -> sqlite3.Connection:
+    try:
+        unseal(path)
+        connection = sqlite3.connect(path)
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+            _check_version(path, connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -32768")  # 32 MB; judgement
+        connection.execute("PRAGMA wal_autocheckpoint = 16384")  # pages of 4 kB: 64 MB; judgement
+        # One transaction: a reader sees all tables or none.
+        connection.executescript(
+            f"BEGIN; {SCHEMA} INSERT OR IGNORE INTO meta VALUES ('version', {VERSION});"
+            # A killed run leaves leases behind. Queue these links again.
+            f" UPDATE links SET state = {QUEUED} WHERE state = {LEASED}; COMMIT;"
+        )
+    except sqlite3.Error as error:
+        raise fault(path, error) from error
+    return connection
+
+
+def _check_version(path: Path, connection: sqlite3.Connection) -> None:
+    row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+    version = row[0] if row else "unknown"
+    if version != VERSION:
+        connection.close()
+        raise StoreError(
+            f"{path} was written by another version of bitrawl (format {version}, this one reads {VERSION});"
+            " choose another --out, or start over with --fresh"
+        )
+
+
+def fault(path: Path, error: sqlite3.Error) -> StoreError:
+    """The error to raise if that database cannot be read or written."""
+    if _is_full(path, getattr(error, "sqlite_errorname", "")):
+        return DiskFullError(f"no space left for {path}: free some and run the same command again; nothing is lost")
+    if getattr(error, "sqlite_errorname", "").startswith(_DAMAGED) or str(error).startswith(_MISREAD):
+        return damaged(path, error)
+    return StoreError(f"{path} cannot be used: {error}")
+
+
+def _is_full(path: Path, name: str) -> bool:
+    if name in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"):
+        return True
+    if not name.startswith(("SQLITE_IOERR", "SQLITE_CANTOPEN")):
+        return False
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _LEAST_SPACE
+
+
+def _lock(path: Path) -> int:
+    """Two crawls in one folder would visit everything twice. The lock ends with the process."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        message = f"{path.parent} cannot be written: {error.strerror}; choose another --out"
+        raise StoreError(message) from error
+    for attempt in range(LOCK_ATTEMPTS):  # `is_locked` holds it for a few microseconds
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if attempt + 1 < LOCK_ATTEMPTS:
+                time.sleep(0.01)
+                continue
+            os.close(descriptor)
+            message = f"another bitrawl process is using {path.parent}; wait until it ends, or choose another --out"
+            raise StoreError(message) from error
+        break
+    return descriptor
+
+
+_PATIENCE = 10.0  # seconds to wait for another writer (judgement); their transactions take milliseconds
+
+
+class Layout(NamedTuple):
+    """The tables of a database, and the version of their format."""
+
+    tables: str
+    version: int
+    derived: bool = False  # it can be made again, so a file in another format counts as none
+
+
+@contextmanager
+def reading(path: Path, layout: Layout) -> Iterator[sqlite3.Connection | None]:
+    """To read one moment of it. None if nothing was written yet."""
+    if not path.exists():
+        yield None
+        return
+    try:
+        with closing(sqlite3.connect(_address(path), uri=True, timeout=_PATIENCE)) as connection:
+            connection.isolation_level = None
+            connection.execute("BEGIN")
+            found = version_of(connection)
+            if found not in (0, layout.version) and not layout.derived:
+                raise _other_format(found, layout)
+            if not found and not layout.derived and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                raise damaged(path, "its version is missing")
+            yield connection if found == layout.version else None
+    except sqlite3.Error as error:
+        raise fault(path, error) from error
+    except (ValueError, TypeError) as error:  # a word that nobody wrote
+        raise damaged(path, error) from error
+
+
+@contextmanager
+def writing(path: Path, layout: Layout) -> Iterator[sqlite3.Connection]:
+    """To write in one transaction: all or nothing. The file and its tables are created if they are not there."""
+    try:
+        with closing(connected(path, layout)) as connection, transaction(connection):
+            yield connection
+    except sqlite3.Error as error:
+        raise fault(path, error) from error
+
+
+def connected(path: Path, layout: Layout) -> sqlite3.Connection:
+    """For several transactions. Raises `sqlite3.DatabaseError` if the file has another format."""
+    connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if version_of(connection) != layout.version:
+            with transaction(connection):
+                _create(connection, layout)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing. Waits for other writers before it begins, never in the middle."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def storable(text: str) -> str:
+    """Half of a character pair, which SQLite refuses, becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """0 if nothing was written yet."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _create(connection: sqlite3.Connection, layout: Layout) -> None:
+    """Another process may have done so while we waited."""
+    found = version_of(connection)
+    if found == layout.version:
+        return
+    if found:
+        raise _other_format(found, layout)
+    for statement in layout.tables.split(";"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {layout.version}")
+
+
+def _other_format(found: int, layout: Layout) -> sqlite3.DatabaseError:
+    return sqlite3.DatabaseError(f"it has format {found}, and this version of bitrawl knows {layout.version}")
+
+
+def _address(path: Path) -> str:
+    return f"{path.absolute().as_uri()}?mode=ro"

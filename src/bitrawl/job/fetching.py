@@ -1,0 +1,186 @@
+"""Where answers come from: the web, an archive that stands for it, and what reads them."""
+
+import asyncio
+import os
+import resource
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from yarl import URL
+
+from bitrawl.config import Job
+from bitrawl.crawl.bodies import JSON, Expansion, content_codings, expand, media_type
+from bitrawl.crawl.connections import Endpoint, Proxies
+from bitrawl.crawl.fetch import PROJECT_PAGE, FetchSettings, HttpFetcher
+from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.errors import ConfigError
+from bitrawl.job.archive import ArchivingFetcher, WarcArchive, archive_files
+from bitrawl.job.archived_web import (
+    Archives,
+    Codec,
+    KeptFetcher,
+    ReplayFetcher,
+    first_record,
+    home_pages,
+    open_archives,
+    warc_files,
+)
+from bitrawl.job.ledger import Ledger
+from bitrawl.model import Language, Reason
+from bitrawl.page.analyser import page_reader
+from bitrawl.page.sandbox import SandboxedAnalyser
+from bitrawl.protocols import (
+    Fetcher,
+)
+from bitrawl.url import Url
+
+MEGABYTE = 1_000_000
+WAITING = 30  # visits that only wait, for each that works; see docs/decisions/frontier-and-queue.md
+_REREAD = "reread"  # a fact of the job
+MOST_CONNECTIONS = 1024  # at once, however many are asked for and allowed; judgement
+
+
+# Both go on while the machine sleeps: robots.txt ages then, too. CLOCK_BOOTTIME is Linux only; elsewhere CLOCK_MONOTONIC does it.
+ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+class SystemClock:
+    def now(self) -> float:
+        """Seconds since the machine was started, whatever its date is set to."""
+        return time.clock_gettime(ELAPSED)
+
+    def date(self) -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+def archives(job: Job, stack: AsyncExitStack) -> Archives | None:
+    """What stands for the web; None for the web itself. Raises `ArchiveError` for a file that is no archive."""
+    names = job.replay or job.warc
+    if not names:
+        return None
+    return stack.enter_context(open_archives(warc_files([Path(name) for name in names]), codec()))
+
+
+def seeds_of(job: Job, archives: Archives | None) -> list[Url]:
+    """Without seeds: the home pages of an archive that replaces the web, or every page of an archive that is read as a whole.
+
+    Pages that the topic is like are seeds as well, except where the whole archive is read.
+    """
+    if archives is None or job.seeds or (job.replay and job.topic.like):
+        return job.seed_urls()
+    return home_pages(archives) if job.replay else list(archives.urls())
+
+
+def codec() -> Codec:
+    """Decodes archived answers in the same way as live ones."""
+    return Codec(expand=_expanded, sniff=media_type)
+
+
+def _expanded(payload: bytes, header: str) -> bytes | Reason:
+    codings = content_codings(header)
+    return Reason.CONTENT_ENCODING if codings is None else expand(payload, codings, Expansion())
+
+
+async def web(
+    job: Job, folder: Path, ledger: Ledger, archives: Archives | None, stack: AsyncExitStack, clock: SystemClock
+) -> Fetcher:
+    """The live web, with an archive of its answers, or an archive that replaces it."""
+    if archives is not None:
+        return ReplayFetcher(archives)
+    live = await stack.enter_async_context(HttpFetcher(fetch_settings(job), clock))
+    info = {"robots": "classic", "format": "WARC File Format 1.1"}
+    archive = stack.enter_context(WarcArchive(folder / "warc", clock=clock, info=info, known=ledger.last_places()))
+    fetcher = ArchivingFetcher(live, archive)
+    kept = _kept(folder / "warc", ledger)
+    return KeptFetcher(fetcher, stack.enter_context(open_archives(kept, codec()))) if kept else fetcher
+
+
+def _kept(folder: Path, ledger: Ledger) -> list[Path]:
+    """The archive of a job whose ledger is new: somebody has set aside a damaged one. Otherwise nothing."""
+    if not (ledger.recall(_REREAD) or ledger.is_new()):
+        return []
+    kept = [path for path in archive_files(folder) if first_record(path) is not None]
+    if kept:
+        ledger.remember(_REREAD, 1)  # also when this run is killed
+    return kept
+
+
+def fetch_settings(job: Job) -> FetchSettings:
+    fetch = job.fetch
+    size = int(fetch.megabytes * MEGABYTE)
+    return FetchSettings(
+        contact=fetch.contact or PROJECT_PAGE,
+        languages=tuple(job.languages()),
+        proxies=Proxies.for_all(fetch.proxy) if fetch.proxy else Proxies.of_environment(os.environ),
+        connect_to={host: _endpoint(raw) for host, raw in fetch.connect_to.items()},
+        allow_private=fetch.allow_private,
+        cookies=fetch.cookies,
+        connections=job.politeness.parallel + most_waiting(job.politeness.parallel),
+        connections_per_host=job.politeness.per_host,
+        total_time=fetch.timeout,
+        max_payload=size,
+        expansion=Expansion(size=2 * size),
+    )
+
+
+def most_waiting(parallel: int) -> int:
+    """How many visits may only wait for an answer, beside those that work. With `--parallel 1` one follows the other."""
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    half = MOST_CONNECTIONS if descriptors == resource.RLIM_INFINITY else min(MOST_CONNECTIONS, descriptors // 2)
+    return max(0, min(WAITING * (parallel - 1), half - parallel))
+
+
+def _endpoint(raw: str) -> Endpoint:
+    address, mark, port = raw.rpartition(":")
+    if not mark or not port.isdigit():
+        raise ConfigError(f"connect_to: {raw!r} is not HOST:PORT; write it like this: 127.0.0.1:8000")
+    return address.strip("[]"), int(port)
+
+
+class FetchPolicy(msgspec.Struct, frozen=True):
+    """Who asks the web, how often, and whether private addresses may be asked, where no job says so."""
+
+    contact: str = ""  # for webmasters, in the User-Agent
+    delay: float = 1.0  # seconds between two requests to one site
+    allow_private: bool = False
+    private_apis: tuple[Url, ...] = ()  # whose addresses may be private all the same, at their ports only
+
+    @classmethod
+    def of(cls, job: Job) -> "FetchPolicy":
+        return cls(job.fetch.contact, job.politeness.delay, job.fetch.allow_private)
+
+    def settings(self) -> FetchSettings:
+        return FetchSettings(
+            contact=self.contact or PROJECT_PAGE,
+            allow_private=self.allow_private,
+            trusted=frozenset((api.host or "", api.port or 0) for api in map(URL, self.private_apis)),
+            proxies=Proxies.of_environment(os.environ),
+        )
+
+
+POLITE = FetchPolicy()
+
+
+def loose_web(policy: FetchPolicy) -> tuple[HttpFetcher, Callable[[HttpFetcher], RobotsFetcher]]:
+    """A fetcher without a job, to be entered as a context, and a function that wraps it to respect robots.txt."""
+    clock = SystemClock()
+    settings = msgspec.structs.replace(policy.settings(), trusted=frozenset())  # its APIs are no sites
+    return HttpFetcher(settings, clock), lambda live: RobotsFetcher(live, InMemoryRobots(), clock, pause=policy.delay)
+
+
+def api_web(policy: FetchPolicy, media_types: frozenset[str] = frozenset({JSON})) -> HttpFetcher:
+    """A fetcher of JSON, to be entered as a context. It asks without robots.txt: see `topic.wiki.client.WikiClient`."""
+    return HttpFetcher(msgspec.structs.replace(policy.settings(), media_types=media_types), SystemClock())
+
+
+def loose_analyser(asked: Sequence[Language] = ()) -> SandboxedAnalyser:
+    """Reads pages without a job, or before there is one. `asked`: as a crawl for these languages reads them."""
+    return SandboxedAnalyser(partial(page_reader, tuple(asked)), workers=1)

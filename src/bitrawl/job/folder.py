@@ -1,0 +1,176 @@
+"""What a job folder holds: its job, its ledger and the files that bitrawl made.
+
+The buckets of the strategy perplexity: how the pages of a job fall into them, and where they could be.
+"""
+
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bitrawl import config, files
+from bitrawl.config import Job, Strategy
+from bitrawl.corpus.export import drafts
+from bitrawl.errors import ConfigError, StoreError
+from bitrawl.job.database import is_locked, locked
+from bitrawl.job.ledger import Ledger
+from bitrawl.job.ledger_facts import perplexities
+from bitrawl.job.reading_index import INDEX
+from bitrawl.job.verdicts import VERDICTS
+from bitrawl.topic.judge import boundaries
+
+_WRITTEN = (
+    *(
+        "job.toml",
+        "job.sqlite",
+        "job.sqlite-wal",
+        "job.sqlite-shm",
+        "job.seal",
+        "report.html",
+        "warc",
+        "rejected",
+        "corpus",
+        "shard",
+    ),
+    *("sites.jsonl", "sites.tsv", "sites.txt", "discovery.json", "mined"),
+    *(f"{INDEX}{ending}" for ending in ("", "-wal", "-shm")),
+)
+
+
+class JobFolder(NamedTuple):
+    """Where the parts of a job are."""
+
+    path: Path
+
+    @property
+    def ledger(self) -> Path:
+        """All that the job remembers."""
+        return self.path / "job.sqlite"
+
+    @property
+    def description(self) -> Path:
+        """What was asked."""
+        return self.path / "job.toml"
+
+    @property
+    def corpus(self) -> Path:
+        return self.path / "corpus"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    @property
+    def verdicts(self) -> Path:
+        """What people say about what was found; a job that starts over keeps it."""
+        return self.path / VERDICTS
+
+    @property
+    def reading_index(self) -> Path:
+        """What a reader lists and searches, derived from the ledger."""
+        return self.path / INDEX
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a process is working in it now."""
+        return is_locked(self.ledger)
+
+    def job(self) -> Job:
+        """What it was asked to do; raises `StoreError` where there is no job."""
+        return self.changed({})
+
+    def changed(self, settings: Mapping[str, Any]) -> Job:
+        """Its job with other settings, not yet written: a command that fails changes nothing."""
+        if not self.description.exists():
+            self.reading().close()
+            raise ConfigError(f"{self.path} has no job.toml")
+        return config.resolve(config.merged(config.read(self.description), settings))
+
+    def reading(self, *, verified: bool = True) -> Ledger:
+        """Its ledger, to read; raises `StoreError` where there is none, and makes none. `verified`: see `Database`."""
+        ledger = Ledger(self.ledger, read_only=True, verified=verified)
+        if verified and self._drafts():
+            with suppress(StoreError), locked(self.ledger):  # unless somebody is writing them
+                self.discard_drafts()
+        return ledger
+
+    def discard_drafts(self) -> None:
+        """Remove files that a killed command was writing; only for the holder of the lock."""
+        for draft in self._drafts():
+            files.discard(draft)
+
+    def _drafts(self) -> list[Path]:
+        named = (self.path / f"{name}{files.NEW}" for name in ("job.toml", "job.seal", "report.html"))
+        return [
+            *(path for path in named if path.exists()),
+            *drafts(self.corpus),
+            *self.path.glob(f"shard/*{files.NEW}"),
+        ]
+
+    @contextmanager
+    def writing(self) -> Iterator[Ledger]:
+        """Its ledger, with nobody else writing; raises `StoreError` where there is none, and makes none."""
+        self.reading(verified=False).close()  # It is verified when it is opened to write.
+        ledger = Ledger(self.ledger)
+        self.discard_drafts()
+        try:
+            yield ledger
+        finally:
+            ledger.close()
+
+    def start_over(self) -> None:
+        """Remove what jobs have written into this folder, and nothing else; not while one runs there.
+
+        Of a part that is a link, only the link is removed: what it leads to is not in the folder.
+        """
+        with locked(self.ledger):
+            try:
+                for part in (self.path / name for name in _WRITTEN):
+                    if part.is_dir() and not part.is_symlink():
+                        shutil.rmtree(part)
+                    else:
+                        part.unlink(missing_ok=True)
+            except OSError as error:
+                raise StoreError(f"{self.path} cannot be emptied: {error}") from error
+
+
+def not_mined(folder: Path, ledger: Ledger) -> ConfigError:
+    """What to say where nothing was mined: `pair` helps, unless the job has no page that could be paired."""
+    where = shlex.quote(str(folder))
+    if ledger.recall("ended") and next(ledger.pages(), None) is None:
+        return ConfigError(f"{folder} has no pages, and so no corpus. To see why, run: bitrawl status {where}")
+    return ConfigError(f"{folder} has not been mined yet. Run: bitrawl pair {where}")
+
+
+class Buckets(NamedTuple):
+    """Remus, section 3.3."""
+
+    boundaries: tuple[float, float]
+    counts: tuple[int, int, int]  # pages: HIGH, MEDIUM, NORMAL
+    proposed: tuple[float, float]  # by the pages so far
+
+
+def tune_job(folder: JobFolder, settings: Mapping[str, Any]) -> None:
+    """Write other boundaries into the job file. A crawl that runs there reads them after its next visit."""
+    job = folder.changed(settings)
+    _check(job.strategy)
+    config.write(job, folder.description)
+
+
+def buckets_of(folder: JobFolder) -> Buckets:
+    job = folder.job()
+    _check(job.strategy)
+    ledger = folder.reading()
+    found = perplexities(ledger)
+    ledger.close()
+    high, medium = job.topic.buckets
+    counts = (sum(one <= high for one in found), sum(high < one <= medium for one in found))
+    proposed = tuple(boundaries(found))
+    return Buckets((high, medium), (*counts, len(found) - sum(counts)), (proposed[0], proposed[1]))
+
+
+def _check(strategy: str) -> None:
+    if strategy != Strategy.PERPLEXITY:
+        raise ConfigError(f"this job has the strategy {strategy}; only the strategy perplexity has buckets")

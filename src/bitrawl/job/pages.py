@@ -1,0 +1,106 @@
+"""Pages with their template told from their content: those of a job, and those of files, folders and URLs."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+
+from bitrawl.crawl.bodies import HTML, JSON, TEXT, XML, media_type
+from bitrawl.crawl.fetch import visit
+from bitrawl.errors import ConfigError
+from bitrawl.job.fetching import POLITE, FetchPolicy, loose_analyser, loose_web
+from bitrawl.job.folder import JobFolder
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
+from bitrawl.protocols import Analyser, Fetcher
+from bitrawl.text.template import TemplateCounter, relabel, without_template
+from bitrawl.url import Url
+
+SUFFIXES = frozenset((".html", ".htm", ".xhtml"))
+READABLE = frozenset((HTML, TEXT, XML, JSON))
+"""What a file may hold to be read as a page. Anything else would be noise on a terminal."""
+
+
+class Cleaner:
+    """Files, folders and URLs in, pages out; what cannot be read is a `Skip`, a name that is none a `ConfigError`."""
+
+    def __init__(self, analyser: Analyser, fetcher: Fetcher) -> None:
+        self._analyser = analyser
+        self._fetcher = fetcher
+
+    async def clean(self, source: str, stdin: BinaryIO) -> AsyncIterator[tuple[str, Page | Skip]]:
+        """The pages of one source, each with its name; "-" is standard input."""
+        if Path(source).is_dir():
+            async for named in self._folder(Path(source)):
+                yield named
+        elif "://" in source:
+            url = Url.parse(source)  # without a password, should there be one
+            yield url, await self._fetched(Link(url, LinkKind.SEED))
+        else:
+            yield source, await self._file(stdin.read() if source == "-" else _content(Path(source)), source)
+
+    async def _folder(self, folder: Path) -> AsyncIterator[tuple[str, Page | Skip]]:
+        """Its files are one site, and read twice: what recurs is known only after the first time."""
+        files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES)
+        if not files:
+            raise ConfigError(f"{folder} holds no .html files")
+        counter = TemplateCounter()
+        for path in files:
+            page = await self._file(_content(path), str(path))
+            if isinstance(page, Page):
+                counter.add(page)
+        template = counter.template()
+        for path in files:
+            page = await self._file(_content(path), str(path))
+            yield str(path), relabel(page, template) if isinstance(page, Page) else page
+
+    async def _file(self, body: bytes, name: str) -> Page | Skip:
+        url = Url.parse(f"http://localhost/{quote(name)}")
+        kind = media_type(body, HTML) if body else HTML
+        if kind not in READABLE:
+            return Skip(url, Stage.ANALYSE, Reason.CONTENT_TYPE, f"{kind} is no page")
+        outcome = await self._analyser.analyse(Capture(url, 200, (), body, at=0.0, media_type=HTML))
+        return Skip(url, Stage.ANALYSE, Reason.SITEMAP) if isinstance(outcome, Sitemap) else outcome
+
+    async def _fetched(self, link: Link) -> Page | Skip:
+        outcome = await visit(link, self._fetcher, self._analyser)
+        if isinstance(outcome, Skip) and (target := outcome.target) is not None:
+            return await self._fetched(Link(target, LinkKind.REDIRECT, redirects=link.redirects + 1))
+        return Skip(link.url, Stage.ANALYSE, Reason.SITEMAP) if isinstance(outcome, Sitemap) else outcome
+
+
+async def loose_pages(
+    sources: Sequence[str], stdin: BinaryIO, *, policy: FetchPolicy = POLITE, asked: Sequence[Language] = ()
+) -> AsyncIterator[tuple[str, Page | Skip]]:
+    """Pages from files, folders, job folders, URLs and standard input, each with its name.
+
+    `asked` are the languages that the pages are wanted in, if that is known: they are identified as in a crawl for them.
+    """
+    live, polite = loose_web(policy)
+    async with live, loose_analyser(asked) as analyser:
+        cleaner = Cleaner(analyser, polite(live))
+        for source in sources:
+            folder = JobFolder(Path(source))
+            if folder.ledger.exists():
+                for page in job_pages(folder):
+                    yield page.url, page
+                continue
+            async for named in cleaner.clean(source, stdin):
+                yield named
+
+
+def job_pages(folder: JobFolder) -> Iterator[Page]:
+    """What a job has found, site by site, with each site's template told from its content."""
+    ledger = folder.reading()
+    try:
+        for site in [known.site for known in ledger.sites()]:
+            yield from without_template(ledger.view(site).pages)
+    finally:
+        ledger.close()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}; give a file, a folder or a URL with https://"
+        raise ConfigError(message) from error

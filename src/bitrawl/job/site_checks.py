@@ -1,0 +1,128 @@
+"""Checks many sites at once, each as politely as a crawl: what a `SiteCheck` wants is fetched, what comes is told."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from bitrawl.crawl.fetch import understand
+from bitrawl.crawl.frontier import Politeness
+from bitrawl.crawl.loop import objection
+from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
+from bitrawl.discover.site_check import CheckSettings
+from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
+from bitrawl.job import fetching
+from bitrawl.job.archived_web import ReplayFetcher, home_pages, open_archives, warc_files
+from bitrawl.job.crawl_wiring import site_check, site_judges
+from bitrawl.job.fetching import POLITE, FetchPolicy
+from bitrawl.model import OPT_OUTS, Language, Lease, Link, LinkKind, Page, Skip, Visit
+from bitrawl.protocols import Analyser, Clock, Fetcher
+from bitrawl.url import Url
+
+PARALLEL = 16  # sites at once; as many pages as a crawl visits by default
+
+MakeCheck = Callable[[Link], SiteCheck]
+
+
+class SiteChecks:
+    """Runs checks over a fetcher that respects robots.txt."""
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        analyser: Analyser,
+        clock: Clock,
+        *,
+        politeness: Politeness | None = None,
+        delay_of: Callable[[str], float] = lambda _host: 0.0,
+        opt_outs: bool = True,
+    ) -> None:
+        self._fetcher = fetcher
+        self._analyser = analyser
+        self._clock = clock
+        self._politeness = politeness or Politeness()
+        self._delay_of = delay_of  # that the host's robots.txt asks for
+        self._opt_outs = opt_outs
+
+    async def verdicts(self, entries: Sequence[Url], make: MakeCheck) -> AsyncIterator[SiteVerdict]:
+        """As they come. Of several entry pages of a host, the first is taken."""
+        first = {entry.host: entry for entry in reversed(entries)}
+        slots = asyncio.Semaphore(PARALLEL)
+
+        async def judged(entry: Url) -> SiteVerdict:
+            async with slots:
+                return await self.run(make(Link(entry, LinkKind.SEED)))
+
+        tasks = [asyncio.create_task(judged(first[host])) for host in dict.fromkeys(entry.host for entry in entries)]
+        try:
+            for done in asyncio.as_completed(tasks):
+                yield await done
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def run(self, check: SiteCheck) -> SiteVerdict:
+        """One check to its end, with a pause after each request."""
+        asked = False
+        while check.verdict is None:
+            links = check.wanted()
+            if not links:
+                break
+            for link in links:
+                if asked:
+                    await self.rest(link.url)
+                asked = True
+                check.saw(await self.visit(link))
+                if check.verdict is not None:
+                    break
+        return check.verdict or SiteVerdict("", Answer.UNKNOWN, detail="the check ended without a verdict")
+
+    async def rest(self, url: Url) -> None:
+        """Before another request to that host."""
+        await self._clock.sleep(self._politeness.rest(0.0, asked=self._delay_of(url.host)))
+
+    async def visit(self, link: Link) -> Visit:
+        """One request. A site that does not want to be mined is no candidate. A page with noindex may lead to others."""
+        answer = await self._fetcher.fetch(link)
+        outcome = answer if isinstance(answer, Skip) else await understand(link, answer, self._analyser)
+        if isinstance(outcome, Page) and self._opt_outs and OPT_OUTS & set(outcome.directives):
+            outcome = objection(outcome, opt_outs=True) or outcome
+        return Visit(Lease(link, 1.0), outcome, answer.status)
+
+
+class SiteQuestion(NamedTuple):
+    """Which sites are to be checked, and how."""
+
+    urls: tuple[Url, ...]
+    languages: tuple[Language, ...]
+    replay: tuple[Path, ...] = ()  # archives in place of the web
+    max_downloads: int = CheckSettings().max_downloads
+    policy: FetchPolicy = POLITE
+
+
+async def check_sites(asked: SiteQuestion) -> AsyncIterator[SiteVerdict]:
+    """One verdict for each host, as they come. With archives and no URLs, the home pages in them are checked."""
+    async with AsyncExitStack() as stack:
+        urls, delay = asked.urls, asked.policy.delay
+        if asked.replay:
+            files = warc_files(list(asked.replay))
+            archives = stack.enter_context(open_archives(files, fetching.codec()))
+            web: Fetcher = ReplayFetcher(archives)
+            urls, delay = urls or tuple(home_pages(archives)), 0.0
+            robots = RobotsFetcher(web, InMemoryRobots(), fetching.SystemClock(), pause=0.0)
+        else:
+            live, wrap = fetching.loose_web(asked.policy)
+            robots = wrap(await stack.enter_async_context(live))
+        judges = site_judges(robots.sitemaps)
+        settings = CheckSettings(max_downloads=asked.max_downloads)
+        checks = SiteChecks(
+            robots,
+            await stack.enter_async_context(fetching.loose_analyser()),
+            fetching.SystemClock(),
+            politeness=Politeness(delay=delay),
+            delay_of=(lambda _host: 0.0) if asked.replay else robots.delay,
+        )
+        async for verdict in checks.verdicts(urls, lambda entry: site_check(entry, asked.languages, judges, settings)):
+            yield verdict

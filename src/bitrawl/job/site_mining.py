@@ -1,0 +1,493 @@
+"""Mine one site: pair its pages, align the pairs in batches on all workers, and survive whatever one of them breaks.
+
+What a worker is killed at from outside is no verdict: it is recorded, and nothing is kept in its place. So the next run
+tries again.
+
+The child processes that mine sites and write the corpus, so that a crawl goes on meanwhile.
+
+The miner of a site, with its pairing and its encoder.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import msgspec
+
+from bitrawl.config import Job
+from bitrawl.errors import ChildError, ConfigError
+from bitrawl.facts import Doing, Step
+from bitrawl.job.export import write_corpus
+from bitrawl.job.findings import AlignmentKey, Findings, made_from
+from bitrawl.job.ledger import Ledger
+from bitrawl.mine.aligned_pages import translated_part
+from bitrawl.mine.content import Lexicons
+from bitrawl.mine.evidence import ALL
+from bitrawl.mine.findings import SiteFindings
+from bitrawl.mine.judging import from_partial_pages
+from bitrawl.mine.pairing import Pairing, PairingSettings
+from bitrawl.mine.stages import AlignedPair, Miner, PairedSite
+from bitrawl.model import Language, Method, Page, PagePair, Reason, Skip, Stage, Unpacker, pack
+from bitrawl.page.sandbox import Rejects
+from bitrawl.process import ATTEMPTS, Children, Failure, FailureKind, Limits, Report, Service
+from bitrawl.protocols import (
+    Clock,
+    Encoder,
+)
+from bitrawl.text.encoder import load_encoder
+from bitrawl.text.language import NgramLanguageIdentifier
+from bitrawl.text.lexicon import read_dictionary
+from bitrawl.text.template import Template, relabel
+from bitrawl.url import Url
+
+
+def wired_miner(job: Job) -> Miner:
+    """The miner for the sites of a job. It loads the job's encoder once per process."""
+    sentences = encoder(job)
+    return Miner(
+        job.languages(),
+        pairing(job, sentences),
+        NgramLanguageIdentifier(asked=job.languages()),
+        encoder=sentences,
+        most_characters=job.align.characters,
+    )
+
+
+def encoder(job: Job) -> Encoder | None:
+    """Raises `ConfigError` if the encoder cannot be loaded."""
+    return _encoder(job.encoder) if job.encoder else None
+
+
+@cache
+def _encoder(model: str) -> Encoder:
+    """Loaded once per process, because every site needs it, and again as the site grows."""
+    return load_encoder(model)
+
+
+def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
+    """The pairing that the job asks for. Raises `ConfigError`."""
+    unknown = sorted(set(job.pair.methods) - set(Method))
+    if unknown:
+        raise ConfigError(
+            f"pair.methods: there is no method {', '.join(unknown)}; the methods are {''.join(sorted(Method))}"
+        )
+    methods = frozenset(map(Method, job.pair.methods)) or ALL
+    settings = PairingSettings(
+        methods=methods,
+        threshold=job.pair.threshold,
+        url_pairs=tuple(_url_pair(raw) for raw in job.pair.url_pairs),
+        keep_machine_translated=job.pair.machine_translated,
+    )
+    return Pairing(settings, lexicons=_lexicons(job), encoder=sentences)
+
+
+def _url_pair(raw: str) -> tuple[str, str]:
+    a, mark, b = raw.partition("=")
+    if not (a and mark and b):
+        raise ConfigError(f"{raw!r} is not a URL pair; write it like this: en=fr")
+    return a, b
+
+
+def _lexicons(job: Job) -> Lexicons | None:
+    """A dictionary applies to the first two languages of the job."""
+    languages = job.languages()
+    if not job.pair.dictionary or len(languages) < 2:
+        return None
+    both = (languages[0], languages[1])
+    return Lexicons({both: read_dictionary(Path(job.pair.dictionary), both)})
+
+
+Languages = tuple[Language, Language]
+
+
+class LoadModels(msgspec.Struct, frozen=True, tag=True):
+    """Load what the job names; a model that cannot be loaded is a `ConfigError`."""
+
+
+class PairSite(msgspec.Struct, frozen=True, tag=True):
+    """Clean and pair one site; or take the pairs that it has."""
+
+    site: str
+    known_pairs: bool = False
+
+
+class LearnWords(msgspec.Struct, frozen=True, tag=True):
+    """Learn from a sample of the pairs of a site."""
+
+    languages: Languages
+    pairs: list[PagePair]
+    template: Template
+
+
+class AlignPairs(msgspec.Struct, frozen=True, tag=True):
+    """Align and judge some pairs of a site with what was learned from a sample; without it, they teach each other."""
+
+    languages: Languages
+    pairs: list[PagePair]
+    template: Template
+    learned: bytes = b""
+
+
+class WriteCorpus(msgspec.Struct, frozen=True, tag=True):
+    """Write the corpus, its card and the report."""
+
+
+Request = LoadModels | PairSite | LearnWords | AlignPairs | WriteCorpus
+
+_encode = msgspec.msgpack.Encoder(enc_hook=str).encode
+_request: Unpacker[Request] = Unpacker(Request)
+_paired: Unpacker[PairedSite] = Unpacker(PairedSite)
+_aligned: Unpacker[list[AlignedPair]] = Unpacker(list[AlignedPair])
+
+
+class MiningWorkers:
+    """Enter it (`async with`): leaving ends the children at once. A failure is a value, a fault is raised."""
+
+    def __init__(self, job: Job, folder: Path, *, workers: int = 1) -> None:
+        limits = Limits(seconds=job.mining.seconds, megabytes=job.mining.megabytes)
+        self._children = Children(partial(mining_service, job, folder), limits, workers=workers)
+
+    async def __aenter__(self) -> Self:
+        await self._children.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._children.__aexit__(*error)
+
+    async def load_models(self) -> None:
+        """Raises `ConfigError` for a model that cannot be loaded."""
+        await self._needed(LoadModels())
+
+    async def pair(self, site: str, *, known_pairs: bool = False) -> PairedSite | Failure:
+        """From the pages that the ledger has of a site now."""
+        answer = await self._children.ask(_encode(PairSite(site, known_pairs)))
+        return answer if isinstance(answer, Failure) else _paired(answer)
+
+    async def learn(self, languages: Languages, pairs: Sequence[PagePair], template: Template) -> bytes | Failure:
+        """What `align` may be given."""
+        return await self._children.ask(_encode(LearnWords(languages, list(pairs), template)))
+
+    async def align(
+        self, languages: Languages, pairs: Sequence[PagePair], template: Template, learned: bytes = b""
+    ) -> list[AlignedPair] | Failure:
+        """One for each pair. A batch that a worker dies at is better halved than tried as often as a single pair."""
+        request = _encode(AlignPairs(languages, list(pairs), template, learned))
+        answer = await self._children.ask(request, attempts=ATTEMPTS if len(pairs) == 1 else 1)
+        return answer if isinstance(answer, Failure) else _aligned(answer)
+
+    async def write_corpus(self) -> None:
+        """From what the ledger has now."""
+        await self._needed(WriteCorpus())
+
+    async def _needed(self, request: Request) -> None:
+        answer = await self._children.ask(_encode(request))
+        if isinstance(answer, Failure):
+            raise ChildError(
+                f"{type(request).__name__} failed ({answer.kind}: {answer.detail})\n{answer.trace}".rstrip()
+            )
+
+
+# What follows runs in a child.
+
+
+def mining_service(job: Job, folder: Path) -> Service:
+    """Answers requests with findings; faults pass through."""
+    miner = wired_miner(job) if not job.encoder else None  # an encoder is loaded when it is asked for
+
+    def serve(request: bytes, _report: Report) -> bytes:
+        nonlocal miner
+        asked = _request(request)
+        if isinstance(asked, WriteCorpus):
+            write_corpus(job, folder)
+            return b""
+        miner = miner or wired_miner(job)
+        if isinstance(asked, LoadModels):
+            return b""
+        ledger = Ledger(folder / "job.sqlite", read_only=True)
+        try:
+            return _answered(miner, ledger, asked)
+        finally:
+            ledger.close()
+
+    return serve
+
+
+def _answered(miner: Miner, ledger: Ledger, asked: PairSite | LearnWords | AlignPairs) -> bytes:
+    match asked:
+        case PairSite(site, known_pairs):
+            return pack(_pair(miner, ledger, site, known_pairs=known_pairs))
+        case LearnWords(languages, pairs, template):
+            return miner.learn(languages, _pages(ledger, pairs, template))
+        case AlignPairs(languages, pairs, template, learned):
+            return bytes(_encode(miner.align(languages, _pages(ledger, pairs, template), learned)))
+
+
+def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> PairedSite:
+    view = ledger.view(site)
+    if not known_pairs:
+        paired = miner.pair(site, view.pages, view.sitemaps(), page_of=ledger.page)
+        return msgspec.structs.replace(paired, extent=view.extent)
+    pairs, refusals = Findings(ledger).recorded(site)
+    paired = miner.pair(site, view.pages, (), known_pairs=pairs)
+    findings = msgspec.structs.replace(paired.findings, refusals=tuple(refusals))
+    return msgspec.structs.replace(paired, findings=findings, extent=view.extent)
+
+
+def _pages(ledger: Ledger, pairs: Sequence[PagePair], template: Template) -> list[tuple[Page, Page]]:
+    """What is to be aligned of each pair."""
+    both = ((pair, (_page(ledger, pair.url_a, template), _page(ledger, pair.url_b, template))) for pair in pairs)
+    return [translated_part(pages) if pair.partial else pages for pair, pages in both]
+
+
+def _page(ledger: Ledger, url: Url, template: Template) -> Page:
+    page = ledger.page(url)
+    if page is None:
+        raise LookupError(f"the ledger has no page {url}")
+    return relabel(page, template)
+
+
+# Words are learned from so many pairs: judgement; alignment on the development sets gains nothing from more than some
+# hundred pages.
+SAMPLE = 200
+BATCH = 32  # pairs: a batch of pages of 50 kB needs some 100 MB; judgement
+
+Watch = Callable[[Doing | None], None]
+"""Is told what is being done; None when nothing is."""
+
+_REASONS = {
+    FailureKind.TIMEOUT: Reason.MINING_TIMEOUT,
+    FailureKind.CRASH: Reason.MINING_CRASH,
+    FailureKind.KILLED: Reason.KILLED,
+    FailureKind.ERROR: Reason.MINING_ERROR,
+}
+
+_log = logging.getLogger(__name__)
+
+
+class MinedSite(NamedTuple):
+    """What was found, with the key of each pair's segments, and what was lost on the way; None if pairing failed."""
+
+    found: SiteFindings | None
+    alignments: list[AlignmentKey]
+    faults: list[Skip]
+
+
+class SiteMiner:
+    """Sites may be mined side by side: each call has its own state."""
+
+    def __init__(
+        self, ledger: Ledger, workers: MiningWorkers, clock: Clock, *, settings: str, rejected: Path, watch: Watch
+    ) -> None:
+        self._ledger = ledger
+        self._findings = Findings(ledger)
+        self._workers = workers
+        self._clock = clock
+        self._settings = settings
+        self._rejects = Rejects(rejected)
+        self._watch = watch
+
+    async def mine(self, site: str, *, known_pairs: bool = False) -> MinedSite:
+        """Everything from pages to judged segments; the segments are in the ledger when this returns."""
+        self._watch(Doing(Step.PAIRING, site, "pages", total=self._ledger.knowledge(site).pages))
+        paired = await self._workers.pair(site, known_pairs=known_pairs)
+        if isinstance(paired, Failure):
+            _log.warning("pairing %s failed: %s %s", site, paired.kind, paired.detail)
+            return MinedSite(None, [], [self._fault(_home(site), Stage.PAIR, paired)])
+        faults: list[Skip] = []
+        for url, left_out in paired.too_long.items():
+            faults.append(Skip(Url.known(url), Stage.ALIGN, Reason.SEGMENT_TOO_LONG, left_out))
+        keys: list[AlignmentKey] = []
+        for languages, group in groupby(paired.findings.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
+            keys += await self._aligned(site, languages, list(group), paired.template, faults)
+        found = msgspec.structs.replace(paired.findings, made_from=self._made_from(paired, faults))
+        return MinedSite(found, keys, faults)
+
+    def _made_from(self, paired: PairedSite, faults: Sequence[Skip]) -> str:
+        """That of a site of which something was lost by a kill equals no other: it is mined again by the next run."""
+        whole = made_from(self._settings, paired.extent)
+        lost = [f"{fault.url} {fault.detail}".encode() for fault in faults if fault.reason is Reason.KILLED]
+        return f"{whole} without {_hash(*lost).hex()}" if lost else whole
+
+    async def _aligned(
+        self, site: str, languages: Languages, pairs: Sequence[PagePair], template: Template, faults: list[Skip]
+    ) -> list[AlignmentKey]:
+        """The keys of the pairs' segments, in their order.
+
+        All are aligned with what one sample of them teaches, which their URLs choose. So it does not matter which batch a
+        pair is in, whether that was halved, and what was aligned before the job was interrupted. If a part of the sample
+        cannot be learned from, the keys are those of the rest: other segments have other keys.
+        """
+        sample = sorted(pairs, key=lambda pair: _hash(f"{pair.url_a} {pair.url_b}".encode()))[:SAMPLE]
+        work = _Work(languages, template, self._context(languages, sample, template))
+        keys, known, missing = self._kept(pairs, work)
+        if missing:
+            self._watch(Doing(Step.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
+            learned, taught = await self._learned(site, sample, work, faults)
+            work = work._replace(learned=learned)
+            if taught != sample:
+                work = work._replace(context=self._context(languages, taught, template))
+                keys, known, missing = self._kept(pairs, work)
+        faults += self._findings.faults_of(site, known)
+        progress = _Progress(site, languages, len(pairs), len(known), self._clock, self._watch)
+        progress.tell()
+
+        async def batch(some: Sequence[PagePair]) -> None:
+            for pair, aligned, lost in await self._batch(some, work):
+                faults.extend(lost)
+                if any(fault.reason is Reason.KILLED for fault in lost):
+                    continue  # Nothing is known of it: what is kept now would stay.
+                segments = from_partial_pages(aligned.segments) if pair.partial else aligned.segments
+                self._findings.aligned(site, keys[pair.url_a, pair.url_b], segments, lost)
+            progress.add(len(some))
+
+        size = BATCH if work.learned else 1  # a pair that has nothing to go by is its own teacher
+        tasks = [asyncio.ensure_future(batch(some)) for some in _batches(missing, size)]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+        return list(keys.values())
+
+    def _kept(self, pairs: Sequence[PagePair], work: "_Work") -> "_Kept":
+        keys = {(pair.url_a, pair.url_b): self._key(pair, work) for pair in pairs}
+        kept = _Kept(keys, [], [])
+        for pair in pairs:
+            (kept.known if self._findings.is_aligned(keys[pair.url_a, pair.url_b]) else kept.missing).append(pair)
+        return kept
+
+    async def _learned(
+        self, site: str, sample: Sequence[PagePair], work: "_Work", faults: list[Skip]
+    ) -> tuple[bytes, Sequence[PagePair]]:
+        """What the sample teaches without the pairs of it that break a worker, and the others; nothing if all of them do."""
+        answer = await self._workers.learn(work.languages, sample, work.template)
+        if not isinstance(answer, Failure):
+            return answer, sample
+        _log.warning("learning from %d pairs failed: %s %s", len(sample), answer.kind, answer.detail)
+        half = len(sample) // 2
+        good = [*await self._teaching(sample[:half], work, faults), *await self._teaching(sample[half:], work, faults)]
+        if len(good) == len(sample):  # None breaks it, but all are too much.
+            good = good[:half]
+            about = f"words were learned from {half} page pairs instead of {len(sample)}: "
+            faults.append(self._fault(_home(site), Stage.ALIGN, answer, about))
+        return await self._learned(site, good, work, faults) if good else (b"", ())
+
+    async def _teaching(self, pairs: Sequence[PagePair], work: "_Work", faults: list[Skip]) -> list[PagePair]:
+        """Those that a worker can learn from."""
+        answer = await self._workers.learn(work.languages, pairs, work.template) if pairs else b""
+        if not isinstance(answer, Failure):
+            return list(pairs)
+        if len(pairs) == 1:
+            about = f"no words were learned from it and {pairs[0].url_b}: "
+            faults.append(self._fault(pairs[0].url_a, Stage.ALIGN, answer, about))
+            return []
+        half = len(pairs) // 2
+        return [*await self._teaching(pairs[:half], work, faults), *await self._teaching(pairs[half:], work, faults)]
+
+    async def _batch(self, pairs: Sequence[PagePair], work: "_Work") -> list["_Aligned"]:
+        """A batch that fails is halved until the pair is found that breaks it: that one is lost, and no other."""
+        answer = await self._workers.align(work.languages, pairs, work.template, work.learned)
+        if not isinstance(answer, Failure):
+            return [_Aligned(pair, aligned, _lost(pair, aligned)) for pair, aligned in zip(pairs, answer, strict=True)]
+        if len(pairs) > 1:
+            half = len(pairs) // 2
+            return [*await self._batch(pairs[:half], work), *await self._batch(pairs[half:], work)]
+        [pair] = pairs
+        self._keep_input(pair, answer)
+        return [_Aligned(pair, AlignedPair(()), [self._fault(pair.url_a, Stage.ALIGN, answer, f"with {pair.url_b}: ")])]
+
+    def _fault(self, url: Url, stage: Stage, failure: Failure, about: str = "") -> Skip:
+        return Skip(url, stage, _REASONS[failure.kind], f"{about}{failure.detail}"[:500])
+
+    def _keep_input(self, pair: PagePair, failure: Failure) -> None:
+        about = {"url_a": pair.url_a, "url_b": pair.url_b, "detail": failure.detail, "trace": failure.trace}
+        pages = (self._ledger.page(pair.url_a), self._ledger.page(pair.url_b))
+        body = pack(tuple(page for page in pages if page is not None))
+        self._rejects.keep(f"{_hash(f'{pair.url_a} {pair.url_b}'.encode()).hex()}.pages", body, about)
+
+    def _context(self, languages: Languages, sample: Sequence[PagePair], template: Template) -> bytes:
+        """Of all that the segments of a pair depend on but the pair."""
+        taught = (self._key(pair, None) for pair in sample)
+        return _hash(self._settings.encode(), "-".join(languages).encode(), pack(template), *taught)
+
+    def _key(self, pair: PagePair, work: "_Work | None") -> AlignmentKey:
+        texts = [self._ledger.digest(url).encode() for url in (pair.url_a, pair.url_b)]
+        urls = [pair.url_a.encode(), pair.url_b.encode()]
+        return _hash(*urls, *texts, b"partial" if pair.partial else b"", work.context if work else b"")
+
+
+class _Kept(NamedTuple):
+    """The key of each pair's segments by its URLs, the pairs whose segments are kept under it, and the others."""
+
+    keys: dict[tuple[Url, Url], AlignmentKey]
+    known: list[PagePair]
+    missing: list[PagePair]
+
+
+class _Aligned(NamedTuple):
+    """A pair, its segments, and what was lost of it."""
+
+    pair: PagePair
+    aligned: AlignedPair
+    lost: list[Skip]
+
+
+def _home(site: str) -> Url:
+    return Url.known(f"http://{site}/")
+
+
+def _lost(pair: PagePair, aligned: AlignedPair) -> list[Skip]:
+    about = f"with {pair.url_b}: "
+    lost = [Skip(pair.url_a, Stage.JUDGE, Reason.MINING_ERROR, f"{about}{fault}") for fault in aligned.faults]
+    if aligned.too_long:
+        lost.append(Skip(pair.url_a, Stage.ALIGN, Reason.SEGMENT_TOO_LONG, f"{about}{aligned.too_long}"))
+    return lost
+
+
+class _Work(NamedTuple):
+    """What all batches of a site and two languages share."""
+
+    languages: Languages
+    template: Template
+    context: bytes
+    learned: bytes = b""
+
+
+class _Progress:
+    """How many pairs of a site are aligned, and how long the rest will take."""
+
+    def __init__(self, site: str, languages: Languages, total: int, done: int, clock: Clock, watch: Watch) -> None:
+        self._site = site
+        self._what = f"{'-'.join(languages)} pairs"
+        self._total = total
+        self._done = self._before = done
+        self._clock = clock
+        self._began = clock.now()
+        self._watch = watch
+
+    def add(self, count: int) -> None:
+        self._done += count
+        self.tell()
+
+    def tell(self) -> None:
+        made = self._done - self._before
+        rate = (self._clock.now() - self._began) / made if made else 0.0
+        left = rate * (self._total - self._done)
+        self._watch(Doing(Step.ALIGNING, self._site, self._what, self._done, self._total, left))
+
+
+def _batches(pairs: Sequence[PagePair], size: int) -> Iterator[Sequence[PagePair]]:
+    for first in range(0, len(pairs), size):
+        yield pairs[first : first + size]
+
+
+def _hash(*parts: bytes) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.digest()

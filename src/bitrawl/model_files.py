@@ -1,0 +1,81 @@
+"""Which file each model is read from: the package's own, or its replacement in a folder that a job names.
+
+The folder holds within `models_from`, also for tasks and child processes (`process.py`) that begin there. Nobody passes it on:
+models are read in many places, most of them far below the job, and one that was forgotten would silently be the package's.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from pathlib import Path
+
+from bitrawl.errors import ConfigError
+
+PACKAGE = Path(__file__).parent / "models"
+CARD = ".md"  # a model's card may lie beside it
+
+_folder: ContextVar[str] = ContextVar("folder of models", default="")
+
+
+def model_file(name: str) -> Path:
+    """Where to read that model from, here and now."""
+    return _file(_folder.get(), name)
+
+
+def models_folder() -> str:
+    """The folder whose models replace the package's here and now; empty if there is none."""
+    return _folder.get()
+
+
+@contextmanager
+def models_from(folder: str) -> Iterator[None]:
+    """Until it is left, models of that folder replace the package's. An empty name is the package alone.
+
+    Raises `ConfigError` if the folder is not on this machine, or has a file that is no model.
+    """
+    check_model_names(folder)
+    before = _folder.set(folder)
+    try:
+        yield
+    finally:
+        _folder.reset(before)
+
+
+def model_names() -> list[str]:
+    """The names that a file in such a folder may have."""
+    return sorted(path.name for path in PACKAGE.iterdir() if path.suffix != CARD)
+
+
+def replacements(folder: str) -> list[Path]:
+    """The models in that folder, by name."""
+    return sorted(path for path in Path(folder).iterdir() if path.suffix != CARD) if folder else []
+
+
+def check_model_names(folder: str) -> None:
+    """Raise `ConfigError` unless each file of the folder is named like a model; `job.crawl_wiring` loads them."""
+    names = model_names()
+    try:
+        unknown = [path.name for path in replacements(folder) if path.name not in names]
+    except (OSError, ValueError) as error:  # a name that no file can have is a `ValueError`
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"models: the folder {folder} cannot be read: {why}") from error
+    if unknown:
+        raise ConfigError(
+            f"models: {folder} has {', '.join(unknown)}, which is no model; the models are {', '.join(names)}"
+        )
+
+
+def models_digest(folder: str) -> bytes:
+    """Changes when a model of the folder does; empty without a folder."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in replacements(folder):
+        digest.update(path.name.encode() + b"\n" + hashlib.blake2b(path.read_bytes()).digest())
+    return digest.digest() if folder else b""
+
+
+@lru_cache
+def _file(folder: str, name: str) -> Path:
+    replacement = Path(folder, name)
+    return replacement if folder and replacement.is_file() else PACKAGE / name

@@ -1,1 +1,0 @@
-"""The report of a simulation: harvest curves side by side."""

@@ -1,0 +1,249 @@
+"""The report of a job: one HTML file that opens offline, and a few lines for the terminal."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from bitrawl.config import TopicModel
+from bitrawl.corpus.export import without_files
+from bitrawl.facts import Border, Curve, JobFacts, TopicFacts, TopicShare, WrittenCorpus
+from bitrawl.languages import language_name
+from bitrawl.show.diagnosis import diagnose
+from bitrawl.show.plots import CHARTS, COLOURS, Bar, Series
+from bitrawl.show.templating import document
+from bitrawl.show.wording import (
+    METHODS,
+    counted,
+    duration,
+    enumerated,
+    fetched,
+    language_pair,
+    method_name,
+    number,
+    share,
+    shortened,
+    size,
+    with_code,
+)
+
+_MODELS = {
+    TopicModel.LEARNED: "learned: a classifier that learns from your texts, terms and examples, and while it crawls",
+    TopicModel.TERMS: "terms: the weight of the listed terms on a page",
+    TopicModel.PERPLEXITY: "perplexity: how well a language model of your texts predicts a page",
+}
+_MOST = 6  # items named in a line; judgement
+_WIDTH = 30  # characters of a flag; judgement
+
+
+def render(facts: JobFacts) -> str:
+    """The same facts give the same page."""
+    return document(
+        "job_report.html",
+        facts=facts,
+        title=_title(facts),
+        lead=_lead(facts),
+        tiles=_tiles(facts),
+        diagnosis=diagnose(facts),
+        budget=", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in facts.asked.budget.items()),
+        period=_period(facts.crawled.began, facts.crawled.finished),
+        written={name: count for name, count in facts.written.items() if count.units or count.refused},
+        **_curves(facts),
+        **_bars(facts),
+        **(_topic(facts, facts.topic) if facts.topic else {}),
+        **CHARTS,
+    )
+
+
+def _title(facts: JobFacts) -> str:
+    names = [language_name(code) for code in facts.asked.langs]
+    languages = "–".join(names) if len(names) <= 2 else enumerated(names)
+    if len(names) > 4:
+        languages = f"{len(names)} languages"
+    hosts = list(dict.fromkeys(seed.split("/")[2] for seed in facts.asked.seeds if seed.count("/") >= 2))
+    hosts = hosts or [one.host for one in facts.crawled.slowest]
+    where = hosts[0] if len(hosts) == 1 else counted(len(hosts), "host")
+    return f"{languages or 'Pages'} from {where}" if hosts else languages or "An empty job"
+
+
+def _lead(facts: JobFacts) -> str:
+    summary, mined = facts.crawled.summary, facts.mined
+    if not summary.pages:
+        if not summary.answers:
+            return f"No server answered {counted(summary.fetches, 'request')} in {duration(summary.seconds)}."
+        answers = counted(summary.answers, "answer")
+        return f"bitrawl fetched {answers} in {duration(summary.seconds)}. None of them was a page."
+    read = f"bitrawl read {counted(summary.pages, 'page')} in {duration(summary.seconds)}"
+    if facts.topic is not None:
+        read += f"; {counted(facts.topic.relevant, 'of them is', 'of them are')} about the topic"
+    if len(facts.asked.langs) == 1:
+        return f"{read}."
+    if not mined.begun:
+        return f"{read}. They have not been paired yet."
+    if not mined.pairs:
+        return f"{read}. It found no pair of translations."
+    aligned = f" with {counted(mined.segments, 'segment pair')}" if mined.segments else ""
+    return f"{read}. It found {counted(mined.pairs, 'page pair')}{aligned}."
+
+
+def _tiles(facts: JobFacts) -> list[tuple[str, str]]:
+    summary, mined = facts.crawled.summary, facts.mined
+    counts = {"pages": summary.pages}
+    if facts.topic is not None:
+        counts["pages about the topic"] = facts.topic.relevant
+    counts["answers fetched"] = summary.answers
+    if not mined.begun:
+        counts["languages"] = len(summary.languages)
+    elif len(facts.asked.langs) == 1:
+        counts["documents in the corpus"] = sum(one.documents for one in facts.written.values())
+    else:
+        counts |= {"page pairs": mined.pairs, "segment pairs": mined.segments}
+        if facts.written and facts.asked.langs:
+            counts["units in the corpus"] = sum(one.units for one in facts.written.values())
+    if mined.begun:
+        counts["duplicate pages"] = mined.duplicates
+    counts["links skipped"] = summary.skipped
+    return [(number(count), name) for name, count in counts.items()]
+
+
+def _period(began: float, finished: float) -> str:
+    first, last = (datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC") for at in (began, finished))
+    return f"from {first} to {last}" if first != last else first
+
+
+def _curves(facts: JobFacts) -> dict[str, Any]:
+    """Pages and complete pairs over the crawl, and after how many fetches half of the pairs were found."""
+    codes = {f"{one.lang_a}-{one.lang_b}": (one.lang_a, one.lang_b) for one in facts.mined.language_pairs}
+    columns = zip(*(curve.points for curve in facts.mined.harvest), strict=True)
+    halves = (column[0][0] for column in columns if 2 * sum(y for _, y in column) >= facts.mined.pairs)
+    return {
+        "growth": _named(facts.crawled.growth, language_name, "other languages"),
+        "complete": _named(facts.mined.harvest, lambda name: language_pair(*codes[name]), "other pairs"),
+        "half": next(halves, 0),
+    }
+
+
+def _named(curves: Sequence[Curve], name: Callable[[str], str], rest: str) -> list[Series]:
+    """Keep only as many curves as can be told apart, and sum up the rest."""
+    most = len(curves) if len(curves) <= COLOURS else COLOURS - 1
+    series = [Series(name(curve.name), curve.points) for curve in curves[:most]]
+    if others := curves[most:]:
+        columns = zip(*(curve.points for curve in others), strict=True)
+        series.append(Series(rest, tuple((column[0][0], sum(y for _, y in column)) for column in columns)))
+    return series
+
+
+def _bars(facts: JobFacts) -> dict[str, list[Bar]]:
+    mined = facts.mined
+    return {
+        "pages_by_language": [
+            Bar(
+                with_code(code),
+                count,
+                "" if facts.asked_as(code) or not facts.asked.langs else "you did not ask for it",
+            )
+            for code, count in facts.crawled.summary.languages.items()
+        ],
+        "pairs_by_languages": [Bar(language_pair(one.lang_a, one.lang_b), one.pairs) for one in mined.language_pairs],
+        "pairs_by_method": [
+            Bar(f"{one.letter} · {method_name(one.letter)}", one.pairs, METHODS.get(one.letter, ("", ""))[1], one.alone)
+            for one in mined.methods
+        ],
+    }
+
+
+def _topic(facts: JobFacts, topic: TopicFacts) -> dict[str, Any]:
+    pages, relevant = topic.growth
+    return {
+        "border": Border,
+        "topic_models": _MODELS,
+        "model_files": [name.partition("=")[2] for name in topic.asked.language_models],
+        "relevant_growth": [
+            Series("all pages", pages),
+            Series("relevant pages", relevant or tuple((x, 0) for x, _ in pages)),
+        ],
+        "judged_by_language": [
+            Bar(with_code(code), one.pages, _judged_note(facts, code, one), one.relevant)
+            for code, one in topic.languages.items()
+        ],
+        "pages_by_term": [Bar(shortened(one.term, 60), one.pages, part=one.relevant) for one in topic.read.terms],
+        "pages_by_class": [Bar(shortened(name, 60), pages) for name, pages in topic.read.classes.items()],
+    }
+
+
+def _judged_note(facts: JobFacts, code: str, pages: TopicShare) -> str:
+    if facts.asked.langs and not facts.asked_as(code):
+        return "you did not ask for it, so no page is relevant"
+    return f"{number(pages.relevant)} relevant ({share(pages.relevant, pages.pages)})"
+
+
+def brief(facts: JobFacts) -> list[str]:
+    """What was found, what was left out and, if little was found, why: lines of plain text."""
+    return [*_found(facts), *_left_out(facts), *explained(facts)]
+
+
+def explained(facts: JobFacts) -> list[str]:
+    """Why little was found, and what to try; nothing if the job found enough."""
+    diagnosis = diagnose(facts)
+    if diagnosis is None:
+        return []
+    return [diagnosis.headline, *(f"→ {point.noticed} {point.advice}".rstrip() for point in diagnosis.points)]
+
+
+def _found(facts: JobFacts) -> Iterator[str]:
+    summary, mined = facts.crawled.summary, facts.mined
+    listed = _listed({language_name(code): count for code, count in summary.languages.items()})
+    of = f"{fetched(summary)} ({size(summary.bytes)}, {duration(summary.seconds)})"
+    yield f"{counted(summary.pages, 'page')} of {of}{listed}"
+    if facts.topic is not None and facts.topic.judged:
+        relevant = {language_name(code): one.relevant for code, one in facts.topic.languages.items() if one.relevant}
+        part = share(facts.topic.relevant, facts.topic.judged)
+        yield f"{counted(facts.topic.relevant, 'page')} about the topic ({part}){_listed(relevant)}"
+    if not mined.begun:
+        return
+    if len(facts.asked.langs) != 1:
+        yield (
+            f"{counted(mined.pairs, 'page pair')}"
+            f"{_listed({f'{one.lang_a}-{one.lang_b}': one.pairs for one in mined.language_pairs})}"
+        )
+    if mined.methods:
+        yield "by method: " + _items((method_name(one.letter), one.pairs) for one in mined.methods)
+    if mined.pairs:
+        flags = {shortened(flag.partition(",")[0], _WIDTH): count for flag, count in mined.flags.items()}
+        flagged = f", {share(mined.flagged, mined.segments)} of them flagged" if mined.flagged else ""
+        yield f"{counted(mined.segments, 'segment pair')}{flagged}{_listed(flags)}"
+    for name, written in facts.written.items():
+        if len(facts.written) == 1 or written.units:
+            yield f"{name}: {_written(written, monolingual=len(facts.asked.langs) == 1)}"
+    if facts.without_files:
+        yield without_files(facts.without_files)
+
+
+def _written(corpus: WrittenCorpus, *, monolingual: bool) -> str:
+    if corpus.documents or monolingual:
+        inside = f"{counted(corpus.paragraphs, 'paragraph')}, {counted(corpus.words, 'word')}"
+        return f"{counted(corpus.documents, 'document')} written, with {inside}"
+    merged = f" ({counted(corpus.merged, 'duplicate')} merged)" if corpus.merged else ""
+    refused = f"; {number(sum(corpus.refused.values()))} refused{_listed(corpus.refused)}" if corpus.refused else ""
+    return f"{counted(corpus.units, 'unit')} written{merged}{refused}"
+
+
+def _left_out(facts: JobFacts) -> Iterator[str]:
+    mined = facts.mined
+    if mined.duplicates:
+        yield counted(mined.duplicates, "duplicate page")
+    if mined.refusals:
+        refused = {refusal.reason: refusal.count for refusal in mined.refusals}
+        yield f"{counted(sum(refused.values()), 'page pair')} refused{_listed(refused)}"
+    if reasons := facts.crawled.summary.skip_reasons:
+        skipped = counted(facts.crawled.summary.skipped, "link")
+        yield f"{skipped} skipped{_listed({str(reason): count for reason, count in reasons.items()})}"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return f": {_items(counts.items())}" if counts else ""
+
+
+def _items(counts: Iterable[tuple[str, int]]) -> str:
+    items = [f"{number(count)} {name}" for name, count in counts]
+    more = f", and {len(items) - _MOST} more" if len(items) > _MOST else ""
+    return ", ".join(items[:_MOST]) + more

@@ -1,0 +1,136 @@
+"""Small charts as inline SVG: what they show, and where each value stands. `templates/plots.html` draws them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil, floor, log10
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import msgspec
+
+from bitrawl.show.templating import drawing, short
+from bitrawl.show.wording import number, share
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+DASHES = ((), (9, 4), (2, 3), (12, 3, 2, 3), (5, 2), (12, 3, 2, 3, 2, 3), (16, 5), (1, 5))
+"""Strokes and gaps of the lines, in pixels, so that lines can be told apart without colour. The first is solid."""
+
+COLOURS = len(DASHES)
+"""Lines have the colours c0 to c7 of the page's style. More could not be told apart."""
+
+MOST_BARS = 16  # judgement
+
+
+class Series(msgspec.Struct, frozen=True):
+    """A line of a chart."""
+
+    name: str
+    points: tuple[tuple[int, int], ...]
+    stop: tuple[int, int] | None = None  # a point on the line that gets a ring
+
+
+class Bar(msgspec.Struct, frozen=True):
+    """A row of a bar chart."""
+
+    label: str
+    value: int
+    note: str = ""  # what the label means; shown under it
+    part: int | None = None  # the part of the value that is drawn solid; the rest is pale
+
+
+class Written(NamedTuple):
+    """How a chart writes numbers; another language writes them otherwise."""
+
+    number: Callable[[float], str] = number
+    share: Callable[[float, float], str] = share
+    others: Callable[[int], str] = "{} others".format
+
+
+ENGLISH = Written()
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """Turns values from 0 to the largest into positions in the picture, in pixels."""
+
+    width: ClassVar[int] = 520
+    height: ClassVar[int] = 250
+    left: ClassVar[int] = 52  # margins, for the axes
+    right: ClassVar[int] = 12
+    top: ClassVar[int] = 24
+    bottom: ClassVar[int] = 42
+
+    largest_x: float
+    largest_y: float
+
+    def x(self, value: float) -> float:
+        return self.left + (self.width - self.left - self.right) * value / self.largest_x
+
+    def y(self, value: float) -> float:
+        return self.height - self.bottom - (self.height - self.top - self.bottom) * value / self.largest_y
+
+    def path(self, points: Sequence[tuple[float, float]]) -> str:
+        return " ".join(f"{short(self.x(x))},{short(self.y(y))}" for x, y in points)
+
+
+class LineChart(msgspec.Struct, frozen=True):
+    """Lines from the origin. `x` and `y` say what the axes count."""
+
+    dashes: ClassVar[tuple[tuple[int, ...], ...]] = DASHES
+    ring: ClassVar[int] = 5  # radius of the ring that marks where a line stops
+
+    series: Sequence[Series]
+    x: str
+    y: str
+    written: Written
+    frame: Frame
+    ticks_along: list[float]
+    ticks_up: list[float]
+
+
+def line_chart(series: Sequence[Series], x: str, y: str, written: Written = ENGLISH) -> LineChart:
+    """With as many lines as can be told apart."""
+    drawn = series[:COLOURS]
+    right = max((point[0] for line in drawn for point in line.points), default=0)
+    up = ticks(max((point[1] for line in drawn for point in line.points), default=0))
+    along = [value for value in ticks(right) if value <= right]
+    return LineChart(drawn, x, y, written, Frame(right or 1, up[-1] or 1), along, up)
+
+
+def lines(title: str, series: Sequence[Series], *, x: str, y: str, written: Written = ENGLISH) -> "Markup":
+    """Lines from the origin, with a legend. A ring marks where a line stops."""
+    return drawing("lines", title, line_chart(series, x, y, written))
+
+
+def histogram(title: str, counts: Sequence[int], *, x: str, y: str, mark: float | None = None) -> "Markup":
+    """Columns over the range from 0 to 1, with a line at the threshold `mark`, if there is one."""
+    up = ticks(max(counts, default=0))
+    return drawing("histogram", title, counts, Frame(1.0, up[-1] or 1), up, x, y, mark, ENGLISH)
+
+
+def bars(
+    rows: Sequence[Bar] | Mapping[str, int], *, total: int = 0, most: int = MOST_BARS, written: Written = ENGLISH
+) -> "Markup":
+    """A table of horizontal bars.
+
+    If there are more than `most`, the last ones are summed up. Shares are of `total`, if it is given.
+    """
+    shown = [Bar(label, value) for label, value in rows.items()] if isinstance(rows, Mapping) else list(rows)
+    if len(shown) > most:
+        rest = shown[most - 1 :]
+        shown[most - 1 :] = [Bar(written.others(len(rest)), sum(row.value for row in rest))]
+    longest = max((row.value for row in shown), default=0) or 1
+    return drawing("bars", shown, longest, total, written)
+
+
+CHARTS = {"lines": lines, "histogram": histogram, "bars": bars}
+"""For templates that draw charts."""
+
+
+def ticks(top: float, most: int = 5) -> list[float]:
+    """From 0 to `top` or a little more, in steps of 1, 2 or 5 times a power of ten. Whole numbers only."""
+    if top <= 0:
+        return [0]
+    rough = max(top / most, 1)
+    power = 10 ** floor(log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
+    return [step * place for place in range(ceil(top / step) + 1)]

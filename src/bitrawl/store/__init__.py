@@ -1,1 +1,0 @@
-"""Everything that a job stores. All SQL is here."""

@@ -1,0 +1,401 @@
+"""Liu et al., sections 2 to 5: two language versions of a site together, pairs of links in the order of their URL patterns.
+
+1. The home pages in two languages are assumed to be a pair.
+2. Links at the same place in the aligned tag sequences of a pair become a candidate pair and are queued.
+3. Both sides of the first candidate are fetched. It is a pair if its pattern is trusted, or if the pages verify.
+4. A pair counts for its pattern; step 2 follows. From time to time the queue is sorted by the trusted patterns.
+5. If nothing queued fits a trusted pattern, patterns that are frequent in the queue sort it. If there are none for
+   the fifth time, the site is left.
+
+No other link is followed. docs/decisions/paper-strategies.md decides what the paper leaves open.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from heapq import nsmallest
+from itertools import combinations
+from typing import NamedTuple
+
+from rapidfuzz.distance import Indel
+
+from bitrawl.languages import claimed_language, same_language
+from bitrawl.model import UNDETERMINED, Advice, Language, Link, LinkKind, Page, Reason, SiteKnowledge, Sitemap, Visit
+from bitrawl.strategies.visited_page import VisitedPage, aligned_links, comparable
+from bitrawl.url import Url
+from bitrawl.urls.tokens import named_languages, skeleton
+
+TRUSTED = 20  # pairs of a pattern, from which its candidates are not verified any more (section 2.2)
+COMMON = 2  # candidates of a pattern in the queue (section 3)
+MAX_EMPTY_SORTS = 5  # sorts in a row that find no such pattern (section 3)
+PERIOD = 10  # judgement: candidates between two sorts of the queue; the paper gives no number
+# judgement: more are released if fewer candidates than this are being fetched; a polite crawl fetches fewer at once
+MIN_OPEN = 5
+MIN_LIKENESS = 0.8  # similarity of two tag sequences; docs/decisions/paper-strategies.md has the sweep
+MAX_TAGS = 6000  # tags of a page that are compared: 5 MB and 9 ms for two random sequences (2026-11)
+
+# Judgement: scores only define an order. Home pages come first, then candidates in their order.
+HOME_SCORE = 0.95
+CANDIDATE_SCORE = 0.9  # of the first candidate; each following one is a step lower
+STEP = 1e-7
+
+Pair = tuple[Url, Url]
+
+MAX_HOMES = 20  # judgement: versions of the seeds that are requested
+
+_BASENAME = re.compile(r"[._=&:\-?]")
+
+
+class UrlPattern(NamedTuple):
+    """Tokens and their replacements. An empty side means that tokens are inserted or deleted."""
+
+    pathname: tuple[tuple[str, str], ...]
+    basename: tuple[tuple[str, str], ...]
+
+
+def pattern_of(a: Url, b: Url) -> UrlPattern:
+    """The difference between two URLs.
+
+    Slashes separate the tokens of host and directories; any of ._=&:-? separates those of the file and its parameters.
+    """
+    path_a, base_a = _tokens(a)
+    path_b, base_b = _tokens(b)
+    return UrlPattern(_changes(path_a, path_b), _changes(base_a, base_b))
+
+
+def _tokens(url: Url) -> tuple[list[str], list[str]]:
+    """The tokens of the pathname and of the basename. The scheme is in neither."""
+    address, mark, query = url.partition("://")[2].partition("?")
+    pathname, _, name = address.rpartition("/")
+    return pathname.split("/"), _BASENAME.split(f"{name}{mark}{query}")
+
+
+def _changes(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """What is between the tokens that both have, as in table 3: {"zh/documents" -> "ga/search"}."""
+    found = []
+    end_a = end_b = 0
+    for same in Indel.opcodes(a, b).as_matching_blocks():  # the last block is empty, at the end of both
+        if end_a < same.a or end_b < same.b:
+            found.append(("/".join(a[end_a : same.a]), "/".join(b[end_b : same.b])))
+        end_a, end_b = same.a + same.size, same.b + same.size
+    return tuple(found)
+
+
+class UrlPatterns:
+    """One `SiteWalk` per site. Several languages are visited two by two."""
+
+    def __init__(self, languages: Sequence[Language]) -> None:
+        self._languages = tuple(languages)
+        self._walks: dict[str, SiteWalk] = {}
+
+    def score(self, links: Sequence[Link], found_on: Page | None, site: SiteKnowledge) -> list[float]:
+        return self._walk(site).score(links, found_on)
+
+    def learn(self, visit: Visit, site: SiteKnowledge) -> None:
+        self._walk(site).learn(visit)
+
+    def advise(self, site: SiteKnowledge) -> Advice:
+        return self._walk(site).advise()
+
+    @property
+    def examined(self) -> int:
+        """The number of candidate pairs whose two pages were examined: verified, or trusted by their pattern."""
+        return sum(walk.examined for walk in self._walks.values())
+
+    @property
+    def pairs(self) -> set[Pair]:
+        """The pairs that were accepted, and the home pages."""
+        return {pair for walk in self._walks.values() for pair in walk.pairs}
+
+    def _walk(self, site: SiteKnowledge) -> "SiteWalk":
+        return self._walks.setdefault(site.site, SiteWalk(self._languages))
+
+
+class CandidatePair(NamedTuple):
+    """Two URLs that may be versions of one page, and the languages that they would be in."""
+
+    a: Url
+    b: Url
+    lang_a: Language
+    lang_b: Language
+
+
+class SiteWalk:
+    """The queue of candidate pairs of one site, and what is known to order it."""
+
+    def __init__(self, languages: Sequence[Language]) -> None:
+        self.examined = 0
+        self.pairs: set[Pair] = set()
+        self._homes = Homes(languages)
+        self._languages = tuple(languages)
+        self._links: dict[Url, Link] = {}  # all that are in scope
+        self._seen: dict[Url, VisitedPage | None] = {}  # None for a URL that brought no page
+        self._aliases: dict[Url, Url] = {}
+        self._moving: dict[Url, float] = {}  # URLs that redirect, with their scores, until the loop names the target
+        self._met: set[Pair] = set()  # every candidate, with its URLs in alphabetical order
+        self._taken: set[tuple[Url, Language]] = set()  # pages that have their version in that language
+        self._queue: dict[CandidatePair, UrlPattern] = {}
+        self._open: set[CandidatePair] = set()  # being fetched
+        self._waiting: defaultdict[Url, set[CandidatePair]] = defaultdict(
+            set
+        )  # open candidates by the page that they lack
+        self._ready: list[CandidatePair] = []
+        self._asked: dict[Url, float] = {}
+        self._released = 0
+        self._frequency: Counter[UrlPattern] = Counter()
+        self._empty_sorts = 0
+        self._leave = ""
+
+    def score(self, links: Sequence[Link], found_on: Page | None) -> list[float]:
+        """Score links that are in scope. All are remembered; only candidates are followed."""
+        for link in links:
+            self._links.setdefault(link.url, link)
+            if link.kind is LinkKind.SEED:
+                self._homes.expect(link.url)
+            elif link.kind is LinkKind.REDIRECT and link.source in self._moving:
+                self._move(link.source, link.url)
+        if found_on is not None:
+            self._homes.read_links(found_on.url, links)
+        return [
+            1.0 if link.kind in (LinkKind.SEED, LinkKind.PROBE) else self._asked.get(link.url, 0.0) for link in links
+        ]
+
+    def learn(self, visit: Visit) -> None:
+        """Learn from a visit. Pairs are examined in `advise`, when it is known which links are in scope."""
+        url, outcome = visit.lease.link.url, visit.outcome
+        if isinstance(outcome, Page):
+            self._seen[url] = VisitedPage.of(outcome, self._languages, max_tags=MAX_TAGS)
+            self._homes.arrived(outcome)
+            self._resolve(url)
+        elif isinstance(outcome, Sitemap):
+            return
+        elif outcome.reason is Reason.REDIRECT:
+            self._moving[url] = visit.lease.score
+        else:
+            self._miss(url)
+
+    def advise(self) -> Advice:
+        """The next candidates, once there is room for them."""
+        for url in list(self._moving):  # these redirect to a URL out of scope
+            self._miss(url)
+        self._moving.clear()
+        wanted = [(url, HOME_SCORE) for url in self._homes.versions()]
+        for homes in (CandidatePair(*found) for found in self._homes.pairs()):
+            if self._is_possible(homes):
+                self._accept(homes, pattern_of(homes.a, homes.b))
+        self._examine()
+        while self._queue and len(self._open) < MIN_OPEN:
+            wanted += self._release()
+            self._examine()
+        if not self._open and not self.pairs:
+            self._leave = self._homes.why_none()
+        fresh = [(url, score) for url, score in wanted if url not in self._asked]
+        self._asked.update(fresh)
+        return Advice(links=tuple(self._links[url] for url, _ in fresh), leave=self._leave)
+
+    # pages
+
+    def _resolve(self, url: Url) -> None:
+        """Note that the outcome of a URL is known."""
+        for candidate in sorted(self._waiting.pop(url, ())):
+            if self._is_known(candidate.a) and self._is_known(candidate.b):
+                self._ready.append(candidate)
+
+    def _miss(self, url: Url) -> None:
+        self._seen[url] = None
+        self._homes.missed(url)
+        self._resolve(url)
+
+    def _move(self, url: Url, target: Url) -> None:
+        landed = self._landed(target)
+        score = self._moving.pop(url)
+        if landed == url:  # a redirect loop
+            self._miss(url)
+            return
+        self._aliases[url] = landed
+        self._asked.setdefault(target, score)
+        self._homes.moved(url, landed, known=landed in self._seen)
+        if landed in self._seen:
+            self._resolve(url)
+        else:
+            self._waiting[landed] |= self._waiting.pop(url, set())
+
+    def _landed(self, url: Url) -> Url:
+        while url in self._aliases:
+            url = self._aliases[url]
+        return url
+
+    def _is_known(self, url: Url) -> bool:
+        return self._landed(url) in self._seen
+
+    # pairs
+
+    def _examine(self) -> None:
+        """Examine candidates with two known sides."""
+        while self._ready:
+            candidate = self._ready.pop(0)
+            self._open.remove(candidate)
+            a, b = self._landed(candidate.a), self._landed(candidate.b)
+            page_a, page_b = self._seen[a], self._seen[b]
+            if page_a is None or page_b is None or not self._is_possible(candidate):
+                continue
+            self.examined += 1
+            pattern = pattern_of(candidate.a, candidate.b)
+            if self._frequency[pattern] >= TRUSTED or verified(page_a, page_b):
+                self._accept(candidate._replace(a=a, b=b), pattern)
+
+    def _is_possible(self, candidate: CandidatePair) -> bool:
+        """Whether both may be pages, and neither has a version in the other's language yet."""
+        a, b = self._landed(candidate.a), self._landed(candidate.b)
+        missing = any(url in self._seen and self._seen[url] is None for url in (a, b))
+        taken = (a, candidate.lang_b) in self._taken or (b, candidate.lang_a) in self._taken
+        return a != b and not missing and not taken
+
+    def _accept(self, pair: CandidatePair, pattern: UrlPattern) -> None:
+        self.pairs.add((pair.a, pair.b))
+        self._taken |= {(pair.a, pair.lang_b), (pair.b, pair.lang_a)}
+        self._frequency[pattern] += 1
+        a, b = self._seen[pair.a], self._seen[pair.b]
+        if a is None or b is None:
+            return
+        for first, second in aligned_links(a, b):
+            key = (min(first, second), max(first, second))
+            if first != second and key not in self._met and first in self._links and second in self._links:
+                self._met.add(key)
+                self._queue[pair._replace(a=first, b=second)] = pattern_of(first, second)
+
+    # the queue
+
+    def _release(self) -> Iterator[tuple[Url, float]]:
+        """Sort the queue and release its first candidates to be fetched.
+
+        A candidate with two known sides is ready at once.
+        """
+        self._queue = {one: pattern for one, pattern in self._queue.items() if self._is_possible(one)}
+        worth = self._worth() if self._queue else {}
+        for candidate in nsmallest(PERIOD, self._queue, key=lambda one: -worth.get(self._queue[one], 0)):
+            del self._queue[candidate]
+            self._open.add(candidate)
+            missing = [url for url in map(self._landed, candidate[:2]) if url not in self._seen]
+            if not missing:
+                self._ready.append(candidate)
+            for url in missing:
+                self._waiting[url].add(candidate)
+                yield url, max(STEP, CANDIDATE_SCORE - STEP * self._released)
+            self._released += 1
+
+    def _worth(self) -> dict[UrlPattern, int]:
+        """What sorts the queue: trusted patterns or, if none fits, the module of section 3."""
+        queued = Counter(self._queue.values())
+        trusted = {pattern: self._frequency[pattern] for pattern in queued if self._frequency[pattern] >= TRUSTED}
+        if trusted:
+            return trusted
+        common = {pattern: count for pattern, count in queued.items() if count >= COMMON}
+        self._empty_sorts = 0 if common else self._empty_sorts + 1
+        if self._empty_sorts >= MAX_EMPTY_SORTS:
+            self._leave = (
+                f"none of {len(self._queue)} candidate pairs fits a pattern that is trusted or frequent,"
+                f" {MAX_EMPTY_SORTS} times in a row"
+            )
+        return common
+
+
+def verified(a: VisitedPage, b: VisitedPage) -> bool:
+    """Section 4 without its dictionary: two languages, the ratio of lengths, the similarity of the tag sequences.
+
+    Two texts that are nearly the same are not translations, whatever languages were identified.
+    """
+    if UNDETERMINED in (a.language, b.language) or a.language == b.language:
+        return False
+    return comparable(a, b) and Indel.normalized_similarity(a.tags, b.tags) >= MIN_LIKENESS
+
+
+class Homes:
+    """The home pages in the requested languages: the seeds and, if a language is missing, versions that they link to."""
+
+    def __init__(self, languages: Sequence[Language]) -> None:
+        self._languages = tuple(languages)
+        self._expected: set[Url] = set()
+        self._found: dict[Url, Language] = {}
+        self._versions: dict[Url, None] = {}  # not requested yet
+        self._asked: set[Url] = set()
+
+    def expect(self, url: Url) -> None:
+        """Note a seed, or a version that was requested."""
+        if url not in self._found:
+            self._expected.add(url)
+
+    def arrived(self, page: Page) -> None:
+        """Note a page. Only expected pages are used."""
+        if page.url in self._expected:
+            self._expected.discard(page.url)
+            self._found[page.url] = self._language(page)
+
+    def missed(self, url: Url) -> None:
+        """Note that the URL brought no page."""
+        self._expected.discard(url)
+
+    def moved(self, url: Url, target: Url, *, known: bool) -> None:
+        """Note that the home page is where the redirect leads."""
+        if url in self._expected:
+            self._expected.discard(url)
+            if not known:
+                self.expect(target)
+
+    def read_links(self, url: Url, links: Sequence[Link]) -> None:
+        """Read the links of a page. If it is a home page, remember those that lead to its versions."""
+        if url not in self._found or not self._lacking():
+            return
+        keys = {skeleton(url, language) for language in (*self._languages, UNDETERMINED)}
+        for link in links:
+            if link.url not in self._found and self._is_version(link, keys):
+                self._versions.setdefault(link.url)
+
+    def versions(self) -> list[Url]:
+        """What to request now. Nothing while seeds are being visited, or if no language is missing."""
+        if self._expected or not self._lacking():
+            return []
+        asked = [url for url in self._versions if url not in self._asked][: MAX_HOMES - len(self._asked)]
+        self._versions.clear()
+        self._asked.update(asked)
+        self._expected.update(asked)
+        return asked
+
+    def pairs(self) -> Iterator[tuple[Url, Url, Language, Language]]:
+        """Pairs of home pages, in the order of the languages.
+
+        They have the same skeleton or, if there are none, they are the first of each language.
+        """
+        for first, second in combinations(self._languages, 2):
+            mine = [url for url, language in self._found.items() if language == first]
+            others = {skeleton(url, second): url for url, language in self._found.items() if language == second}
+            same = [(url, others[key]) for url in mine if (key := skeleton(url, first)) in others]
+            if not same and mine and others and not self._expected:
+                same = [(mine[0], next(iter(others.values())))]
+            yield from ((*pair, first, second) for pair in same)
+
+    def why_none(self) -> str:
+        """Why there are no two home pages to begin with. Empty while there may be."""
+        if self._expected or not self._found:
+            return ""
+        return "no home pages in two of the requested languages"
+
+    def _language(self, page: Page) -> Language:
+        """The language that the URL names, else what the page declares, else that of its text.
+
+        The text comes last because a home page often consists mostly of menus. The index of docs.gimp.org/2.10/fr/ has
+        more words of an English licence than French ones.
+        """
+        named = [one for one in self._languages if any(same_language(mark, one) for mark in named_languages(page.url))]
+        claims = [*(named if len(named) == 1 else ()), claimed_language(page.metadata.html_lang), page.language]
+        return next((one for claim in claims for one in self._languages if same_language(claim, one)), UNDETERMINED)
+
+    def _lacking(self) -> set[Language]:
+        return set(self._languages) - set(self._found.values())
+
+    def _is_version(self, link: Link, keys: set[str]) -> bool:
+        """Whether it is declared as a translation into a missing language, or differs only by that language's marks."""
+        if link.kind is LinkKind.ALTERNATE or link.hreflang:
+            claimed = claimed_language(link.hreflang)
+            return claimed == UNDETERMINED or any(same_language(claimed, one) for one in self._lacking())
+        return any(skeleton(link.url, one) in keys for one in self._lacking())

@@ -1,0 +1,198 @@
+"""Files that pages and the API hand out: the corpus in any format, its files, its terms, the report, the job file."""
+
+import asyncio
+import zipfile
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from bitrawl import config
+from bitrawl.config.choices import corpus_formats, format_names
+from bitrawl.corpus.export import CorpusHeader, corpus_headers
+from bitrawl.corpus.terms import TermFormat, TermPair
+from bitrawl.errors import ConfigError
+from bitrawl.job.facts import found_so_far
+from bitrawl.model import Language
+from bitrawl.url import Url
+from bitrawl.web.actions import Server, ShownJob, found_mining, server_of
+from bitrawl.web.messages import RequestError, quoted, said
+from bitrawl.web.security import REPORT_POLICY
+
+SECONDS = 900.0  # for writing an export; judgement
+TERM_SECONDS = 600.0
+TYPES = {".tmx": "application/x-tmx+xml", ".jsonl": "application/jsonl", ".tsv": "text/tab-separated-values"}
+TERM_TYPES = {"tsv": "text/tab-separated-values", "csv": "text/csv", "tbx": "application/x-tbx"}
+SHOWN = ("card.md",)
+"""Files that a browser may show; the others are downloads."""
+
+
+def filled_corpora(job: ShownJob, langs: Sequence[Language]) -> list[CorpusHeader]:
+    """The corpora for which something was found; all of them if nothing was."""
+    headers, counts = corpus_headers(langs, 0.0), found_so_far(job.folder)
+    return [one for one in headers if one.name in counts] or headers
+
+
+def corpus_files(corpus: Path) -> list[tuple[str, int]]:
+    try:
+        return sorted((path.name, path.stat().st_size) for path in corpus.iterdir() if path.is_file())
+    except OSError:
+        return []
+
+
+async def export(request: Request) -> Response:
+    """One corpus in one format, with the thresholds asked for, as it is now."""
+    job = await found_mining(request)
+    asked = request.query_params
+    langs = await asyncio.to_thread(lambda: job.folder.job().languages())
+    header = next((one for one in corpus_headers(langs, 0.0) if one.name == asked.get("languages")), None)
+    header = header or (await asyncio.to_thread(filled_corpora, job, langs))[0]
+    name = asked.get("format", "tmx")
+    if name not in format_names():
+        raise RequestError(422, quoted(f"{name!r} is not a valid Format."))
+    try:
+        score = float(asked["min_score"]) if asked.get("min_score") else None
+    except ValueError as error:
+        raise RequestError(422, quoted(f"{error}.")) from error
+    if score is not None and not 0 <= score <= 1:
+        raise RequestError(422, said("A score is a number from 0 to 1."))
+    if name not in corpus_formats(len(langs)):
+        raise RequestError(422, said("There is no {format} for these languages.", format=name))
+    chosen = [f"--formats={name}", "--only", *([f"--min-score={score}"] if score is not None else [])]
+    chosen += ["--accepted-only"] if asked.get("accepted_only") in ("true", "on", "1") else []
+    path = await _written(server_of(request), job, chosen, header.name)
+    return FileResponse(path, filename=f"{_safe(job.name)}.{path.name}", media_type=_type(path))
+
+
+async def _written(server: Server, job: ShownJob, arguments: list[str], corpus: str) -> Path:
+    """Made once for the same question about the same state, so that parts of a download belong together."""
+
+    async def make(draft: Path) -> None:
+        await server.errands.run(["export", str(job.folder.path), "--to", str(draft), *arguments], seconds=SECONDS)
+
+    return await asyncio.to_thread(_one_file, await server.kept.made(job.folder, ["export", *arguments], make), corpus)
+
+
+def _one_file(folder: Path, corpus: str) -> Path:
+    """The file of that corpus, or a zip file of its files."""
+    found = [path for path in sorted(folder.iterdir()) if path.name.startswith(f"{corpus}.") and path.suffix != ".zip"]
+    deep = folder / "xces" / corpus
+    inside = sorted(path for path in deep.rglob("*") if path.is_file()) if deep.exists() else []
+    if len(found) == 1 and not inside:
+        return found[0]
+    if not found and not inside:
+        raise RequestError(404, said("Nothing was found in these languages."))
+    packed = folder / f"{corpus}.zip"
+    if not packed.exists():
+        draft = packed.with_suffix(".draft")
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in [*found, *inside]:
+                archive.write(path, path.relative_to(folder))
+        draft.rename(packed)
+    return packed
+
+
+async def file(request: Request) -> Response:
+    """A file of corpus/, as the job wrote it last."""
+    job = await found_mining(request)
+    name = request.path_params["name"]
+    if name not in {known for known, _ in await asyncio.to_thread(corpus_files, job.folder.corpus)}:
+        raise HTTPException(404)
+    path = job.folder.corpus / name
+    if name in SHOWN:
+        return FileResponse(path, media_type="text/plain; charset=utf-8")
+    return FileResponse(path, filename=f"{_safe(job.name)}.{name}", media_type=_type(path))
+
+
+async def job_file(request: Request) -> Response:
+    """The job's description, without what is a secret of its operator."""
+    job = await found_mining(request)
+    try:
+        text = config.public_text_of(await asyncio.to_thread(job.folder.job))
+    except ConfigError as error:
+        raise RequestError(404, quoted(str(error))) from error
+    headers = {"Content-Disposition": 'attachment; filename="job.toml"'}
+    return Response(text, headers=headers, media_type="application/toml")
+
+
+async def report(request: Request) -> Response:
+    """Text from the web is in it: it may run nothing, send nothing and read nothing of this app."""
+    job = await found_mining(request)
+    if not job.folder.report.exists():
+        raise RequestError(404, said("There is no report yet. It is written with the corpus."))
+    return FileResponse(
+        job.folder.report, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": REPORT_POLICY}
+    )
+
+
+def _type(path: Path) -> str:
+    return TYPES.get(path.suffix, "application/octet-stream")
+
+
+def _safe(name: str) -> str:
+    """As part of a file name."""
+    return (
+        "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)[:60].strip("._") or "corpus"
+    )
+
+
+async def terms_file(request: Request) -> Response:
+    job = await found_mining(request)
+    style = request.path_params["style"]
+    header = chosen_corpus(request, await bilingual_corpora(job))
+    if style not in TERM_TYPES or header is None:
+        raise HTTPException(404)
+    path = await _gathered_terms(server_of(request), job, header.name, style)
+    return FileResponse(path, filename=path.name, media_type=TERM_TYPES[style])
+
+
+async def bilingual_corpora(job: ShownJob) -> list[CorpusHeader]:
+    langs = await asyncio.to_thread(lambda: job.folder.job().languages())
+    return [one for one in corpus_headers(langs, 0.0) if len(one.languages) == 2]
+
+
+def chosen_corpus(request: Request, headers: Sequence[CorpusHeader]) -> CorpusHeader | None:
+    """The one that the address asks for, or else the first."""
+    asked = request.query_params.get("languages")
+    return next((one for one in headers if one.name == asked), headers[0] if headers else None)
+
+
+def begin_terms(server: Server, job: ShownJob, languages: str) -> bool:
+    """Whether the terms are gathered already; if not, that begins."""
+    question = _question(languages, "jsonl")
+    if server.kept.is_ready(job.folder, question):
+        return True
+    server.kept.begin(job.folder, question, _maker(server, job, languages, "jsonl"))
+    return False
+
+
+async def terms_of(server: Server, job: ShownJob, languages: str) -> list[TermPair]:
+    """Raises `ErrandError` where there are none."""
+    path = await _gathered_terms(server, job, languages, "jsonl")
+    decode = msgspec.json.Decoder(TermPair, dec_hook=lambda _kind, text: Url.known(text)).decode
+    return [decode(line) for line in (await asyncio.to_thread(path.read_bytes)).splitlines()]
+
+
+async def _gathered_terms(server: Server, job: ShownJob, languages: str, style: str) -> Path:
+    folder = await server.kept.made(job.folder, _question(languages, style), _maker(server, job, languages, style))
+    return folder / f"terms.{languages}.{style}"
+
+
+def _question(languages: str, style: str) -> list[str]:
+    return ["terms", languages, style]
+
+
+def _maker(server: Server, job: ShownJob, languages: str, style: str) -> Callable[[Path], Coroutine[Any, Any, None]]:
+    async def make(draft: Path) -> None:
+        asked = [
+            f"--languages={languages}",
+            f"--format={TermFormat(style)}",
+            f"--output={draft}/terms.{languages}.{style}",
+        ]
+        await server.errands.run(["terms", str(job.folder.path), *asked], seconds=TERM_SECONDS)
+
+    return make

@@ -1,0 +1,179 @@
+"""Formats and strategies of other packages, which are found by their entry points."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bitrawl import aio, config, demo
+from bitrawl.config import choices
+from bitrawl.corpus.export import CorpusHeader, export
+from bitrawl.crawl.ending import Ending
+from bitrawl.errors import ConfigError
+
+MODULE = """
+from contextlib import contextmanager
+
+from bitrawl.config import CorpusFormat, Part
+from bitrawl.files import replacing
+from bitrawl.model import Advice, TranslationUnit
+
+
+@contextmanager
+def shouted(folder, header, *, compress=False):
+    with replacing(folder / header.file_name("shout", compress=compress), compress=compress) as file:
+        yield lambda unit: file.write(f"{unit.pair.a.text.upper()}\\t{unit.pair.b.text.upper()}\\n".encode())
+
+
+class Backwards:
+    def __init__(self, languages):
+        self.languages = languages
+
+    def score(self, links, found_on, site):
+        return [1 / (1 + len(link.url)) for link in links]
+
+    def learn(self, visit, site):
+        pass
+
+    def advise(self, site):
+        return Advice()
+
+
+SHOUT = CorpusFormat(pairs=(Part(shouted, (TranslationUnit,), ("{name}.shout{gz}",)),))
+"""
+Command = Callable[..., tuple[int, str, str]]
+ENTRIES = "[bitrawl.exporters]\nshout = shouting:SHOUT\n\n[bitrawl.strategies]\nbackwards = shouting:Backwards\n"
+
+
+def install(folder: Path, entries: str = ENTRIES, module: str = MODULE, name: str = "bitrawl-shouting") -> None:
+    """A package as pip leaves it in a folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / "shouting.py").write_text(module)
+    about = folder / f"{name.replace('-', '_')}-1.0.dist-info"
+    about.mkdir(exist_ok=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(entries)
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where packages are installed, for this process and for those that it starts."""
+    folder = tmp_path / "packages"
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
+    for cached in (choices._added, choices._of_package):
+        cached.cache_clear()
+    yield folder
+    for cached in (choices._added, choices._of_package):
+        cached.cache_clear()
+    sys.modules.pop("shouting", None)
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The command, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "bitrawl", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_job_uses_the_format_and_the_strategy_of_a_package_from_its_first_visit_to_its_corpus(
+    packages: Path, tmp_path: Path
+):
+    install(packages)
+    out = tmp_path / "job"
+
+    async def mine() -> Ending:
+        async with demo.serve() as web:
+            settings = {"connect_to": f"*.test={demo.LOOPBACK}:{web.port}", "allow_private": True, "delay": 0}
+            chosen = {"strategy": "backwards", "formats": "shout, tmx", "max_pages": 30}
+            seeds = "http://www.wend-gazette.test/"
+            return (await aio.mine(seeds, langs="en,fr", out=out, **settings, **chosen)).ending
+
+    assert asyncio.run(mine()) is Ending.DONE
+    assert config.read(out / "job.toml")["strategy"] == "backwards"
+    first, *_ = (out / "corpus/en-fr.shout").read_text("utf-8").splitlines()
+    assert first == first.upper()
+    again = run("export", out, "--formats", "SHOUT", "--only", "--compress")
+    assert again.returncode == 0, again.stderr
+    assert {path.name for path in (out / "corpus").glob("en-fr.*")} == {"en-fr.shout.gz"}
+    assert run("status", out).returncode == 0
+    simulated = run("simulate", *(out / "warc").glob("*.gz"), "--langs", "en,fr", "--strategies", "backwards,adaptive")
+    assert simulated.returncode == 0, simulated.stderr
+    assert "backwards" in simulated.stdout
+
+
+def test_the_help_names_what_packages_add_and_loads_nothing_of_it(packages: Path):
+    install(packages, module="raise SystemExit('loaded')")
+    said = " ".join(run("mine", "--help").stdout.split())
+    assert "backwards" in said
+    assert "xces, shout; for one" in said.replace("│ ", "").replace(" │", "")
+
+
+BROKEN = [
+    ("import nothing_of_that_name", "ModuleNotFoundError: No module named 'nothing_of_that_name'"),
+    ("SHOUT = Backwards = 1", "is no bitrawl.config.CorpusFormat"),
+    (MODULE.replace('"{name}.shout{gz}"', '"{name}.tmx{gz}"'), "may not write {name}.tmx{gz}"),
+    (MODULE.replace('"{name}.shout{gz}"', '"notes.txt"'), "may not write notes.txt"),
+    (MODULE.replace('"{name}.shout{gz}"', '"../{name}.shout"'), "may not write ../{name}.shout"),
+    (MODULE.replace('"{name}.shout{gz}"', '"{name}.{x}"'), "may not write {name}.{x}"),
+    (MODULE.replace("(TranslationUnit,)", "(str,)"), "is no bitrawl.config.CorpusFormat"),
+]
+
+
+@pytest.mark.parametrize(
+    ("module", "says"), BROKEN, ids=["import", "kind", "taken file", "any file", "elsewhere", "unknown mark", "takes"]
+)
+def test_a_broken_package_is_named_before_anything_is_fetched_and_only_where_it_is_used(
+    packages: Path, tmp_path: Path, bitrawl: Command, module: str, says: str
+):
+    install(packages, module=module)
+    asked = ("https://site.test/", "--langs", "en,fr", "--out", tmp_path / "job")
+    code, _, errors = bitrawl("mine", *asked, "--formats", "shout")
+    told = " ".join(errors.split())
+    assert code == 2
+    assert "the format 'shout' of the package bitrawl-shouting" in told
+    assert says in told
+    assert "Traceback" not in told
+    assert not (tmp_path / "job").exists()
+    assert config.resolve({"langs": ["en", "fr"], "warc": [str(tmp_path)], "export": {"formats": ["shout"]}})
+    assert "shout" not in choices.corpus_formats(2)
+
+
+def test_a_broken_strategy_is_named(packages: Path, tmp_path: Path):
+    install(packages, module="def Backwards(languages):\n    return 1 / 0")
+    asked = ("crawl", "https://site.test/", "--langs", "en", "--out", tmp_path / "job", "--strategy", "backwards")
+    refused = run(*asked)
+    told = " ".join(refused.stderr.split())
+    assert refused.returncode == 2
+    assert "the strategy 'backwards' of the package bitrawl-shouting fails: ZeroDivisionError" in told
+    assert "Traceback" not in told
+
+
+def test_an_exporter_that_fails_is_named_and_leaves_nothing(packages: Path, tmp_path: Path):
+    install(packages, module=MODULE.replace("yield lambda unit: file.write(f", "raise KeyError('no'); yield str(f"))
+    with pytest.raises(ConfigError, match=r"'shout' of the package bitrawl-shouting fails: KeyError: 'no'; repair"):
+        export(tmp_path / "corpus", CorpusHeader(("en", "fr"), 0.0), ["tmx", "shout"], [])
+    assert not list(tmp_path.glob("corpus/*"))
+
+
+def test_a_name_that_is_taken_is_refused_where_it_is_used(packages: Path):
+    install(
+        packages, "[bitrawl.exporters]\ntmx = shouting:SHOUT\n\n[bitrawl.strategies]\nadaptive = shouting:Backwards\n"
+    )
+    with pytest.raises(ConfigError, match="the package bitrawl-shouting adds a format 'tmx', but bitrawl has one"):
+        choices.corpus_format("tmx")
+    with pytest.raises(ConfigError, match="the package bitrawl-shouting adds a strategy 'adaptive', but bitrawl has"):
+        choices.strategy_maker("adaptive")
+    assert config.resolve({"langs": ["en", "fr"], "seeds": ["https://site.test/"]}).strategy == "adaptive"
+    assert choices.corpus_format("tsv").pairs
+
+
+def test_two_packages_with_one_name_are_both_named(packages: Path):
+    install(packages)
+    install(packages, name="bitrawl-crying")
+    with pytest.raises(ConfigError, match="bitrawl-crying and bitrawl-shouting add a format 'shout' each"):
+        choices.corpus_format("shout")
