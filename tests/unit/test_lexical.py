@@ -122,7 +122,8 @@ def test_a_long_document_whose_sections_were_moved_is_aligned_completely():
     assert sum(bead.a == (n,) and abs(bead.b[0] - n) == 200 for bead in beads for n in bead.a if bead.b) > 180
 
 
-def test_with_what_is_known_a_document_does_not_depend_on_those_beside_it():
+def test_with_what_is_known_a_document_does_not_depend_on_those_beside_it(monkeypatch):
+    monkeypatch.setattr(lexical_aligner, "SLICE", 30)
     documents = bundled("en", "fr")
     aligner = LexicalAligner()
     aligner.learn(documents[: len(documents) // 2])
@@ -159,20 +160,3 @@ def test_a_sample_teaches_almost_as_much_as_everything(monkeypatch):
     beads = {(n, bead.a, bead.b) for n, some in enumerate(whole) for bead in some}
     again = {(n, bead.a, bead.b) for n, some in enumerate(sampled) for bead in some}
     assert len(beads & again) > 0.98 * len(beads)
-
-
-@pytest.mark.parametrize("learning", [True, False])
-@pytest.mark.parametrize("sample", [100_000, 20])
-def test_progress_never_falls_and_ends_with_all_documents(monkeypatch, learning, sample):
-    monkeypatch.setattr(lexical_aligner, "SAMPLE", sample)
-    monkeypatch.setattr(lexical_aligner, "SLICE", 30)
-    empty = Document(Text.plain([], LANGUAGES[0]), Text.plain(["Seul."], LANGUAGES[1]))
-    documents = [empty, *bundled("en", "fr"), empty]
-    told = []
-    aligner = LexicalAligner() if learning else LexicalAligner().knowing()
-    aligner.align_documents(documents, progress=lambda *both: told.append(both))
-    assert [total for _, total in told] == [len(documents)] * len(told)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert told[-1][0] == len(documents)
-    LexicalAligner().align_documents([empty], progress=lambda *both: told.append(both))
-    assert told[-1] == (1, 1)

@@ -16,7 +16,7 @@ def test_rows_stand_where_they_belong_in_whatever_order_they_are_written(order):
     assert [row.tolist() for row in map(rows.__getitem__, range(5))] == [[5, 6], [], [], [7], []]
     assert rows.values_of(3).tolist() == [70]
     assert rows.owners().tolist() == [0, 0, 3]
-    some = rows.kept(np.array([False, True, True]))
+    some = rows.where(np.array([False, True, True]))
     assert [some[number].tolist() for number in range(5)] == [[6], [], [], [7], []]
     assert some.values_of(0).tolist() == [60]
 
@@ -24,7 +24,7 @@ def test_rows_stand_where_they_belong_in_whatever_order_they_are_written(order):
 def test_no_rows_are_no_fault():
     rows = RowWriter("I").rows(0)
     assert len(rows) == 0
-    assert len(rows.kept(np.zeros(0, bool))) == 0
+    assert len(rows.where(np.zeros(0, bool))) == 0
 
 
 def test_ranges_follow_each_other():

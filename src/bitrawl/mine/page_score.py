@@ -69,12 +69,10 @@ class Candidates:
 
     @property
     def pairs(self) -> list[PageNumbers]:
-        """For those that look at few."""
         a, b = both_ends(self.keys)
         return list(zip(a.tolist(), b.tolist(), strict=True))
 
     def column(self, name: str) -> Floats:
-        """That feature of all of them."""
         return self.rows[:, COLUMN[name]].astype(np.float64)
 
 

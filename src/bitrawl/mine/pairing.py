@@ -110,7 +110,7 @@ def _own_texts(site: Site) -> Rows:
         here = spoken == place
         _, text, counts = np.unique(site.prose.flat[here], return_inverse=True, return_counts=True)
         own[here] = counts[text] <= most
-    return site.prose.kept(own)
+    return site.prose.where(own)
 
 
 def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, int]:
@@ -164,7 +164,7 @@ HALF = 0.5  # Ratio of lengths below which a refused page is called a placeholde
 
 @dataclass(frozen=True, slots=True)
 class PairingSettings:
-    """What a user may choose."""
+    """What a user may choose about pairing."""
 
     methods: frozenset[Method] = ALL
     threshold: float = THRESHOLD
@@ -250,7 +250,7 @@ class Rounds:
         self.candidates = Candidates(np.zeros(0, np.int64), np.zeros((0, len(NAMES)), np.float32))
 
     def survey(self) -> Candidates:
-        """The candidates of this round."""
+        """Measure the candidates of this round, given the pairs that are certain."""
         self.candidates = self.surveyor.survey(self.known)
         return self.candidates
 
@@ -269,7 +269,7 @@ class Rounds:
         return scores
 
     def result(self, scores: Evidence, languages: Sequence[Language]) -> PairingResult:
-        """What the last round leaves."""
+        """Pairs and refusals, from the scores of the last round."""
         matched = match(self.site, scores, self._settings.threshold)
         partial = self._partial(matched)
         order = {language: place for place, language in enumerate(languages)}

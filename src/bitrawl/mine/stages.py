@@ -150,8 +150,6 @@ class Miner:
 
 
 class Step(StrEnum):
-    """What mining is doing."""
-
     PAIRING = "pairing"
     LEARNING = "learning words from"
     ALIGNING = "aligning"

@@ -40,7 +40,7 @@ LEAST_SHARE = 0.002  # of a country's population; smaller groups are not counted
 STEP = 0.4  # nats, for an n-gram's weight
 DAMPING = 8  # n-grams without weight that are added to each mean
 
-REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each, so 24 MB at most; judgement
+REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each, so 24 MB at most
 
 
 class Dense(IntEnum):
@@ -212,7 +212,7 @@ class LinearUrlLanguageModel:
         return chances
 
     def logits(self, urls: Sequence[Url]) -> Floats32:
-        """The values before the softmax."""
+        """The log-odds of each language for each URL, before the softmax."""
         weights = self._data.dense
         read = [self._reader.pieces(url) for url in urls]
         logits = self._hosts.rows([host for host, _ in read])

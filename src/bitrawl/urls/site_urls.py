@@ -278,7 +278,7 @@ class SiteUrls:
         self.foreign = foreign(self.tokens, self.languages, self.marked)
 
     def comparison(self, pair: UrlNumbers) -> UrlComparison:
-        """Made once for each two."""
+        """In what two URLs are alike and differ; compared once."""
         if pair not in self._comparisons:
             self._comparisons[pair] = compare(self.tokens[pair[0]], self.tokens[pair[1]], self.languages)
         return self._comparisons[pair]
@@ -354,7 +354,7 @@ class Carriers:
         self._parameters: Counter[str] | None = None
 
     def count(self, text: str) -> float:
-        """0 for no text."""
+        """How many URLs have the text; 0 for an empty one."""
         if text in self._frequency:
             return self._frequency[text]
         if not text:

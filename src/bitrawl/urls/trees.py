@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bitrawl.text.arrays import Floats32
 
-_ROWS = 1024  # evaluated together, so that they stay in the processor's cache; judgement
+_ROWS = 1024  # evaluated together, so that they stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Trees:
     leaf: Floats32  # trees × leaves
 
     def probability(self, rows: Floats32) -> Floats32:
-        """One for each row."""
+        """The probability of each row: the logistic function of the sum of its leaves."""
         trees, inner = self.threshold.shape
         feature, threshold, leaf = (array.ravel() for array in (self.feature, self.threshold, self.leaf))
         first = np.arange(trees)[:, None] * inner
