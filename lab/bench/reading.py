@@ -15,8 +15,8 @@ from pathlib import Path
 
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.reading_index import LanguageOrder, PairOrder, SearchedSide, is_due
-from bitrawl.job.reviewing import PairFilter, Reading, VerdictState
+from bitrawl.job.reading_index import is_due
+from bitrawl.job.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, SearchedSide, VerdictState
 from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict

@@ -18,8 +18,8 @@ from bitrawl.job import reading_index
 from bitrawl.job.database import locked
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.reading_index import MOST_HITS, LanguageOrder, PairOrder, Refreshed, SearchedSide, is_spaced
-from bitrawl.job.reviewing import PairFilter, Reading, VerdictState
+from bitrawl.job.reading_index import Refreshed, is_spaced
+from bitrawl.job.reviewing import MOST_HITS, LanguageOrder, PairFilter, PairOrder, Reading, SearchedSide, VerdictState
 from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import SubjectKind
 from bitrawl.mine.judging import Rejection

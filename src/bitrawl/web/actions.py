@@ -16,8 +16,7 @@ from bitrawl.errors import BitrawlError, RefusedError
 from bitrawl.files import NO_JSON
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.live_facts import Live, Sampler
-from bitrawl.job.reading_index import LanguageOrder, PairOrder
-from bitrawl.job.reviewing import PairFilter, Reading, VerdictState
+from bitrawl.job.reviewing import LanguageOrder, PairFilter, PairOrder, Reading, VerdictState
 from bitrawl.job.verdicts import SubjectKind
 from bitrawl.languages import parse_language
 from bitrawl.model import Verdict

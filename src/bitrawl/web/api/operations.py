@@ -19,8 +19,7 @@ from bitrawl.errors import ConfigError, FieldError
 from bitrawl.facts import State
 from bitrawl.files import NO_JSON
 from bitrawl.job.bootstrapping import BootstrapSummary, read_found
-from bitrawl.job.reading_index import SearchedSide
-from bitrawl.job.reviewing import Reading, ReadPair
+from bitrawl.job.reviewing import Reading, ReadPair, SearchedSide
 from bitrawl.version import __version__
 from bitrawl.web import actions, allowed
 from bitrawl.web.actions import (

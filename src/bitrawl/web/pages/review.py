@@ -8,8 +8,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.job.reading_index import SearchedSide
-from bitrawl.job.reviewing import Hit, ListedPair, Mark, Reading, ReadPair, ReadSegment
+from bitrawl.job.reviewing import Hit, ListedPair, Mark, Reading, ReadPair, ReadSegment, SearchedSide
 from bitrawl.job.verdicts import SubjectKind
 from bitrawl.model import Verdict
 from bitrawl.web.actions import (
