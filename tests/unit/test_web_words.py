@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 from bitrawl.crawl.ending import RunRest, crawl_end
 from bitrawl.discover import site_check
+from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
-from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
 from bitrawl.facts import Doing, State, Step
 from bitrawl.mine.judging import Flag
@@ -116,7 +116,7 @@ def test_a_template_has_no_text_of_its_own(path: Path):
         (words.METHODS, Method),
         (words.REASONS, Reason),
         (words.FLAGS, Flag),
-        (words.ANSWERS, Answer),
+        (words.ANSWERS, SiteAnswer),
         (STEPS, Step),
         (words.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
         (EXCLUSIONS, Exclusion),
