@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from bitrawl.crawl.ending import crawl_end
 from bitrawl.discover import site_check
+from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
-from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
 from bitrawl.facts import Doing, MiningStep, State
 from bitrawl.job.live_facts import Live
@@ -125,7 +125,7 @@ def test_a_template_has_no_text_of_its_own(path: Path):
         (messages.METHODS, Method),
         (messages.REASONS, Reason),
         (messages.FLAGS, Flag),
-        (messages.ANSWERS, Answer),
+        (messages.ANSWERS, SiteAnswer),
         (STEPS, MiningStep),
         (messages.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
         (EXCLUSIONS, Exclusion),

@@ -291,11 +291,7 @@ def _other_version(worker: str, found: object, needed: str = __version__) -> str
 
 def _local(workers: int) -> Any:
     return _distributed().LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        memory_limit=0,
-        processes=True,
-        dashboard_address="127.0.0.1:0",
+        n_workers=workers, threads_per_worker=1, memory_limit=0, processes=True, dashboard_address="127.0.0.1:0"
     )
 
 

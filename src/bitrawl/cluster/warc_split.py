@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 from urllib.parse import quote
 
@@ -117,9 +116,7 @@ class _Appending:
             raise write_fault(self._path, error) from error
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         for file in (*self._open.values(), self._undo):
             os.close(file)
 

@@ -32,8 +32,8 @@ from bitrawl.discover.cocitation import Cocitation
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
+from bitrawl.discover.site_lists import SiteCheck
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
-from bitrawl.discover.verdict import SiteCheck
 from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
 from bitrawl.discover.walk import NewCheck
 from bitrawl.discover.walk_plan import BACKLINKS, Neighbourhood, PlacedLinkWords, Plan
