@@ -17,7 +17,7 @@ def page(url: str, language: Language, *, to: str = "") -> Page:
     )
 
 
-def run(check: PaperSiteCheck, pages: list[Page]) -> tuple[Answer, list[str]]:
+def run(check: PaperSiteCheck, pages: list[Page]) -> tuple[SiteAnswer, list[str]]:
     known = {one.url: one for one in pages}
     asked: list[str] = []
     while check.verdict is None:
