@@ -20,7 +20,7 @@ from bitrawl.urls.trees import Trees
 from lab.train import Tell, silent
 from lab.train.folds import fold_of
 from lab.train.made_up_urls import is_made_up, made_up
-from lab.train.trees import grow
+from lab.train.trees import grow, named_arrays
 from lab.train.url_examples import Case, Example, all_examples, case_of, sampled
 from lab.train.url_negatives import Generator, UrlPair, negatives
 
@@ -115,7 +115,7 @@ def train(data: Path, out: Path, *, tell: Tell = silent) -> None:
     tell("learning to judge two URLs")
     pair = train_pair_model([example for example in examples if example.source != "numbered"])
     with replacing(out) as file:
-        arrays = pair.arrays("pair") | judges.first.arrays("first") | judges.second.arrays("second")
+        arrays = named_arrays(pair=pair, first=judges.first, second=judges.second)
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.files import replacing
 from bitrawl.mine import detectors
 from bitrawl.mine.content import Lexicons, LexiconSpace, TermSpace, WordIndex
 from bitrawl.mine.detectors import (
@@ -310,12 +309,6 @@ class ScoreModel:
             if arrays["names"].tolist() != list(NAMES):
                 raise ValueError(f"{source} was trained on other features; make it again: python -m lab.train pairs")
             return cls(Trees.named("first", arrays), Trees.named("later", arrays))
-
-    def save(self, path: Path) -> None:
-        """The same trees give the same bytes."""
-        arrays = self.first.arrays("first") | self.later.arrays("later")
-        with replacing(path) as stream:
-            np.savez_compressed(stream, names=np.array(NAMES), **arrays)  # type: ignore[arg-type]
 
 
 def probabilities(trees: Trees, candidates: Candidates) -> Floats:

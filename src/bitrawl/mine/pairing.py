@@ -251,20 +251,20 @@ class Rounds:
 
     def survey(self) -> Candidates:
         """Measure the candidates of this round, given the pairs that are certain."""
-        self.candidates = self.surveyor.survey(self.known)
-        return self.candidates
+        return self.surveyor.survey(self.known)
 
     def step(self, probabilities: Scorer) -> Evidence:
         """One round: the score of each candidate that passes verification; certain pairs become known."""
-        candidates = self.survey()
+        self.candidates = candidates = self.survey()
         if not len(candidates):
             return Evidence.of({})
-        return self.settle(probabilities(candidates))
+        return self.settle(candidates, probabilities(candidates))
 
-    def settle(self, values: Floats) -> Evidence:
+    def settle(self, candidates: Candidates, values: Floats) -> Evidence:
         """Verification and matching, given the scores of the candidates."""
-        passed = (self.candidates.column("shared") < MAX_SHARED) & (values >= LEAST)
-        scores = Evidence(self.candidates.keys[passed], values[passed])
+        self.candidates = candidates
+        passed = (candidates.column("shared") < MAX_SHARED) & (values >= LEAST)
+        scores = Evidence(candidates.keys[passed], values[passed])
         self.known = KnownPairs(match(self.site, scores, CERTAIN), self.site)
         return scores
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log1p, log10
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from bitrawl.files import replacing
 from bitrawl.model import SegmentPair
 from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32
@@ -239,11 +238,6 @@ class SegmentScore:
         """The model of the package, or one that `python -m lab.train segments` made."""
         with np.load(path or model_file("segments.npz")) as arrays:
             return cls(Trees.named("alone", arrays), Trees.named("in_place", arrays), arrays["calibration"])
-
-    def save(self, path: Path) -> None:
-        arrays: dict[str, Any] = self.alone.arrays("alone") | self.in_place.arrays("in_place")
-        with replacing(path) as file:
-            np.savez_compressed(file, calibration=self.calibration, **arrays)
 
     def scores(self, page: Sequence[Measured]) -> Floats32:
         """Of the pairs of one pair of pages, in order; 0–1."""

@@ -19,7 +19,6 @@ from langcodes import data_dicts
 from numpy.typing import NDArray
 from publicsuffixlist import PublicSuffixList
 
-from bitrawl.files import replacing
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.model_files import model_file
@@ -154,32 +153,6 @@ class UrlLanguageData(NamedTuple):
     def codelike(self) -> tuple[frozenset[str], frozenset[str]]:
         """What a code may be instead: for a part that stands alone, and for a token among others."""
         return self.wordlike, self.particles
-
-    def save(self, path: Path) -> None:
-        """Write what `load` reads."""
-        zero = -int(self.ngrams.weights.min())
-        raised = (self.ngrams.weights + zero).astype(np.uint8)
-        if raised.shape[1] % 2:
-            raised = np.pad(raised, ((0, 0), (0, 1)))
-        with replacing(path) as file:
-            np.savez_compressed(
-                file,
-                languages=" ".join(self.languages),
-                keys=self.ngrams.keys,
-                weights=raised[:, 0::2] | (raised[:, 1::2] << 4),
-                zero=zero,
-                multiplier=self.ngrams.multiplier,
-                prior=self.prior,
-                wealth=self.wealth,
-                countries=" ".join(self.countries),
-                shares=self.shares.astype(np.float16),
-                official=self.official.astype(np.float16),
-                stopped=" ".join(sorted(self.stopped)),
-                wordlike=" ".join(sorted(self.wordlike)),
-                particles=" ".join(sorted(self.particles)),
-                dense=self.dense,
-                marks=self.marks,
-            )
 
 
 class LinearUrlLanguageModel:

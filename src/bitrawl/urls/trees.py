@@ -40,10 +40,6 @@ class Trees:
             total[start : start + _ROWS] = leaf.take(node - inner + np.arange(trees)[:, None] * (inner + 1)).sum(axis=0)
         return (1 / (1 + np.exp(-total))).astype(np.float32)
 
-    def arrays(self, name: str) -> dict[str, NDArray[Any]]:
-        """For one file with several models."""
-        return {f"{name}.feature": self.feature, f"{name}.threshold": self.threshold, f"{name}.leaf": self.leaf}
-
     @classmethod
     def named(cls, name: str, arrays: Mapping[str, NDArray[Any]]) -> "Trees":
         """Read what `arrays` wrote."""
