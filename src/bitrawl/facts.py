@@ -1,7 +1,7 @@
 """What is known about a job, as values. `JobFacts` is all of it; status, report, card, app and cluster only format it.
 
-`job/facts.py` computes them, and `job/ledger_facts.py` has the queries. The types stand apart, and low, because the rooms that
-show a job are below the room that computes: `show` must name what it is given.
+`job/reporting.py` computes them, and `job/ledger_facts.py` has the queries. The types stand apart because the room that
+shows a job, `show`, is below the room that computes.
 """
 
 from collections import Counter
@@ -13,8 +13,8 @@ from bitrawl.config import ExportSection, Job, Strategy, Thresholds, TopicModel,
 from bitrawl.languages import asked_language, same_language
 from bitrawl.model import Language, PagePair, Reason, Relevance, SegmentPair
 
-LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation; judgement
-BINS = 20  # of a histogram from 0 to 1; judgement
+LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation
+BINS = 20  # of a histogram from 0 to 1
 
 Histogram = tuple[int, ...]
 """Counts of values between 0 and 1, in `BINS` bins of the same width."""
@@ -37,8 +37,6 @@ class State(StrEnum):
 
 
 class MiningStep(StrEnum):
-    """What mining is doing."""
-
     PAIRING = "pairing"
     LEARNING = "learning words from"
     ALIGNING = "aligning"
@@ -102,7 +100,6 @@ _ADVICE = {
 }
 _EMPTY = (EndKind.NO_PAGE, EndKind.ONLY_LEFT, EndKind.NO_ANSWER, EndKind.SEED_SILENT, EndKind.SEED_SKIPPED)
 _NOUNS = {EndKind.LEFT: "site", EndKind.ONLY_LEFT: "site", EndKind.GAVE_UP: "host", EndKind.NO_ANSWER: "host"}
-_STOPPED = _SENTENCES[EndKind.STOPPED]
 
 
 class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -160,12 +157,8 @@ class CrawlEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.reason in (Reason.OFF_SITE, Reason.OFF_HOST):
             other = "site" if self.reason is Reason.OFF_SITE else "host"
             return f"{start} is on another {other}; give that address as the seed"
-        detail = f" ({self.why})" if self.why else ""
-        return (
-            f"{start} answered {self.status}{detail}"
-            if self.status >= 400
-            else f"{start} was skipped: {self.reason}{detail}"
-        )
+        fate = f"answered {self.status}" if self.status >= 400 else f"was skipped: {self.reason}"
+        return f"{start} {fate}" + (f" ({self.why})" if self.why else "")
 
 
 def _counted(count: int, noun: str) -> str:
@@ -185,16 +178,16 @@ class LastRun(msgspec.Struct, frozen=True):
         return self.ended is not None and self.doing is None
 
 
-def kept_end(text: str) -> CrawlEnd | None:
+def stored_end(text: str) -> CrawlEnd | None:
     """What a ledger has as the end of its crawl: of this version, or a sentence of an earlier one."""
     try:
         return msgspec.json.decode(text, type=CrawlEnd) if text else None
     except msgspec.DecodeError:
-        kind = EndKind.STOPPED if text.startswith(_STOPPED) else EndKind.EARLIER
+        kind = EndKind.STOPPED if text.startswith(_SENTENCES[EndKind.STOPPED]) else EndKind.EARLIER
         return CrawlEnd(kind=kind, sentence=text)
 
 
-def kept_doing(text: str) -> Doing | None:
+def stored_doing(text: str) -> Doing | None:
     """The same of what is being mined."""
     try:
         return msgspec.json.decode(text, type=Doing) if text else None
@@ -207,25 +200,6 @@ class HostCount(msgspec.Struct, frozen=True):
     fetches: int
     pages: int
     seconds: float  # mean time of an answer
-
-
-class LogLine(msgspec.Struct, frozen=True):
-    """One fetch. The names of the fields are part of the output format and stay as they are."""
-
-    seq: int
-    url: str
-    status: int
-    language: str | None
-    kind: str
-    score: float
-    bytes: int
-    at: float
-    took: float
-    attempt: int
-    outcome: str  # "page", or why it was skipped
-    relevance: float | None = None  # 0 to 1; only in jobs with a topic
-    relevant: bool | None = None
-    perplexity: float | None = None  # only with a language model
 
 
 class SkipCount(msgspec.Struct, frozen=True):
@@ -315,14 +289,6 @@ class CrawlFacts(msgspec.Struct, frozen=True, kw_only=True):
     declared_off_site: dict[str, int] = {}  # declared translations among these links
 
     @property
-    def began(self) -> float:
-        return self.summary.began
-
-    @property
-    def finished(self) -> float:
-        return self.summary.finished
-
-    @property
     def lost(self) -> int:
         """How many things could not be mined."""
         return sum(fault.count for fault in self.faults)
@@ -367,14 +333,6 @@ class SiteFacts(msgspec.Struct, frozen=True):
     pairs: int
     left: str = ""  # why the strategy left it
     patterns: dict[str, int] = {}
-
-
-class SiteTroubles(msgspec.Struct, frozen=True):
-    """Why a site brought less than it might have."""
-
-    skips: dict[str, int] = {}  # links that were fetched, or that robots.txt forbade, and became no page, by reason
-    refusals: dict[str, int] = {}  # suggested pairs that were refused, by reason
-    faults: dict[str, int] = {}  # what could not be mined, by reason
 
 
 class PairSample(msgspec.Struct, frozen=True):

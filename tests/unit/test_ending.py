@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from bitrawl.crawl.ending import Ending, SeedSkip, crawl_end, ending, seed_skips
-from bitrawl.facts import CrawlEnd, EndKind, kept_doing, kept_end
+from bitrawl.facts import CrawlEnd, EndKind, stored_doing, stored_end
 from bitrawl.model import Reason, Skip, Stage
 from bitrawl.url import Url
 
@@ -20,7 +20,7 @@ def skipped(reason: Reason, detail: str = "", status: int = 0, url: Url = SEED) 
 
 def kept(end: CrawlEnd) -> CrawlEnd:
     """As the ledger gives it back."""
-    read = kept_end(msgspec.json.encode(end).decode())
+    read = stored_end(msgspec.json.encode(end).decode())
     assert read == end
     return read
 
@@ -175,13 +175,13 @@ def test_every_kind_has_a_sentence():
     "sentence", ["done: nothing is left to visit", "left {a.org}: 8 pages; --exhaustive visits them"]
 )
 def test_the_sentence_of_an_earlier_version_stays_as_it_is(sentence: str):
-    end, doing = kept_end(sentence), kept_doing(sentence)
+    end, doing = stored_end(sentence), stored_doing(sentence)
     assert end is not None
     assert (str(end), end.without_advice, str(doing)) == (sentence, sentence, sentence)
-    assert (kept_end(""), kept_doing("")) == (None, None)
+    assert (stored_end(""), stored_doing("")) == (None, None)
 
 
 def test_an_earlier_version_that_was_stopped_is_known_to_be_stopped():
-    end = kept_end("stopped by you; 3 links still queued; resume with the same command")
+    end = stored_end("stopped by you; 3 links still queued; resume with the same command")
     assert end is not None
     assert end.kind is EndKind.STOPPED

@@ -19,7 +19,7 @@ from typing import Self
 
 import msgspec
 
-from bitrawl.facts import LastRun, kept_doing, kept_end
+from bitrawl.facts import LastRun, stored_doing, stored_end
 from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, compressor, stored_skip
 from bitrawl.model import (
     Lease,
@@ -355,7 +355,7 @@ class Ledger:
     def last_run(self) -> LastRun:
         """What was remembered of the last run, or of this one."""
         verb, ended, doing = (str(self.recall(key) or "") for key in ("verb", "ended", "mining"))
-        return LastRun(verb or "mine", kept_end(ended), kept_doing(doing), float(self.recall("seconds") or 0))
+        return LastRun(verb or "mine", stored_end(ended), stored_doing(doing), float(self.recall("seconds") or 0))
 
     def _log(self, visit: Visit, language: str | None, outcome: str) -> None:
         lease, place = visit.lease, visit.place

@@ -22,17 +22,35 @@ from bitrawl.facts import (
     Histogram,
     HostCount,
     LanguagePair,
-    LogLine,
     Points,
     RefusalCount,
     SiteFacts,
-    SiteTroubles,
     SkipCount,
     TopicShare,
 )
 from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED
 from bitrawl.job.ledger import Ledger
 from bitrawl.model import NO_ANSWER, OWN_REQUESTS, Reason
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    """One fetch. The names of the fields are part of the output format and stay as they are."""
+
+    seq: int
+    url: str
+    status: int
+    language: str | None
+    kind: str
+    score: float
+    bytes: int
+    at: float
+    took: float
+    attempt: int
+    outcome: str  # "page", or why it was skipped
+    relevance: float | None = None  # 0 to 1; only in jobs with a topic
+    relevant: bool | None = None
+    perplexity: float | None = None  # only with a language model
+
 
 _COLUMNS = ", ".join(LogLine.__struct_fields__)
 _OWN_FETCH = "kind IN ('{}')".format("', '".join(OWN_REQUESTS))
@@ -247,6 +265,14 @@ _SITES = """
 SELECT site, (SELECT count(*) FROM pages WHERE pages.site = mined.site), coalesce(sum(NOT partial), 0)
 FROM mined LEFT JOIN pairs USING (site) GROUP BY site ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?
 """
+
+
+class SiteTroubles(msgspec.Struct, frozen=True):
+    """Why a site brought less than it might have."""
+
+    skips: dict[str, int] = {}  # links that were fetched, or that robots.txt forbade, and became no page, by reason
+    refusals: dict[str, int] = {}  # suggested pairs that were refused, by reason
+    faults: dict[str, int] = {}  # what could not be mined, by reason
 
 
 def site_troubles(ledger: Ledger) -> dict[str, SiteTroubles]:

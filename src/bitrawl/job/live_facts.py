@@ -12,11 +12,11 @@ from collections.abc import Callable
 import msgspec
 
 from bitrawl.errors import StoreError
-from bitrawl.facts import LogLine
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import (
     FetchCount,
+    LogLine,
     fault_counts,
     fetch_counts,
     fetches_about,
