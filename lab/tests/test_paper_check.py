@@ -1,8 +1,8 @@
 """The site detector of Barbosa et al., which ours is compared with."""
 
 from bitrawl.discover.site_lists import SiteAnswer
-
-from bitrawl.model import Language, Lease, Link, LinkKind, Page, Reason, Skip, Stage, Visit
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 from lab.bench.paper_check import PaperSiteCheck
 

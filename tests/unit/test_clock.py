@@ -18,8 +18,9 @@ from bitrawl.job.fetching import SystemClock
 from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
 from bitrawl.job.ledger_facts import log
 from bitrawl.job.running import COUNT_EVERY, finished
-from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, Visit
+from bitrawl.model import Capture, Link, LinkKind, Skip, Visit
 from bitrawl.page.analyser import page_reader
+from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url

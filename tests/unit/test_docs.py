@@ -10,7 +10,7 @@ import pytest
 from bitrawl import model
 from bitrawl.cli.status import KEYS
 from bitrawl.job.ledger_facts import LogLine
-from bitrawl.model import Reason
+from bitrawl.reasons import Reason
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,8 @@ import pytest
 
 from bitrawl.crawl.ending import Ending, SeedSkip, crawl_end, ending, seed_skips
 from bitrawl.facts import CrawlEnd, EndKind, stored_doing, stored_end
-from bitrawl.model import Reason, Skip, Stage
+from bitrawl.model import Skip
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 SEED = Url.parse("https://www.example.org/")

@@ -16,20 +16,8 @@ from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import RefusedPair, SiteFindings
 from bitrawl.mine.pairing import PairingResult
 from bitrawl.mine.stages import Miner
-from bitrawl.model import (
-    Language,
-    Lease,
-    Link,
-    LinkKind,
-    Page,
-    PagePair,
-    Reason,
-    Segment,
-    SegmentPair,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Segment, SegmentPair, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.show.job_report import render
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url

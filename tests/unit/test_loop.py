@@ -17,7 +17,8 @@ from bitrawl.errors import DiskFullError, OutOfMemoryError, UrlError
 from bitrawl.job.fetching import most_waiting
 from bitrawl.job.ledger import Ledger, LedgerQueue
 from bitrawl.job.ledger_facts import fault_counts, log, summarise
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage, Visit
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.papers.url_models import BreadthFirst, LanguageFilter
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url

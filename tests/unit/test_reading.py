@@ -30,16 +30,15 @@ from bitrawl.model import (
     LinkKind,
     Page,
     PagePair,
-    Reason,
     Segment,
     SegmentPair,
     Skip,
-    Stage,
     Verdict,
     Visit,
     pair_key,
     segment_key,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 EN = Language("en")

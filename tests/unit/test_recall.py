@@ -20,14 +20,13 @@ from bitrawl.model import (
     Link,
     LinkKind,
     Page,
-    Reason,
     SiteKnowledge,
     Sitemap,
     Skip,
-    Stage,
     Visit,
 )
 from bitrawl.protocols import LinkScorer
+from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.adaptive.site_scorer import Adaptive
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url

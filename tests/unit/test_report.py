@@ -19,21 +19,8 @@ from bitrawl.job.stored_findings import Findings
 from bitrawl.languages import language_name
 from bitrawl.mine.findings import RefusalReason as WhyNot
 from bitrawl.mine.findings import RefusedPair
-from bitrawl.model import (
-    Language,
-    Lease,
-    Link,
-    LinkKind,
-    Method,
-    Page,
-    PagePair,
-    Reason,
-    Segment,
-    SegmentPair,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.model import Language, Lease, Link, LinkKind, Method, Page, PagePair, Segment, SegmentPair, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.show.diagnosis import diagnose
 from bitrawl.show.job_report import brief, render
 from bitrawl.show.plots import COLOURS, Series, histogram, lines

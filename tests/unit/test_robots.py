@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bitrawl.crawl.robots import MAX_AGE, MAX_DELAY, MAX_PARSED, UNREACHABLE_FOR, InMemoryRobots, RobotsFetcher, Rules
-from bitrawl.model import Capture, Link, LinkKind, Reason, RobotsRecord, Skip, Stage
+from bitrawl.model import Capture, Link, LinkKind, RobotsRecord, Skip
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 SHARED = Path(__file__).parents[2].parent / "shared"

@@ -21,13 +21,12 @@ from bitrawl.model import (
     Metadata,
     Page,
     Paragraph,
-    Reason,
     Sitemap,
     Skip,
-    Stage,
     Visit,
 )
 from bitrawl.page.analyser import page_reader
+from bitrawl.reasons import Reason, Stage
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 

@@ -13,19 +13,8 @@ from bitrawl.job.ledger import Ledger
 from bitrawl.job.reporting import gather
 from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import RefusedPair
-from bitrawl.model import (
-    Language,
-    Lease,
-    Link,
-    LinkKind,
-    Page,
-    Paragraph,
-    Reason,
-    Relevance,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, Paragraph, Relevance, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.show.diagnosis import diagnose
 from bitrawl.show.job_report import brief, explained, render
 from bitrawl.show.plots import histogram

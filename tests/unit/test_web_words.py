@@ -18,7 +18,8 @@ from bitrawl.errors import ConfigError
 from bitrawl.facts import Doing, MiningStep, State
 from bitrawl.job.live_facts import Live
 from bitrawl.mine.judging import Flag
-from bitrawl.model import Method, Reason
+from bitrawl.model import Method
+from bitrawl.reasons import Reason
 from bitrawl.show.plots import Bar, bars
 from bitrawl.topic.wiki_topic import Exclusion
 from bitrawl.web import messages

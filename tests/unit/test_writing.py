@@ -26,15 +26,14 @@ from bitrawl.model import (
     Page,
     PagePair,
     Paragraph,
-    Reason,
     Relevance,
     Segment,
     SegmentPair,
     Skip,
-    Stage,
     Verdict,
     Visit,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.show.job_report import brief
 from bitrawl.url import Url
 

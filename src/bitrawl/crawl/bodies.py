@@ -10,7 +10,7 @@ import brotli
 import msgspec
 import zstandard
 
-from bitrawl.model import Reason
+from bitrawl.reasons import Reason
 
 MIB = 1 << 20
 

@@ -45,8 +45,9 @@ from bitrawl.crawl.connections import (
     proxy_name,
 )
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import MAX_REDIRECTS, Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
+from bitrawl.model import MAX_REDIRECTS, Capture, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Clock, Fetcher
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url, without_credentials
 from bitrawl.version import __version__
 

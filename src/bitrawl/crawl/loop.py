@@ -25,7 +25,6 @@ from bitrawl.errors import BitrawlError, ChildError, OutOfMemoryError, StoreErro
 from bitrawl.model import (
     OPT_OUTS,
     OWN_REQUESTS,
-    TRANSIENT,
     Capture,
     Directive,
     Fetch,
@@ -33,14 +32,13 @@ from bitrawl.model import (
     Link,
     LinkKind,
     Page,
-    Reason,
     SiteKnowledge,
     Sitemap,
     Skip,
-    Stage,
     Visit,
 )
 from bitrawl.protocols import Analyser, Clock, Fetcher, LinkScorer, Recorder
+from bitrawl.reasons import TRANSIENT, Reason, Stage
 from bitrawl.url import Url, without_credentials
 
 BELOW_FIRST = 1 - 1e-6  # the highest score of a link that was found: what a host is asked first has 1, and goes before

@@ -11,21 +11,9 @@ from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.loop import objection
 from bitrawl.crawl.robots import RobotsFetcher
 from bitrawl.crawl.scope import Scope
-from bitrawl.model import (
-    NO_ANSWER,
-    UNDETERMINED,
-    Alternate,
-    Capture,
-    Language,
-    Link,
-    LinkKind,
-    Page,
-    Reason,
-    Sitemap,
-    Skip,
-    Stage,
-)
+from bitrawl.model import UNDETERMINED, Alternate, Capture, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Clock
+from bitrawl.reasons import NO_ANSWER, Reason, Stage
 from bitrawl.url import Url
 
 PARALLEL = 16  # hosts at once; as many as a crawl visits by default

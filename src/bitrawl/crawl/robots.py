@@ -14,19 +14,9 @@ from bitrawl.crawl.fetch import MAX_DETAIL, MAX_RULES, redirect_target
 from bitrawl.crawl.traps import Recent
 from bitrawl.errors import UrlError
 from bitrawl.files import NO_JSON
-from bitrawl.model import (
-    MAX_REDIRECTS,
-    TRANSIENT,
-    Capture,
-    Directive,
-    Link,
-    LinkKind,
-    Reason,
-    RobotsRecord,
-    Skip,
-    Stage,
-)
+from bitrawl.model import MAX_REDIRECTS, Capture, Directive, Link, LinkKind, RobotsRecord, Skip
 from bitrawl.protocols import Clock, Fetcher
+from bitrawl.reasons import TRANSIENT, Reason, Stage
 from bitrawl.url import Url
 
 PRODUCT = "bitrawl"

@@ -9,7 +9,8 @@ from zlib import crc32
 import msgspec
 
 from bitrawl.errors import ConfigError, UrlError
-from bitrawl.model import Directive, Link, LinkKind, Page, Reason, SiteKnowledge, Sitemap, Skip, Stage
+from bitrawl.model import Directive, Link, LinkKind, Page, SiteKnowledge, Sitemap, Skip
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 MAX_SEGMENTS = 20  # Heritrix' own bound (TooManyPathSegmentsDecideRule)

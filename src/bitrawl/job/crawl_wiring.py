@@ -47,7 +47,7 @@ from bitrawl.mine.evidence import MIN_WEIGHT
 from bitrawl.mine.page_score import ScoreModel
 from bitrawl.mine.pairing import THRESHOLD, Pairing
 from bitrawl.mine.segment_score import SegmentScore
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Skip
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.boilerplate import BoilerplateClassifier
@@ -60,6 +60,7 @@ from bitrawl.protocols import (
     UrlLanguageModel,
     UrlPairModel,
 )
+from bitrawl.reasons import Reason
 from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights, read_weights
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive
 from bitrawl.strategies.arrival import GuardedScorer

@@ -24,7 +24,8 @@ from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.mine.judging import Flag
-from bitrawl.model import Language, Method, Reason
+from bitrawl.model import Language, Method
+from bitrawl.reasons import Reason
 from bitrawl.text.language_names import language_table, spaced
 
 SOURCE = "en"
