@@ -203,15 +203,17 @@ class Crawl:
         fetch = _fetch_of(lease, answer, at=at, took=self.clock.now() - started)
         if isinstance(answer, Skip):
             self._failed(fetch, answer)
-            return
-        if not self.frontier.welcome(lease):  # So late that the budget is used up: it stays queued for a larger one.
+        elif not self.frontier.welcome(lease):  # So late that the budget is used up: it stays queued for a larger one.
             self.frontier.fetched(lease, took=fetch.took)
             with self.ledger.transaction():
                 self._return(lease)
-            return
-        if link.kind is LinkKind.PROBE:  # nothing else is asked of its host before its answer is understood
+        elif link.kind is LinkKind.PROBE:  # nothing else is asked of its host before its answer is understood
             self._probed(fetch, await understand(link, answer, self.analyser))
-            return
+        else:
+            await self._read(fetch, answer)
+
+    async def _read(self, fetch: Fetch, answer: Capture) -> None:
+        lease, link = fetch.lease, fetch.lease.link
         if lease.score > LAST:
             self.frontier.fetched(lease, took=fetch.took)
         outcome = await understand(link, answer, self.analyser)
