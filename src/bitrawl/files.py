@@ -94,8 +94,8 @@ def with_sum(content: bytes) -> bytes:
 
 def checked(content: bytes) -> bytes:
     """What `with_sum` made, as it is. Raises `ValueError` if it has changed. Content without a checksum passes."""
-    found = _SUM.match(content)
-    if found and int(found[1], 16) != zlib.crc32(content[found.end() :]):
+    sum_ = _SUM.match(content)
+    if sum_ and int(sum_[1], 16) != zlib.crc32(content[sum_.end() :]):
         raise ValueError("its checksum is wrong")
     return content
 

@@ -99,9 +99,9 @@ class WarcArchive:
             raise write_fault(self._path, error) from error
         return place
 
-    def _resume(self, known: Mapping[str, int]) -> None:
+    def _resume(self, complete: Mapping[str, int]) -> None:
         files = archive_files(self._folder)
-        if files and repair(files[-1], known.get(files[-1].name, 0)):
+        if files and repair(files[-1], complete.get(files[-1].name, 0)):
             self._open(files[-1], os.O_WRONLY)
 
     def _rotate(self) -> None:

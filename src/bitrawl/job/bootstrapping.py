@@ -1,6 +1,6 @@
 """A topic, seeds and bilingual sites from the name of a subject, in a folder that `mine` reads.
 
-How far a bootstrap is, and what it has found: two files of its folder, which others may read at any time.
+How far a bootstrap is, and what came of it, stands in two files of its folder, which others may read at any time.
 """
 
 import hashlib
@@ -117,8 +117,8 @@ class ProgressFile:
         files.write(self._folder / PROGRESS, msgspec.json.encode(self._now))
 
 
-def write_found(folder: Path, found: BootstrapSummary) -> None:
-    files.write(folder / FOUND, msgspec.json.encode(found))
+def write_found(folder: Path, summary: BootstrapSummary) -> None:
+    files.write(folder / FOUND, msgspec.json.encode(summary))
 
 
 def read_progress(folder: Path) -> BootstrapProgress | None:
@@ -137,14 +137,8 @@ def read_found(folder: Path) -> BootstrapSummary | None:
         return None
 
 
-TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE = (
-    "topic.txt",
-    "terms.tsv",
-    "seeds.txt",
-    "sites.txt",
-    "bootstrap.toml",
-    "cache",
-)
+TOPIC, TERMS, SEEDS, SITES = "topic.txt", "terms.tsv", "seeds.txt", "sites.txt"
+DESCRIPTION, CACHE = "bootstrap.toml", "cache"
 WRITTEN = (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE, PROGRESS, FOUND)
 
 Tell = Callable[[str], None]
@@ -167,8 +161,8 @@ class BootstrapRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     def languages(self) -> dict[Language, Language]:
         """Those asked for, each with the language of the edition that has it: zh-Hant is in the Chinese one."""
-        asked = [parse_language(code) for code in self.langs]
-        return {language: edition_language(edition_code(language)) for language in asked}
+        wanted = [parse_language(code) for code in self.langs]
+        return {language: edition_language(edition_code(language)) for language in wanted}
 
 
 class Bootstrapped(NamedTuple):
@@ -185,17 +179,17 @@ def read_bootstrap(folder: Path) -> Bootstrapped:
 
     A person may have made the folder: a topic is enough then, with the lists of seeds and sites that it has.
     """
-    asked = _asked_before(folder)
-    if asked is None and (folder / TOPIC).exists() and not (folder / CACHE).exists():
+    request = _earlier_request(folder)
+    if request is None and (folder / TOPIC).exists() and not (folder / CACHE).exists():
         seeds, sites = (_listed(folder / name) if (folder / name).exists() else [] for name in (SEEDS, SITES))
         return Bootstrapped(folder / TOPIC, seeds, sites)
-    if asked is None:
+    if request is None:
         raise ConfigError(
             f'{folder} holds no finished bootstrap. Run: bitrawl bootstrap "NAME" --langs CODES --out {folder}'
         )
     if _edited(folder):
-        _write_topic(folder, read_table(_content(folder / TERMS), str(folder / TERMS)), asked)
-    return Bootstrapped(folder / TOPIC, _listed(folder / SEEDS), _listed(folder / SITES), asked.langs)
+        _write_topic(folder, read_table(_content(folder / TERMS), str(folder / TERMS)), request)
+    return Bootstrapped(folder / TOPIC, _listed(folder / SEEDS), _listed(folder / SITES), request.langs)
 
 
 def from_bootstrap(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,16 +198,16 @@ def from_bootstrap(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     A job with several languages begins at the sites that are probably bilingual, if there are any. The seeds are cited by
     articles about the topic: they are no examples of it. Raises `ConfigError`.
     """
-    found = read_bootstrap(folder)
-    langs = settings.get("langs") or list(found.langs)
+    bootstrapped = read_bootstrap(folder)
+    langs = settings.get("langs") or list(bootstrapped.langs)
     several = len(langs) != 1
-    seeds = settings.get("seeds") or (found.sites if several and found.sites else found.seeds)
-    topic = {"terms": str(found.topic), "hub": True, **settings.get("topic", {})}
+    seeds = settings.get("seeds") or (bootstrapped.sites if several and bootstrapped.sites else bootstrapped.seeds)
+    topic = {"terms": str(bootstrapped.topic), "hub": True, **settings.get("topic", {})}
     return {**settings, **({"langs": langs} if langs else {}), "seeds": list(seeds), "topic": topic}
 
 
 async def bootstrap(
-    asked: BootstrapRequest,
+    request: BootstrapRequest,
     folder: Path,
     *,
     policy: FetchPolicy = POLITE,
@@ -221,22 +215,22 @@ async def bootstrap(
     tell: Tell = lambda _line: None,
 ) -> BootstrapSummary:
     """Ask the wiki, check the sites it cites, write the folder. What the folder's cache has is not asked again."""
-    _check(asked, policy, folder, fresh=fresh)
+    _check(request, policy, folder, fresh=fresh)
     if fresh:
         _start_over(folder)
-    notes = ProgressFile(folder, "" if asked.dump else endpoint(asked.wiki).host)
+    notes = ProgressFile(folder, "" if request.dump else endpoint(request.wiki).host)
     try:
-        material = await _gathered(asked, folder, policy, notes, tell)
+        material = await _gathered(request, folder, policy, notes, tell)
     except BitrawlError as error:
         notes.fail(error)
         raise
     sites = material.citations.sites
     checked: dict[Url, SiteVerdict] = {}
-    if asked.check_sites and sites and len(asked.languages()) > 1:
-        tell(f"Checking {min(len(sites), asked.max_sites)} of {len(sites)} cited sites for translations …")
-        notes.begin(BootstrapStep.CHECKING, min(len(sites), asked.max_sites))
-        checked = await _checked(sites[: asked.max_sites], asked, folder, policy, notes)
-    return _written(asked, folder, material, checked)
+    if request.check_sites and sites and len(request.languages()) > 1:
+        tell(f"Checking {min(len(sites), request.max_sites)} of {len(sites)} cited sites for translations …")
+        notes.begin(BootstrapStep.CHECKING, min(len(sites), request.max_sites))
+        checked = await _checked(sites[: request.max_sites], request, folder, policy, notes)
+    return _written(request, folder, material, checked)
 
 
 def endpoint(wiki: str) -> Url:
@@ -247,18 +241,18 @@ def endpoint(wiki: str) -> Url:
     return url if url.path.endswith(".php") else Url.parse("/w/api.php", base=url)
 
 
-def _check(asked: BootstrapRequest, policy: FetchPolicy, folder: Path, *, fresh: bool) -> None:
+def _check(request: BootstrapRequest, policy: FetchPolicy, folder: Path, *, fresh: bool) -> None:
     """Mistakes that can be told before anything is asked."""
-    if not asked.category.strip():
+    if not request.category.strip():
         raise ConfigError('the name of the category is empty; give one, for example "Occupational safety and health"')
-    if not asked.languages():
+    if not request.languages():
         raise ConfigError("no language is asked for; add for example --langs de,it")
-    if not asked.dump:
-        endpoint(asked.wiki)
+    if not request.dump:
+        endpoint(request.wiki)
     if policy.contact:
         user_agent(policy.contact)
-    before = _asked_before(folder)
-    if before is not None and before != asked and not fresh and _edited(folder):
+    before = _earlier_request(folder)
+    if before is not None and before != request and not fresh and _edited(folder):
         raise ConfigError(
             f"{folder / TERMS} was edited, and this command asks for something else, which would replace it. "
             "Choose another --out, or add --fresh to start over"
@@ -274,20 +268,20 @@ def _start_over(folder: Path) -> None:
 
 
 async def _gathered(
-    asked: BootstrapRequest, folder: Path, policy: FetchPolicy, notes: ProgressFile, tell: Tell
+    request: BootstrapRequest, folder: Path, policy: FetchPolicy, notes: ProgressFile, tell: Tell
 ) -> Material:
-    languages = tuple(dict.fromkeys(asked.languages().values()))
-    wanted = Wanted(Extent(asked.depth, asked.max_articles, languages), asked.keep, asked.editions)
-    if asked.dump:
-        tell(f"Reading the dump in {asked.dump} …")
-        return await _from(DumpWiki(Path(asked.dump)), asked, wanted, notes)
-    address = endpoint(asked.wiki)
+    languages = tuple(dict.fromkeys(request.languages().values()))
+    wanted = Wanted(Extent(request.depth, request.max_articles, languages), request.keep, request.editions)
+    if request.dump:
+        tell(f"Reading the dump in {request.dump} …")
+        return await _from(DumpWiki(Path(request.dump)), request, wanted, notes)
+    address = endpoint(request.wiki)
     tell(f"Asking {address.host} for the category …")
     notes.begin(BootstrapStep.ASKING)
     async with fetching.api_web(policy) as web:
         answers = KeptAnswers(folder / CACHE / "wiki")
         client = WikiClient(address, _NotedFetcher(web, notes), answers, fetching.SystemClock())
-        return await _from(await ApiWiki.found(client), asked, wanted, notes)
+        return await _from(await ApiWiki.found(client), request, wanted, notes)
 
 
 class _NotedFetcher:
@@ -303,32 +297,32 @@ class _NotedFetcher:
         return answer
 
 
-async def _from(wiki: Wiki, asked: BootstrapRequest, wanted: Wanted, notes: ProgressFile) -> Material:
+async def _from(wiki: Wiki, request: BootstrapRequest, wanted: Wanted, notes: ProgressFile) -> Material:
     others = tuple(language for language in wanted.extent.languages if language != wiki.language)
     extent = msgspec.structs.replace(wanted.extent, languages=others)
     notes.begin(BootstrapStep.SEARCHING)
-    category = await wiki.category(asked.category)
+    category = await wiki.category(request.category)
     notes.begin(BootstrapStep.READING)
     return await gather(wiki, category, msgspec.structs.replace(wanted, extent=extent))
 
 
 async def _checked(
-    sites: Sequence[CitedSite], asked: BootstrapRequest, folder: Path, policy: FetchPolicy, notes: ProgressFile
+    sites: Sequence[CitedSite], request: BootstrapRequest, folder: Path, policy: FetchPolicy, notes: ProgressFile
 ) -> dict[Url, SiteVerdict]:
     """By home page. What was learned is kept, but for sites that did not answer."""
-    kept, verdicts = KeptAnswers(folder / CACHE / "sites"), dict[Url, SiteVerdict]()
+    cache, verdicts = KeptAnswers(folder / CACHE / "sites"), dict[Url, SiteVerdict]()
     for home in map(_home, sites):
-        if (known := _known(kept.load(home))) is not None:
-            verdicts[home] = known
+        if (earlier := _cached_verdict(cache.load(home))) is not None:
+            verdicts[home] = earlier
             notes.count()
     by_host = {home.host: home for home in map(_home, sites) if home not in verdicts}
-    question = SiteQuestion(tuple(by_host.values()), tuple(asked.languages()), policy=policy)
+    question = SiteQuestion(tuple(by_host.values()), tuple(request.languages()), policy=policy)
     async for verdict in check_sites(question):
         home = by_host[verdict.site]
         verdicts[home] = verdict
         notes.count()
         if verdict.verdict is not SiteAnswer.UNKNOWN:
-            kept.save(home, json_lines([verdict]))
+            cache.save(home, json_lines([verdict]))
     return verdicts
 
 
@@ -336,7 +330,7 @@ def _home(site: CitedSite) -> Url:
     return Url.parse(f"{site.urls[0].origin}/")
 
 
-def _known(content: bytes | None) -> SiteVerdict | None:
+def _cached_verdict(content: bytes | None) -> SiteVerdict | None:
     """None also for what an earlier version kept."""
     try:
         return from_json_lines(content)[0] if content else None
@@ -345,18 +339,18 @@ def _known(content: bytes | None) -> SiteVerdict | None:
 
 
 def _written(
-    asked: BootstrapRequest, folder: Path, material: Material, checked: Mapping[Url, SiteVerdict]
+    request: BootstrapRequest, folder: Path, material: Material, checked: Mapping[Url, SiteVerdict]
 ) -> BootstrapSummary:
     edited = _edited(folder)
     rows: Sequence[TermRow] = material.rows
-    made = table(rows, [material.language, *asked.languages().values()]).encode()
+    made = table(rows, [material.language, *request.languages().values()]).encode()
     if edited:
         rows = read_table(_content(folder / TERMS), str(folder / TERMS))
     else:
         files.write(folder / TERMS, made)
-    terms = _write_topic(folder, rows, asked)
+    terms = _write_topic(folder, rows, request)
     candidates = list(_bilingual(material.citations.sites, checked))
-    seeds = [url for site in material.citations.sites for url in site.urls[: asked.site_seeds]]
+    seeds = [url for site in material.citations.sites for url in site.urls[: request.site_seeds]]
     files.write(folder / SEEDS, "".join(f"{url}\n" for url in seeds))
     files.write(folder / SITES, "".join(map(_site_lines, candidates)))
     summary = BootstrapSummary(
@@ -371,18 +365,18 @@ def _written(
         cited=len(material.citations.sites),
         checked=len(checked),
         sites=tuple(candidates),
-        advice=tuple(_advice(asked, material, terms, checked, candidates)),
+        advice=tuple(_advice(request, material, terms, checked, candidates)),
     )
     write_found(folder, summary)
-    _describe(folder, asked, made)
+    _describe(folder, request, made)
     return summary
 
 
-def _write_topic(folder: Path, rows: Sequence[TermRow], asked: BootstrapRequest) -> dict[Language, int]:
+def _write_topic(folder: Path, rows: Sequence[TermRow], request: BootstrapRequest) -> dict[Language, int]:
     """How many terms it has in each language."""
-    languages = asked.languages()
+    languages = request.languages()
     lines = list(topic_lines(rows, languages))
-    head = f"# {' '.join(asked.category.split())}: made by bitrawl bootstrap from {TERMS}. Each line is weight:term=class>language\n"
+    head = f"# {' '.join(request.category.split())}: made by bitrawl bootstrap from {TERMS}. Each line is weight:term=class>language\n"
     files.write(folder / TOPIC, head + "".join(f"{line}\n" for _, line in lines))
     return dict.fromkeys(languages, 0) | Counter(language for language, _ in lines)
 
@@ -400,13 +394,13 @@ def _site_lines(site: BilingualSite) -> str:
     return f"# {', '.join(site.languages)}; cited by {cited}\n{site.home}\n"
 
 
-def _describe(folder: Path, asked: BootstrapRequest, made: bytes) -> None:
+def _describe(folder: Path, request: BootstrapRequest, made: bytes) -> None:
     """Written last: a folder that has it is finished. By the digest of the table as made, an edited one is known."""
-    described = {**msgspec.to_builtins(asked), "terms_sha256": hashlib.sha256(made).hexdigest()}
+    described = {**msgspec.to_builtins(request), "terms_sha256": hashlib.sha256(made).hexdigest()}
     files.write(folder / DESCRIPTION, tomli_w.dumps(described))
 
 
-def _asked_before(folder: Path) -> BootstrapRequest | None:
+def _earlier_request(folder: Path) -> BootstrapRequest | None:
     described = _described(folder)
     if described is None:
         return None
@@ -449,7 +443,7 @@ def _listed(path: Path) -> list[str]:
 
 
 def _advice(
-    asked: BootstrapRequest,
+    request: BootstrapRequest,
     material: Material,
     terms: Mapping[Language, int],
     checked: Mapping[Url, SiteVerdict],
@@ -458,11 +452,11 @@ def _advice(
     """What is missing, and what to try."""
     for language, count in terms.items():
         if not count:
-            yield _no_terms(asked, material, language)
+            yield _no_terms(request, material, language)
     if not material.complete:
         yield (
-            f"The category has more articles than were read. Raise --max-articles ({asked.max_articles}), or lower "
-            f"--depth ({asked.depth})."
+            f"The category has more articles than were read. Raise --max-articles ({request.max_articles}), or lower "
+            f"--depth ({request.depth})."
         )
     if not material.citations.sites:
         yield "The articles cite no site outside the wiki. Give seeds of your own to bitrawl mine, or try --depth 3."
@@ -474,13 +468,13 @@ def _advice(
         )
 
 
-def _no_terms(asked: BootstrapRequest, material: Material, language: Language) -> str:
+def _no_terms(request: BootstrapRequest, material: Material, language: Language) -> str:
     name, code = language_name(language), edition_code(language)
-    if asked.languages()[language] == material.language:
+    if request.languages()[language] == material.language:
         return f"No title is a term in {name}. Look at {TERMS}: the column why names the reason, and --keep-names keeps names."
-    if asked.dump:
-        return f"No article has a title in {name}. Does the folder of the dump hold langlinks.sql.gz? A deeper tree (--depth {asked.depth + 1}) has more."
+    if request.dump:
+        return f"No article has a title in {name}. Does the folder of the dump hold langlinks.sql.gz? A deeper tree (--depth {request.depth + 1}) has more."
     return (
-        f"No article has a title in {name}. Try a deeper tree (--depth {asked.depth + 1}), a wider category, or begin with "
+        f"No article has a title in {name}. Try a deeper tree (--depth {request.depth + 1}), a wider category, or begin with "
         f"that edition: --wiki {code} and the name of the category in {name}."
     )

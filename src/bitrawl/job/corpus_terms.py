@@ -57,15 +57,15 @@ def bilingual_terms(
     `ConfigError` if the job has not been mined or has no such pair.
     """
     where = JobFolder(folder)
-    with _segments(where, _asked(where, languages), tell) as segments:
+    with _segments(where, _chosen_languages(where, languages), tell) as segments:
         tell(f"looking for terms in {len(segments):,} segments")
         sides = [Phrases(texts) for texts in segments.texts]
         a, b = (Keyness(side, general_rates(side.texts.language)) for side in sides)
-        found = [one for one in find_pairs(a, b) if one.score >= min_score][:most]
-        return _described(found, segments, *sides)
+        pairs = [pair for pair in find_pairs(a, b) if pair.score >= min_score][:most]
+        return _described(pairs, segments, *sides)
 
 
-def _asked(where: JobFolder, name: str) -> Languages:
+def _chosen_languages(where: JobFolder, name: str) -> Languages:
     """The pair of languages that is meant, in the order in which it is written."""
     headers = corpus_headers(where.job().languages(), 0.0)
     pairs = {one.name: (one.languages[0], one.languages[1]) for one in headers if len(one.languages) == 2}
@@ -92,7 +92,7 @@ def _counts(where: JobFolder) -> dict[str, int]:
         return {pair.name: pair.segments for pair in language_pairs(ledger)}
 
 
-class _Segments:
+class _SegmentFile:
     """The segments of a corpus: as numbers in memory, and as they are in a file."""
 
     def __init__(self, languages: Languages, file: IO[bytes]) -> None:
@@ -123,7 +123,7 @@ class _Segments:
 
 
 @contextmanager
-def _segments(where: JobFolder, languages: Languages, tell: Tell) -> Iterator[_Segments]:
+def _segments(where: JobFolder, languages: Languages, tell: Tell) -> Iterator[_SegmentFile]:
     """All, or one in so many; their texts are in a temporary file."""
     counts = _counts(where)
     total = max(counts.get("-".join(order), 0) for order in (languages, languages[::-1]))
@@ -131,7 +131,7 @@ def _segments(where: JobFolder, languages: Languages, tell: Tell) -> Iterator[_S
     if step > 1:
         tell(f"reading one in {step} of the corpus, which has {total:,} segments")
     with tempfile.TemporaryFile() as file:
-        segments = _Segments(languages, file)
+        segments = _SegmentFile(languages, file)
         for number, (header, unit) in enumerate(corpus_units(where.job(), where.path, languages)):
             if number % step == 0:
                 segments.add(unit, header.languages)
@@ -140,23 +140,23 @@ def _segments(where: JobFolder, languages: Languages, tell: Tell) -> Iterator[_S
         yield segments
 
 
-def _described(found: Sequence[FoundPair], segments: _Segments, a: Phrases, b: Phrases) -> list[TermPair]:
+def _described(pairs: Sequence[FoundPair], segments: _SegmentFile, a: Phrases, b: Phrases) -> list[TermPair]:
     lengths = np.array(segments.lengths)
     lang_a, lang_b = segments.languages
     return [
         TermPair(
             lang_a,
             lang_b,
-            one.term_a,
-            one.term_b,
-            round(one.score, 3),
-            max(1.0, round(100 * one.weight)),
-            one.count_a,
-            one.count_b,
-            one.together,
+            pair.term_a,
+            pair.term_b,
+            round(pair.score, 3),
+            max(1.0, round(100 * pair.weight)),
+            pair.count_a,
+            pair.count_b,
+            pair.together,
             tuple(segments[number] for number in _examples(have_both, lengths)),
         )
-        for one, have_both in zip(found, segments_with(found, a, b), strict=True)
+        for pair, have_both in zip(pairs, segments_with(pairs, a, b), strict=True)
     ]
 
 

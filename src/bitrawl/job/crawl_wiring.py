@@ -1,10 +1,7 @@
-"""A crawl with its frontier, scope and ledger, and a look ahead.
+"""The objects of a job: a crawl with its frontier, scope and ledger, its strategy with the models that it asks, the
+check of a site and the walk that looks for more of them.
 
-Strategies by name, with the models that they ask.
-
-The check of one site, and the walk that looks for more of them.
-
-How each model of the package is loaded, to check those that a job brings in their place.
+`check` finds the mistakes that only show when they are built, before anything is written.
 """
 
 import os
@@ -107,7 +104,7 @@ def scorer(job: Job, topic: Topic | None = None) -> LinkScorer:
     return strategy(job.strategy, job.languages(), named=named, topic=topic)
 
 
-class _Asked(NamedTuple):
+class _StrategyParts(NamedTuple):
     """What a strategy may be made of, besides the languages."""
 
     languages: Sequence[Language]
@@ -131,11 +128,13 @@ def strategy(
     Without `models` it uses no URL models. `weights` replace the package's weights of `adaptive`. Raises `ConfigError`
     if a named model cannot be loaded or if the strategy would not use it.
     """
-    _check_asked(name, named)
+    _check_models_used(name, named)
     if name in FOCUSED and topic is None:
         raise ConfigError(f"the strategy {name} needs a topic")
     make = strategy_maker(name)
-    scorer: LinkScorer = make(languages) if make else _MAKERS[name](_Asked(languages, models, named, weights, topic))
+    scorer: LinkScorer = (
+        make(languages) if make else _MAKERS[name](_StrategyParts(languages, models, named, weights, topic))
+    )
     return _of_package(name, package, scorer) if (package := package_of(STRATEGIES, name)) else scorer
 
 
@@ -147,22 +146,22 @@ def _of_package(name: str, package: str, scorer: Any) -> Any:
     return SimpleNamespace(**{method: blamed(STRATEGIES, name, call) for method, call in methods.items()})
 
 
-def _adaptive(asked: _Asked) -> LinkScorer:
-    languages, topic = asked.languages, asked.topic
-    weights = column_weights(asked.weights) if asked.weights and topic is None else None
-    model = _language_model(asked.named.language) if asked.models and len(languages) > 1 else None
+def _adaptive(parts: _StrategyParts) -> LinkScorer:
+    languages, topic = parts.languages, parts.topic
+    weights = column_weights(parts.weights) if parts.weights and topic is None else None
+    model = _language_model(parts.named.language) if parts.models and len(languages) > 1 else None
     pairs = Adaptive(languages, model, weights) if len(languages) > 1 else None  # one language has no pairs to look for
     if topic is not None:
         return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
     return pairs or LanguageFilter(languages)
 
 
-def _terms(asked: _Asked) -> LinkScorer:
-    assert asked.topic is not None, "checked for all strategies that need one"
-    return Terms(asked.languages, asked.topic.model)
+def _terms(parts: _StrategyParts) -> LinkScorer:
+    assert parts.topic is not None, "checked for all strategies that need one"
+    return Terms(parts.languages, parts.topic.model)
 
 
-_MAKERS: Mapping[str, Callable[[_Asked], LinkScorer]] = {
+_MAKERS: Mapping[str, Callable[[_StrategyParts], LinkScorer]] = {
     Strategy.BREADTH_FIRST: lambda _: BreadthFirst(),
     Strategy.URL_MODELS: lambda asked: _url_models(asked.languages, asked.named, models=asked.models),
     Strategy.TERMS: _terms,
@@ -181,7 +180,7 @@ def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: 
     return UrlModels(languages, _language_model(named.language), pairs)
 
 
-def _check_asked(name: str, named: UrlModelNames) -> None:
+def _check_models_used(name: str, named: UrlModelNames) -> None:
     if named.language and name not in (Strategy.URL_MODELS, Strategy.ADAPTIVE):
         raise ConfigError(f"the strategy {name} does not use url_language_model; only url-models and adaptive do")
     if named.pair and name != Strategy.URL_MODELS:
@@ -283,8 +282,8 @@ def _pair_score(pairer: Pairing, a: Page, b: Page) -> float:
 
 def without_boilerplate(page: Page) -> Page:
     """The page with its main text alone."""
-    kept = tuple(paragraph for paragraph in page.paragraphs if not paragraph.boilerplate)
-    return msgspec.structs.replace(page, paragraphs=kept)
+    content = tuple(paragraph for paragraph in page.paragraphs if not paragraph.boilerplate)
+    return msgspec.structs.replace(page, paragraphs=content)
 
 
 LOADERS: dict[str, tuple[Callable[[Path], object], ...]] = {
@@ -506,8 +505,8 @@ def _frontier(  # noqa: PLR0913 - collaborators
     *,
     orders: bool,
 ) -> Frontier:
-    budget, manners, live = job.budget, job.politeness, not (job.replay or job.warc)
-    spent_on = {known.site: Spent(known.pages, known.bytes) for known in ledger.sites()}
+    budget, politeness, live = job.budget, job.politeness, not (job.replay or job.warc)
+    spent_on = {site.site: Spent(site.pages, site.bytes) for site in ledger.sites()}
     spent = Spent(
         pages=sum(each.pages for each in spent_on.values()),
         bytes=sum(each.bytes for each in spent_on.values()),
@@ -518,18 +517,18 @@ def _frontier(  # noqa: PLR0913 - collaborators
         clock,
         sites.of,
         Politeness(
-            delay=manners.delay if live else 0.0,
+            delay=politeness.delay if live else 0.0,
             # An archive minds no number of connections; a strategy that orders wants to have read what came before.
-            connections=manners.per_host if live else 1 if orders else manners.parallel,
-            attempts=manners.attempts,
-            backoff=manners.backoff,
+            connections=politeness.per_host if live else 1 if orders else politeness.parallel,
+            attempts=politeness.attempts,
+            backoff=politeness.backoff,
         ),
         floor=robots.delay if live else lambda _host: 0.0,
         budget=Budget(budget.pages, _bytes(budget.megabytes), budget.minutes, job.discovery.downloads),
         site_budget=Budget(budget.site_pages, _bytes(budget.site_megabytes), budget.site_minutes),
         spent=spent,
         spent_on=spent_on,
-        left={} if job.exhaustive else {known.site: known.left for known in ledger.sites() if known.left},
+        left={} if job.exhaustive else {site.site: site.left for site in ledger.sites() if site.left},
         ranked=job.discovery.is_set or (job.topic.is_set and job.strategy in (*FOCUSED, Strategy.ADAPTIVE)),
         steps=bucket_scores(job),
         orders=orders,

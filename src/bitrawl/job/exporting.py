@@ -538,8 +538,8 @@ def _items(pairs: Groups, segments: Groups, header: CorpusHeader, plan: CorpusPl
     yield from _units(segments, header, lambda done: tell(f"{header.name}: {done:,} of {rows:,} segment pairs written"))
 
 
-def _units(segments: Groups, header: CorpusHeader, told: Callable[[int], None]) -> Iterator[TranslationUnit]:
-    units = segments.units(told)
+def _units(segments: Groups, header: CorpusHeader, progress: Callable[[int], None]) -> Iterator[TranslationUnit]:
+    units = segments.units(progress)
     return units if header.languages == _sorted(header) else map(turned_unit, units)
 
 

@@ -133,18 +133,18 @@ def _ledger(folder: JobFolder, *, repair: bool) -> Checked:
     try:
         return Checked(path.name, Condition.SOUND, _verified(folder))
     except DamagedError as error:
-        found = _reason(error)
+        wrong = _reason(error)
     if not repair:
-        return Checked(path.name, Condition.DAMAGED, found, _lost(folder, will=True))
+        return Checked(path.name, Condition.DAMAGED, wrong, _lost(folder, will=True))
     if _size(log_of(path)):
         for each in (path, log_of(path)):
             _set_aside(each, copy=True)
         if recovered(path):
             lost = "What was written last is lost, and is done again by the same command."
-            return Checked(path.name, Condition.REPAIRED, f"{found} A copy is in {DAMAGED}/.", lost)
+            return Checked(path.name, Condition.REPAIRED, f"{wrong} A copy is in {DAMAGED}/.", lost)
     _set_aside_database(path)
     unseal(path)
-    return Checked(path.name, Condition.REPAIRED, f"{found} It is in {DAMAGED}/ now.", _lost(folder, will=False))
+    return Checked(path.name, Condition.REPAIRED, f"{wrong} It is in {DAMAGED}/ now.", _lost(folder, will=False))
 
 
 def _verified(folder: JobFolder) -> str:
@@ -160,8 +160,10 @@ def _verified(folder: JobFolder) -> str:
 
 def _read_all(ledger: Ledger) -> None:
     findings = Findings(ledger)
-    found = ((findings.pairs(*both), findings.segments(*both)) for both in findings.language_pairs())
-    for _ in chain(ledger.visits(), LedgerQueue(ledger, str).links(), *chain.from_iterable(found), findings.faults()):
+    mined_rows = ((findings.pairs(*both), findings.segments(*both)) for both in findings.language_pairs())
+    for _ in chain(
+        ledger.visits(), LedgerQueue(ledger, str).links(), *chain.from_iterable(mined_rows), findings.faults()
+    ):
         pass
 
 
@@ -193,17 +195,17 @@ def _archive(folder: JobFolder, *, sound: bool) -> Iterator[Checked]:
         except OSError as error:
             yield Checked(name, Condition.DAMAGED, f"it cannot be read: {error.strerror}")
             continue
-        found = counted(facts.answers, "answer")
+        readable = counted(facts.answers, "answer")
         if not facts.damaged:
             cut = f"; the last {facts.cut:,} bytes are an incomplete record, which the next crawl cuts off"
-            yield Checked(name, Condition.SOUND, found + (cut if facts.cut else ""))
+            yield Checked(name, Condition.SOUND, readable + (cut if facts.cut else ""))
             continue
         places = ", ".join(map(str, facts.damaged[:5]))
         lost = _urls_at(folder, path, facts.damaged)
         yield Checked(
             name,
             Condition.DAMAGED,
-            f"{counted(len(facts.damaged), 'record')} cannot be read (at byte {places}); {found} can",
+            f"{counted(len(facts.damaged), 'record')} cannot be read (at byte {places}); {readable} can",
             f"The corpus is not affected: the ledger has the text of all pages.{lost}"
             " Only `--replay` and `--warc` miss these answers, and say so."
             if sound
@@ -264,12 +266,12 @@ def _verdicts(folder: JobFolder, *, repair: bool) -> Checked:
     try:
         history.check()
     except StoreError as error:
-        found = _reason(error)
+        wrong = _reason(error)
     else:
         return Checked(VERDICTS, Condition.SOUND, "what people said")
     if not repair:
         advice = f"To keep what can be read, run: bitrawl check {_quoted(folder.path)} --repair"
-        return Checked(VERDICTS, Condition.DAMAGED, found, advice)
+        return Checked(VERDICTS, Condition.DAMAGED, wrong, advice)
     readable = history.readable()
     _set_aside_database(path)
     for given in readable:
@@ -277,7 +279,7 @@ def _verdicts(folder: JobFolder, *, repair: bool) -> Checked:
     advice = (
         f"{counted(len(readable), 'verdict')} could be read and were kept. Others are lost. Export the corpus again."
     )
-    return Checked(VERDICTS, Condition.REPAIRED, f"{found} It is in {DAMAGED}/ now.", advice)
+    return Checked(VERDICTS, Condition.REPAIRED, f"{wrong} It is in {DAMAGED}/ now.", advice)
 
 
 def _reason(error: BitrawlError) -> str:

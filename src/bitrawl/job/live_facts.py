@@ -175,8 +175,8 @@ class _Counts:
         while last >= POINTS * self._width:
             self._widen()
         upto = min(last, self.upto + MOST_COUNTED)
-        for one in fetch_counts(ledger, after=self.upto, upto=upto, width=self._width):
-            self._add(one)
+        for row in fetch_counts(ledger, after=self.upto, upto=upto, width=self._width):
+            self._add(row)
         self.upto = upto
 
     def harvest(self) -> tuple[HarvestPoint, ...]:
@@ -195,17 +195,17 @@ class _Counts:
         for number, pages in narrow.items():
             self._stretches.setdefault(number // 2, Counter()).update(pages)
 
-    def _add(self, one: FetchCount) -> None:
-        self.fetched += one.count
-        self.bytes += one.bytes
-        if one.relevant is not None:
-            self.relevant = (self.relevant or 0) + one.relevant
-        pages = self._stretches.setdefault(one.stretch, Counter())
-        if one.outcome == "page":
-            pages[one.language] += one.count
-            self.languages[one.language] += one.count
+    def _add(self, row: FetchCount) -> None:
+        self.fetched += row.count
+        self.bytes += row.bytes
+        if row.relevant is not None:
+            self.relevant = (self.relevant or 0) + row.relevant
+        pages = self._stretches.setdefault(row.stretch, Counter())
+        if row.outcome == "page":
+            pages[row.language] += row.count
+            self.languages[row.language] += row.count
         else:
-            self.skips[one.outcome] += one.count
+            self.skips[row.outcome] += row.count
 
 
 class _Look:

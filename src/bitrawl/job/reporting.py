@@ -101,7 +101,7 @@ def written_units(folder: JobFolder) -> dict[str, int]:
 
 def gather(folder: Path) -> JobFacts:
     """All that a report says of a job, running or ended. Memory grows by 16 bytes per page."""
-    where, asked = JobFolder(folder), _asked(folder / "job.toml")
+    where, request = JobFolder(folder), _request(folder / "job.toml")
     with _reading(where) as ledger:
         crawl = tables.crawl_facts(ledger, hosts=1)
         fetches = crawl.summary.fetches
@@ -113,16 +113,16 @@ def gather(folder: Path) -> JobFacts:
             off_site=tables.sites_linked_to(ledger, ROWS),
             declared_off_site=tables.sites_linked_to(ledger, ROWS, declared=True),
         )
-        mined = _mined(where, ledger, asked, fetches)
-        topic, killed = _topic(ledger, asked, fetches), tables.killed_count(ledger)
+        mining = _mining(where, ledger, request, fetches)
+        topic, killed = _topic(ledger, request, fetches), tables.killed_count(ledger)
     return JobFacts(
         folder=str(folder),
         running=where.is_running,
         crawled=crawled,
-        mined=mined,
+        mined=mining,
         written=_written(where.corpus / "summary.json"),
         killed=killed,
-        asked=asked,
+        asked=request,
         files=_files(where.corpus),
         topic=topic,
     )
@@ -148,7 +148,7 @@ def _language_pairs(folder: JobFolder, ledger: Ledger) -> tuple[LanguagePair, ..
     return tuple(msgspec.structs.replace(pair, units=units.get(pair.name, 0)) for pair in pairs)
 
 
-def _asked(path: Path) -> RequestedJob:
+def _request(path: Path) -> RequestedJob:
     try:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8")), RequestedJob)
     except FileNotFoundError:
@@ -237,11 +237,11 @@ class _Segments:
             self.scores.setdefault("coverage", Bins()).add(coverage)
 
 
-def _mined(folder: JobFolder, ledger: Ledger, asked: RequestedJob, fetches: int) -> MiningFacts:
+def _mining(folder: JobFolder, ledger: Ledger, request: RequestedJob, fetches: int) -> MiningFacts:
     findings, verdicts = Findings(ledger), VerdictHistory(folder.verdicts).standing()
     if not findings.begun():
         return MiningFacts()
-    chosen = ThresholdFilter(asked.judge, verdicts, accepted_only=asked.export.accepted_only)
+    chosen = ThresholdFilter(request.judge, verdicts, accepted_only=request.export.accepted_only)
     pairs, segments = _Pairs(FetchOrder(ledger, fetches), Steps(fetches), verdicts), _Segments(chosen)
     by_languages = sorted(_language_pairs(folder, ledger), key=lambda pair: -pair.pairs)
     for languages in findings.language_pairs():
@@ -370,13 +370,13 @@ def _thresholds_missed(relevance: Relevance, job: RequestedJob) -> list[str]:
 
 def _examples(ledger: Ledger, threshold: float) -> dict[Border, tuple[TopicExample, ...]]:
     shown: set[str] = set()
-    found = {}
+    examples = {}
     for border in (Border.BEST, Border.JUST_RELEVANT, Border.JUST_NOT, Border.DESPITE_SCORE):
         least = 0.0 if border in (Border.BEST, Border.JUST_RELEVANT) else threshold
-        pages = [one for one in tables.judged_pages(ledger, border, least, 2 * EXAMPLES) if one.url not in shown]
-        found[border] = tuple(_example(ledger, one) for one in pages[:EXAMPLES])
-        shown.update(one.url for one in found[border])
-    return found
+        pages = [page for page in tables.judged_pages(ledger, border, least, 2 * EXAMPLES) if page.url not in shown]
+        examples[border] = tuple(_example(ledger, page) for page in pages[:EXAMPLES])
+        shown.update(page.url for page in examples[border])
+    return examples
 
 
 def _example(ledger: Ledger, judged: JudgedPage) -> TopicExample:
@@ -422,9 +422,9 @@ def _why_unread(ledger: Ledger, job: RequestedJob, url: Url) -> str:
     return "" if skip is None or skip.reason is Reason.REDIRECT else str(skip.reason)
 
 
-def _is_complete(job: RequestedJob, found: Mapping[str, TopicShare]) -> bool:
+def _is_complete(job: RequestedJob, shares: Mapping[str, TopicShare]) -> bool:
     """Whether each language of the job has relevant pages."""
-    relevant = [Language(code) for code, share in found.items() if share.relevant]
+    relevant = [Language(code) for code, share in shares.items() if share.relevant]
     return all(any(same_language(code, Language(wanted)) for code in relevant) for wanted in job.langs)
 
 
@@ -451,23 +451,23 @@ def _listed(ledger: Ledger, job: RequestedJob, read: TermsRead) -> ListFacts | N
 def _search_boilerplate(ledger: Ledger, terms: TermList) -> tuple[int, int]:
     """How many pages were searched, and how many have terms in their boilerplate."""
     matchers: dict[Language, TermMatcher] = {}
-    searched = found = 0
+    searched = with_terms = 0
     for page in ledger.some_pages(_BOILERPLATE_PAGES):
         searched += 1
         if page.language not in matchers:
             matchers[page.language] = TermMatcher(terms.of(page.language), page.language)
         find = matchers[page.language].find
-        found += any(find(paragraph.text).numbers for paragraph in page.paragraphs if paragraph.boilerplate)
-    return searched, found
+        with_terms += any(find(paragraph.text).numbers for paragraph in page.paragraphs if paragraph.boilerplate)
+    return searched, with_terms
 
 
 def _looks_like(terms: TermList) -> dict[str, str]:
     """Terms are short, so only a language that is beyond doubt is named."""
     codes = [code for code in terms.languages if code != UNDETERMINED]
-    texts = [". ".join(one.text for one in terms.terms if one.language == code)[:_LIST_CHARACTERS] for code in codes]
-    told = NgramLanguageIdentifier().identify(texts)
+    texts = [". ".join(term.text for term in terms.terms if term.language == code)[:_LIST_CHARACTERS] for code in codes]
+    guesses = NgramLanguageIdentifier().identify(texts)
     return {
         str(code): str(seems)
-        for code, (seems, confidence) in zip(codes, told, strict=True)
+        for code, (seems, confidence) in zip(codes, guesses, strict=True)
         if confidence >= _SURE and seems != UNDETERMINED and not same_language(seems, code)
     }

@@ -1,11 +1,8 @@
 """Mine one site: pair its pages, align the pairs in batches on all workers, and survive whatever one of them breaks.
 
-What a worker is killed at from outside is no verdict: it is recorded, and nothing is kept in its place. So the next run
-tries again.
-
-The child processes that mine sites and write the corpus, so that a crawl goes on meanwhile.
-
-The miner of a site, with its pairing and its encoder.
+`SiteMiner` gives the orders, in the job's own process. `MiningWorkers` are the child processes that follow them, so that
+a crawl goes on meanwhile; `mining_service` and what it calls runs there. What a worker is killed at from outside is no
+verdict: it is recorded, and nothing is kept in its place. So the next run tries again.
 """
 
 import asyncio
@@ -302,8 +299,8 @@ class SiteMiner:
         keys: list[AlignmentKey] = []
         for languages, group in groupby(paired.findings.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
             keys += await self._aligned(site, languages, list(group), paired.template, faults)
-        found = msgspec.structs.replace(paired.findings, made_from=self._made_from(paired, faults))
-        return MinedSite(found, keys, faults)
+        findings = msgspec.structs.replace(paired.findings, made_from=self._made_from(paired, faults))
+        return MinedSite(findings, keys, faults)
 
     def _made_from(self, paired: PairedSite, faults: Sequence[Skip]) -> str:
         """That of a site of which something was lost by a kill equals no other: it is mined again by the next run."""
@@ -322,16 +319,16 @@ class SiteMiner:
         """
         sample = sorted(pairs, key=lambda pair: _hash(f"{pair.url_a} {pair.url_b}".encode()))[:SAMPLE]
         work = _Work(languages, template, self._context(languages, sample, template))
-        keys, known, missing = self._kept(pairs, work)
+        keys, aligned_before, missing = self._kept(pairs, work)
         if missing:
             self._watch(Doing(MiningStep.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
             learned, taught = await self._learned(site, sample, work, faults)
             work = work._replace(learned=learned)
             if taught != sample:
                 work = work._replace(context=self._context(languages, taught, template))
-                keys, known, missing = self._kept(pairs, work)
-        faults += self._findings.faults_of(site, known)
-        progress = _Progress(site, languages, len(pairs), len(known), self._clock, self._watch)
+                keys, aligned_before, missing = self._kept(pairs, work)
+        faults += self._findings.faults_of(site, aligned_before)
+        progress = _Progress(site, languages, len(pairs), len(aligned_before), self._clock, self._watch)
         progress.tell()
 
         async def batch(some: Sequence[PagePair]) -> None:

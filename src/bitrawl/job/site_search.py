@@ -111,9 +111,9 @@ def draw_report(folder: JobFolder) -> Path | None:
     return write_report(folder.path, msgspec.json.decode(facts.read_bytes(), type=WalkFacts), verdicts)
 
 
-def mining_job(job: Job, found: Discovered) -> Job:
+def mining_job(job: Job, discovered: Discovered) -> Job:
     """The job that mines the sites found: the same languages, topic and manners, and no budget of the search."""
-    seeds = [str(url) for site in found.sites for url in seeds_of(site)]
+    seeds = [str(url) for site in discovered.sites for url in seeds_of(site)]
     return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=BudgetSection())
 
 
@@ -126,15 +126,15 @@ async def _source(
     seeds = [url.host for url in job.seed_urls()]
     opening = open_backlinks(job.discovery.backlinks, seeds=seeds, policy=FetchPolicy.of(job), tell=tell)
     source = await stack.enter_async_context(opening)
-    found = [] if fresh else _found_before(folder.path / SITES_JSON)
-    await source.prefetch(dict.fromkeys(map(without_www, (*seeds, *found))), BACKLINKS)
+    bilingual = [] if fresh else _bilingual_before(folder.path / SITES_JSON)
+    await source.prefetch(dict.fromkeys(map(without_www, (*seeds, *bilingual))), BACKLINKS)
     return source
 
 
-def _found_before(path: Path) -> list[str]:
+def _bilingual_before(path: Path) -> list[str]:
     """Bilingual sites of an earlier run."""
     verdicts = from_json_lines(path.read_bytes()) if path.exists() else []
-    return [one.site for one in verdicts if one.verdict is SiteAnswer.BILINGUAL]
+    return [verdict.site for verdict in verdicts if verdict.verdict is SiteAnswer.BILINGUAL]
 
 
 class _FoundSites:
@@ -206,12 +206,12 @@ async def open_backlinks(
 
     Raises `ConfigError` or `GraphError` for what is none of these, and if none of them knows any of the seeds.
     """
-    found = [each for place in places for each in recognised(place)]
+    sources = [each for place in places for each in recognised(place)]
     async with AsyncExitStack() as stack:
         graphs: list[GraphIndex] = []
         services: list[BacklinkService] = []
         rows = stack.enter_context(LinkRows())
-        for kind, where in found:
+        for kind, where in sources:
             match kind:
                 case SourceKind.SERVICE:
                     web = fetching.api_web(policy, MEDIA_TYPES)
@@ -225,7 +225,7 @@ async def open_backlinks(
                     await _add_rows(rows, kind, Path(where))
         local: list[GraphIndex | LinkRows] = [*graphs, *([rows] if len(rows) else [])]
         if not services:
-            _check_seeds(local, [host_of(seed) for seed in seeds], [where for _, where in found])
+            _check_seeds(local, [host_of(seed) for seed in seeds], [where for _, where in sources])
         yield Backlinks(local, services)
 
 

@@ -58,35 +58,35 @@ class Findings:
         return self._query("SELECT 1 FROM alignments WHERE key = ?", (key,)).fetchone() is not None
 
     def replace(
-        self, found: SiteFindings, alignments: Sequence[AlignmentKey] = (), faults: Iterable[Skip] = ()
+        self, findings: SiteFindings, alignments: Sequence[AlignmentKey] = (), faults: Iterable[Skip] = ()
     ) -> None:
         """Replace the findings of a site, all of them or none; `alignments` has the key of each of its pairs.
 
         Segments that no pair refers to any more are forgotten.
         """
-        site = found.site
+        site = findings.site
         with self._ledger.transaction():
             for table in ("pairs", "refusals", "duplicates", "patterns", "mined"):
                 self._query(f"DELETE FROM {table} WHERE site = ?", (site,))
             of_mining = "stage NOT IN (?, ?)"
             self._query(f"DELETE FROM faults WHERE site = ? AND {of_mining}", (site, Stage.STRATEGY, Stage.ANALYSE))
-            keys = alignments or [b""] * len(found.pairs)
+            keys = alignments or [b""] * len(findings.pairs)
             rows = [
                 (site, pair.lang_a, pair.lang_b, pair.score, pack(pair), key, pair.partial)
-                for pair, key in zip(found.pairs, keys, strict=True)
+                for pair, key in zip(findings.pairs, keys, strict=True)
             ]
             self._query_many("INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", rows)
-            kept = "SELECT alignment FROM pairs WHERE site = ?"
-            self._query(f"DELETE FROM alignments WHERE site = ? AND key NOT IN ({kept})", (site, site))
-            refused = [(site, pair.url_a, pair.url_b, pair.reason) for pair in found.refusals]
-            self._query_many("INSERT INTO refusals VALUES (?, ?, ?, ?)", refused)
-            copies = [(url, site, repeats) for url, repeats in found.duplicates.items()]
+            still_used = "SELECT alignment FROM pairs WHERE site = ?"
+            self._query(f"DELETE FROM alignments WHERE site = ? AND key NOT IN ({still_used})", (site, site))
+            refusals = [(site, pair.url_a, pair.url_b, pair.reason) for pair in findings.refusals]
+            self._query_many("INSERT INTO refusals VALUES (?, ?, ?, ?)", refusals)
+            copies = [(url, site, repeats) for url, repeats in findings.duplicates.items()]
             self._query_many("INSERT OR REPLACE INTO duplicates VALUES (?, ?, ?)", copies)
-            shown = [(site, pattern, pairs) for pattern, pairs in found.patterns.items()]
-            self._query_many("INSERT INTO patterns VALUES (?, ?, ?)", shown)
+            patterns = [(site, pattern, pairs) for pattern, pairs in findings.patterns.items()]
+            self._query_many("INSERT INTO patterns VALUES (?, ?, ?)", patterns)
             for skip in faults:
                 self._ledger.record_fault(site, skip)
-            self._query("INSERT INTO mined VALUES (?, ?, ?)", (site, found.pages, found.made_from))
+            self._query("INSERT INTO mined VALUES (?, ?, ?)", (site, findings.pages, findings.made_from))
 
     def failed(self, site: str, faults: Iterable[Skip]) -> None:
         """The site could not be mined: what was found before stays, and counts as found of another state of the site."""

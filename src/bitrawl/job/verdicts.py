@@ -168,8 +168,8 @@ class VerdictHistory:
     def _check(self, database: sqlite3.Connection) -> None:
         """What stands follows from what was said: if it does not, one of the two has changed since it was written."""
         stands = "SELECT kind, key, verdict, by, at FROM standing"
-        for one, other in ((stands, _LAST_SAID), (_LAST_SAID, stands)):
-            if database.execute(f"{one} EXCEPT {other} LIMIT 1").fetchone():
+        for these, those in ((stands, _LAST_SAID), (_LAST_SAID, stands)):
+            if database.execute(f"{these} EXCEPT {those} LIMIT 1").fetchone():
                 raise damaged(self._path, "the verdicts that stand are not those that were given last")
         for kind, verdict in database.execute("SELECT DISTINCT kind, verdict FROM standing"):
             if kind not in set(SubjectKind) or verdict not in set(Verdict):
