@@ -15,7 +15,7 @@ import tracemalloc
 import aiohttp
 import pytest
 from aiohttp.client_reqrep import ConnectionKey
-from web.pathologies import ROUTES, SMUGGLED, pathology_server
+from hostile.pathologies import ROUTES, SMUGGLED, pathology_server
 
 from bitrawl import __version__
 from bitrawl.crawl.bodies import MIB

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from web.pathologies import pathology_server
+from hostile.pathologies import pathology_server
 
 from bitrawl import demo
 from bitrawl.crawl.fetch import FetchSettings, HttpFetcher

@@ -19,7 +19,7 @@ class Expansion(msgspec.Struct, frozen=True):
     """How far a body may grow; at most one piece more (2 MiB, with zstd 8 MiB) is ever in memory.
 
     The most compressible HTML that is still a page, 2.7 MB of table rows that differ in a running number only, reaches
-    16 (gzip), 44 (br) and 71 (zstd -19); tests/unit/test_decompress.py holds it. Zeros reach 229 (gzip -1), 1,000
+    16 (gzip), 44 (br) and 71 (zstd -19); tests/unit/crawl/test_decompress.py holds it. Zeros reach 229 (gzip -1), 1,000
     (gzip -9), 30,000 (zstd) and 600,000 (br).
     """
 

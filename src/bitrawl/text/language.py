@@ -137,7 +137,7 @@ _COMPOSITE = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang",), "Hans": ("Han
 # Judgement: fewer letters are in no language ("OK"). A character of a script without an alphabet carries more.
 _MIN_LETTERS, _MIN_IDEOGRAPHS = 3, 2
 _IDEOGRAPHIC = frozenset({"Hani", "Hira", "Kana", "Hang"})
-# A claim multiplies the odds of its language by this. A judgement, which tests/unit/test_language.py checks: enough for
+# A claim multiplies the odds of its language by this. A judgement, which tests/unit/text/test_language.py checks: enough for
 # "Contact", nothing against a sentence, because untranslated pages with a foreign claim must be noticed.
 _CLAIM_ODDS = 12.0
 # Also judgements: the same for a claim of a language that the model does not know, and the highest confidence that such

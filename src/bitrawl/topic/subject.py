@@ -86,7 +86,7 @@ EXAMPLE_WORDS = 500.0  # Each example counts as this many words, so that a long 
 SHORT = 20.0  # in summed log counts; what a shorter page lacks counts as undecided
 COMMON = 300.0  # per million; more frequent words are not replaced in texts about nothing in particular
 # Share of running words that are replaced in a language without a table, where nobody knows which are common. Judgement,
-# and only tried on the made-up Basque of tests/unit/test_learned.py.
+# and only tried on the made-up Basque of tests/unit/topic/test_learned.py.
 RARE_SHARE = 0.25
 MADE_UP = 20  # such texts
 # Real pages about something else are less like the examples than made-up texts: on 20 trials (2026-11) their mean cosine

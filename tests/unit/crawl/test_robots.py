@@ -13,7 +13,7 @@ from bitrawl.model import Capture, Link, LinkKind, RobotsRecord, Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
-SHARED = Path(__file__).parents[2].parent / "shared"
+SHARED = Path(__file__).parents[3].parent / "shared"
 ORIGIN = "https://example.org"
 
 

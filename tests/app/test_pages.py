@@ -5,10 +5,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from app.app import USERS, App
+from app.held_web import HeldWeb
+from app.watched import QUIET, Watched, scrolls_sideways
 from axe_playwright_python.sync_playwright import Axe
-from browser.app import USERS, App
-from browser.held_web import HeldWeb
-from browser.watched import QUIET, Watched, scrolls_sideways
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 NARROW = {"width": 320, "height": 640}  # WCAG 2.2, 1.4.10 Reflow

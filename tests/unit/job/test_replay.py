@@ -18,7 +18,7 @@ from bitrawl.model import Capture, Link, LinkKind, Skip
 from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
-SHARED = Path(__file__).parents[2].parent / "shared"
+SHARED = Path(__file__).parents[3].parent / "shared"
 SAMPLES = SHARED / "data" / "formats" / "warc"
 needs_shared = pytest.mark.skipif(not SHARED.exists(), reason="the site packs and samples are not in the repository")
 

@@ -4,7 +4,7 @@
         await client.get(f"{base}/drip")
         assert len(base.asked("/drip")) == 1    # and it remembers what was asked of it
 
-`python -m web.pathologies --port 8081` serves it in the foreground (with `tests` on PYTHONPATH). Nothing here is
+`python -m hostile.pathologies --port 8081` serves it in the foreground (with `tests` on PYTHONPATH). Nothing here is
 random. A route that never ends is ended by the client; it ends too when the server is left.
 
 The route, and what it does:

@@ -17,7 +17,7 @@ from bitrawl.web.app import UPLOAD_MEGABYTES
 from bitrawl.web.corpus_files import SECONDS
 from bitrawl.web.operator_settings import LimitsSection
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
 GUIDE = ROOT / "docs/how-to/serve.md"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from unit.test_topical_adaptive import FR, Addresses
+from unit.strategies.test_topical_adaptive import FR, Addresses
 
 from bitrawl.model import Language, Lease, Link, LinkKind, Page, Relevance, SiteKnowledge, Skip, Visit
 from bitrawl.reasons import Reason, Stage

@@ -22,8 +22,8 @@ from bitrawl.page.outline import Outline
 from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
-SHARED = Path(__file__).parents[2].parent / "shared"
-MUSEUM = Path(__file__).parents[1] / "museum"
+SHARED = Path(__file__).parents[3].parent / "shared"
+MUSEUM = Path(__file__).parents[2] / "museum"
 HERE = Url.parse("https://example.org/en/harbour")
 NAMES = LanguageNames.load()
 

@@ -39,7 +39,7 @@ from bitrawl.web.messages import (
 from bitrawl.web.pages.job_page import EXCLUSIONS, STEPS, _step, _told
 from bitrawl.web.pages.rendering import written
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WEB = ROOT / "src/bitrawl/web"
 TOOL = runpy.run_path(str(ROOT / "lab/tools/messages.py"))
 OURS = catalogues()

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser.app import App
-from browser.held_web import ARABIC, HOSTILE, HeldWeb, served
-from browser.program import chromium
-from browser.watched import QUIET, Watched
+from app.app import App
+from app.held_web import ARABIC, HOSTILE, HeldWeb, served
+from app.program import chromium
+from app.watched import QUIET, Watched
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from bitrawl.job import reading_index

@@ -9,7 +9,7 @@ from bitrawl.model import UNDETERMINED, Language
 from bitrawl.topic.term_list import FULL_WEIGHT, Term, TermList, line, read_terms
 
 EN, FR, DE = Language("en"), Language("fr"), Language("de")
-REAL = Path(__file__).parents[3] / "shared" / "data" / "topics"
+REAL = Path(__file__).parents[4] / "shared" / "data" / "topics"
 TBX_2019 = """<?xml version="1.0" encoding="UTF-8"?>
 <tbx type="TBX-Basic" style="dca" xml:lang="en" xmlns="urn:iso:std:iso:30042:ed-2"><text><body>
 <conceptEntry id="c1"><langSec xml:lang="en"><termSec><term>acid rain</term></termSec></langSec>

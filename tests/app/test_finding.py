@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser.app import App, units
-from browser.held_web import HeldWeb
-from browser.safety_web import ARTICLES, ON_TOPIC, bilingual
-from browser.test_jobs import tile
-from browser.test_pages import REFUSED, check
-from browser.watched import QUIET, Watched
+from app.app import App, units
+from app.held_web import HeldWeb
+from app.safety_web import ARTICLES, ON_TOPIC, bilingual
+from app.test_jobs import tile
+from app.test_pages import REFUSED, check
+from app.watched import QUIET, Watched
 from end_to_end.test_bootstrap import closed_port
 from end_to_end.test_discover import graph
 from playwright.sync_api import Browser, BrowserContext, Page, expect

@@ -307,7 +307,7 @@ def test_a_table_of_thresholds_is_closed_and_bounded(table):
 
 
 def test_the_reference_explains_thresholds_with_their_defaults_flags_and_refusals():
-    text = (Path(__file__).parents[2] / "docs/reference/corpus.md").read_text()
+    text = (Path(__file__).parents[3] / "docs/reference/corpus.md").read_text()
     explained = dict(re.findall(r"^\| `(\w+)` \| `?(.*?)`? \|", text.partition("## Thresholds")[2], re.MULTILINE))
     for field in msgspec.structs.fields(Thresholds):
         default = field.default if field.default != () else "—"

@@ -6,8 +6,8 @@ import sys
 from urllib.parse import quote
 
 import pytest
-from browser.app import App
-from browser.held_web import TITLES
+from app.app import App
+from app.held_web import TITLES
 from playwright.sync_api import Locator, Page, expect
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 from table_site import page, url
-from unit.test_topical_adaptive import EN, Addresses
+from unit.strategies.test_topical_adaptive import EN, Addresses
 
 from bitrawl.model import Language, Link, LinkKind, Page, Relevance
 from bitrawl.strategies.adaptive.link_relevance import BEST, SHIFT_AFTER, LinkRelevance, TopicColumn

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser.app import App, family, fetched_pages, pid_of, units
-from browser.held_web import HeldWeb
-from browser.watched import QUIET, Watched
+from app.app import App, family, fetched_pages, pid_of, units
+from app.held_web import HeldWeb
+from app.watched import QUIET, Watched
 from end_to_end.test_signals import all_end
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 

@@ -188,7 +188,7 @@ def test_there_is_a_true_pair_by(convention):
 
 
 def test_the_reference_names_every_host_and_gives_the_true_counts():
-    told = (Path(__file__).parents[2] / "docs/reference/bundled-web.md").read_text("utf-8")
+    told = (Path(__file__).parents[3] / "docs/reference/bundled-web.md").read_text("utf-8")
     for host in demo.hosts():
         assert host in told or host.partition(".")[0] + ".…" in told
     by_language = Counter(demo.pages().values())
