@@ -29,6 +29,120 @@ from bitrawl.model import Bead
 from bitrawl.text.arrays import Bools, Floats, Ints, bounds, firsts, ranges
 from bitrawl.text.lexicon import DICTIONARY_WEIGHT, WINDOW, Lexicon, TokenPair, WordBags, windows
 
+# Sentences on either side of a bead, and how common such beads are before any are seen: about as in Gale and Church
+# 1993, who have none beyond 2-2. On Text+Berg and MAC dev (2026-11) those beyond 3-1 bring two points of F1.
+PRIOR: Mapping[Shape, float] = {
+    (1, 1): 0.75, DELETION: 0.03, INSERTION: 0.03, (1, 2): 0.07, (2, 1): 0.07, (2, 2): 0.02, (1, 3): 0.015,
+    (3, 1): 0.015, (2, 3): 0.005, (3, 2): 0.005, (1, 4): 0.005, (4, 1): 0.005, (3, 3): 0.002, (1, 5): 0.002,
+    (5, 1): 0.002,
+}  # fmt: skip
+# Judgements, except where a line names its evidence.
+PRIOR_WEIGHT = 5.0  # beads a document: many pages have no more than a few
+LEAST_PRIOR = 1e-3  # Of a shape that was hardly seen.
+PASSES = 8  # At the most. With 5, F1 on MAC dev is two points lower (2026-11).
+STEADY = 0.002  # share of beads that still change when another pass is not worth its time
+# Where so few beads are less probable than this, one pass is enough: on three sites of ../shared/sites a second changed
+# two beads of a thousand (2026-11).
+DOUBTFUL, EASY = 0.9, 0.02
+# Sentences of a that the lexicon is learned from. Where there are twice as many, the others are aligned in one pass.
+SAMPLE = 4000
+FIRST = 2000  # beads that the first lexicon is learned from. With all 6,500 of Orwell, F1 is the same (2026-11).
+TAUGHT = 10_000  # beads that the last lexicon is learned from, where a sample taught the others: bounds memory
+REMEMBERED = 20_000  # beads of earlier documents that an aligner goes on learning from: bounds memory
+SLICE = 10_000  # sentences of a that are aligned at once: bounds memory
+ANCHORED = 240  # sentences of a document that is searched along anchors until its path is known
+
+log = logging.getLogger(__name__)
+
+
+class Knowledge(NamedTuple):
+    """What was learned of two languages. With it, a document's beads do not depend on the documents beside it.
+
+    It can be pickled: several processes may align with the same.
+    """
+
+    vocabularies: tuple[AlignVocabulary, AlignVocabulary]
+    look_alikes: "Similar"
+    lexicon: Lexicon
+    length: LengthModel
+    prior: Mapping[Shape, float]
+
+
+class LexicalAligner:
+    """Needs nothing but the texts; documents that are aligned together share their lexicon.
+
+    What it has learned it remembers for the documents to come. One that is given `knowledge` learns nothing more: the
+    documents of a batch do not matter to each other.
+    """
+
+    def __init__(self, *, dictionary: Iterable[TokenPair] = (), knowledge: Knowledge | None = None) -> None:
+        entries = [(list(a), list(b)) for a, b in dictionary if a and b]
+        vocabularies = tuple(
+            AlignVocabulary.of_words(chain.from_iterable(texts)) for texts in zip(*entries, strict=True)
+        )
+        empty = AlignVocabulary.of_words(())
+        self._learns = knowledge is None
+        self._examples = BagPairs.none()
+        self._knowledge = knowledge or Knowledge(
+            (vocabularies[0], vocabularies[1]) if vocabularies else (empty, empty),
+            Similar.none(),
+            Lexicon.learn([], dictionary=entries),
+            LengthModel(),
+            PRIOR,
+        )
+        self._dictionary = (
+            BagPairs.of_entries(entries, self._knowledge.vocabularies) if self._learns else BagPairs.none()
+        )
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """Learned from what was aligned so far, and the dictionary."""
+        return self._knowledge.lexicon
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """For another aligner, here or in another process."""
+        return self._knowledge
+
+    def learn(self, documents: Sequence[Document]) -> Knowledge:
+        """From documents like those to come; a few thousand sentences are enough, and no more are looked at."""
+        whole = [document for document in documents if document.a.tokens and document.b.tokens]
+        sample, _ = _sampled(np.array([len(document.a.tokens) for document in whole], np.int64))
+        if len(sample):
+            self._learning([whole[number] for number in sample.tolist()])
+        return self._knowledge
+
+    def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
+        """All with one lexicon: learned from these documents too, or as it is."""
+        whole = [document for document in documents if document.a.tokens and document.b.tokens]
+        if not whole:
+            return [one_sided(document) for document in documents]
+        beads = iter(self._learning(whole) if self._learns else self._as_it_is(whole))
+        return [
+            next(beads) if document.a.tokens and document.b.tokens else one_sided(document) for document in documents
+        ]
+
+    def knowing(self) -> "LexicalAligner":
+        """An aligner with what was learned so far, which learns nothing more."""
+        return LexicalAligner(knowledge=self._knowledge)
+
+    def _learning(self, documents: Sequence[Document]) -> list[list[Bead]]:
+        passes = _Passes(documents, self._knowledge, BagPairs.joined([self._dictionary, self._examples]))
+        beads, examples = passes.run()
+        self._examples = BagPairs.joined([self._examples, examples]).last(REMEMBERED)
+        self._knowledge = passes.knowledge
+        log.info("aligned %d documents, %d words linked", len(documents), len(self.lexicon))
+        return beads
+
+    def _as_it_is(self, documents: Sequence[Document]) -> list[list[Bead]]:
+        beads: list[list[Bead]] = []
+        for which in _slices(np.array([len(document.a.tokens) for document in documents], np.int64)):
+            batch = [documents[number] for number in which.tolist()]
+            model, corpus = _frozen(batch, self._knowledge)
+            of_batch, _ = _once(corpus, model, np.arange(len(batch)), _anchored(batch, self.lexicon))
+            beads += _by_document(of_batch, corpus)
+        return beads
+
 
 class BagPairs(NamedTuple):
     """Bags of words of two languages that translate each other, and how probably: what a lexicon is learned from."""
@@ -190,121 +304,6 @@ def _translation(source: Ints, target: Ints, probability: Floats, unigrams: tupl
     probability = probability * ((1 - UNTRANSLATED) / np.maximum(total, 1.0))[source]
     left = 1.0 - np.bincount(source, probability, size).astype(np.float64)
     return Translation(np.searchsorted(source, np.arange(size + 1)), target, probability, left, unigrams[1])
-
-
-# Sentences on either side of a bead, and how common such beads are before any are seen: about as in Gale and Church
-# 1993, who have none beyond 2-2. On Text+Berg and MAC dev (2026-11) those beyond 3-1 bring two points of F1.
-PRIOR: Mapping[Shape, float] = {
-    (1, 1): 0.75, DELETION: 0.03, INSERTION: 0.03, (1, 2): 0.07, (2, 1): 0.07, (2, 2): 0.02, (1, 3): 0.015,
-    (3, 1): 0.015, (2, 3): 0.005, (3, 2): 0.005, (1, 4): 0.005, (4, 1): 0.005, (3, 3): 0.002, (1, 5): 0.002,
-    (5, 1): 0.002,
-}  # fmt: skip
-# Judgements, except where a line names its evidence.
-PRIOR_WEIGHT = 5.0  # beads a document: many pages have no more than a few
-LEAST_PRIOR = 1e-3  # Of a shape that was hardly seen.
-PASSES = 8  # At the most. With 5, F1 on MAC dev is two points lower (2026-11).
-STEADY = 0.002  # share of beads that still change when another pass is not worth its time
-# Where so few beads are less probable than this, one pass is enough: on three sites of ../shared/sites a second changed
-# two beads of a thousand (2026-11).
-DOUBTFUL, EASY = 0.9, 0.02
-# Sentences of a that the lexicon is learned from. Where there are twice as many, the others are aligned in one pass.
-SAMPLE = 4000
-FIRST = 2000  # beads that the first lexicon is learned from. With all 6,500 of Orwell, F1 is the same (2026-11).
-TAUGHT = 10_000  # beads that the last lexicon is learned from, where a sample taught the others: bounds memory
-REMEMBERED = 20_000  # beads of earlier documents that an aligner goes on learning from: bounds memory
-SLICE = 10_000  # sentences of a that are aligned at once: bounds memory
-ANCHORED = 240  # sentences of a document that is searched along anchors until its path is known
-
-log = logging.getLogger(__name__)
-
-
-class Knowledge(NamedTuple):
-    """What was learned of two languages. With it, a document's beads do not depend on the documents beside it.
-
-    It can be pickled: several processes may align with the same.
-    """
-
-    vocabularies: tuple[AlignVocabulary, AlignVocabulary]
-    look_alikes: Similar
-    lexicon: Lexicon
-    length: LengthModel
-    prior: Mapping[Shape, float]
-
-
-class LexicalAligner:
-    """Needs nothing but the texts; documents that are aligned together share their lexicon.
-
-    What it has learned it remembers for the documents to come. One that is given `knowledge` learns nothing more: the
-    documents of a batch do not matter to each other.
-    """
-
-    def __init__(self, *, dictionary: Iterable[TokenPair] = (), knowledge: Knowledge | None = None) -> None:
-        entries = [(list(a), list(b)) for a, b in dictionary if a and b]
-        vocabularies = tuple(
-            AlignVocabulary.of_words(chain.from_iterable(texts)) for texts in zip(*entries, strict=True)
-        )
-        empty = AlignVocabulary.of_words(())
-        self._learns = knowledge is None
-        self._examples = BagPairs.none()
-        self._knowledge = knowledge or Knowledge(
-            (vocabularies[0], vocabularies[1]) if vocabularies else (empty, empty),
-            Similar.none(),
-            Lexicon.learn([], dictionary=entries),
-            LengthModel(),
-            PRIOR,
-        )
-        self._dictionary = (
-            BagPairs.of_entries(entries, self._knowledge.vocabularies) if self._learns else BagPairs.none()
-        )
-
-    @property
-    def lexicon(self) -> Lexicon:
-        """Learned from what was aligned so far, and the dictionary."""
-        return self._knowledge.lexicon
-
-    @property
-    def knowledge(self) -> Knowledge:
-        """For another aligner, here or in another process."""
-        return self._knowledge
-
-    def learn(self, documents: Sequence[Document]) -> Knowledge:
-        """From documents like those to come; a few thousand sentences are enough, and no more are looked at."""
-        whole = [document for document in documents if document.a.tokens and document.b.tokens]
-        sample, _ = _sampled(np.array([len(document.a.tokens) for document in whole], np.int64))
-        if len(sample):
-            self._learning([whole[number] for number in sample.tolist()])
-        return self._knowledge
-
-    def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
-        """All with one lexicon: learned from these documents too, or as it is."""
-        whole = [document for document in documents if document.a.tokens and document.b.tokens]
-        if not whole:
-            return [one_sided(document) for document in documents]
-        beads = iter(self._learning(whole) if self._learns else self._as_it_is(whole))
-        return [
-            next(beads) if document.a.tokens and document.b.tokens else one_sided(document) for document in documents
-        ]
-
-    def knowing(self) -> "LexicalAligner":
-        """An aligner with what was learned so far, which learns nothing more."""
-        return LexicalAligner(knowledge=self._knowledge)
-
-    def _learning(self, documents: Sequence[Document]) -> list[list[Bead]]:
-        passes = _Passes(documents, self._knowledge, BagPairs.joined([self._dictionary, self._examples]))
-        beads, examples = passes.run()
-        self._examples = BagPairs.joined([self._examples, examples]).last(REMEMBERED)
-        self._knowledge = passes.knowledge
-        log.info("aligned %d documents, %d words linked", len(documents), len(self.lexicon))
-        return beads
-
-    def _as_it_is(self, documents: Sequence[Document]) -> list[list[Bead]]:
-        beads: list[list[Bead]] = []
-        for which in _slices(np.array([len(document.a.tokens) for document in documents], np.int64)):
-            batch = [documents[number] for number in which.tolist()]
-            model, corpus = _frozen(batch, self._knowledge)
-            of_batch, _ = _once(corpus, model, np.arange(len(batch)), _anchored(batch, self.lexicon))
-            beads += _by_document(of_batch, corpus)
-        return beads
 
 
 def _frozen(documents: Sequence[Document], knowledge: Knowledge) -> tuple[AlignKnowledge, Corpus]:
