@@ -43,7 +43,7 @@ def job(tmp_path: Path) -> ServedJob:
         ({"terms": {"en": 5, "it": 0}}, "No article has a title in Italian."),
         ({"complete": False}, "more articles than were read"),
         ({"cited": 0, "checked": 0, "sites": ()}, "cite no site"),
-        ({"sites": ()}, "No cited site announces a translation"),
+        ({"sites": ()}, "No cited site has translated pages"),
     ],
 )
 def test_what_is_missing_is_told_with_what_to_try(changed: dict[str, object], said: str):

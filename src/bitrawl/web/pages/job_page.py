@@ -164,9 +164,7 @@ class TopicView(NamedTuple):
         if not summary.cited:
             yield words.say("The articles cite no site. Give the form that comes next a site of your own.")
         elif summary.checked and not summary.candidates:
-            yield words.say(
-                "No cited site announces a translation. The form that comes next has the cited pages instead."
-            )
+            yield words.say("No cited site has translated pages. The form that comes next has the cited pages instead.")
 
 
 def topic_view(folder: JobFolder) -> TopicView:
