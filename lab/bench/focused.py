@@ -88,7 +88,7 @@ async def crawled(
         clock=clock,
         settings=LoopSettings(parallel=1, probe=False, sitemaps=False, leave=False),
         judge=judge,
-        observe=keep,
+        observers=[keep],
     )  # fmt: skip
     crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
     await crawl.run()

@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from typing import NamedTuple, Self
 
-from bitrawl.demo.content import sites
+from bitrawl.demo.sites import sites
 
 LANGUAGES = ("en", "fr")
 CHILDREN = 10  # links of each page that no page before it has

@@ -12,6 +12,7 @@ import numpy as np
 
 from bitrawl.errors import ConfigError
 from bitrawl.files import replacing
+from bitrawl.text.arrays import Ints
 from bitrawl.text.ngram_estimation import estimated
 from bitrawl.text.ngram_models import (
     BLOCK,
@@ -19,7 +20,6 @@ from bitrawl.text.ngram_models import (
     START_ID,
     WORD_BITS,
     Counted,
-    Integers,
     NgramCounter,
     NgramModel,
     Vocabulary,
@@ -100,7 +100,7 @@ def write_arpa(model: NgramModel, path: Path) -> None:
         file.write(b"\n\\end\\\n")
 
 
-def _rows(model: NgramModel, order: int, rows: Integers) -> str:
+def _rows(model: NgramModel, order: int, rows: Ints) -> str:
     level, words, nodes = model.levels[order - 1], np.array(model.words, dtype=object), rows
     ngrams = words[level.keys[rows] & _WORD]
     for below in range(order - 1, 0, -1):

@@ -13,11 +13,11 @@ import msgspec
 from bitrawl.config.settings import CRAWL, MINE, Group, described
 from bitrawl.crawl.ending import Ending
 from bitrawl.facts import Doing, JobFacts
-from bitrawl.job import crawling, mining
+from bitrawl.job import running
 from bitrawl.job.crawl_wiring import Parts, described_job
-from bitrawl.job.facts import status
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.opened import OpenedJob
+from bitrawl.job.reporting import status
 from bitrawl.model import Page, Visit
 
 Result = TypeVar("Result")
@@ -56,7 +56,7 @@ async def mine(
     """As `bitrawl.mine`."""
     with _Watching(progress, out) as watching:
         return await _done(
-            lambda job, folder: mining.mine(
+            lambda job, folder: running.mine(
                 job, folder, observe=watching.visited, started=watching.started, watch=watching.mining, fresh=fresh
             ),
             {"langs": langs, **settings},
@@ -79,7 +79,7 @@ async def crawl(
     """As `bitrawl.crawl`."""
     with _Watching(progress, out) as watching:
         return await _done(
-            lambda job, folder: crawling.crawl(
+            lambda job, folder: running.crawl(
                 job, folder, observe=watching.visited, started=watching.started, fresh=fresh
             ),
             {"langs": langs, **settings},

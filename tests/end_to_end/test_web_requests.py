@@ -12,8 +12,8 @@ from small_site import articles
 from starlette.testclient import TestClient
 
 from bitrawl.job import reading_index
-from bitrawl.job.findings import Findings
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.stored_findings import Findings
 from bitrawl.model import PagePair, Segment, SegmentPair
 from bitrawl.web.app import Serving, application, new_server
 from bitrawl.web.job_list import Command, Intent, JobVerb, Wish, write_intent

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bitrawl.demo.content import sites
+from bitrawl.demo.sites import sites
 from bitrawl.mine.align_evidence import Document, Text
 from bitrawl.mine.judging import Judge
 from bitrawl.mine.lexical_aligner import LexicalAligner

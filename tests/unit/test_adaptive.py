@@ -16,13 +16,12 @@ from bitrawl.model import (
     Link,
     LinkKind,
     Page,
-    Reason,
     SiteKnowledge,
     Sitemap,
     Skip,
-    Stage,
     Visit,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.adaptive.link_table import LinkColumn
 from bitrawl.strategies.adaptive.rates import MONOLINGUAL_AFTER
 from bitrawl.strategies.adaptive.site_scorer import (

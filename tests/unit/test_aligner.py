@@ -4,8 +4,9 @@ import typer
 from typer.testing import CliRunner
 
 from bitrawl.cli.align import align
-from bitrawl.demo.content import sites
+from bitrawl.demo.sites import sites
 from bitrawl.errors import ConfigError
+from bitrawl.mine.align_evidence import Document
 from bitrawl.mine.align_search import WIDE
 from bitrawl.mine.aligned_pages import SiteAligner, translated_part
 from bitrawl.mine.embedding_aligner import EmbeddingAligner
@@ -124,7 +125,7 @@ def test_a_long_text_that_one_side_has_alone_does_not_lose_the_rest():
     a = [f"The keeper of hive {n} wrote down {n * 37 % 1000} grams of honey." for n in range(WIDE)]
     b = [f"Le gardien de la ruche {n} nota {n * 37 % 1000} grammes de miel." for n in range(WIDE)]
     gap = ["Ce passage ne se trouve que dans un des deux textes, et il est long."] * 192
-    beads = LexicalAligner().align(a, b[:100] + gap + b[100:], (EN, FR))
+    beads = LexicalAligner().align_documents([Document.plain(a, b[:100] + gap + b[100:], (EN, FR))])[0]
     right = sum(bead.a == (n,) and bead.b == (n + len(gap),) for bead in beads for n in bead.a if n >= 100)
     assert right > 0.95 * (WIDE - 100)
 
@@ -134,7 +135,7 @@ def test_a_dictionary_helps_where_nothing_else_does():
     words_b = ["goru", "talu", "meki", "sopa", "vuni", "hasa", "peko", "limu"]
     a, b = words_a, words_b[:3] + words_b[4:]
     entries = [([one], [other]) for one, other in zip(words_a, words_b, strict=True)]
-    beads = LexicalAligner(dictionary=entries).align(a, b, (EN, Language("tlh")))
+    beads = LexicalAligner(dictionary=entries).align_documents([Document.plain(a, b, (EN, Language("tlh")))])[0]
     assert ((3,), ()) in [(bead.a, bead.b) for bead in beads]
 
 
@@ -151,7 +152,7 @@ class ConceptEncoder:
 def test_embeddings_join_what_means_the_same():
     a = ["bees", "honey and rain", "winter", "wood"]
     b = ["abeilles", "miel", "pluie", "hiver", "bois"]
-    beads = EmbeddingAligner(ConceptEncoder()).align(a, b, (EN, FR))
+    beads = EmbeddingAligner(ConceptEncoder()).align_documents([Document.plain(a, b, (EN, FR))])[0]
     assert [(bead.a, bead.b) for bead in beads] == [((0,), (0,)), ((1,), (1, 2)), ((2,), (3,)), ((3,), (4,))]
 
 

@@ -11,7 +11,6 @@ from bitrawl.model import (
     LinkKind,
     Page,
     ParagraphKind,
-    Reason,
     Sitemap,
     Skip,
     Unpacker,
@@ -20,6 +19,7 @@ from bitrawl.model import (
 from bitrawl.page.alternates import LanguageNames
 from bitrawl.page.analyser import NOWHERE, PageAnalyser, read_html
 from bitrawl.page.outline import Outline
+from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
 SHARED = Path(__file__).parents[2].parent / "shared"

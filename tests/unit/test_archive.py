@@ -13,7 +13,8 @@ from fastwarc.warc import ArchiveIterator
 
 from bitrawl.errors import DiskFullError, StoreError
 from bitrawl.job.archive import ArchivingFetcher, WarcArchive, archive_files
-from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, WarcPlace
+from bitrawl.model import Capture, Link, LinkKind, Skip, WarcPlace
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 REQUEST = b"GET /page HTTP/1.1\r\nHost: www.example.org\r\nUser-Agent: bitrawl\r\n\r\n"

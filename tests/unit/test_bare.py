@@ -4,11 +4,11 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitrawl.text.words import bare, bare_texts
+from bitrawl.text.words import bare_texts
 
 
 def one_by_one(text: str) -> str:
-    """What `bare` means, character by character."""
+    """What `bare_texts` means, character by character."""
     spaced = "".join(" " if unicodedata.category(c)[0] in "PZC" else c for c in text.casefold())
     return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(spaced.split())) or text
 
@@ -27,4 +27,4 @@ def test_figures_of_neighbouring_texts_stay_apart():
 
 
 def test_a_text_of_punctuation_only_stays_as_it_is():
-    assert bare("…!") == "…!"
+    assert bare_texts(["…!"]) == ["…!"]

@@ -1,6 +1,6 @@
 import pytest
 
-from bitrawl.demo.content import sites
+from bitrawl.demo.sites import sites
 from bitrawl.mine.aligned_pages import SiteAligner, page_sentences
 from bitrawl.model import Language, Page, Paragraph
 from bitrawl.text.sentences import LEVELS, bounded, clauses, is_long, shortened

@@ -14,12 +14,13 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import RobotsFetcher
 from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.crawling import COUNT_EVERY, finished
 from bitrawl.job.fetching import SystemClock
 from bitrawl.job.ledger import Ledger, LedgerQueue, LedgerRobots
 from bitrawl.job.ledger_facts import log
-from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, Visit
+from bitrawl.job.running import COUNT_EVERY, finished
+from bitrawl.model import Capture, Link, LinkKind, Skip, Visit
 from bitrawl.page.analyser import page_reader
+from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.papers.url_models import BreadthFirst
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
@@ -126,7 +127,7 @@ async def test_what_a_killed_run_spent_of_its_minutes_is_spent(tmp_path: Path):
         if len(web.times) == 12:
             shutil.copytree(made.ledger.path.parent, killed)  # what is on the disk at this moment
 
-    made.crawl.observe = kill
+    made.crawl.observers.append(kill)
     await finished(made)
     made.ledger.close()
     again = parts(killed, clock, web, Budget(minutes=20))

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bitrawl import config
-from bitrawl.cluster.bundles import Bundle, BundledSite, written_bundles
-from bitrawl.cluster.executor import Ended, InlineExecutor
-from bitrawl.cluster.mining import Order
-from bitrawl.cluster.parts import (
+from bitrawl.cluster.bundle_process import BundleOrder
+from bitrawl.cluster.bundles import (
+    Bundle,
+    BundledSite,
     Died,
     Done,
     Fault,
@@ -21,10 +21,11 @@ from bitrawl.cluster.parts import (
     done,
     mark_done,
     undone,
+    written_bundles,
 )
+from bitrawl.cluster.executor import Ended, InlineExecutor
 from bitrawl.cluster.places import Place, place
-from bitrawl.cluster.planning import seen as seen_run
-from bitrawl.cluster.run import MOST_FAULTS, Run, retry_failed
+from bitrawl.cluster.run import MOST_FAULTS, Run, existing_run, retry_failed
 
 JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 
@@ -45,7 +46,7 @@ class Machines:
         self._behave = behave
         self.executor = InlineExecutor(lambda order, _wanted: self._mine(order))
 
-    def _mine(self, order: Order) -> Outcome:
+    def _mine(self, order: BundleOrder) -> Outcome:
         self.mined[order.bundle.name] += 1
         outcome = self._behave(order.bundle)
         if outcome is None:
@@ -56,7 +57,7 @@ class Machines:
 
 
 def run(out: Place, asked: list[Bundle]) -> Run:
-    return Run(out, asked, lambda bundle: Order(str(out), "", "run", JOB, bundle))
+    return Run(out, asked, lambda bundle: BundleOrder(str(out), "", "run", JOB, bundle))
 
 
 def test_what_is_finished_is_not_done_again(tmp_path: Path):
@@ -226,18 +227,18 @@ def test_progress_counts_what_is_done_and_what_the_bundles_under_way_told(tmp_pa
 
 def test_a_run_can_be_looked_at_while_a_driver_somewhere_works_on_it(tmp_path: Path):
     out = place(str(tmp_path))
-    assert seen_run(str(tmp_path)) is None
+    assert existing_run(str(tmp_path)) is None
     asked = bundles(1, 1)
     written_bundles(out, lambda: asked, JOB)
     run(out, asked[:1]).finish(Machines(out).executor)
     (out / "progress/00001.json").write(b'{"pages": 7}')
-    looked = seen_run(str(tmp_path))
+    looked = existing_run(str(tmp_path))
     assert looked is not None
     assert (looked.todo, looked.tally.finished.pages, looked.running().pages) == (1, 1, 7)
 
 
 def test_an_outcome_belongs_to_its_order():
-    orders = [Order("out", "", "run", JOB, bundle) for bundle in bundles(1, 1)]
+    orders = [BundleOrder("out", "", "run", JOB, bundle) for bundle in bundles(1, 1)]
     executor = InlineExecutor(lambda order, _wanted: Died(order.bundle.name))
     for order in orders:
         executor.submit(order)

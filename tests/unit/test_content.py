@@ -1,14 +1,14 @@
 import numpy as np
 from small_site import EN, FR, WORDS, articles, page
 
-from bitrawl.mine.content import KeptSpace, Lexicons, LexiconSpace, WordIndex
+from bitrawl.mine.content import Lexicons, LexiconSpace, TermSpace, WordIndex
 from bitrawl.mine.evidence import Evidence, KnownPairs, pair_key
 from bitrawl.mine.site import condense
 
 
 def test_names_and_numbers_find_the_translation():
     pages, _ = articles(12, "http://s.test/e{}", "http://s.test/f{}")
-    space = KeptSpace(condense(pages, [EN, FR]))
+    space = TermSpace(condense(pages, [EN, FR]))
     candidates = space.candidates()
     evidence = Evidence(candidates, space.cosines(candidates))
     for number in range(0, 24, 2):

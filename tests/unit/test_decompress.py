@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from bitrawl.crawl.bodies import MIB, SLICE, Expansion, content_codings, expand, expand_in_slices, prefix, slices
-from bitrawl.model import Reason
+from bitrawl.reasons import Reason
 
 PAGE = "<!doctype html><p>Æther, ünïcode, 漢字 and the rest of an ordinary page.</p>".encode() * 200
 # A running number is all that changes: the most compressible thing that is still a page.

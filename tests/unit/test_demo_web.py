@@ -14,7 +14,7 @@ from protego import Protego
 from selectolax.lexbor import LexborHTMLParser
 
 from bitrawl import demo
-from bitrawl.demo.content import Declared, SitemapKind, sites
+from bitrawl.demo.sites import Declared, SitemapKind, sites
 from bitrawl.errors import UrlError
 from bitrawl.url import Url
 

@@ -9,8 +9,8 @@ import pytest
 
 from bitrawl import model
 from bitrawl.cli.status import KEYS
-from bitrawl.facts import LogLine
-from bitrawl.model import Reason
+from bitrawl.job.ledger_facts import LogLine
+from bitrawl.reasons import Reason
 
 ROOT = Path(__file__).parents[2]
 
@@ -147,7 +147,11 @@ def test_the_glossary_names_types_that_exist():
     assert [name for name in sorted(types) if not hasattr(model, name)] == []
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "path",
+    [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
 def test_the_source_files_that_a_page_names_exist(path: Path):
     named = set(re.findall(r"`((?:[\w-]+/)*[\w-]+\.py)`", path.read_text()))
     sources = [f"/{file.relative_to(ROOT)}" for file in ROOT.glob("[lst]*/**/*.py")]

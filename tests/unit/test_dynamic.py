@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from bitrawl.mine.beads import DELETION, INSERTION, LEAP, Band, Lattices, best_chains, posteriors
+from bitrawl.mine.beads import DELETION, INSERTION, LEAP, Lattices, best_chains, posteriors
 
 SHAPES = ((1, 1), DELETION, INSERTION, (1, 2), (2, 1))
 
@@ -105,17 +105,16 @@ def test_a_narrow_band_gives_what_a_whole_one_gives_where_the_path_is_inside():
     size = 60
     path = np.arange(size + 1.0)
     found = []
-    for band in (Band.around(path, size, size + 1), Band.around(path, size, 15)):
+    for band in (Lattices.around(path, size, size + 1), Lattices.around(path, size, 15)):
         near = np.abs(band.columns() - np.arange(size + 1)[:, None])[:, None, :]
         gains = {shape: -2.0 * near - (0.0 if shape == (1, 1) else 6.0) for shape in SHAPES}
-        lattices = Lattices.banded(band)
-        found.append(chain_of(best_chains(lattices, posteriors(lattices, gains).beads), 0))
+        found.append(chain_of(best_chains(band, posteriors(band, gains).beads), 0))
     assert found[0] == found[1] == [((1, 1), i, i) for i in range(1, size + 1)]
 
 
 @pytest.mark.parametrize(("size_a", "size_b", "width"), [(5, 90, 10), (90, 5, 4), (1, 1, 1), (40, 40, 9), (30, 61, 7)])
 def test_a_band_begins_and_ends_in_the_corners_and_is_connected(size_a, size_b, width):
-    band = Band.around(np.linspace(0, size_b, size_a + 1), size_b, width)
+    band = Lattices.around(np.linspace(0, size_b, size_a + 1), size_b, width)
     assert band.low[0] == 0
     assert band.low[-1] + band.width == size_b + 1
     assert (np.diff(band.low) >= 0).all()
@@ -124,7 +123,7 @@ def test_a_band_begins_and_ends_in_the_corners_and_is_connected(size_a, size_b, 
 
 def test_a_band_stays_narrow_however_long_a_gap_is():
     path = np.concatenate([np.arange(1000.0), np.arange(1000.0) + 9000])
-    band = Band.around(path, 10_000, 64)
+    band = Lattices.around(path, 10_000, 64)
     assert band.width <= 64 + LEAP
     assert (np.diff(band.low) < band.width).all()
     inside = (path >= band.low) & (path < band.low + band.width)

@@ -17,8 +17,9 @@ from bitrawl.crawl.scope import Scope, Sites
 from bitrawl.job.crawl_wiring import Topic, strategy
 from bitrawl.job.ledger import Ledger, LedgerQueue
 from bitrawl.job.ledger_facts import summarise
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Relevance, Sitemap, Skip
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Relevance, Sitemap, Skip
 from bitrawl.page.analyser import page_reader
+from bitrawl.reasons import Reason
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.topic.term_list import Term, TermList
 from bitrawl.topic.term_relevance import TermRelevance

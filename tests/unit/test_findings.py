@@ -10,26 +10,14 @@ from small_site import EN, FR, articles
 
 from bitrawl.facts import LanguagePair
 from bitrawl.job import ledger_facts as tables
-from bitrawl.job.facts import gather
-from bitrawl.job.findings import Findings
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.reporting import gather
+from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import RefusedPair, SiteFindings
 from bitrawl.mine.pairing import PairingResult
 from bitrawl.mine.stages import Miner
-from bitrawl.model import (
-    Language,
-    Lease,
-    Link,
-    LinkKind,
-    Page,
-    PagePair,
-    Reason,
-    Segment,
-    SegmentPair,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Segment, SegmentPair, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.show.job_report import render
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.url import Url
@@ -104,7 +92,7 @@ class Pairer:
 
 def mined(pages: list[Page], pairs: list[PagePair], langs: str = "en fr") -> SiteFindings:
     miner = Miner([Language(code) for code in langs.split()], Pairer(pairs), NgramLanguageIdentifier())
-    return miner.pair("s.test", lambda: pages, ()).found
+    return miner.pair("s.test", lambda: pages, ()).findings
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.errors import BitrawlError, ConfigError, GraphError
 from bitrawl.job import site_search
 from bitrawl.job.site_search import build, open_backlinks, recognised
-from bitrawl.model import Capture, Language, Link, LinkKind, Reason, Skip, Stage
+from bitrawl.model import Capture, Language, Link, LinkKind, Skip
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 TABLE = "source\ttarget\tanchor\nhttp://hub.org/l\thttp://a.com/\tA\n"

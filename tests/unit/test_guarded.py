@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from bitrawl.model import Advice, Lease, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Stage, Visit
+from bitrawl.model import Advice, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.arrival import GuardedScorer
 from bitrawl.url import Url
 

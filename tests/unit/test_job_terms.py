@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import ConfigError, StoreError
-from bitrawl.job import terms
-from bitrawl.job.findings import Findings
+from bitrawl.job import corpus_terms
+from bitrawl.job.corpus_terms import bilingual_terms
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.terms import bilingual_terms
+from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import SiteFindings
 from bitrawl.model import Language, Method, PagePair, Segment, SegmentPair
 from bitrawl.url import Url
@@ -63,7 +63,7 @@ def test_the_only_pair_that_was_found_is_meant(tmp_path: Path):
 
 
 def test_a_large_corpus_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(terms, "MOST_SEGMENTS", 9)
+    monkeypatch.setattr(corpus_terms, "MOST_SEGMENTS", 9)
     told: list[str] = []
     bilingual_terms(job(tmp_path), tell=told.append)
     assert told == ["reading one in 2 of the corpus, which has 18 segments", "looking for terms in 9 segments"]

@@ -8,11 +8,13 @@ import pytest
 
 import bitrawl
 from bitrawl.errors import StoreError
-from bitrawl.job.database import LAST_TABLE, SCHEMA, VERSION, is_locked, unseal
-from bitrawl.job.findings import Findings
+from bitrawl.job.database import LAST_TABLE, SCHEMA, VERSION, is_locked
 from bitrawl.job.ledger import Ledger, RecentLinks
 from bitrawl.job.ledger_facts import summarise
-from bitrawl.model import Language, Lease, Link, LinkKind, Page, Reason, SiteKnowledge, Skip, Stage, Visit
+from bitrawl.job.seal import unseal
+from bitrawl.job.stored_findings import Findings
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 URL = Url.parse("https://example.org/en/")

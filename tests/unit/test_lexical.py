@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitrawl.demo.content import sites
+from bitrawl.demo.sites import sites
 from bitrawl.mine import lexical_aligner
 from bitrawl.mine.align_evidence import Document, Text
 from bitrawl.mine.lexical_aligner import LexicalAligner
@@ -73,8 +73,8 @@ def some_documents(draw):
 @given(some_documents())
 def test_any_texts_are_aligned_completely(documents):
     aligner = LexicalAligner()
-    for learning in (True, False):
-        found = aligner.align_documents(documents, learning=learning)
+    for either in (aligner, aligner.knowing()):
+        found = either.align_documents(documents)
         assert len(found) == len(documents)
         for document, beads in zip(documents, found, strict=True):
             complete(document, beads)
@@ -122,13 +122,15 @@ def test_a_long_document_whose_sections_were_moved_is_aligned_completely():
     assert sum(bead.a == (n,) and abs(bead.b[0] - n) == 200 for bead in beads for n in bead.a if bead.b) > 180
 
 
-def test_with_what_is_known_a_document_does_not_depend_on_those_beside_it():
+def test_with_what_is_known_a_document_does_not_depend_on_those_beside_it(monkeypatch):
+    monkeypatch.setattr(lexical_aligner, "SLICE", 30)
     documents = bundled("en", "fr")
     aligner = LexicalAligner()
     aligner.learn(documents[: len(documents) // 2])
-    together = aligner.align_documents(documents, learning=False)
-    assert [aligner.align_documents([document], learning=False)[0] for document in documents] == together
-    backwards = aligner.align_documents(documents[::-1], learning=False)
+    aligner = aligner.knowing()
+    together = aligner.align_documents(documents)
+    assert [aligner.align_documents([document])[0] for document in documents] == together
+    backwards = aligner.align_documents(documents[::-1])
     assert backwards[::-1] == together
 
 
@@ -137,7 +139,7 @@ def test_what_was_learned_can_be_used_in_another_process():
     aligner = LexicalAligner()
     knowledge = pickle.loads(pickle.dumps(aligner.learn(documents)))
     other = LexicalAligner(knowledge=knowledge)
-    assert other.align_documents(documents, learning=False) == aligner.align_documents(documents, learning=False)
+    assert other.align_documents(documents) == aligner.knowing().align_documents(documents)
     assert len(other.lexicon) == len(aligner.lexicon) > 20
 
 
@@ -145,8 +147,9 @@ def test_aligning_without_learning_learns_nothing():
     documents = bundled("en", "fr")
     aligner = LexicalAligner()
     before = aligner.learn(documents[:3])
-    aligner.align_documents(documents, learning=False)
-    assert aligner.knowledge is before
+    knowing = aligner.knowing()
+    knowing.align_documents(documents)
+    assert knowing.knowledge is before
 
 
 def test_a_sample_teaches_almost_as_much_as_everything(monkeypatch):
@@ -157,19 +160,3 @@ def test_a_sample_teaches_almost_as_much_as_everything(monkeypatch):
     beads = {(n, bead.a, bead.b) for n, some in enumerate(whole) for bead in some}
     again = {(n, bead.a, bead.b) for n, some in enumerate(sampled) for bead in some}
     assert len(beads & again) > 0.98 * len(beads)
-
-
-@pytest.mark.parametrize("learning", [True, False])
-@pytest.mark.parametrize("sample", [100_000, 20])
-def test_progress_never_falls_and_ends_with_all_documents(monkeypatch, learning, sample):
-    monkeypatch.setattr(lexical_aligner, "SAMPLE", sample)
-    monkeypatch.setattr(lexical_aligner, "SLICE", 30)
-    empty = Document(Text.plain([], LANGUAGES[0]), Text.plain(["Seul."], LANGUAGES[1]))
-    documents = [empty, *bundled("en", "fr"), empty]
-    told = []
-    LexicalAligner().align_documents(documents, learning=learning, progress=lambda *both: told.append(both))
-    assert [total for _, total in told] == [len(documents)] * len(told)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert told[-1][0] == len(documents)
-    LexicalAligner().align_documents([empty], progress=lambda *both: told.append(both))
-    assert told[-1] == (1, 1)

@@ -13,8 +13,8 @@ from bitrawl.crawl.fetch import MAX_RULES, FetchSettings
 from bitrawl.job import archive, archived_web, fetching, site_mining
 from bitrawl.job.crawl_wiring import MAX_WORKERS
 from bitrawl.mine import site
-from bitrawl.model import Reason
 from bitrawl.page import alternates, analyser, decode, links, outline, sandbox, sitemap, unseen
+from bitrawl.reasons import Reason
 from bitrawl.topic import learned, subject
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/limits.md").read_text()

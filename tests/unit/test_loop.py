@@ -17,7 +17,8 @@ from bitrawl.errors import DiskFullError, OutOfMemoryError, UrlError
 from bitrawl.job.fetching import most_waiting
 from bitrawl.job.ledger import Ledger, LedgerQueue
 from bitrawl.job.ledger_facts import fault_counts, log, summarise
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage, Visit
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.papers.url_models import BreadthFirst, LanguageFilter
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
@@ -71,7 +72,7 @@ class Job:
             "settings": LoopSettings(probe=False, sitemaps=False, attempts=2),
         }
         frontier = Frontier(queue, clock, sites.of, politeness)
-        self.crawl = Crawl(frontier, ledger=self.ledger, clock=clock, observe=self.visits.append, **parts | changes)  # type: ignore[arg-type]
+        self.crawl = Crawl(frontier, ledger=self.ledger, clock=clock, observers=[self.visits.append], **parts | changes)  # type: ignore[arg-type]
         frontier.wake(queue.hosts())
         self.crawl.seed([Link(url, LinkKind.SEED) for url in seeds])
 
@@ -432,7 +433,7 @@ async def test_a_maze_ends_and_every_turning_has_a_verdict(job):
 async def test_a_resumed_crawl_of_a_maze_goes_no_further(tmp_path: Path):
     web = Maze({})
     first = Job(tmp_path, {}, fetcher=web)
-    first.crawl.observe = lambda _visit: first.crawl.stop() if len(web.asked) >= 8 else None
+    first.crawl.observers.append(lambda _visit: first.crawl.stop() if len(web.asked) >= 8 else None)
     await first.run()
     first.ledger.close()
     second = Job(tmp_path, {}, fetcher=web)
@@ -468,7 +469,7 @@ async def test_a_full_disk_stops_the_crawl_and_the_next_run_goes_on(tmp_path: Pa
 async def test_a_resumed_crawl_visits_only_what_is_left(tmp_path: Path):
     pages = {HOME: "".join(f"<a href=/{n}>" for n in range(9))} | {f"http://a.org/{n}": f"page {n}" for n in range(9)}
     first = Job(tmp_path, pages)
-    first.crawl.observe = lambda visit: first.crawl.stop() if visit.lease.link.url.endswith("/4") else None
+    first.crawl.observers.append(lambda visit: first.crawl.stop() if visit.lease.link.url.endswith("/4") else None)
     await first.run()
     first.ledger.close()
     second = Job(tmp_path, pages)

@@ -15,25 +15,13 @@ from bitrawl.cli import app
 from bitrawl.corpus.facts import MergeFacts
 from bitrawl.corpus.merger import merged
 from bitrawl.errors import ConfigError, DiskFullError
-from bitrawl.job import export
-from bitrawl.job.export import corpus_units, write_corpus
-from bitrawl.job.findings import Findings
+from bitrawl.job import exporting
+from bitrawl.job.exporting import corpus_units, write_corpus
+from bitrawl.job.job_merge import merge
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.merging import merge
-from bitrawl.model import (
-    Language,
-    Lease,
-    Link,
-    LinkKind,
-    Page,
-    PagePair,
-    Reason,
-    Segment,
-    SegmentPair,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.job.stored_findings import Findings
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, PagePair, Segment, SegmentPair, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 ONE = [("Good morning", "Bonjour", 0.9), ("Tea", "Thé", 0.5), ("Tea", "Thé", 0.4)]
@@ -164,7 +152,7 @@ def test_the_same_command_again_gives_the_same_bytes(jobs, two):
 
 def test_shards_are_kept_while_the_job_stays_as_it_is(jobs, two, monkeypatch):
     jobs.merge(*two)
-    monkeypatch.setattr(export, "keyed", None)
+    monkeypatch.setattr(exporting, "keyed", None)
     jobs.merge(*two)
     monkeypatch.undo()
     jobs.job("two", {"b.org": [("Water", "Eau", 0.9)]})

@@ -14,7 +14,7 @@ from bitrawl.config import Job
 from bitrawl.errors import ConfigError
 from bitrawl.job.crawl_wiring import LOADERS, check
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.mining import mine
+from bitrawl.job.running import mine
 from bitrawl.model import Capture, Language, Page
 from bitrawl.model_files import PACKAGE, model_file, model_names, models_from
 from bitrawl.page.analyser import page_reader

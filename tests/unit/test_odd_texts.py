@@ -59,8 +59,8 @@ def mined(miner: Miner, languages: tuple[str, str], pages: list[tuple[Page, Page
     known = [PagePair(a.url, b.url, *both, 0.9) for a, b in pages]
     site = [one for pair in pages for one in pair]
     paired = miner.pair("s.test", lambda: site, ())
-    assert {pair.url_a for pair in paired.found.pairs} <= {one.url for one in site}
-    assert len(miner.pair("s.test", lambda: site, (), known=known).found.pairs) == len(pages)
+    assert {pair.url_a for pair in paired.findings.pairs} <= {one.url for one in site}
+    assert len(miner.pair("s.test", lambda: site, (), known_pairs=known).findings.pairs) == len(pages)
     aligned = miner.align(both, pages)
     assert not any(one.faults for one in aligned)
     assert all(0 <= segment.score <= 1 for one in aligned for segment in one.segments)

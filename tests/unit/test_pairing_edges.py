@@ -162,7 +162,7 @@ def test_what_is_kept_of_a_page_does_not_grow_with_it():
         texts = [f"word{n} number {n} and image {n}" for n in range(words)]
         more = {"links": links("http://s.test/1", [f"http://s.test/{n}" for n in range(words)]), "tags": ("p",) * words}
         site = condense([page("http://s.test/1", EN, texts, **more), page("http://s.test/2", FR, texts)], [EN, FR])
-        rows = (site.prose, site.kept, site.words, site.numbers, site.images, site.links, site.alternates)
+        rows = (site.prose, site.term_rows, site.words, site.numbers, site.images, site.links, site.alternates)
         one = site.summaries[0]
         return sum(row.flat.nbytes + row.values.nbytes for row in rows) + len(one.tags) + len(one.fingerprint)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from fastwarc.warc import ArchiveIterator
 
-from bitrawl.cluster import partition as module
-from bitrawl.cluster.partition import Grouping, partition
+from bitrawl.cluster import warc_split as module
+from bitrawl.cluster.warc_split import Grouping, partition
 from bitrawl.errors import ArchiveError, ConfigError, DiskFullError, StoreError
 
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>page</p>"

@@ -4,15 +4,15 @@ import pytest
 from rich.console import Console
 
 from bitrawl.cli.progress import Progress
-from bitrawl.facts import Doing, Step
+from bitrawl.facts import Doing, MiningStep
 
 
 @pytest.mark.parametrize(
     ("doing", "what"),
     [
-        (Doing(Step.PAIRING, "example.org", "pages", total=635), "pairing example.org (635 pages)"),
-        (Doing(Step.ALIGNING, "example.org", "en-de pairs", 3, 12), "aligning example.org (3 of 12 en-de pairs)"),
-        (Doing(Step.WRITING), "writing the corpus"),
+        (Doing(MiningStep.PAIRING, "example.org", "pages", total=635), "pairing example.org (635 pages)"),
+        (Doing(MiningStep.ALIGNING, "example.org", "en-de pairs", 3, 12), "aligning example.org (3 of 12 en-de pairs)"),
+        (Doing(MiningStep.WRITING), "writing the corpus"),
     ],
 )
 def test_the_live_display_says_what_is_being_mined(doing: Doing, what: str):
@@ -30,12 +30,12 @@ def test_the_live_display_says_what_is_being_mined(doing: Doing, what: str):
 def test_without_a_terminal_many_sites_do_not_flood_the_log(capsys: pytest.CaptureFixture[str]):
     progress = Progress()
     for number in range(100):
-        progress.mining(Doing(Step.PAIRING, f"site{number}.test", "pages", total=8))
+        progress.mining(Doing(MiningStep.PAIRING, f"site{number}.test", "pages", total=8))
     assert capsys.readouterr().err.count("pairing") < 10
 
 
 def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]):
-    Progress(quiet=True).mining(Doing(Step.WRITING))
+    Progress(quiet=True).mining(Doing(MiningStep.WRITING))
     assert not any(capsys.readouterr())
 
 

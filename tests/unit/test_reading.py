@@ -16,12 +16,12 @@ from kept_findings import Aligned, keep_findings
 
 from bitrawl.job import reading_index
 from bitrawl.job.database import locked
-from bitrawl.job.findings import Findings
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.reading import PairFilter, Reading, VerdictState
-from bitrawl.job.reading_index import MOST_HITS, Languages, Order, Refreshed, Side, is_spaced
-from bitrawl.job.verdicts import Kind
+from bitrawl.job.reading_index import Refreshed, is_spaced
+from bitrawl.job.reviewing import MOST_HITS, LanguageOrder, PairFilter, PairOrder, Reading, SearchedSide, VerdictState
+from bitrawl.job.stored_findings import Findings
+from bitrawl.job.verdicts import SubjectKind
 from bitrawl.mine.judging import Rejection
 from bitrawl.model import (
     Language,
@@ -30,16 +30,15 @@ from bitrawl.model import (
     LinkKind,
     Page,
     PagePair,
-    Reason,
     Segment,
     SegmentPair,
     Skip,
-    Stage,
     Verdict,
     Visit,
     pair_key,
     segment_key,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 EN = Language("en")
@@ -94,7 +93,7 @@ class Job:
     def keys(self, **asked: object) -> list[str]:
         return [pair.row.url_b for pair in self.reading.pairs(PairFilter(**asked)).pairs]  # type: ignore[arg-type]
 
-    def texts(self, phrase: str, side: Side = Side.BOTH, **more: object) -> list[str]:
+    def texts(self, phrase: str, side: SearchedSide = SearchedSide.BOTH, **more: object) -> list[str]:
         hits = self.reading.search(phrase, side, **more).hits  # type: ignore[arg-type]
         return [hit.segment.text_b for hit in hits]
 
@@ -206,17 +205,17 @@ def test_a_phrase_is_never_syntax(library: Job, phrase: str):
     assert library.reading.search(phrase).total <= 3 * len(TEXTS)
     for asked in (PairFilter(text=phrase), PairFilter(site=phrase), PairFilter(method=phrase)):
         assert library.reading.pairs(asked).total <= len(TEXTS)
-    strange = Languages(EN, Language(phrase or "x"))
+    strange = LanguageOrder(EN, Language(phrase or "x"))
     assert library.reading.pair(phrase) is None
-    assert library.reading.undo(Kind.PAIR, phrase, "anna", 1.0) is None
+    assert library.reading.undo(SubjectKind.PAIR, phrase, "anna", 1.0) is None
     assert library.reading.search("port", languages=strange).total == 0
     assert library.reading.pairs(PairFilter(languages=strange)).total == 0
     assert library.texts("vieux port") == ["Le vieux port"]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
-@given(st.text(st.characters(), max_size=12), st.sampled_from(Side))
-def test_any_phrase_gets_an_answer(library: Job, phrase: str, side: Side):
+@given(st.text(st.characters(), max_size=12), st.sampled_from(SearchedSide))
+def test_any_phrase_gets_an_answer(library: Job, phrase: str, side: SearchedSide):
     answer = library.reading.search(phrase, side)
     assert len(answer.hits) <= answer.total <= 3 * len(TEXTS)
     assert library.reading.pairs(PairFilter(text=phrase)).total <= len(TEXTS)
@@ -232,11 +231,11 @@ def test_every_part_of_an_unspaced_text_and_every_word_of_another_is_found(
     else:
         first = data.draw(st.integers(0, len(text) - 1))
         part = text[first : data.draw(st.integers(first + 1, len(text)))]
-    assert text in library.texts(part, Side.B) or not any(map(str.isalnum, part))
+    assert text in library.texts(part, SearchedSide.B) or not any(map(str.isalnum, part))
 
 
 def test_a_hit_has_its_neighbours_marks_pair_score_and_flags(library: Job):
-    [hit] = library.reading.search("du lait", Side.B).hits
+    [hit] = library.reading.search("du lait", SearchedSide.B).hits
     assert (hit.segment.place, hit.segment.flags, hit.following) == (2, ("url",), None)
     assert hit.previous is not None
     assert hit.previous.text_b == "Le vieux port"
@@ -247,10 +246,10 @@ def test_a_hit_has_its_neighbours_marks_pair_score_and_flags(library: Job):
 
 
 def test_a_search_is_of_one_side_and_of_two_languages_if_asked(library: Job):
-    assert library.texts("milk", Side.A) == ["Du lait"]
-    assert library.texts("milk", Side.B) == []
-    assert library.texts("a", Side.A, languages=Languages(EN, Language("zh"))) == ["一只猫"]
-    assert library.texts("a", Side.A, languages=Languages(EN, Language("de"))) == []
+    assert library.texts("milk", SearchedSide.A) == ["Du lait"]
+    assert library.texts("milk", SearchedSide.B) == []
+    assert library.texts("a", SearchedSide.A, languages=LanguageOrder(EN, Language("zh"))) == ["一只猫"]
+    assert library.texts("a", SearchedSide.A, languages=LanguageOrder(EN, Language("de"))) == []
 
 
 def test_hits_come_page_by_page_the_best_first_and_are_bounded(job: Job):
@@ -269,8 +268,8 @@ def test_a_character_that_begins_very_many_terms_is_found_too(job: Job):
     job.found(aligned("zh", 0, *texts, ("Tea", "喝茶"))).refreshed()
     assert job.reading.search("茶").total == MOST_HITS
     assert job.texts("喝茶") == ["喝茶"]
-    assert job.reading.search("茶丁", Side.B).total == 60
-    assert job.reading.search("茶丁", Side.A).total == 0
+    assert job.reading.search("茶丁", SearchedSide.B).total == 60
+    assert job.reading.search("茶丁", SearchedSide.A).total == 0
 
 
 def test_pairs_are_filtered_sorted_and_counted(job: Job):
@@ -282,20 +281,20 @@ def test_pairs_are_filtered_sorted_and_counted(job: Job):
     french = [str(address("fr", number)) for number in range(3)]
     chinese = str(address("zh", 0, "t.test"))
     assert job.keys() == [french[2], chinese, french[1], french[0]]
-    assert job.keys(languages=Languages(EN, Language("fr")), ascending=True) == french
+    assert job.keys(languages=LanguageOrder(EN, Language("fr")), ascending=True) == french
     assert job.keys(site="t.test") == job.keys(text="T.TEST/zh") == [chinese]
     assert job.keys(text="ete 1") == [french[1]]
     assert len(job.keys(method="c")) == 4
     assert job.keys(method="a") == []
     assert job.keys(least=0.5, most=0.6) == [chinese, french[1]]
-    assert job.keys(site="s.test", order=Order.SEGMENTS) == french
-    assert job.keys(site="s.test", order=Order.COMPLETED, ascending=True) == [french[1], french[0], french[2]]
-    assert job.keys(site="s.test", order=Order.MEAN_SCORE) == [french[2], french[1], french[0]]
+    assert job.keys(site="s.test", order=PairOrder.SEGMENTS) == french
+    assert job.keys(site="s.test", order=PairOrder.COMPLETED, ascending=True) == [french[1], french[0], french[2]]
+    assert job.keys(site="s.test", order=PairOrder.MEAN_SCORE) == [french[2], french[1], french[0]]
     page = job.reading.pairs(PairFilter(offset=1, limit=2))
     assert (page.total, [pair.row.url_b for pair in page.pairs]) == (4, [chinese, french[1]])
     assert [tuple(count) for count in job.reading.choices().languages] == [("en-fr", 3), ("en-zh", 1)]
     assert [tuple(count) for count in job.reading.choices().sites] == [("s.test", 3), ("t.test", 1)]
-    points = job.reading.harvest(Languages(EN, Language("fr")))
+    points = job.reading.harvest(LanguageOrder(EN, Language("fr")))
     assert [(point.fetches, point.pairs) for point in points] == [(2, 1), (4, 2), (6, 3)]
     assert job.reading.harvest(None)[-1].pairs == 4
 
@@ -331,7 +330,7 @@ def test_a_pair_is_read_with_its_evidence_its_segments_in_order_and_verdicts(job
     assert [(one.text_a, one.text_b) for one in read.segments] == TEXTS["fr"]
     assert [one.verdict for one in read.segments] == [None, None, Verdict.REJECT]
     assert [one.place for one in read.segments] == [0, 1, 2]
-    undone = job.reading.undo(Kind.SEGMENT, milk, "anna", 3.0)
+    undone = job.reading.undo(SubjectKind.SEGMENT, milk, "anna", 3.0)
     assert undone is not None
     assert undone.subject.text_b == "Du lait"
     assert job.reading.undo_last("anna", 4.0) is not None

@@ -20,14 +20,13 @@ from bitrawl.model import (
     Link,
     LinkKind,
     Page,
-    Reason,
     SiteKnowledge,
     Sitemap,
     Skip,
-    Stage,
     Visit,
 )
 from bitrawl.protocols import LinkScorer
+from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.adaptive.site_scorer import Adaptive
 from bitrawl.testing import FakeClock, FakeWeb
 from bitrawl.url import Url
@@ -79,7 +78,7 @@ class Job:
 
     async def run(self, visits: int = 10**9) -> list[str]:
         """So many, or all: what was asked for, in order."""
-        self.crawl.observe = lambda _: self.crawl.stop() if len(self.web.asked) >= visits else None
+        self.crawl.observers.append(lambda _: self.crawl.stop() if len(self.web.asked) >= visits else None)
         await self.crawl.run()
         self.ledger.close()
         return self.web.asked

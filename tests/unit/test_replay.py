@@ -14,7 +14,8 @@ from bitrawl.crawl.bodies import Expansion, content_codings, expand, media_type
 from bitrawl.errors import ArchiveError
 from bitrawl.job.archive import WarcArchive
 from bitrawl.job.archived_web import Archives, Codec, ReplayFetcher, home_pages, open_archives, warc_files
-from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage
+from bitrawl.model import Capture, Link, LinkKind, Skip
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 SHARED = Path(__file__).parents[2].parent / "shared"

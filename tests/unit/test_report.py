@@ -12,28 +12,15 @@ from kept_findings import Aligned, keep_findings
 
 import bitrawl
 from bitrawl.errors import StoreError
-from bitrawl.job.facts import PAIR_SAMPLES, SEGMENT_SAMPLES, gather, write_report
-from bitrawl.job.findings import Findings
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import SpreadSample
+from bitrawl.job.reporting import PAIR_SAMPLES, SEGMENT_SAMPLES, gather, write_report
+from bitrawl.job.stored_findings import Findings
 from bitrawl.languages import language_name
 from bitrawl.mine.findings import RefusalReason as WhyNot
 from bitrawl.mine.findings import RefusedPair
-from bitrawl.model import (
-    Language,
-    Lease,
-    Link,
-    LinkKind,
-    Method,
-    Page,
-    PagePair,
-    Reason,
-    Segment,
-    SegmentPair,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.model import Language, Lease, Link, LinkKind, Method, Page, PagePair, Segment, SegmentPair, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.show.diagnosis import diagnose
 from bitrawl.show.job_report import brief, render
 from bitrawl.show.plots import COLOURS, Series, histogram, lines

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bitrawl.crawl.robots import KEPT, MAX_AGE, MAX_DELAY, UNREACHABLE_FOR, InMemoryRobots, RobotsFetcher, Rules
-from bitrawl.model import Capture, Link, LinkKind, Reason, RobotsRecord, Skip, Stage
+from bitrawl.crawl.robots import MAX_AGE, MAX_DELAY, MAX_PARSED, UNREACHABLE_FOR, InMemoryRobots, RobotsFetcher, Rules
+from bitrawl.model import Capture, Link, LinkKind, RobotsRecord, Skip
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 SHARED = Path(__file__).parents[2].parent / "shared"
@@ -209,9 +210,9 @@ async def test_memory_holds_the_rules_of_so_many_origins_only_and_reads_the_othe
     memory = InMemoryRobots()
     web = Web()
     fetcher = wrapped(web, memory=memory, reservations=False)
-    for n in range(KEPT + 1):
+    for n in range(MAX_PARSED + 1):
         await fetcher.fetch(link(origin=f"https://h{n}.example.org"))
-    assert len(fetcher._rules) == KEPT
+    assert len(fetcher._rules) == MAX_PARSED
     asked = len(web.asked)
     await fetcher.fetch(link(origin="https://h0.example.org"))
     assert len(web.asked) == asked + 1

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from bitrawl.mine.evidence import Evidence, best_few
-from bitrawl.mine.site import RowWriter, places_in, ranges
+from bitrawl.mine.site import RowWriter
+from bitrawl.text.arrays import places_in, ranges
 
 
 @pytest.mark.parametrize("order", [[0, 1, 3], [3, 0, 1], [1, 3, 0]])
@@ -15,7 +16,7 @@ def test_rows_stand_where_they_belong_in_whatever_order_they_are_written(order):
     assert [row.tolist() for row in map(rows.__getitem__, range(5))] == [[5, 6], [], [], [7], []]
     assert rows.values_of(3).tolist() == [70]
     assert rows.owners().tolist() == [0, 0, 3]
-    some = rows.kept(np.array([False, True, True]))
+    some = rows.where(np.array([False, True, True]))
     assert [some[number].tolist() for number in range(5)] == [[6], [], [], [7], []]
     assert some.values_of(0).tolist() == [60]
 
@@ -23,7 +24,7 @@ def test_rows_stand_where_they_belong_in_whatever_order_they_are_written(order):
 def test_no_rows_are_no_fault():
     rows = RowWriter("I").rows(0)
     assert len(rows) == 0
-    assert len(rows.kept(np.zeros(0, bool))) == 0
+    assert len(rows.where(np.zeros(0, bool))) == 0
 
 
 def test_ranges_follow_each_other():

@@ -10,10 +10,9 @@ from typer.testing import CliRunner
 
 from bitrawl import config
 from bitrawl.cli import app
-from bitrawl.cluster import s3
+from bitrawl.cluster import places
 from bitrawl.cluster.bundles import bundled, sites_of, written_bundles
-from bitrawl.cluster.places import place
-from bitrawl.cluster.s3 import s3_place
+from bitrawl.cluster.places import place, s3_place
 from bitrawl.errors import ConfigError, StoreError
 
 pytest.importorskip("obstore")
@@ -22,12 +21,12 @@ pytest.importorskip("obstore")
 @pytest.fixture(autouse=True)
 def keys(monkeypatch, tmp_path):
     """Never those of whoever runs the tests, and never those that the network would give."""
-    for name in (*s3._OTHER_SOURCES, "AWS_PROFILE", "AWS_EC2_METADATA_DISABLED", "AWS_ENDPOINT"):
+    for name in (*places._OTHER_SOURCES, "AWS_PROFILE", "AWS_EC2_METADATA_DISABLED", "AWS_ENDPOINT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    s3._store.cache_clear()
+    places._store.cache_clear()
 
 
 @pytest.fixture
@@ -118,7 +117,9 @@ def test_a_profile_has_the_keys(monkeypatch, tmp_path):
     (tmp_path / "credentials").write_text("[work]\naws_access_key_id = k\naws_secret_access_key = s%d\nregion = x\n")
     monkeypatch.setenv("AWS_PROFILE", "work")
 
-    assert s3._credentials({"AWS_PROFILE": "work", "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "credentials")}) == {
+    assert places._credentials(
+        {"AWS_PROFILE": "work", "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "credentials")}
+    ) == {
         "aws_access_key_id": "k",
         "aws_secret_access_key": "s%d",
     }
@@ -147,7 +148,7 @@ def test_the_missing_extra_is_named(monkeypatch):
 
 def test_status_shows_a_run_that_is_in_a_bucket(monkeypatch):
     store = pytest.importorskip("obstore.store").MemoryStore()
-    monkeypatch.setattr(s3, "_store", lambda *_: store)
+    monkeypatch.setattr(places, "_store", lambda *_: store)
     job = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/", "http://b.org/"]})
     written_bundles(place("s3://corpora/run"), lambda: bundled(sites_of(job), 1, list), job)
 

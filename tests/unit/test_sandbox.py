@@ -12,8 +12,9 @@ import pytest
 from hostile_readers import Hostile, broken, dying, mortal
 
 from bitrawl.errors import ChildError
-from bitrawl.model import Capture, Page, Reason, Skip, Stage
+from bitrawl.model import Capture, Page, Skip
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
+from bitrawl.reasons import Reason, Stage
 from bitrawl.testing import InlineAnalyser
 from bitrawl.url import Url
 

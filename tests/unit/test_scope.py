@@ -7,7 +7,8 @@ from bitrawl.crawl.scope import Scope, ScopeRules, Sites, trap_shape
 from bitrawl.crawl.traps import COPIES, TRIES, WINDOW, Traps, kind_of
 from bitrawl.errors import ConfigError
 from bitrawl.job.crawl_wiring import check
-from bitrawl.model import Link, LinkKind, Page, Reason
+from bitrawl.model import Link, LinkKind, Page
+from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
 SEED = Url.parse("https://www.example.org/start?x=1")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import DamagedError
-from bitrawl.job import database
+from bitrawl.job import seal
 from bitrawl.job.ledger import Ledger
 from bitrawl.url import Url
 
@@ -132,15 +132,15 @@ def test_a_row_that_cannot_be_read_is_a_sentence_about_its_file(tmp_path: Path):
 def test_a_ledger_that_is_written_while_it_is_compared_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "job.sqlite"
     write_ledger(path)
-    measured, before = database._measured, database._measured(path)
+    measured, before = seal._measured, seal._measured(path)
 
-    def late(_path: Path) -> database.Seal:
-        monkeypatch.setattr(database, "_measured", measured)
+    def late(_path: Path) -> seal.Seal:
+        monkeypatch.setattr(seal, "_measured", measured)
         ledger = Ledger(path)
         ledger.remember("more", 1)
         ledger.close()
-        return database.Seal(before.size, before.crc + 1)
+        return seal.Seal(before.size, before.crc + 1)
 
-    monkeypatch.setattr(database, "_measured", late)
-    database.verify_seal(path)
+    monkeypatch.setattr(seal, "_measured", late)
+    seal.verify_seal(path)
     assert None not in facts(path)

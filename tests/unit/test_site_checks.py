@@ -6,8 +6,8 @@ import pytest
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck, is_thin
+from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.discover.suggestions import SiteJudges, counterparts, folder_of
-from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
 from bitrawl.job.site_checks import SiteChecks
 from bitrawl.model import (
     Alternate,
@@ -21,13 +21,12 @@ from bitrawl.model import (
     Metadata,
     Page,
     Paragraph,
-    Reason,
     Sitemap,
     Skip,
-    Stage,
     Visit,
 )
 from bitrawl.page.analyser import page_reader
+from bitrawl.reasons import Reason, Stage
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 
@@ -86,20 +85,20 @@ def run(check: SiteCheck, outcomes: list[Page | Sitemap | Skip]) -> tuple[SiteVe
 def test_a_declared_translation_that_is_one_makes_the_site_bilingual():
     verdict, asked = judged([page(HOME, EN, hreflang="fr /fr/"), page(f"{HOME}fr/", FR)])
     assert asked == [HOME, f"{HOME}fr/"]
-    assert (verdict.verdict, verdict.languages, verdict.downloads) == (Answer.BILINGUAL, (EN, FR), 2)
+    assert (verdict.verdict, verdict.languages, verdict.downloads) == (SiteAnswer.BILINGUAL, (EN, FR), 2)
     assert (verdict.url_a, verdict.url_b) == (HOME, f"{HOME}fr/")
     assert {"hreflang", "translations"} <= verdict.evidence.keys()
 
 
 def test_two_languages_without_a_translation_are_not_enough():
     verdict, _ = judged([page(HOME, EN, hreflang="fr /fr/"), page(f"{HOME}fr/", FR)], score=0.1)
-    assert verdict.verdict is Answer.NO
+    assert verdict.verdict is SiteAnswer.NO
     assert "none is a translation" in verdict.detail
 
 
 def test_a_site_that_promises_nothing_costs_its_entry_page():
     verdict, asked = judged([page(HOME, EN, to="/about /contact")])
-    assert (verdict.verdict, asked) == (Answer.NO, [HOME])
+    assert (verdict.verdict, asked) == (SiteAnswer.NO, [HOME])
 
 
 @pytest.mark.parametrize(("odds", "asked"), [(0.0, 3), (-1.0, 2), (-4.0, 1)])
@@ -124,7 +123,7 @@ def test_a_third_language_needs_both_of_those_asked_for():
 def test_the_address_in_the_other_language_is_looked_for_where_no_page_links_to_it():
     entry = f"{HOME}manual/en.amd64/"
     verdict, asked = judged([page(entry, EN), page(f"{HOME}manual/fr.amd64/", FR)], entry=entry)
-    assert verdict.verdict is Answer.BILINGUAL
+    assert verdict.verdict is SiteAnswer.BILINGUAL
     assert asked == [entry, f"{HOME}manual/fr.amd64/"]
 
 
@@ -143,7 +142,7 @@ def test_a_page_without_text_stands_before_folders_of_languages():
     judges = SiteJudges(lambda _a, _b: 1.0)
     check = DeclaredSiteCheck(Link(Url.parse(HOME), LinkKind.SEED), (EN, FR), judges)
     verdict, _ = run(check, [empty, page(f"{HOME}en/", EN), page(f"{HOME}fr/", FR)])
-    assert verdict.verdict is Answer.BILINGUAL
+    assert verdict.verdict is SiteAnswer.BILINGUAL
 
 
 def test_a_page_that_refreshes_is_followed():
@@ -151,7 +150,7 @@ def test_a_page_that_refreshes_is_followed():
     onwards = Link(Url.parse(f"{HOME}de/"), LinkKind.PAGE, here, rel="refresh")
     splash = msgspec.structs.replace(page(HOME, Language("und"), size=0), links=(onwards,))
     pages = [splash, page(f"{HOME}de/", DE, hreflang="en /en/"), page(f"{HOME}en/", EN)]
-    assert judged(pages, languages=(EN, DE))[0].verdict is Answer.BILINGUAL
+    assert judged(pages, languages=(EN, DE))[0].verdict is SiteAnswer.BILINGUAL
 
 
 def test_a_redirect_is_followed_and_is_no_download():
@@ -160,7 +159,7 @@ def test_a_redirect_is_followed_and_is_no_download():
     judges = SiteJudges(lambda _a, _b: 1.0)
     check = DeclaredSiteCheck(Link(Url.parse(HOME), LinkKind.SEED), (EN, FR), judges)
     verdict, asked = run(check, [page(HOME, EN, hreflang="fr /fr/"), moved, page(target, FR)])
-    assert (verdict.verdict, verdict.downloads, len(asked)) == (Answer.BILINGUAL, 2, 3)
+    assert (verdict.verdict, verdict.downloads, len(asked)) == (SiteAnswer.BILINGUAL, 2, 3)
 
 
 def test_two_redirects_to_each_other_end():
@@ -171,7 +170,7 @@ def test_two_redirects_to_each_other_end():
     judges = SiteJudges(lambda _a, _b: 1.0)
     assert (
         run(DeclaredSiteCheck(Link(Url.parse(there), LinkKind.SEED), (EN, FR), judges), moved)[0].verdict
-        is Answer.UNKNOWN
+        is SiteAnswer.UNKNOWN
     )
 
 
@@ -182,7 +181,7 @@ def test_the_sitemap_that_robots_names_is_read_where_the_page_leaves_the_questio
     )
     pages = [page(HOME, EN), listed, page(f"{HOME}index-fr.html", FR)]
     verdict, asked = judged(pages, sitemaps_of=lambda _origin: [sitemap])
-    assert (verdict.verdict, asked[1], verdict.pages) == (Answer.BILINGUAL, sitemap, 2)
+    assert (verdict.verdict, asked[1], verdict.pages) == (SiteAnswer.BILINGUAL, sitemap, 2)
     assert judged([page(HOME, EN, hreflang="fr /fr/"), page(f"{HOME}fr/", FR)], sitemaps_of=lambda _o: [sitemap])[
         1
     ] == [
@@ -193,7 +192,7 @@ def test_the_sitemap_that_robots_names_is_read_where_the_page_leaves_the_questio
 
 def test_a_locale_without_an_address_is_looked_for_in_its_folder():
     entry = page(HOME, EN, metadata=Metadata(other_locales=("fr_FR",)))
-    assert judged([entry, page(f"{HOME}fr/", FR)])[0].verdict is Answer.BILINGUAL
+    assert judged([entry, page(f"{HOME}fr/", FR)])[0].verdict is SiteAnswer.BILINGUAL
 
 
 # When it stops
@@ -204,7 +203,7 @@ def test_a_check_takes_no_more_than_a_handful_of_pages():
     entry = msgspec.structs.replace(page(HOME, EN), alternates=menu)
     pages = [entry, *(page(f"{HOME}{number}/", FR) for number in range(50))]
     verdict, asked = judged(pages, score=0.0)
-    assert verdict.verdict is Answer.NO
+    assert verdict.verdict is SiteAnswer.NO
     assert len(asked) == verdict.downloads == CheckSettings().max_downloads
 
 
@@ -217,12 +216,12 @@ def test_a_site_that_asks_not_to_be_mined_is_left_alone():
     refused = Skip(Url.parse(HOME), Stage.ROBOTS, Reason.OPT_OUT)
     judges = SiteJudges(lambda _a, _b: 1.0)
     verdict, asked = run(DeclaredSiteCheck(Link(Url.parse(HOME), LinkKind.SEED), (EN, FR), judges), [refused])
-    assert (verdict.verdict, asked) == (Answer.UNKNOWN, [HOME])
+    assert (verdict.verdict, asked) == (SiteAnswer.UNKNOWN, [HOME])
 
 
 def test_an_entry_page_that_is_not_there_tells_nothing():
     verdict, _ = judged([])
-    assert verdict.verdict is Answer.UNKNOWN
+    assert verdict.verdict is SiteAnswer.UNKNOWN
     assert "404" in verdict.detail
 
 
@@ -231,7 +230,7 @@ def test_an_entry_page_that_is_not_there_tells_nothing():
 
 def test_buttons_in_two_languages_are_no_translations():
     verdict, _ = judged([page(HOME, EN, hreflang="fr /fr/", size=2), page(f"{HOME}fr/", FR, size=2)])
-    assert verdict.verdict is Answer.NO
+    assert verdict.verdict is SiteAnswer.NO
 
 
 def test_a_licence_in_english_does_not_hide_the_language_of_the_rest():
@@ -239,14 +238,14 @@ def test_a_licence_in_english_does_not_hide_the_language_of_the_rest():
         page(f"{HOME}fr/", EN, size=10),
         paragraphs=(Paragraph(TEXTS[EN] * 10, language=EN), Paragraph(TEXTS[FR] * 20, language=FR, boilerplate=True)),
     )
-    assert judged([page(HOME, EN, hreflang="fr /fr/"), mixed])[0].verdict is Answer.BILINGUAL
+    assert judged([page(HOME, EN, hreflang="fr /fr/"), mixed])[0].verdict is SiteAnswer.BILINGUAL
 
 
 def test_one_translated_page_whose_links_lead_to_the_same_pages_is_thin():
     menu = " ".join(f"/{number}" for number in range(12))
     pages = [page(HOME, EN, to=menu, hreflang="fr /fr"), page(f"{HOME}fr", FR, to=menu)]
     verdict, _ = judged(list(pages))
-    assert verdict.verdict is Answer.THIN
+    assert verdict.verdict is SiteAnswer.THIN
     assert verdict.probability < 0.5
     assert not is_thin(pages[0], page(f"{HOME}fr", FR, to=menu.replace("/", "/fr/")))
     marked = [page(f"{HOME}manual.{language}.html", language, to=menu) for language in (EN, FR)]
@@ -324,7 +323,12 @@ async def test_many_sites_are_checked_at_once(checks_of):  # type: ignore[no-unt
     urls = [f"https://{name}.test/" for name in "abcd"]
     found = await verdicts_of(checks_of(web), *urls, "https://a.test/fr/")
     answers = {site[0]: verdict.verdict for site, verdict in found.items()}
-    assert answers == {"a": Answer.BILINGUAL, "b": Answer.BILINGUAL, "c": Answer.UNKNOWN, "d": Answer.UNKNOWN}
+    assert answers == {
+        "a": SiteAnswer.BILINGUAL,
+        "b": SiteAnswer.BILINGUAL,
+        "c": SiteAnswer.UNKNOWN,
+        "d": SiteAnswer.UNKNOWN,
+    }
     assert "https://c.test/" not in web.asked
 
 
@@ -332,4 +336,4 @@ async def test_a_page_that_is_not_to_be_indexed_may_lead_on(checks_of):  # type:
     noindex = '<meta name="robots" content="noindex">'
     web = FakeWeb({HOME: html(EN, '<a href="/fr/">Français</a>', noindex), f"{HOME}fr/": html(FR)})
     assert Directive.NOINDEX == "noindex"
-    assert (await verdicts_of(checks_of(web), HOME))["a.test"].verdict is Answer.BILINGUAL
+    assert (await verdicts_of(checks_of(web), HOME))["a.test"].verdict is SiteAnswer.BILINGUAL

@@ -1,18 +1,17 @@
 """The sites that were judged, as files and in a report."""
 
-from bitrawl.discover.site_lists import from_json_lines, json_lines, ranked, seed_list, table
-from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict, from_json_lines, json_lines, ranked, seed_list, table
 from bitrawl.discover.walk import HubFacts, WalkFacts
 from bitrawl.model import Language
 from bitrawl.show.discovery_report import render
 from bitrawl.url import Url
 
 SURE = SiteVerdict(
-    "a.org", Answer.BILINGUAL, 0.9, (Language("en"), Language("fr")), {"hreflang": 0.8},
+    "a.org", SiteAnswer.BILINGUAL, 0.9, (Language("en"), Language("fr")), {"hreflang": 0.8},
     Url.parse("http://a.org/en"), Url.parse("http://a.org/fr"), 2, (Url.parse("http://hub.org/"),), 40, "two\tpages",
 )  # fmt: skip
-LESS = SiteVerdict("b.org", Answer.BILINGUAL, 0.6)
-NO = SiteVerdict("c.org", Answer.NO)
+LESS = SiteVerdict("b.org", SiteAnswer.BILINGUAL, 0.6)
+NO = SiteVerdict("c.org", SiteAnswer.NO)
 
 
 def test_the_surest_bilingual_sites_come_first():
@@ -34,7 +33,7 @@ def test_mining_begins_in_both_languages():
 
 
 def test_what_the_web_says_is_escaped_in_the_report():
-    hostile = SiteVerdict("<b>.org", Answer.BILINGUAL, 0.9)
+    hostile = SiteVerdict("<b>.org", SiteAnswer.BILINGUAL, 0.9)
     facts = WalkFacts(
         strategy="cocitation", languages=("en", "fr"), downloads=3, candidates=2, seeds=1, bilingual_seeds=1,
         answers={"bilingual": 1}, found=1, curve=((0, 0), (3, 1)), hubs=(HubFacts("<i>hub", 2, 1, ("<b>.org",)),),

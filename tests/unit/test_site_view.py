@@ -48,7 +48,7 @@ def paired(folder: Path) -> PairedSite:
 
 
 def urls(site: PairedSite) -> set[tuple[str, str]]:
-    return {(pair.url_a, pair.url_b) for pair in site.found.pairs}
+    return {(pair.url_a, pair.url_b) for pair in site.findings.pairs}
 
 
 def grow_meanwhile(
@@ -69,7 +69,7 @@ def test_pages_that_come_while_a_site_is_mined_leave_it_stale(
     now = ledger.extent(SITE)
     ledger.close()
     assert found == expected  # of all passes, none has read what came between
-    assert found.found.pages == 24
+    assert found.findings.pages == 24
     assert found.extent != now
 
 

@@ -4,16 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from bitrawl.discover.site_lists import json_lines, read_sites, seed_list, table
-from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict, json_lines, read_sites, seed_list, table
 from bitrawl.errors import ConfigError
 from bitrawl.url import Url
 
 COMPARED = SiteVerdict(
-    "a.org", Answer.BILINGUAL, 0.9, url_a=Url.parse("http://a.org/en"), url_b=Url.parse("http://a.org/fr")
+    "a.org", SiteAnswer.BILINGUAL, 0.9, url_a=Url.parse("http://a.org/en"), url_b=Url.parse("http://a.org/fr")
 )
-THIN = SiteVerdict("b.org", Answer.THIN, 0.2)
-OTHERS = [SiteVerdict("c.org", Answer.NO), SiteVerdict("d.org", Answer.UNKNOWN)]
+THIN = SiteVerdict("b.org", SiteAnswer.THIN, 0.2)
+OTHERS = [SiteVerdict("c.org", SiteAnswer.NO), SiteVerdict("d.org", SiteAnswer.UNKNOWN)]
 JUDGED = [COMPARED, THIN, *OTHERS]
 SEEDS = ["http://a.org/en", "http://a.org/fr", "https://b.org"]
 

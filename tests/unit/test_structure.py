@@ -1,7 +1,7 @@
 import pytest
 from small_site import EN, FR, articles, page
 
-from bitrawl.mine.detectors import StructureDetector, letter_of, measures, selected, similarity
+from bitrawl.mine.detectors import StructureDetector, combined, letter_of, measures, selected
 from bitrawl.mine.evidence import KnownPairs
 from bitrawl.mine.site import condense
 from bitrawl.model import Method
@@ -11,8 +11,8 @@ def test_translations_are_built_alike_and_other_pages_less():
     pages, _ = articles(6, "http://s.test/e{}", "http://s.test/f{}")
     site = condense(pages, [EN, FR])
     for number in range(0, 12, 2):
-        true = similarity(site, (number, number + 1))
-        assert all(similarity(site, (number, other)) <= true for other in range(1, 12, 2))
+        true = combined(measures(site, (number, number + 1)))
+        assert all(combined(measures(site, (number, other))) <= true for other in range(1, 12, 2))
 
 
 def test_measures_are_ratios():
@@ -22,9 +22,9 @@ def test_measures_are_ratios():
     assert measures(site, (0, 0)) == (1.0, 1.0, 1.0, 1.0)
 
 
-def test_a_placeholder_is_not_built_like_the_page_that_it_stands_for():
+def test_a_placeholder_is_not_comparable_with_the_page_that_it_stands_for():
     site = condense([page("http://s.test/1", EN, ["word " * 200]), page("http://s.test/2", FR, ["bientôt"])], [EN, FR])
-    assert similarity(site, (0, 1)) == 0
+    assert combined(measures(site, (0, 1))) == 0
 
 
 @pytest.mark.parametrize(

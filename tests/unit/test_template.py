@@ -1,5 +1,5 @@
 from bitrawl.model import Language, Page, Paragraph, ParagraphKind
-from bitrawl.text.template import TemplateCounter, relabel, relabelled, template_of, without_template
+from bitrawl.text.template import TemplateCounter, relabel, template_of, without_template
 from bitrawl.url import Url
 
 ENGLISH, FRENCH = Language("en"), Language("fr")
@@ -97,19 +97,6 @@ def test_without_template_labels_the_pages_of_a_site():
 def test_the_order_of_the_pages_changes_no_template():
     pages = [page(i, "Subscribe to our letter", *["Now and then"] * (i % 3 == 0)) for i in range(300)]
     assert template_of(pages).shares == template_of(pages[::-1]).shares
-
-
-def test_the_template_is_counted_once_however_often_the_pages_are_asked_for():
-    asked = []
-
-    def pages():
-        asked.append(1)
-        return (page(i, "Subscribe to our letter") for i in range(20))
-
-    each = relabelled(pages)
-    for _ in range(3):
-        assert [kept(found) for found in each()][3] == ["Paragraph 3 is only here."]
-    assert len(asked) == 4
 
 
 def test_a_broken_character_is_no_fault():

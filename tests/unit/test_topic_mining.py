@@ -29,14 +29,14 @@ def site() -> list[Page]:
 
 
 def test_without_a_topic_every_pair_is_kept(site: list[Page]):
-    assert len(paired(site).found.pairs) == 8
-    assert len(paired(judged(one, relevant=True) for one in site).found.pairs) == 8
+    assert len(paired(site).findings.pairs) == 8
+    assert len(paired(judged(one, relevant=True) for one in site).findings.pairs) == 8
 
 
 @pytest.mark.parametrize("half", ["en", "fr"])
 def test_a_pair_of_which_half_is_off_topic_is_refused_as_such(site: list[Page], half: str):
     off = {f"http://site.test/{half}/{number}" for number in (1, 4)}
-    found = paired(judged(one, relevant=str(one.url) not in off) for one in site).found
+    found = paired(judged(one, relevant=str(one.url) not in off) for one in site).findings
     assert len(found.pairs) == 6
     refused = {str(no.url_a if half == "en" else no.url_b): no.reason for no in found.refusals}
     assert {address: refused[address] for address in off} == dict.fromkeys(off, RefusalReason.OFF_TOPIC)
@@ -51,10 +51,10 @@ def test_a_translation_decides_where_the_topic_is_not_known_in_the_language(site
         else judged(one, relevant=str(one.url) != off)
         for one in site
     ]
-    found = paired(pages).found
+    found = paired(pages).findings
     assert off not in {str(pair.url_a) for pair in found.pairs}
     assert len(found.pairs) == 7
-    assert not paired(msgspec.structs.replace(one, relevance=guess) for one in site).found.pairs
+    assert not paired(msgspec.structs.replace(one, relevance=guess) for one in site).findings.pairs
 
 
 @pytest.mark.parametrize("first_is_relevant", [True, False])
@@ -62,5 +62,5 @@ def test_a_page_about_the_topic_is_no_copy_of_one_that_is_left_out(*, first_is_r
     text = ["The harbour of the old town opens at six.", "Boats with green sails carry salt and fish before winter."]
     first, second = (page(f"http://site.test/{n}", FR, text) for n in (1, 2))
     pages = [judged(first, relevant=first_is_relevant), judged(second, relevant=not first_is_relevant)]
-    assert paired(pages, "fr").found.duplicates == {}
-    assert len(paired([first, second], "fr").found.duplicates) == 1
+    assert paired(pages, "fr").findings.duplicates == {}
+    assert len(paired([first, second], "fr").findings.duplicates) == 1

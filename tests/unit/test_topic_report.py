@@ -8,24 +8,13 @@ import tomli_w
 from kept_findings import keep_findings
 
 from bitrawl.facts import Border, TopicShare
-from bitrawl.job import facts as job_facts
-from bitrawl.job.facts import gather
-from bitrawl.job.findings import Findings
+from bitrawl.job import reporting as job_facts
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.reporting import gather
+from bitrawl.job.stored_findings import Findings
 from bitrawl.mine.findings import RefusedPair
-from bitrawl.model import (
-    Language,
-    Lease,
-    Link,
-    LinkKind,
-    Page,
-    Paragraph,
-    Reason,
-    Relevance,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, Paragraph, Relevance, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.show.diagnosis import diagnose
 from bitrawl.show.job_report import brief, explained, render
 from bitrawl.show.plots import histogram

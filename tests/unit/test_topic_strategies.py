@@ -13,13 +13,12 @@ from bitrawl.model import (
     Link,
     LinkKind,
     Page,
-    Reason,
     Relevance,
     SiteKnowledge,
     Skip,
-    Stage,
     Visit,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.papers.perplexity import LEAST, Perplexity, score_of
 from bitrawl.strategies.papers.terms import HIGHEST, TRANSLATION, Terms
 from bitrawl.topic.judge import ENDLESS

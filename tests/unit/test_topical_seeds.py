@@ -4,19 +4,8 @@ from collections.abc import Sequence
 
 from unit.test_topical_adaptive import FR, Addresses
 
-from bitrawl.model import (
-    Language,
-    Lease,
-    Link,
-    LinkKind,
-    Page,
-    Reason,
-    Relevance,
-    SiteKnowledge,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, Relevance, SiteKnowledge, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive
 from bitrawl.url import Url
 

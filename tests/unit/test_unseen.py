@@ -108,6 +108,7 @@ def test_text_is_hidden_by_whatever_the_page_itself_says(html: str):
         "<div hidden=until-found>secret</div>",
         "<p aria-hidden=true>secret",
         "<p style='opacity:0.5'>secret",
+        "<p style='color:rgb(nan,0,0);background:rgb(1e999,0,0)'>secret",
         "<style>@media print{.x{display:none}}</style><p class=x>secret",
         "<style media=print>.x{display:none}</style><p class=x>secret",
         "<style>@media (max-width:600px){.x{display:none}}</style><p class=x>secret",

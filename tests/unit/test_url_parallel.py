@@ -5,7 +5,6 @@ import pytest
 
 from bitrawl.model import Language
 from bitrawl.model_files import model_file
-from bitrawl.text.lexicon import Lexicon
 from bitrawl.url import Url
 from bitrawl.urls.pair_model import TreeUrlPairModel, load_trees
 
@@ -55,13 +54,6 @@ def test_the_order_of_the_two_does_not_matter_and_all_is_a_probability():
 
 def test_no_pairs_give_no_probabilities():
     assert MODEL.parallel([]).shape == (0,)
-
-
-def test_a_lexicon_raises_a_translated_slug():
-    two = pair("en/white-water-lily", "fr/nenuphar-blanc-eau")
-    entries = [(("white",), ("blanc",)), (("water",), ("eau",)), (("lily",), ("nenuphar",))]
-    lexicon = Lexicon.learn(entries * 5)
-    assert TreeUrlPairModel(lexicon=lexicon).parallel([two])[0] > MODEL.parallel([two])[0]
 
 
 def test_languages_that_were_not_requested_count_against_a_pair():

@@ -94,12 +94,12 @@ def test_a_model_of_many_classes_is_none_of_pairs():
         TransformerUrlPairModel(FakeClassifier("abc", {}))
 
 
-def test_a_url_is_asked_about_once_and_what_was_asked_longest_ago_is_forgotten_first():
+def test_a_url_is_asked_about_once_until_the_memory_is_full():
     classifier = FakeClassifier(["en", "fr"], {"a": [3.0, 0.0]})
     model = TransformerUrlLanguageModel(classifier, room=2)
     for hosts in (["a", "b", "a"], ["a", "c"], ["a"], ["b"]):
         model.distribution(urls(*hosts))
-    assert [text for (text,) in classifier.asked] == ["a", "b", "c", "b"]
+    assert [text for (text,) in classifier.asked] == ["a", "b", "a", "c", "b"]
 
 
 def test_a_pair_is_asked_about_once_in_both_orders():

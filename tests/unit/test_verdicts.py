@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import StoreError
-from bitrawl.job.verdicts import Kind, Subject, VerdictHistory
+from bitrawl.job.verdicts import Subject, SubjectKind, VerdictHistory
 from bitrawl.model import Language, PagePair, Segment, SegmentPair, Verdict, pair_key, segment_key
 from bitrawl.url import Url
 
@@ -35,10 +35,10 @@ def history(tmp_path: Path) -> VerdictHistory:
 
 def test_nothing_is_created_by_reading_or_by_taking_back(history: VerdictHistory, tmp_path: Path):
     assert not history.standing()
-    assert history.of(Kind.PAIR, ["0" * 16]) == {}
-    assert history.keys(Kind.PAIR, REJECT) == []
+    assert history.of(SubjectKind.PAIR, ["0" * 16]) == {}
+    assert history.keys(SubjectKind.PAIR, REJECT) == []
     assert history.history(10) == []
-    assert history.undo(Kind.PAIR, "0" * 16, "anna", 1.0) is None
+    assert history.undo(SubjectKind.PAIR, "0" * 16, "anna", 1.0) is None
     assert history.undo_last("anna", 1.0) is None
     assert list(tmp_path.iterdir()) == []
 
@@ -47,17 +47,17 @@ def test_the_last_verdict_stands_and_taking_it_back_restores_the_one_before(hist
     one = subject()
     history.say(one, REJECT, "anna", 1.0)
     history.say(one, ACCEPT, "ben", 2.0)
-    assert history.of(Kind.SEGMENT, [one.key, "f" * 16]) == {one.key: ACCEPT}
-    undone = history.undo(Kind.SEGMENT, one.key, "anna", 3.0)
+    assert history.of(SubjectKind.SEGMENT, [one.key, "f" * 16]) == {one.key: ACCEPT}
+    undone = history.undo(SubjectKind.SEGMENT, one.key, "anna", 3.0)
     assert undone is not None
     assert (undone.subject, undone.verdict, undone.by, undone.undone_by, undone.undone_at) == (
         *(one, ACCEPT, "ben"),
         *("anna", 3.0),
     )
     assert history.standing().segments == {one.key: REJECT}
-    history.undo(Kind.SEGMENT, one.key, "anna", 4.0)
+    history.undo(SubjectKind.SEGMENT, one.key, "anna", 4.0)
     assert not history.standing()
-    assert history.undo(Kind.SEGMENT, one.key, "anna", 5.0) is None
+    assert history.undo(SubjectKind.SEGMENT, one.key, "anna", 5.0) is None
     assert [(said.verdict, said.undone_at) for said in history.history(9)] == [(ACCEPT, 3.0), (REJECT, 4.0)]
 
 
@@ -89,9 +89,9 @@ def test_keys_and_history_are_of_what_was_asked(history: VerdictHistory):
     for number, verdict in enumerate((REJECT, ACCEPT, REJECT)):
         history.say(pages(number), verdict, "anna", float(number))
     history.say(subject(), REJECT, "anna", 9.0)
-    assert history.keys(Kind.PAIR, REJECT) == [pages(2).key, pages(0).key]
-    assert history.keys(Kind.PAIR, ACCEPT) == [pages(1).key]
-    assert [said.subject for said in history.history(9, kind=Kind.PAIR, key=pages(1).key)] == [pages(1)]
+    assert history.keys(SubjectKind.PAIR, REJECT) == [pages(2).key, pages(0).key]
+    assert history.keys(SubjectKind.PAIR, ACCEPT) == [pages(1).key]
+    assert [said.subject for said in history.history(9, kind=SubjectKind.PAIR, key=pages(1).key)] == [pages(1)]
     assert [said.subject for said in history.history(1)] == [subject()]
 
 

@@ -12,8 +12,9 @@ from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.job.pages import Cleaner
 from bitrawl.job.site_checks import SiteChecks
-from bitrawl.model import MAX_REDIRECTS, Capture, Link, LinkKind, Page, Reason, Skip
+from bitrawl.model import MAX_REDIRECTS, Capture, Link, LinkKind, Page, Skip
 from bitrawl.page.analyser import page_reader
+from bitrawl.reasons import Reason
 from bitrawl.testing import FakeClock, FakeWeb, InlineAnalyser
 from bitrawl.url import Url
 

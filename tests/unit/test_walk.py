@@ -13,12 +13,13 @@ from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.barbosa import BackAndForth
 from bitrawl.discover.cocitation import PRIOR, CandidateValue
 from bitrawl.discover.graph_index import HostLanguages
-from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.discover.walk import MOST_PAGES, DiscoveryWalk, gather
 from bitrawl.discover.walk_plan import Citations, NaiveBayes, Neighbourhood, PlacedLinkWords, SiteCandidate
 from bitrawl.job.crawl_wiring import walk as new_walk
 from bitrawl.job.ledger import MemoryQueue
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Skip, Stage, Visit
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.replay import ReplayClock
 from bitrawl.simulation.trial import ReplayLedger
 from bitrawl.url import Url
@@ -92,7 +93,7 @@ def test_what_a_hub_yielded_is_counted_once_whatever_comes_first():
     assert citations.neighbours("a.org") == {"a.org", "b.org"}
 
 
-def judged(host: str, answer: Answer) -> SiteCandidate:
+def judged(host: str, answer: SiteAnswer) -> SiteCandidate:
     entry = link(f"http://{host}/")
     return SiteCandidate(host, entry, frozenset(), verdict=SiteVerdict(host, answer))
 
@@ -106,7 +107,7 @@ def valued(*, hubs_tell: bool) -> CandidateValue:
         hub = ("good" if is_bilingual else "bad") if hubs_tell else f"hub{number % 7}"
         citations.add(f"{hub}{number % 4}.org", [f"site{number}.org"])
         citations.judge(f"site{number}.org", bilingual=is_bilingual)
-        value.judged(judged(f"site{number}.org", Answer.BILINGUAL if is_bilingual else Answer.NO))
+        value.judged(judged(f"site{number}.org", SiteAnswer.BILINGUAL if is_bilingual else SiteAnswer.NO))
     citations.add("good1.org" if hubs_tell else "hub1.org", ["new.org"])
     citations.add("bad1.org" if hubs_tell else "hub2.org", ["other.org"])
     value.fit()
@@ -167,7 +168,13 @@ class MarkedCheck:
             self._is_second = True
             self._wanted = [Link(Url.parse("/fr", base=url), LinkKind.PARTNER)]
             return
-        answer = Answer.BILINGUAL if self._is_second else Answer.NO if isinstance(outcome, Page) else Answer.UNKNOWN
+        answer = (
+            SiteAnswer.BILINGUAL
+            if self._is_second
+            else SiteAnswer.NO
+            if isinstance(outcome, Page)
+            else SiteAnswer.UNKNOWN
+        )
         self.verdict = SiteVerdict(url.host, answer, float(self._is_second), (EN, FR) if self._is_second else ())
 
 
@@ -343,7 +350,7 @@ def test_a_host_that_opts_out_is_not_asked_again():
     assert [raw for raw in web.asked if "good1.org" in raw] == ["http://good1.org/"]
     assert "good1.org" in walk.refused
     verdict = next(one for one in walk.verdicts if one.site == "good1.org")
-    assert verdict.verdict is Answer.UNKNOWN
+    assert verdict.verdict is SiteAnswer.UNKNOWN
     assert "left alone" in verdict.detail
 
 
@@ -368,7 +375,7 @@ def test_a_walk_that_is_told_its_visits_again_knows_what_it_knew():
     visits: list[Visit] = []
     first, web = new_walk(Strategy.COCITATION, [EN, FR], source, MarkedCheck), PagesOfWords(pages)
     crawl = crawl_of(first, web, ["http://good0.org/"], 30)
-    crawl.observe = visits.append
+    crawl.observers.append(visits.append)
     asyncio.run(crawl.run())
     second = new_walk(Strategy.COCITATION, [EN, FR], source, MarkedCheck)
     again = crawl_of(second, web, ["http://good0.org/"])
@@ -423,8 +430,10 @@ def failed_guess(linked: str, *, late: bool) -> tuple[DiscoveryWalk, PagesOfWord
 @pytest.mark.parametrize("late", [False, True])
 def test_a_host_that_failed_at_a_made_up_address_is_tried_where_a_page_links_to_it(late: bool):  # noqa: FBT001
     walk, web = failed_guess("http://a.org/start", late=late)
-    assert [one.verdict for one in walk.verdicts if one.site == "a.org"] == [Answer.UNKNOWN] * late + [Answer.BILINGUAL]
-    assert [one.verdict for one in walk.standing if one.site == "a.org"] == [Answer.BILINGUAL]
+    assert [one.verdict for one in walk.verdicts if one.site == "a.org"] == [SiteAnswer.UNKNOWN] * late + [
+        SiteAnswer.BILINGUAL
+    ]
+    assert [one.verdict for one in walk.standing if one.site == "a.org"] == [SiteAnswer.BILINGUAL]
     assert gather(walk, "cocitation", ("en", "fr")).answers == {"bilingual": 5}
     citations = walk.near.citations
     assert citations.bilingual["hub.org"] == citations.judged["hub.org"] == 3
@@ -438,5 +447,5 @@ def test_a_host_is_tried_once_more_and_not_again(late: bool):  # noqa: FBT001
     walk, web = failed_guess("http://a.org/gone", late=late)
     asked = [raw for raw in web.asked if raw.startswith("http://a.org/")]
     assert asked[:2] == ["http://a.org/", "http://a.org/gone"]
-    assert [one.verdict for one in walk.verdicts if one.site == "a.org"] == [Answer.UNKNOWN] * (1 + late)
-    assert [one.verdict for one in walk.standing if one.site == "a.org"] == [Answer.UNKNOWN]
+    assert [one.verdict for one in walk.verdicts if one.site == "a.org"] == [SiteAnswer.UNKNOWN] * (1 + late)
+    assert [one.verdict for one in walk.standing if one.site == "a.org"] == [SiteAnswer.UNKNOWN]

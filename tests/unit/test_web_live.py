@@ -7,7 +7,8 @@ from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import log, summarise
 from bitrawl.job.live_facts import Live, Sampler
-from bitrawl.model import Language, Lease, Link, LinkKind, Page, Reason, Relevance, Skip, Stage, Visit
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, Relevance, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 NOW = 1e9

@@ -6,8 +6,17 @@ import pytest
 from starlette.testclient import TestClient
 
 from bitrawl import config
-from bitrawl.cluster.bundles import Bundle, BundledSite, written_bundles
-from bitrawl.cluster.parts import Done, Figures, PartState, SiteOutcome, mark_done, report_progress
+from bitrawl.cluster.bundles import (
+    Bundle,
+    BundledSite,
+    Done,
+    Figures,
+    PartState,
+    SiteOutcome,
+    mark_done,
+    progress_file,
+    written_bundles,
+)
 from bitrawl.cluster.places import place
 from bitrawl.config import Job
 from bitrawl.facts import State
@@ -35,14 +44,14 @@ def run(tmp_path: Path) -> JobFolder:
 
 def test_figures_are_sums_over_bundles(run: JobFolder):
     assert ServedJob("many", run, None).kind == "run"
-    report_progress(place(str(run.path)), "00001", b'{"pages": 5, "fetches": 6, "units": 2}')
+    progress_file(place(str(run.path)), "00001").write(b'{"pages": 5, "fetches": 6, "units": 2}')
     live = figures_of_run(run, now=1.0)
     assert (live.pages, live.fetched, live.sites, live.units) == (12, 15, 1, {"": 20})
 
 
 def test_the_state_is_read_from_files(run: JobFolder):
     assert state_of_run(run).state is State.INTERRUPTED
-    report_progress(place(str(run.path)), "00001", b"{}")
+    progress_file(place(str(run.path)), "00001").write(b"{}")
     told = (run.path / "progress" / "00001.json").stat().st_mtime
     assert state_of_run(run, told + SILENT / 2).state is State.RUNNING
     assert state_of_run(run, told + SILENT * 2).state is State.INTERRUPTED

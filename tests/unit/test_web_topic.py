@@ -5,7 +5,7 @@ import pytest
 
 from bitrawl.errors import WikiError
 from bitrawl.facts import State
-from bitrawl.job.bootstrap import BilingualSite, Notes, Progress, Step, Summary
+from bitrawl.job.bootstrapping import BilingualSite, BootstrapProgress, BootstrapStep, BootstrapSummary, ProgressFile
 from bitrawl.job.folder import JobFolder
 from bitrawl.show.diagnosis import Diagnosis, Point
 from bitrawl.web.job_list import ServedJob
@@ -14,7 +14,7 @@ from bitrawl.web.messages import catalogues, quoted
 from bitrawl.web.pages.job_page import TopicView, _topic_text, _without_path, topic_view
 
 WORDS = catalogues()
-PLENTY = Summary(
+PLENTY = BootstrapSummary(
     category="Rain",
     articles=9,
     categories=1,
@@ -28,7 +28,7 @@ PLENTY = Summary(
 )
 
 
-def topic(summary: Summary | None = None, progress: Progress | None = None) -> TopicView:
+def topic(summary: BootstrapSummary | None = None, progress: BootstrapProgress | None = None) -> TopicView:
     return TopicView(progress, summary, [], [])
 
 
@@ -58,20 +58,20 @@ def test_sites_that_nobody_asked_to_check_are_not_missing():
     assert topic(msgspec.structs.replace(PLENTY, checked=0, sites=())).advice(WORDS["en"], State.ENDED) == []
 
 
-@pytest.mark.parametrize("step", Step)
-def test_a_failure_is_told_with_what_to_try_at_every_step(step: Step):
-    (line,) = topic(progress=Progress(step, "wiki.example")).advice(WORDS["en"], State.FAILED)
+@pytest.mark.parametrize("step", BootstrapStep)
+def test_a_failure_is_told_with_what_to_try_at_every_step(step: BootstrapStep):
+    (line,) = topic(progress=BootstrapProgress(step, "wiki.example")).advice(WORDS["en"], State.FAILED)
     assert line.endswith(".")
-    assert topic(progress=Progress(step, "wiki.example")).doing(WORDS["zh"], "")
+    assert topic(progress=BootstrapProgress(step, "wiki.example")).doing(WORDS["zh"], "")
 
 
 def test_why_it_failed_is_told_without_what_to_type_and_where_the_folder_is(tmp_path: Path):
-    notes = Notes(tmp_path, "wiki.example")
+    notes = ProgressFile(tmp_path, "wiki.example")
     notes.fail(WikiError(f"wiki.example does not answer {tmp_path}/x", advice=". Check --wiki"))
     failed = topic_view(JobFolder(tmp_path))
     state = JobState(State.FAILED, quoted("wiki.example does not answer. Check --wiki"))
     assert _topic_text(WORDS["en"], state, failed, "").detail == "wiki.example does not answer x"
-    of_an_earlier_version = topic(progress=Progress(Step.ASKING, "wiki.example"))
+    of_an_earlier_version = topic(progress=BootstrapProgress(BootstrapStep.ASKING, "wiki.example"))
     assert _topic_text(WORDS["en"], state, of_an_earlier_version, "").detail == str(state.message)
 
 

@@ -4,20 +4,22 @@ import ast
 import re
 import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 from babel.messages.pofile import read_po
 from starlette.testclient import TestClient
 
-from bitrawl.crawl.ending import RunRest, crawl_end
+from bitrawl.crawl.ending import crawl_end
 from bitrawl.discover import site_check
+from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
-from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
-from bitrawl.facts import Doing, State, Step
+from bitrawl.facts import Doing, MiningStep, State
 from bitrawl.job.live_facts import Live
 from bitrawl.mine.judging import Flag
-from bitrawl.model import Method, Reason
+from bitrawl.model import Method
+from bitrawl.reasons import Reason
 from bitrawl.show.plots import Bar, bars
 from bitrawl.topic.wiki_topic import Exclusion
 from bitrawl.web import messages
@@ -124,8 +126,8 @@ def test_a_template_has_no_text_of_its_own(path: Path):
         (messages.METHODS, Method),
         (messages.REASONS, Reason),
         (messages.FLAGS, Flag),
-        (messages.ANSWERS, Answer),
-        (STEPS, Step),
+        (messages.ANSWERS, SiteAnswer),
+        (STEPS, MiningStep),
         (messages.SITE_EVIDENCE, {*Suggestion, site_check.TRANSLATIONS}),
         (EXCLUSIONS, Exclusion),
     ],
@@ -290,11 +292,11 @@ def test_a_language_has_its_own_plural(n: int, shown: str):
 @pytest.mark.parametrize(
     ("doing", "shown"),
     [
-        (Doing(Step.ALIGNING, "www.a.org", "en-fr pairs", 3, 1200, 40.0), "alineando · www.a.org · 3 de 1.200"),
-        (Doing(Step.PAIRING, "www.a.org", "pages", total=7), "emparejando páginas · www.a.org"),
-        (Doing(Step.PAIRING, what="sites", total=2), "emparejando páginas"),
-        (Doing(Step.LEARNING, "a.org", "en-fr pairs", total=9), "aprendiendo vocabulario · a.org"),
-        (Doing(Step.WRITING), "escribiendo el corpus"),
+        (Doing(MiningStep.ALIGNING, "www.a.org", "en-fr pairs", 3, 1200, 40.0), "alineando · www.a.org · 3 de 1.200"),
+        (Doing(MiningStep.PAIRING, "www.a.org", "pages", total=7), "emparejando páginas · www.a.org"),
+        (Doing(MiningStep.PAIRING, what="sites", total=2), "emparejando páginas"),
+        (Doing(MiningStep.LEARNING, "a.org", "en-fr pairs", total=9), "aprendiendo vocabulario · a.org"),
+        (Doing(MiningStep.WRITING), "escribiendo el corpus"),
     ],
 )
 def test_what_is_being_mined_is_told_in_the_language_of_the_page(doing: Doing, shown: str):
@@ -309,15 +311,15 @@ def test_what_an_earlier_version_wrote_down_is_shown_as_it_is():
 @pytest.mark.parametrize(
     "rest",
     [
-        RunRest(pages=3, left={"a.org": "why"}, queued=2),
-        RunRest(pages=3, parked={"a.org": "why"}),
-        RunRest(stopped=True),
-        RunRest(queued=1),
-        RunRest(pages=3),
+        {"pages": 3, "left": {"a.org": "why"}, "queued": 2},
+        {"pages": 3, "parked": {"a.org": "why"}},
+        {"stopped": True},
+        {"queued": 1},
+        {"pages": 3},
     ],
 )
-def test_how_a_job_ended_is_called_english_and_advises_no_command(rest: RunRest):
-    end = crawl_end(rest)
+def test_how_a_job_ended_is_called_english_and_advises_no_command(rest: dict[str, Any]):
+    end = crawl_end(**rest)
     told = _state_text(OURS["fr"], JobState(State.ENDED, quoted(str(end)), ended=end), Live())
     assert told.detail
     assert told.quoted

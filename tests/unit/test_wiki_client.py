@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from bitrawl.errors import WikiError
-from bitrawl.model import Capture, Link, Reason, Skip, Stage
+from bitrawl.model import Capture, Link, Skip
+from bitrawl.reasons import Reason, Stage
 from bitrawl.topic.wiki_api import ATTEMPTS, ApiWiki, KeptAnswers, WikiClient, WikiRefusedError
 from bitrawl.url import Url
 

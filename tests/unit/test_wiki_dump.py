@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bitrawl.errors import ConfigError, WikiError
-from bitrawl.job.bootstrap import Asked, bootstrap, read
+from bitrawl.job.bootstrapping import BootstrapRequest, bootstrap, read_bootstrap
 from bitrawl.model import Language
 from bitrawl.topic import wiki_dump
 from bitrawl.topic.wiki_articles import Article, Extent
@@ -251,7 +251,9 @@ def test_an_article_without_anything_is_one():
 
 
 async def test_a_dump_becomes_a_topic_and_seeds_without_a_request(tmp_path: Path):
-    question = Asked(category="weather", langs=("de", "en"), dump=str(dump(tmp_path / "d", NEW)), check_sites=False)
+    question = BootstrapRequest(
+        category="weather", langs=("de", "en"), dump=str(dump(tmp_path / "d", NEW)), check_sites=False
+    )
     summary = await bootstrap(question, tmp_path / "out")
     topic = (tmp_path / "out" / "topic.txt").read_text("utf-8").splitlines()[1:]
     assert topic == [
@@ -260,11 +262,16 @@ async def test_a_dump_becomes_a_topic_and_seeds_without_a_request(tmp_path: Path
         "50:rain and snow=Clouds and 'rain'>en", "33:tornado=Clouds and 'rain'>en",
     ]  # fmt: skip
     assert summary.excluded == {"disambiguation": 1, "redirect": 1}
-    assert read(tmp_path / "out").seeds == ["http://127.0.0.1:8080/x", "https://www.weather.test/a?b=1&c=%272%27"]
+    assert read_bootstrap(tmp_path / "out").seeds == [
+        "http://127.0.0.1:8080/x",
+        "https://www.weather.test/a?b=1&c=%272%27",
+    ]
 
 
 async def test_a_dump_without_the_language_says_what_to_try(tmp_path: Path):
-    question = Asked(category="Weather", langs=("el",), dump=str(dump(tmp_path / "d", OLD)), check_sites=False)
+    question = BootstrapRequest(
+        category="Weather", langs=("el",), dump=str(dump(tmp_path / "d", OLD)), check_sites=False
+    )
     summary = await bootstrap(question, tmp_path / "out")
     assert summary.terms == {"el": 0}
     assert "langlinks.sql.gz" in summary.advice[0]

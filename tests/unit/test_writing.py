@@ -11,11 +11,11 @@ from kept_findings import Aligned, keep_findings
 
 from bitrawl import config
 from bitrawl.config import Job
-from bitrawl.job.export import corpus_units, write_corpus
-from bitrawl.job.facts import gather
-from bitrawl.job.findings import Findings
+from bitrawl.job.exporting import corpus_units, write_corpus
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.reporting import gather
+from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import Subject, VerdictHistory
 from bitrawl.model import (
     Language,
@@ -26,15 +26,14 @@ from bitrawl.model import (
     Page,
     PagePair,
     Paragraph,
-    Reason,
     Relevance,
     Segment,
     SegmentPair,
     Skip,
-    Stage,
     Verdict,
     Visit,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.show.job_report import brief
 from bitrawl.url import Url
 

@@ -22,7 +22,7 @@ from bitrawl.corpus.tmx import tmx
 from bitrawl.errors import ConfigError
 from bitrawl.files import write as write_file
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.mining import mine_again
+from bitrawl.job.running import mine_again
 from bitrawl.languages import parse_language
 from bitrawl.mine.align_evidence import Document, Text
 from bitrawl.mine.aligned_pages import TextPair, align_texts

@@ -9,8 +9,8 @@ import typer
 from bitrawl.cli.console import complain, err, out
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.config.settings import Group, listed
-from bitrawl.job.bootstrap import SITES, TERMS, TOPIC, Asked, Summary, endpoint
-from bitrawl.job.bootstrap import bootstrap as run_bootstrap
+from bitrawl.job.bootstrapping import SITES, TERMS, TOPIC, BootstrapRequest, BootstrapSummary, endpoint
+from bitrawl.job.bootstrapping import bootstrap as run_bootstrap
 from bitrawl.job.fetching import FetchPolicy
 from bitrawl.languages import language_name
 from bitrawl.topic.wiki_topic import Exclusion
@@ -147,7 +147,7 @@ def bootstrap(  # noqa: PLR0913 - flags
         Exclusion.REDIRECT: keep_redirects,
         Exclusion.DISAMBIGUATION: keep_disambiguations,
     }
-    asked = Asked(
+    asked = BootstrapRequest(
         category=category,
         langs=tuple(listed(langs)),
         wiki=wiki,
@@ -175,7 +175,7 @@ def bootstrap(  # noqa: PLR0913 - flags
         raise typer.Exit(1)
 
 
-def _show(summary: Summary, folder: Path) -> None:
+def _show(summary: BootstrapSummary, folder: Path) -> None:
     categories = "1 category" if summary.categories == 1 else f"{summary.categories} categories"
     lines = [f"{summary.category}: {summary.articles} articles in {categories}"]
     terms = ", ".join(f"{count} {language_name(language)}" for language, count in summary.terms.items())

@@ -12,11 +12,11 @@ from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell_of_kills
 from bitrawl.config.settings import CRAWL, Group, described
-from bitrawl.job.bootstrap import from_bootstrap
+from bitrawl.job.bootstrapping import from_bootstrap
 from bitrawl.job.crawl_wiring import described_job
-from bitrawl.job.crawling import crawl as run_crawl
-from bitrawl.job.crawling import preview
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.running import crawl as run_crawl
+from bitrawl.job.running import preview
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

@@ -17,10 +17,10 @@ from bitrawl.config import Job
 from bitrawl.config.settings import listed
 from bitrawl.crawl.ending import Ending
 from bitrawl.errors import ConfigError
-from bitrawl.job.findings import Findings
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.mining import mine
+from bitrawl.job.running import mine
+from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language
 
 ONE_SITE = [["harbour-museum.test", "musee-du-port.test"]]  # one publisher with two domains

@@ -15,11 +15,11 @@ from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.cli.progress import Progress
 from bitrawl.config import Job, Walk
 from bitrawl.config.settings import DISCOVER, Group, described, listed
-from bitrawl.discover.verdict import SiteVerdict
-from bitrawl.job.bootstrap import from_bootstrap
+from bitrawl.discover.site_lists import SiteVerdict
+from bitrawl.job.bootstrapping import from_bootstrap
 from bitrawl.job.crawl_wiring import described_job
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.mining import mine as run_mine
+from bitrawl.job.running import mine as run_mine
 from bitrawl.job.site_search import MINED, SEEDS, SITES_TABLE, Discovered, mining_job
 from bitrawl.job.site_search import discover as run_discover
 

@@ -10,8 +10,8 @@ from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.status import tell
 from bitrawl.config.settings import Group, described
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.mining import export as write_again
-from bitrawl.job.mining import export_copy
+from bitrawl.job.running import export as write_again
+from bitrawl.job.running import export_copy
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

@@ -11,8 +11,8 @@ from bitrawl.cli.console import complain, err
 from bitrawl.cli.progress import Progress
 from bitrawl.crawl.ending import Ending
 from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.facts import status as status_of
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.reporting import status as status_of
 
 Result = TypeVar("Result")
 

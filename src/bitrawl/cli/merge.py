@@ -10,10 +10,10 @@ import typer
 from bitrawl.cli.console import duration, err, out
 from bitrawl.cli.flags import with_settings
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.cluster.merging import is_run, shards_of
+from bitrawl.cluster.run import is_run, shards_of
 from bitrawl.config.settings import Group, described, listed
 from bitrawl.corpus.facts import MergedCounts, MergeFacts
-from bitrawl.job.merging import merge as merge_jobs
+from bitrawl.job.job_merge import merge as merge_jobs
 from bitrawl.show.wording import counted
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)

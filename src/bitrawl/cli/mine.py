@@ -14,16 +14,16 @@ from bitrawl.cli.many_sites import BundleSites, Cluster, Many, Part, RetryFailed
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell, tell_of_kills
-from bitrawl.cluster.planning import asked_job, check_undivided
+from bitrawl.cluster.run import asked_job, check_undivided
 from bitrawl.config import Job
 from bitrawl.config.settings import MINE, Group, described
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.errors import ConfigError
-from bitrawl.job.bootstrap import from_bootstrap
+from bitrawl.job.bootstrapping import from_bootstrap
 from bitrawl.job.crawl_wiring import described_job
-from bitrawl.job.crawling import preview
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.mining import mine as run_mine
+from bitrawl.job.running import mine as run_mine
+from bitrawl.job.running import preview
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

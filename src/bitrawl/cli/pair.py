@@ -11,7 +11,7 @@ from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import tell, tell_of_kills
 from bitrawl.config.settings import Group, described
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.mining import mine_again
+from bitrawl.job.running import mine_again
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

@@ -15,8 +15,8 @@ from bitrawl.cli.console import duration, err, size
 from bitrawl.cli.status import found
 from bitrawl.facts import Doing, LanguagePair
 from bitrawl.job.crawl_wiring import Parts
-from bitrawl.job.facts import found_so_far
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.reporting import found_so_far
 from bitrawl.model import OWN_REQUESTS, Page, Skip, Visit
 from bitrawl.show.wording import counted
 

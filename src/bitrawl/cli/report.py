@@ -5,8 +5,8 @@ import typer
 from bitrawl.cli.console import out as console
 from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.job.facts import write_report
 from bitrawl.job.folder import JobFolder
+from bitrawl.job.reporting import write_report
 from bitrawl.job.site_search import draw_report
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)

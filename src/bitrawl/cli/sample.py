@@ -13,7 +13,7 @@ from bitrawl.cli.flags import Folder
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.corpus.sampling import sampled
 from bitrawl.files import cell
-from bitrawl.job.export import corpus_units
+from bitrawl.job.exporting import corpus_units
 from bitrawl.job.folder import JobFolder
 from bitrawl.model import TranslationUnit
 

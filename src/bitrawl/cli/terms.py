@@ -12,7 +12,7 @@ from bitrawl.cli.help import HelpfulCommand
 from bitrawl.corpus.terms import TermFormat
 from bitrawl.errors import ConfigError
 from bitrawl.files import replacing
-from bitrawl.job.terms import MIN_SCORE, MOST_TERMS, bilingual_terms, write
+from bitrawl.job.corpus_terms import MIN_SCORE, MOST_TERMS, bilingual_terms, write
 
 app = typer.Typer(rich_markup_mode="rich", add_completion=False)
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from bitrawl.files import cell
 from bitrawl.model import Language
-from bitrawl.text.frequencies import Floats, Ints, Keyness, Phrases, unnested
+from bitrawl.text.arrays import Floats, Ints
+from bitrawl.text.frequencies import Keyness, Phrases, unnested
 from bitrawl.text.lexicon import Lexicon, WordBags
 from bitrawl.text.numbers import values
 from bitrawl.text.words import one_line, xml
@@ -94,8 +95,7 @@ def _found(one: _Linked, term_a: str, term_b: str, a: "_Side", b: "_Side") -> Fo
     if term_a.casefold() == term_b.casefold():
         weight *= SAME
     return FoundPair(
-        *(term_a, term_b, one.a, one.b, one.score, weight),
-        *(int(a.count[one.a]), int(b.count[one.b]), one.together),
+        *(term_a, term_b, one.a, one.b, one.score, weight), *(int(a.count[one.a]), int(b.count[one.b]), one.together)
     )
 
 

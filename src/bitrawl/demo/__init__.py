@@ -6,7 +6,7 @@
 docs/reference/bundled-web.md lists its conventions.
 """
 
-from bitrawl.demo.server import LOOPBACK, DemoVisit, Served, serve
+from bitrawl.demo.loopback import LOOPBACK, DemoVisit, Served, serve
 from bitrawl.demo.web import DemoDocument, TruePair, Web, bundled
 from bitrawl.model import Language
 from bitrawl.url import Url

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
 import msgspec
@@ -25,8 +24,9 @@ import numpy.typing as npt
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from bitrawl.errors import ArchiveError, UrlError
-from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, WarcPlace
+from bitrawl.model import Capture, Link, LinkKind, Skip, WarcPlace
 from bitrawl.protocols import Fetcher
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 MAX_BLOCK = 64 << 20  # bytes of one record; nothing larger is a page; judgement
@@ -390,9 +390,7 @@ class Archives:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __len__(self) -> int:

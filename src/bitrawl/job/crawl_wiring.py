@@ -26,16 +26,18 @@ from bitrawl.crawl.loop import UNWANTED, Crawl, LoopSettings
 from bitrawl.crawl.preview import Previewer
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
+from bitrawl.discover.backlinks import Backlinks
 from bitrawl.discover.barbosa import BackAndForth, Forward
 from bitrawl.discover.cocitation import Cocitation
+from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
+from bitrawl.discover.site_lists import SiteCheck
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
-from bitrawl.discover.verdict import SiteCheck
 from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
 from bitrawl.discover.walk import NewCheck
-from bitrawl.discover.walk_plan import Neighbourhood, PlacedLinkWords, Plan
-from bitrawl.errors import ConfigError
+from bitrawl.discover.walk_plan import BACKLINKS, Neighbourhood, PlacedLinkWords, Plan
+from bitrawl.errors import ConfigError, GraphError
 from bitrawl.job.archived_web import Archives, ReplayFetcher
 from bitrawl.job.fetching import MEGABYTE, SystemClock, fetch_settings, loose_analyser, most_waiting, seeds_of
 from bitrawl.job.fetching import web as open_web
@@ -45,7 +47,7 @@ from bitrawl.mine.evidence import MIN_WEIGHT
 from bitrawl.mine.page_score import ScoreModel
 from bitrawl.mine.pairing import THRESHOLD, Pairing
 from bitrawl.mine.segment_score import SegmentScore
-from bitrawl.model import Language, Link, LinkKind, Page, Reason, Visit
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.boilerplate import BoilerplateClassifier
@@ -58,6 +60,7 @@ from bitrawl.protocols import (
     UrlLanguageModel,
     UrlPairModel,
 )
+from bitrawl.reasons import Reason
 from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights, read_weights
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive
 from bitrawl.strategies.arrival import GuardedScorer
@@ -327,14 +330,13 @@ class Parts(NamedTuple):
     walk: SiteWalk | None = None  # in a search for bilingual sites
 
 
-async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
+async def crawl(
     job: Job,
     folder: Path,
     archives: Archives | None,
     stack: AsyncExitStack,
-    observe: Callable[[Visit], None],
     judge: TopicJudge | None = None,
-    backlinks: BacklinkSource | None = None,
+    backlinks: Backlinks | None = None,
 ) -> Parts:
     """Everything that a crawl of the web, or of archives, needs. What must be closed is put on the stack.
 
@@ -355,33 +357,24 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
         check = new_site_check(job.languages(), robots.sitemaps, counted)
         site_walk = walk(job.discovery.walk, job.languages(), backlinks, check, counted)
     whole, strategy_asked = bool(job.warc), site_walk or scorer(job, topic)
+    fetcher: Fetcher = web if whole else robots
+    if site_walk is not None and backlinks is not None:
+        fetcher = _AskingFetcher(fetcher, backlinks, site_walk)
     orders = not whole and not isinstance(strategy_asked, STATELESS)
     made = Crawl(
         _frontier(job, ledger, queue, sites, robots, clock, orders=orders),
-        fetcher=web if whole else robots,
+        fetcher=fetcher,
         analyser=await stack.enter_async_context(_analyser(job, folder)),
         # A walk that fails must not become a crawl of everything: its fault costs the visit.
         scorer=site_walk or GuardedScorer(strategy_asked, ledger.record_fault),
         ledger=ledger,
         scope=Scope(sites, seeds, scope_rules(job)),
         clock=clock,
-        settings=LoopSettings(
-            parallel=job.politeness.parallel,
-            waiting=most_waiting(job.politeness.parallel) if archives is None else 0,  # an archive answers at once
-            attempts=job.politeness.attempts,
-            follow=not whole,
-            sitemaps=job.scope.sitemaps and site_walk is None,  # The check of a site asks for what it needs.
-            probe=job.scope.probe and archives is None and site_walk is None,
-            opt_outs=job.politeness.opt_outs,
-            exhaustive=job.exhaustive and site_walk is None,  # A search visits only what it looks for.
-            leave=not job.exhaustive,
-            site_hosts=job.budget.site_hosts if site_walk is None else MAX_HOSTS,
-        ),
+        settings=_loop_settings(job, live=archives is None, searching=site_walk is not None),
         sitemaps_of=robots.sitemaps,
-        observe=observe,
+        judge=judge or (lambda _link, page: page),
+        redirected=judge.redirected if judge is not None else lambda _source, _target: None,
     )
-    if judge is not None:
-        made.judge, made.redirected = judge, judge.redirected
     for host in ledger.hosts_asked():
         made.hosts.ask(host)
     made.remember(ledger.sightings())
@@ -391,6 +384,41 @@ async def crawl(  # noqa: PLR0913, PLR0917 - collaborators
     made.seed([Link(url, LinkKind.ARCHIVE if whole else LinkKind.SEED) for url in seeds])
     learns = judge is not None or not isinstance(strategy_asked, STATELESS)
     return Parts(made, ledger, queue, learns, site_walk)
+
+
+def _loop_settings(job: Job, *, live: bool, searching: bool) -> LoopSettings:
+    """A search visits only what it looks for: the check of a site asks for what it needs."""
+    parallel = job.politeness.parallel
+    return LoopSettings(
+        parallel=parallel,
+        waiting=most_waiting(parallel) if live else 0,  # an archive answers at once
+        attempts=job.politeness.attempts,
+        follow=not job.warc,
+        sitemaps=job.scope.sitemaps and not searching,
+        probe=job.scope.probe and live and not searching,
+        opt_outs=job.politeness.opt_outs,
+        exhaustive=job.exhaustive and not searching,
+        leave=not job.exhaustive,
+        site_hosts=MAX_HOSTS if searching else job.budget.site_hosts,
+    )
+
+
+class _AskingFetcher:
+    """Asks services who cites a site as soon as a second page of it is fetched: only then can it turn out bilingual."""
+
+    def __init__(self, inner: Fetcher, source: Backlinks, walk: SiteWalk) -> None:
+        self._inner = inner
+        self._source = source
+        self._walk = walk
+
+    async def fetch(self, link: Link) -> Capture | Skip:
+        host = without_www(link.url.host)
+        if self._walk.near.pages_of[host]:
+            try:
+                await self._source.prefetch([host], BACKLINKS)
+            except GraphError as error:  # the search goes on with what is known
+                self._walk.plan.notes.append(f"{error}. Nobody was asked who cites {host}.")
+        return await self._inner.fetch(link)
 
 
 async def previewer(job: Job, archives: Archives | None, stack: AsyncExitStack) -> Previewer:

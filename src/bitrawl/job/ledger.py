@@ -15,26 +15,26 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
-from bitrawl.facts import LastRun, kept_doing, kept_end
+from bitrawl.facts import LastRun, stored_doing, stored_end
 from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED, Blobs, Database, compressor, stored_skip
 from bitrawl.model import (
     Lease,
     Link,
     Metadata,
     Page,
-    Reason,
     RobotsRecord,
     SiteKnowledge,
     Sitemap,
     Skip,
-    Stage,
     Visit,
     WarcPlace,
     pack,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 SIZE = 50_000  # links in each half of the memory, about 5 MB; judgement
@@ -133,6 +133,12 @@ class Ledger:
 
     def close(self) -> None:
         self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -348,7 +354,7 @@ class Ledger:
     def last_run(self) -> LastRun:
         """What was remembered of the last run, or of this one."""
         verb, ended, doing = (str(self.recall(key) or "") for key in ("verb", "ended", "mining"))
-        return LastRun(verb or "mine", kept_end(ended), kept_doing(doing), float(self.recall("seconds") or 0))
+        return LastRun(verb or "mine", stored_end(ended), stored_doing(doing), float(self.recall("seconds") or 0))
 
     def _log(self, visit: Visit, language: str | None, outcome: str) -> None:
         lease, place = visit.lease, visit.place

@@ -12,12 +12,11 @@ from collections.abc import Callable
 import msgspec
 
 from bitrawl.errors import StoreError
-from bitrawl.facts import LogLine
-from bitrawl.job.facts import written_units
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger
 from bitrawl.job.ledger_facts import (
     FetchCount,
+    LogLine,
     fault_counts,
     fetch_counts,
     fetches_about,
@@ -28,6 +27,8 @@ from bitrawl.job.ledger_facts import (
     segment_count,
     site_count,
 )
+from bitrawl.job.reporting import written_units
+from bitrawl.model import SiteKnowledge
 
 EVERY = 1.0  # seconds between two looks at a job
 POINTS = 200  # of the harvest curve
@@ -105,16 +106,10 @@ def _taken(folder: JobFolder, look: "_Look", now: float) -> Live:
     if not folder.ledger.exists():
         return Live(at=now)
     try:
-        ledger = folder.reading(verified=False)
-    except StoreError as error:
-        return Live(at=now, fault=str(error))
-    try:
-        with ledger.snapshot():
+        with folder.reading(verified=False) as ledger, ledger.snapshot():
             return _read(folder, ledger, look, now)
     except StoreError as error:
         return Live(at=now, fault=str(error))
-    finally:
-        ledger.close()
 
 
 def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
@@ -122,14 +117,15 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
         look.counts = _Counts()
     counts = look.counts
     counts.catch_up(ledger)
-    totals, run = _totals(ledger, counts), ledger.last_run()
+    sites, run = site_count(ledger, MOST_SITES + 1), ledger.last_run()
+    totals = _totals(ledger, counts, sites)
     return Live(
         at=now,
         fetched=totals.fetched,
         pages=sum(totals.languages.values()),
         bytes=totals.bytes,
-        sites=totals.sites,
-        languages=dict(totals.languages.most_common()),
+        sites=sites,
+        languages=dict(Counter(totals.languages).most_common()),
         relevant=counts.relevant,
         pairs=pair_counts(ledger),
         segments=segment_count(ledger),
@@ -143,29 +139,21 @@ def _read(folder: JobFolder, ledger: Ledger, look: "_Look", now: float) -> Live:
         harvest=counts.harvest(),
         counted=counts.upto,
         log=tuple(last_fetches(ledger, LOG_LINES)),
-        faults={f"{one.stage}: {one.reason}": one.count for one in fault_counts(ledger)},
+        faults={fault.name: fault.count for fault in fault_counts(ledger)},
     )
 
 
-class _Totals(msgspec.Struct):
-    sites: int = 0
-    fetched: int = 0
-    bytes: int = 0
-    languages: Counter[str] = msgspec.field(default_factory=Counter)
-
-
-def _totals(ledger: Ledger, counts: "_Counts") -> _Totals:
+def _totals(ledger: Ledger, counts: "_Counts", sites: int) -> SiteKnowledge:
     """Sums over the sites; in a job with very many of them, what was counted of the fetches."""
-    totals = _Totals(sites=site_count(ledger, MOST_SITES + 1))
-    if totals.sites > MOST_SITES:
-        totals.fetched, totals.bytes = counts.fetched, counts.bytes
-        totals.languages = counts.languages
-        return totals
+    if sites > MOST_SITES:
+        return SiteKnowledge("", fetched=counts.fetched, bytes=counts.bytes, languages=counts.languages)
+    fetched = size = 0
+    languages: Counter[str] = Counter()
     for site in ledger.sites():
-        totals.fetched += site.fetched
-        totals.bytes += site.bytes
-        totals.languages.update(site.languages)
-    return totals
+        fetched += site.fetched
+        size += site.bytes
+        languages.update(site.languages)
+    return SiteKnowledge("", fetched=fetched, bytes=size, languages=languages)
 
 
 class _Counts:

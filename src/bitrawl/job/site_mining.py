@@ -21,10 +21,10 @@ import msgspec
 
 from bitrawl.config import Job
 from bitrawl.errors import ChildError, ConfigError
-from bitrawl.facts import Doing, Step
-from bitrawl.job.export import write_corpus
-from bitrawl.job.findings import AlignmentKey, Findings, made_from
+from bitrawl.facts import Doing, MiningStep
+from bitrawl.job.exporting import write_corpus
 from bitrawl.job.ledger import Ledger
+from bitrawl.job.stored_findings import AlignmentKey, Findings, made_from
 from bitrawl.mine.aligned_pages import translated_part
 from bitrawl.mine.content import Lexicons
 from bitrawl.mine.evidence import ALL
@@ -32,13 +32,14 @@ from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.judging import from_partial_pages
 from bitrawl.mine.pairing import Pairing, PairingSettings
 from bitrawl.mine.stages import AlignedPair, Miner, PairedSite
-from bitrawl.model import Language, Method, Page, PagePair, Reason, Skip, Stage, Unpacker, pack
+from bitrawl.model import Language, Method, Page, PagePair, Skip, Unpacker, pack
 from bitrawl.page.sandbox import Rejects
 from bitrawl.process import ATTEMPTS, Children, Failure, FailureKind, Limits, Report, Service
 from bitrawl.protocols import (
     Clock,
     Encoder,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import read_dictionary
@@ -201,24 +202,21 @@ def mining_service(job: Job, folder: Path) -> Service:
 
     def serve(request: bytes, _report: Report) -> bytes:
         nonlocal miner
-        asked = _request(request)
-        if isinstance(asked, WriteCorpus):
+        order = _request(request)
+        if isinstance(order, WriteCorpus):
             write_corpus(job, folder)
             return b""
         miner = miner or wired_miner(job)
-        if isinstance(asked, LoadModels):
+        if isinstance(order, LoadModels):
             return b""
-        ledger = Ledger(folder / "job.sqlite", read_only=True)
-        try:
-            return _answered(miner, ledger, asked)
-        finally:
-            ledger.close()
+        with Ledger(folder / "job.sqlite", read_only=True) as ledger:
+            return _answered(miner, ledger, order)
 
     return serve
 
 
-def _answered(miner: Miner, ledger: Ledger, asked: PairSite | LearnWords | AlignPairs) -> bytes:
-    match asked:
+def _answered(miner: Miner, ledger: Ledger, order: PairSite | LearnWords | AlignPairs) -> bytes:
+    match order:
         case PairSite(site, known_pairs):
             return pack(_pair(miner, ledger, site, known_pairs=known_pairs))
         case LearnWords(languages, pairs, template):
@@ -233,9 +231,9 @@ def _pair(miner: Miner, ledger: Ledger, site: str, *, known_pairs: bool) -> Pair
         paired = miner.pair(site, view.pages, view.sitemaps(), page_of=ledger.page)
         return msgspec.structs.replace(paired, extent=view.extent)
     pairs, refusals = Findings(ledger).recorded(site)
-    paired = miner.pair(site, view.pages, (), known=pairs)
-    found = msgspec.structs.replace(paired.found, refusals=tuple(refusals))
-    return msgspec.structs.replace(paired, found=found, extent=view.extent)
+    paired = miner.pair(site, view.pages, (), known_pairs=pairs)
+    findings = msgspec.structs.replace(paired.findings, refusals=tuple(refusals))
+    return msgspec.structs.replace(paired, findings=findings, extent=view.extent)
 
 
 def _pages(ledger: Ledger, pairs: Sequence[PagePair], template: Template) -> list[tuple[Page, Page]]:
@@ -293,7 +291,7 @@ class SiteMiner:
 
     async def mine(self, site: str, *, known_pairs: bool = False) -> MinedSite:
         """Everything from pages to judged segments; the segments are in the ledger when this returns."""
-        self._watch(Doing(Step.PAIRING, site, "pages", total=self._ledger.knowledge(site).pages))
+        self._watch(Doing(MiningStep.PAIRING, site, "pages", total=self._ledger.knowledge(site).pages))
         paired = await self._workers.pair(site, known_pairs=known_pairs)
         if isinstance(paired, Failure):
             _log.warning("pairing %s failed: %s %s", site, paired.kind, paired.detail)
@@ -302,9 +300,9 @@ class SiteMiner:
         for url, left_out in paired.too_long.items():
             faults.append(Skip(Url.known(url), Stage.ALIGN, Reason.SEGMENT_TOO_LONG, left_out))
         keys: list[AlignmentKey] = []
-        for languages, group in groupby(paired.found.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
+        for languages, group in groupby(paired.findings.pairs, key=lambda pair: (pair.lang_a, pair.lang_b)):
             keys += await self._aligned(site, languages, list(group), paired.template, faults)
-        found = msgspec.structs.replace(paired.found, made_from=self._made_from(paired, faults))
+        found = msgspec.structs.replace(paired.findings, made_from=self._made_from(paired, faults))
         return MinedSite(found, keys, faults)
 
     def _made_from(self, paired: PairedSite, faults: Sequence[Skip]) -> str:
@@ -326,7 +324,7 @@ class SiteMiner:
         work = _Work(languages, template, self._context(languages, sample, template))
         keys, known, missing = self._kept(pairs, work)
         if missing:
-            self._watch(Doing(Step.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
+            self._watch(Doing(MiningStep.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
             learned, taught = await self._learned(site, sample, work, faults)
             work = work._replace(learned=learned)
             if taught != sample:
@@ -478,7 +476,7 @@ class _Progress:
         made = self._done - self._before
         rate = (self._clock.now() - self._began) / made if made else 0.0
         left = rate * (self._total - self._done)
-        self._watch(Doing(Step.ALIGNING, self._site, self._what, self._done, self._total, left))
+        self._watch(Doing(MiningStep.ALIGNING, self._site, self._what, self._done, self._total, left))
 
 
 def _batches(pairs: Sequence[PagePair], size: int) -> Iterator[Sequence[PagePair]]:

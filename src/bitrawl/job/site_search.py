@@ -1,6 +1,6 @@
 """Search for bilingual sites: the same crawl as any other, and beside it the list of what was found so far.
 
-Sources of backlinks: what each file, folder or URL is, and the graph that is built of Common Crawl's files.
+`open_backlinks` makes one source of all that a search may ask who links where: it recognises each file, folder or URL.
 """
 
 import gzip
@@ -30,223 +30,36 @@ from bitrawl.discover.backlinks import (
 from bitrawl.discover.graph_build import DEFAULT_CAPS, Progress, build_graph
 from bitrawl.discover.graph_files import graph_files, host_of, is_graph, without_www
 from bitrawl.discover.graph_index import Caps, GraphIndex, GraphMeta, is_index, no_seed_in
-from bitrawl.discover.site_lists import from_json_lines, json_lines, ranked, seed_list, seeds_of, table
-from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.discover.site_lists import (
+    SiteAnswer,
+    SiteVerdict,
+    from_json_lines,
+    json_lines,
+    ranked,
+    seed_list,
+    seeds_of,
+    table,
+)
 from bitrawl.discover.walk import DiscoveryWalk, WalkFacts, gather
 from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.errors import ConfigError, GraphError
 from bitrawl.job import fetching
 from bitrawl.job.archived_web import open_archives
-from bitrawl.job.crawling import Started, finished, opened
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import outlinks
-from bitrawl.model import Capture, Link, Page, Skip, Visit
-from bitrawl.protocols import Clock, Fetcher
+from bitrawl.job.running import Started, finished, opened
+from bitrawl.model import Capture, Page, Visit
+from bitrawl.protocols import Clock
 from bitrawl.show.discovery_report import write as write_report
-
-# Bytes of a graph, as downloaded, that are indexed on the way, each time: two seconds. Larger ones are built once.
-SMALL_GRAPH = 32_000_000
-
-Tell = Callable[[str], None]
-
-
-class Kind(StrEnum):
-    """What a source of backlinks is, by what it holds and not by its name."""
-
-    SERVICE = "service"
-    INDEX = "index"
-    GRAPH = "graph"
-    JOB = "job"
-    WAT = "wat"
-    WARC = "warc"
-    TABLE = "table"
-
-
-class Place(NamedTuple):
-    kind: Kind
-    where: str
-
-
-@asynccontextmanager
-async def open_backlinks(
-    places: Iterable[str],
-    *,
-    seeds: Sequence[str] = (),
-    policy: FetchPolicy = POLITE,
-    tell: Tell = lambda _line: None,
-) -> AsyncIterator[Backlinks]:
-    """All of them as one source: indexes, downloaded graphs, tables, job folders, WAT and WARC files, URLs of services.
-
-    Raises `ConfigError` or `GraphError` for what is none of these, and if none of them knows any of the seeds.
-    """
-    found = [each for place in places for each in recognised(place)]
-    async with AsyncExitStack() as stack:
-        graphs: list[GraphIndex] = []
-        services: list[BacklinkService] = []
-        rows = stack.enter_context(LinkRows())
-        for kind, where in found:
-            match kind:
-                case Kind.SERVICE:
-                    web = fetching.api_web(policy, MEDIA_TYPES)
-                    services.append(BacklinkService(where, await stack.enter_async_context(web)))
-                case Kind.INDEX:
-                    graphs.append(GraphIndex(Path(where)))
-                case Kind.GRAPH:
-                    graphs.append(_indexed(Path(where), stack, tell))
-                case _:
-                    tell(f"Reading the links of {where} …")
-                    await _add_rows(rows, kind, Path(where))
-        local: list[GraphIndex | LinkRows] = [*graphs, *([rows] if len(rows) else [])]
-        if not services:
-            _check_seeds(local, [host_of(seed) for seed in seeds], [where for _, where in found])
-        yield Backlinks(local, services)
-
-
-def recognised(place: str) -> list[Place]:
-    """What it is; a folder of tables or of archives is several. Raises `ConfigError` or `GraphError` for anything else."""
-    if "://" in place:
-        return [Place(Kind.SERVICE, place)]
-    path = Path(place)
-    if path.is_dir():
-        return _folder(path)
-    if path.is_file():
-        return [Place(_file(path), place)]
-    raise ConfigError(f"{place} does not exist; give a file, a folder or a URL with https://")
-
-
-def build(
-    folder: Path,
-    out: Path,
-    *,
-    around: Path | None = None,
-    caps: Caps = DEFAULT_CAPS,
-    progress: Progress = lambda _done, _all: None,
-) -> GraphMeta:
-    """Build the index of a downloaded graph, around the hosts or URLs that a file lists."""
-    if out.exists() and not (is_index(out) or _is_empty(out)):
-        raise ConfigError(f"{out} holds something else than a link graph, which would be lost; choose another --out")
-    hosts: list[str] = []
-    if around is not None:
-        try:
-            listed = config.seeds_from(around.read_bytes(), str(around))
-        except OSError as error:
-            raise ConfigError(f"{around} cannot be read: {error.strerror}") from error
-        hosts = list(dict.fromkeys(map(host_of, listed)))
-        if not hosts:
-            raise ConfigError(f"{around} lists no hosts; write one host or URL on each line")
-    return build_graph(folder, out, around=hosts, caps=caps, progress=progress)
-
-
-def _folder(path: Path) -> list[Place]:
-    if is_index(path):
-        return [Place(Kind.INDEX, str(path))]
-    if JobFolder(path).ledger.exists():
-        return [Place(Kind.JOB, str(path))]
-    if is_graph(path):
-        return [Place(Kind.GRAPH, str(path))]
-    names = (".warc", ".warc.gz", ".wat", ".wat.gz", ".tsv", ".tsv.gz")
-    inside = sorted(each for each in path.iterdir() if each.is_file() and each.name.endswith(names))
-    if inside:
-        return [Place(_file(each), str(each)) for each in inside]
-    if next(path.rglob("*.parquet"), None):
-        raise GraphError(_parquet(path))
-    graph_files(path)  # says what is missing, if it is half a graph or one in another format
-    raise AssertionError
-
-
-def _file(path: Path) -> Kind:
-    start = _start(path)
-    if start.startswith(b"PAR1"):
-        raise GraphError(_parquet(path))
-    if start.startswith(b"WARC/"):
-        return Kind.WAT if is_wat(path) else Kind.WARC
-    if b"\t" not in start.partition(b"\n")[0]:
-        raise GraphError(
-            f"{path} is no source of backlinks: neither a table of links (with tabs), nor a WARC or WAT file. Give the "
-            "folder of a link graph or of a job, a file, or a URL with {url}"
-        )
-    first, second = start.partition(b"\n")[0].split(b"\t")[:2]
-    if first.isdigit():
-        kind = "edges" if second.isdigit() else "vertices"
-        raise GraphError(f"{path} is a file of {kind}, one part of a graph; give the folder that has both parts")
-    return Kind.TABLE if is_table(path) else Kind.WARC
-
-
-def _start(path: Path) -> bytes:
-    """The first bytes, unpacked if need be."""
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if packed else path.open("rb") as text:
-            return text.read(4096)
-    except EOFError as error:
-        raise GraphError(f"{path} is cut off: its gzip stream has no end; download it again") from error
-    except OSError as error:
-        raise GraphError(f"{path} cannot be read: {error.strerror or error}") from error
-
-
-def _parquet(path: Path) -> str:
-    return f"{path} is Parquet, which has no links; Common Crawl's columnar index only counts languages"
-
-
-def _indexed(folder: Path, stack: AsyncExitStack, tell: Tell) -> GraphIndex:
-    size = graph_files(folder).bytes
-    if size > SMALL_GRAPH:
-        raise GraphError(
-            f"{folder} is a graph as downloaded, of {size / 1e6:,.0f} MB. Build an index of it once: "
-            f"bitrawl discover graph build {folder} --around seeds.txt --out graph"
-        )
-    tell(f"Indexing the graph in {folder} …")
-    out = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bitrawl-graph-"))) / "graph"
-    build_graph(folder, out)
-    return GraphIndex(out)
-
-
-async def _add_rows(rows: LinkRows, kind: Kind, path: Path) -> None:
-    if kind is Kind.TABLE:
-        rows.add(read_table(path))
-    elif kind is Kind.WAT:
-        rows.add(read_wat(path))
-    elif kind is Kind.JOB:
-        ledger = JobFolder(path).reading()
-        try:
-            rows.add(outlinks(ledger))
-        finally:
-            ledger.close()
-    else:
-        await _add_pages(rows, path)
-
-
-async def _add_pages(rows: LinkRows, path: Path) -> None:
-    with open_archives([path], fetching.codec()) as archives:
-        async with fetching.loose_analyser() as analyser:
-            for url in archives.urls():
-                answer = archives.answer(url)
-                page = await analyser.analyse(answer) if isinstance(answer, Capture) else None
-                if isinstance(page, Page):
-                    rows.add(page_links(page.url, page.links))
-
-
-def _check_seeds(sources: Sequence[GraphIndex | LinkRows], hosts: Sequence[str], places: Sequence[str]) -> None:
-    if not hosts or not places or any(host in source for source in sources for host in hosts):
-        return
-    if len(sources) == 1 and isinstance(sources[0], GraphIndex):
-        raise GraphError(no_seed_in(sources[0].meta, hosts, Path(places[0])))
-    count = "The seed is not" if len(hosts) == 1 else f"None of the {len(hosts)} seeds is"
-    raise GraphError(
-        f"{count} in {', '.join(places)}: {', '.join(hosts[:3])}{' …' if len(hosts) > 3 else ''}. Are these the links of "
-        "another web? Leave --backlinks out to go on without"
-    )
-
-
-def _is_empty(folder: Path) -> bool:
-    return folder.is_dir() and not any(folder.iterdir())
-
 
 SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", "sites.txt", "discovery.json"
 MINED = "mined"  # the folder of the job that mines what was found
 WRITE_EVERY = 2.0  # seconds between two versions of the files; judgement
+# Bytes of a graph, as downloaded, that are indexed on the way, each time: two seconds. Larger ones are built once.
+SMALL_GRAPH = 32_000_000
+
+Tell = Callable[[str], None]
 
 
 class Discovered(msgspec.Struct, frozen=True):
@@ -272,19 +85,16 @@ async def discover(  # noqa: PLR0913 - listeners
 
     `found` is told of each bilingual site, `tell` what is read before the search begins.
     """
-    sites = _FoundSites(job, folder, found)
     async with AsyncExitStack() as stack:
         source = await _source(job, folder, stack, tell, fresh=fresh)
         if job.discovery.host_languages:
             tell(f"Reading the languages of hosts in {job.discovery.host_languages} …")
         parts = await stack.enter_async_context(
-            opened(job, folder, sites.observing(observe), verb="discover", fresh=fresh, backlinks=source)
+            opened(job, folder, observe, verb="discover", fresh=fresh, backlinks=source)
         )
-        if parts.walk is None:
-            raise AssertionError("a job without [discovery] searches for no sites")
-        if source is not None:
-            parts.crawl.fetcher = _AskingFetcher(parts.crawl.fetcher, source, parts.walk)
-        sites.begin(parts.walk, parts.crawl.clock)
+        assert parts.walk is not None, "a job without [discovery] searches for no sites"
+        sites = _FoundSites(job, folder, parts.walk, parts.crawl.clock, found)
+        parts.crawl.observers.append(sites.observe)
         started(parts)
         ending = await finished(parts)
         facts = sites.write()
@@ -324,76 +134,234 @@ async def _source(
 def _found_before(path: Path) -> list[str]:
     """Bilingual sites of an earlier run."""
     verdicts = from_json_lines(path.read_bytes()) if path.exists() else []
-    return [one.site for one in verdicts if one.verdict is Answer.BILINGUAL]
-
-
-class _AskingFetcher:
-    """Asks services who cites a site as soon as a second page of it is fetched: only then can it turn out bilingual."""
-
-    def __init__(self, inner: Fetcher, source: Backlinks, walk: DiscoveryWalk) -> None:
-        self._inner = inner
-        self._source = source
-        self._walk = walk
-
-    async def fetch(self, link: Link) -> Capture | Skip:
-        host = without_www(link.url.host)
-        if self._walk.near.pages_of[host]:
-            try:
-                await self._source.prefetch([host], BACKLINKS)
-            except GraphError as error:  # the search goes on with what is known
-                self._walk.plan.notes.append(f"{error}. Nobody was asked who cites {host}.")
-        return await self._inner.fetch(link)
+    return [one.site for one in verdicts if one.verdict is SiteAnswer.BILINGUAL]
 
 
 class _FoundSites:
     """The files of the folder that grow while the search runs."""
 
-    def __init__(self, job: Job, folder: JobFolder, found: Callable[[SiteVerdict], None]) -> None:
+    def __init__(
+        self, job: Job, folder: JobFolder, walk: DiscoveryWalk, clock: Clock, found: Callable[[SiteVerdict], None]
+    ) -> None:
+        """What an earlier run found is written, and not told again."""
         self._job = job
         self._folder = folder
+        self._walk = walk
+        self._clock = clock
         self._found = found
-        self._walk: DiscoveryWalk | None = None
-        self._clock: Clock | None = None
-        self._told = self._written = 0
-        self._at = 0.0
-
-    def begin(self, walk: DiscoveryWalk, clock: Clock) -> None:
-        """A search is about to begin, or to go on: what an earlier run found is written, and not told again."""
-        self._walk, self._clock = walk, clock
         self._told = len(walk.verdicts)
+        self._written_at = 0.0
         self.write()
 
-    def observing(self, observe: Callable[[Visit], None]) -> Callable[[Visit], None]:
-        """The same, and new verdicts are told and written."""
-
-        def observed(visit: Visit) -> None:
-            observe(visit)
-            self._look()
-
-        return observed
+    def observe(self, _visit: Visit) -> None:
+        """Tell and write the verdicts that are new."""
+        verdicts = self._walk.verdicts
+        new, self._told = verdicts[self._told :], len(verdicts)
+        for verdict in new:
+            if verdict.verdict is SiteAnswer.BILINGUAL:
+                self._found(verdict)
+        if len(verdicts) > self._written and self._clock.now() - self._written_at >= WRITE_EVERY:
+            self._written_at = self._clock.now()
+            self.write()
 
     def write(self) -> WalkFacts:
         """All files, each complete under its name."""
-        walk, path = self._walk, self._folder.path
-        if walk is None:
-            raise AssertionError("the search has not begun")
-        verdicts = ranked(walk.standing)
+        path, verdicts = self._folder.path, ranked(self._walk.standing)
         files.write(path / SITES_JSON, json_lines(verdicts))
         files.write(path / SITES_TABLE, table(verdicts))
         files.write(path / SEEDS, seed_list(verdicts))
-        facts = gather(walk, str(self._job.discovery.walk), tuple(self._job.langs))
+        facts = gather(self._walk, str(self._job.discovery.walk), tuple(self._job.langs))
         files.write(path / FACTS, msgspec.json.encode(facts))
         write_report(path, facts, verdicts)
-        self._written = len(walk.verdicts)
+        self._written = len(self._walk.verdicts)
         return facts
 
-    def _look(self) -> None:
-        if self._walk is None or self._clock is None:
-            return
-        new, self._told = self._walk.verdicts[self._told :], len(self._walk.verdicts)
-        for verdict in new:
-            if verdict.verdict is Answer.BILINGUAL:
-                self._found(verdict)
-        if len(self._walk.verdicts) > self._written and self._clock.now() - self._at >= WRITE_EVERY:
-            self._at = self._clock.now()
-            self.write()
+
+class SourceKind(StrEnum):
+    """What a source of backlinks is, by what it holds and not by its name."""
+
+    SERVICE = "service"
+    INDEX = "index"
+    GRAPH = "graph"
+    JOB = "job"
+    WAT = "wat"
+    WARC = "warc"
+    TABLE = "table"
+
+
+class BacklinkPlace(NamedTuple):
+    kind: SourceKind
+    where: str
+
+
+@asynccontextmanager
+async def open_backlinks(
+    places: Iterable[str],
+    *,
+    seeds: Sequence[str] = (),
+    policy: FetchPolicy = POLITE,
+    tell: Tell = lambda _line: None,
+) -> AsyncIterator[Backlinks]:
+    """All of them as one source: indexes, downloaded graphs, tables, job folders, WAT and WARC files, URLs of services.
+
+    Raises `ConfigError` or `GraphError` for what is none of these, and if none of them knows any of the seeds.
+    """
+    found = [each for place in places for each in recognised(place)]
+    async with AsyncExitStack() as stack:
+        graphs: list[GraphIndex] = []
+        services: list[BacklinkService] = []
+        rows = stack.enter_context(LinkRows())
+        for kind, where in found:
+            match kind:
+                case SourceKind.SERVICE:
+                    web = fetching.api_web(policy, MEDIA_TYPES)
+                    services.append(BacklinkService(where, await stack.enter_async_context(web)))
+                case SourceKind.INDEX:
+                    graphs.append(GraphIndex(Path(where)))
+                case SourceKind.GRAPH:
+                    graphs.append(_indexed(Path(where), stack, tell))
+                case _:
+                    tell(f"Reading the links of {where} …")
+                    await _add_rows(rows, kind, Path(where))
+        local: list[GraphIndex | LinkRows] = [*graphs, *([rows] if len(rows) else [])]
+        if not services:
+            _check_seeds(local, [host_of(seed) for seed in seeds], [where for _, where in found])
+        yield Backlinks(local, services)
+
+
+def recognised(place: str) -> list[BacklinkPlace]:
+    """What it is; a folder of tables or of archives is several. Raises `ConfigError` or `GraphError` for anything else."""
+    if "://" in place:
+        return [BacklinkPlace(SourceKind.SERVICE, place)]
+    path = Path(place)
+    if path.is_dir():
+        return _folder(path)
+    if path.is_file():
+        return [BacklinkPlace(_file(path), place)]
+    raise ConfigError(f"{place} does not exist; give a file, a folder or a URL with https://")
+
+
+def build(
+    folder: Path,
+    out: Path,
+    *,
+    around: Path | None = None,
+    caps: Caps = DEFAULT_CAPS,
+    progress: Progress = lambda _done, _all: None,
+) -> GraphMeta:
+    """Build the index of a downloaded graph, around the hosts or URLs that a file lists."""
+    if out.exists() and not (is_index(out) or _is_empty(out)):
+        raise ConfigError(f"{out} holds something else than a link graph, which would be lost; choose another --out")
+    hosts: list[str] = []
+    if around is not None:
+        try:
+            listed = config.seeds_from(around.read_bytes(), str(around))
+        except OSError as error:
+            raise ConfigError(f"{around} cannot be read: {error.strerror}") from error
+        hosts = list(dict.fromkeys(map(host_of, listed)))
+        if not hosts:
+            raise ConfigError(f"{around} lists no hosts; write one host or URL on each line")
+    return build_graph(folder, out, around=hosts, caps=caps, progress=progress)
+
+
+def _folder(path: Path) -> list[BacklinkPlace]:
+    if is_index(path):
+        return [BacklinkPlace(SourceKind.INDEX, str(path))]
+    if JobFolder(path).ledger.exists():
+        return [BacklinkPlace(SourceKind.JOB, str(path))]
+    if is_graph(path):
+        return [BacklinkPlace(SourceKind.GRAPH, str(path))]
+    names = (".warc", ".warc.gz", ".wat", ".wat.gz", ".tsv", ".tsv.gz")
+    inside = sorted(each for each in path.iterdir() if each.is_file() and each.name.endswith(names))
+    if inside:
+        return [BacklinkPlace(_file(each), str(each)) for each in inside]
+    if next(path.rglob("*.parquet"), None):
+        raise GraphError(_parquet(path))
+    graph_files(path)  # says what is missing, if it is half a graph or one in another format
+    raise AssertionError
+
+
+def _file(path: Path) -> SourceKind:
+    start = _start(path)
+    if start.startswith(b"PAR1"):
+        raise GraphError(_parquet(path))
+    if start.startswith(b"WARC/"):
+        return SourceKind.WAT if is_wat(path) else SourceKind.WARC
+    if b"\t" not in start.partition(b"\n")[0]:
+        raise GraphError(
+            f"{path} is no source of backlinks: neither a table of links (with tabs), nor a WARC or WAT file. Give the "
+            "folder of a link graph or of a job, a file, or a URL with {url}"
+        )
+    first, second = start.partition(b"\n")[0].split(b"\t")[:2]
+    if first.isdigit():
+        kind = "edges" if second.isdigit() else "vertices"
+        raise GraphError(f"{path} is a file of {kind}, one part of a graph; give the folder that has both parts")
+    return SourceKind.TABLE if is_table(path) else SourceKind.WARC
+
+
+def _start(path: Path) -> bytes:
+    """The first bytes, unpacked if need be."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if packed else path.open("rb") as text:
+            return text.read(4096)
+    except EOFError as error:
+        raise GraphError(f"{path} is cut off: its gzip stream has no end; download it again") from error
+    except OSError as error:
+        raise GraphError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _parquet(path: Path) -> str:
+    return f"{path} is Parquet, which has no links; Common Crawl's columnar index only counts languages"
+
+
+def _indexed(folder: Path, stack: AsyncExitStack, tell: Tell) -> GraphIndex:
+    size = graph_files(folder).bytes
+    if size > SMALL_GRAPH:
+        raise GraphError(
+            f"{folder} is a graph as downloaded, of {size / 1e6:,.0f} MB. Build an index of it once: "
+            f"bitrawl discover graph build {folder} --around seeds.txt --out graph"
+        )
+    tell(f"Indexing the graph in {folder} …")
+    out = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bitrawl-graph-"))) / "graph"
+    build_graph(folder, out)
+    return GraphIndex(out)
+
+
+async def _add_rows(rows: LinkRows, kind: SourceKind, path: Path) -> None:
+    if kind is SourceKind.TABLE:
+        rows.add(read_table(path))
+    elif kind is SourceKind.WAT:
+        rows.add(read_wat(path))
+    elif kind is SourceKind.JOB:
+        with JobFolder(path).reading() as ledger:
+            rows.add(outlinks(ledger))
+    else:
+        await _add_pages(rows, path)
+
+
+async def _add_pages(rows: LinkRows, path: Path) -> None:
+    with open_archives([path], fetching.codec()) as archives:
+        async with fetching.loose_analyser() as analyser:
+            for url in archives.urls():
+                answer = archives.answer(url)
+                page = await analyser.analyse(answer) if isinstance(answer, Capture) else None
+                if isinstance(page, Page):
+                    rows.add(page_links(page.url, page.links))
+
+
+def _check_seeds(sources: Sequence[GraphIndex | LinkRows], hosts: Sequence[str], places: Sequence[str]) -> None:
+    if not hosts or not places or any(host in source for source in sources for host in hosts):
+        return
+    if len(sources) == 1 and isinstance(sources[0], GraphIndex):
+        raise GraphError(no_seed_in(sources[0].meta, hosts, Path(places[0])))
+    count = "The seed is not" if len(hosts) == 1 else f"None of the {len(hosts)} seeds is"
+    raise GraphError(
+        f"{count} in {', '.join(places)}: {', '.join(hosts[:3])}{' …' if len(hosts) > 3 else ''}. Are these the links of "
+        "another web? Leave --backlinks out to go on without"
+    )
+
+
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and not any(folder.iterdir())

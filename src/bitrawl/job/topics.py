@@ -19,7 +19,7 @@ from bitrawl.config import Job, TopicModel
 from bitrawl.corpus.jsonl import Languages, TextPair, read_sentences
 from bitrawl.corpus.tmx import read_tmx
 from bitrawl.errors import ConfigError
-from bitrawl.job.export import corpus_units
+from bitrawl.job.exporting import corpus_units
 from bitrawl.job.fetching import POLITE, FetchPolicy
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.pages import SUFFIXES, loose_pages

@@ -1,8 +1,6 @@
 """Identifies the language of texts: naive Bayes over byte n-grams, a whole batch at once.
 
-What n-grams cannot tell apart: the standards of Serbo-Croatian and the two Chinese scripts.
-
-The standards differ in words, the scripts in characters.
+What n-grams cannot tell apart is told by words (the standards of Serbo-Croatian) or by characters (the two Chinese scripts).
 """
 
 import math
@@ -21,6 +19,7 @@ from numpy.typing import NDArray
 from bitrawl.languages import in_script, same_language, script_of
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.model_files import model_file
+from bitrawl.text.arrays import Floats32, Ints, Ints32
 
 STANDARDS = ("bs", "hr", "sr")
 # Log-odds of one marker. Swept 0–3 on the tuning half of lab/bench/language.py (2026-11): flat from 1.5.
@@ -88,8 +87,8 @@ def standard_odds(text: str) -> dict[str, float]:
         for standard in favoured:
             odds[standard] += _WEIGHT
     # Two Poisson rates: a long text without a single jat is Serbian, even without a marker.
-    seen = len(_JAT.findall(lower))
-    odds["sr"] += len(words) * (_JAT_RATE - _NO_JAT_RATE) - seen * math.log(_JAT_RATE / _NO_JAT_RATE)
+    jats = len(_JAT.findall(lower))
+    odds["sr"] += len(words) * (_JAT_RATE - _NO_JAT_RATE) - jats * math.log(_JAT_RATE / _NO_JAT_RATE)
     return odds
 
 
@@ -100,8 +99,8 @@ def _markers() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     for favoured, words in _MARKERS.items():
         for word in words.split():
             target = stems if word.endswith("*") else exact
-            known = target.get(word.rstrip("*"), ())
-            target[word.rstrip("*")] = tuple(sorted({*known, *favoured}))
+            others = target.get(word.rstrip("*"), ())
+            target[word.rstrip("*")] = tuple(sorted({*others, *favoured}))
     return exact, stems
 
 
@@ -120,8 +119,6 @@ def _chinese_characters() -> tuple[frozenset[str], frozenset[str]]:
     taiwan = {character for character in ideographs if character.encode("big5", "ignore")}
     return frozenset(mainland - taiwan), frozenset(taiwan - mainland)
 
-
-Floats = NDArray[np.float32]
 
 # Bytes. A text longer than two windows is judged by its beginning and its middle. On the tuning half of
 # lab/bench/language.py (2026-11), 90 is as good as whole sentences, 70 costs 0.1 points, 50 costs 0.4.
@@ -168,10 +165,10 @@ class LanguageNgrams(NamedTuple):
     displacements: NDArray[np.uint32]
     multipliers: NDArray[np.uint32]
     weights: NDArray[np.uint8]  # n-grams × classes
-    floor: Floats  # the weight of an unseen n-gram, by class
-    prior: Floats
-    temperature: Floats  # factor and exponent of the sum of weights
-    calibration: Floats
+    floor: Floats32  # the weight of an unseen n-gram, by class
+    prior: Floats32
+    temperature: Floats32  # factor and exponent of the sum of weights
+    calibration: Floats32
     scripts: tuple[str, ...]
     # for each character of the basic plane, an index into `scripts`; 0 means that it is not a letter
     script_table: NDArray[np.uint8]
@@ -189,7 +186,7 @@ class LanguageNgrams(NamedTuple):
         fields["weights"] = weights.reshape(present.shape)
         return cls(**fields)
 
-    def score(self, texts: Sequence[bytes]) -> tuple[Floats, Floats]:
+    def score(self, texts: Sequence[bytes]) -> tuple[Floats32, Floats32]:
         """The log-likelihood of each text in each class, and the amount of evidence."""
         scores = np.empty((len(texts), len(self.labels)), np.float32)
         evidence = np.empty(len(texts), np.float32)
@@ -201,13 +198,12 @@ class LanguageNgrams(NamedTuple):
                 start, size = end, 0
         return scores, evidence
 
-    def confidence(self, scores: Floats, evidence: Floats, chances: Floats) -> Floats:
+    def confidence(self, scores: Floats32, evidence: Floats32, chances: Floats32) -> Floats32:
         """The probability that the best language is right at all, given its probability among the known languages."""
         logits = np.einsum("ij,j->i", self.signs(scores, evidence, chances), self.calibration)
-        confidence: Floats = np.where(evidence > 0, 1 / (1 + np.exp(-logits)), np.float32(0))
-        return confidence
+        return np.where(evidence > 0, 1 / (1 + np.exp(-logits)), np.float32(0))
 
-    def signs(self, scores: Floats, evidence: Floats, chances: Floats) -> Floats:
+    def signs(self, scores: Floats32, evidence: Floats32, chances: Floats32) -> Floats32:
         """What confidence depends on: the odds, how usual the n-grams are in the best class, and their number.
 
         A text in a language that the model does not know has a best class too, but its n-grams are less usual there.
@@ -221,14 +217,14 @@ class LanguageNgrams(NamedTuple):
         size = np.log(amount)
         return np.stack([np.ones_like(odds), odds, usual, size, usual * size], axis=1)
 
-    def _score_chunk(self, texts: Sequence[bytes], scores: Floats, evidence: Floats) -> None:
+    def _score_chunk(self, texts: Sequence[bytes], scores: Floats32, evidence: Floats32) -> None:
         data = np.frombuffer(_END + _END.join(texts) + _END, np.uint8)
-        found = self._find(data)
+        places = self._find(data)
         # One number for text and n-gram. After sorting, the runs of equal numbers are the counts.
         both = np.cumsum(data == 0, dtype=np.int32) - 1
         both <<= SLOT_BITS
-        both |= found
-        both = both[found >= 0]
+        both |= places
+        both = both[places >= 0]
         both.sort()
         at = np.flatnonzero(np.concatenate(([True], both[1:] != both[:-1])))[: len(both)]
         counts = _LOG_COUNTS[np.minimum(np.diff(at, append=len(both)), len(_LOG_COUNTS) - 1)]
@@ -239,7 +235,7 @@ class LanguageNgrams(NamedTuple):
         scores[:] = self._sums(rows, counts[: len(rows)], bounds)
         scores += evidence[:, None] * self.floor
 
-    def _sums(self, rows: NDArray[np.int32], counts: Floats, bounds: NDArray[np.int64]) -> Floats:
+    def _sums(self, rows: Ints32, counts: Floats32, bounds: Ints) -> Floats32:
         """The sum of the weights of each text's n-grams, each times its count.
 
         Texts are padded to whole groups of n-grams, so that one call multiplies them all. A group is small enough for
@@ -255,18 +251,17 @@ class LanguageNgrams(NamedTuple):
         factors[places] = counts
         weights = self.weights.take(padded, axis=0).astype(np.float32).reshape(len(padded) // GROUP, GROUP, -1)
         products = np.matmul(factors.reshape(-1, 1, GROUP), weights)[:, 0]
-        sums: Floats = np.add.reduceat(products, ends - groups, axis=0)
-        return sums
+        return np.add.reduceat(products, ends - groups, axis=0)
 
-    def _find(self, data: NDArray[np.uint8]) -> NDArray[np.int32]:
+    def _find(self, data: NDArray[np.uint8]) -> Ints32:
         """The row of the longest known n-gram that ends at each byte, or -1."""
         keys = ngram_keys(data, int(self.multipliers[0]))
         rows = self.slots.take(slots_of(keys, self.multipliers, self.displacements))
         hits = self.keys.take(rows) == keys
-        found = np.full(len(data), -1, np.int32)
+        places = np.full(len(data), -1, np.int32)
         for row, hit in zip(rows, hits, strict=True):
-            np.copyto(found, row, where=hit, casting="unsafe")
-        return found
+            np.copyto(places, row, where=hit, casting="unsafe")
+        return places
 
 
 def ngram_keys(data: NDArray[np.uint8], multiplier: int) -> NDArray[np.uint32]:
@@ -348,19 +343,19 @@ class NgramLanguageIdentifier:
         letters = counts.sum(axis=1).tolist()
         return [name if _enough(name, count) else "" for name, count in zip(names, letters, strict=True)]
 
-    def chances(self, scores: Floats, evidence: Floats) -> Floats:
+    def chances(self, scores: Floats32, evidence: Floats32) -> Floats32:
         """The probability of each language, assuming that the text is in one of them."""
         factor, exponent = self._model.temperature
         logits = scores + self._model.prior
         logits -= logits.max(axis=1, keepdims=True)
         logits /= (factor * np.maximum(evidence, 1.0) ** exponent)[:, None]
         every = np.exp(logits)
-        chances: Floats = every[:, self._first]
+        chances: Floats32 = every[:, self._first]
         chances[:, self._further_of] += every[:, self._further]
         chances /= chances.sum(axis=1, keepdims=True)
         return chances
 
-    def _tell_standards(self, chances: Floats, texts: Sequence[str], scripts: Sequence[str]) -> None:
+    def _tell_standards(self, chances: Floats32, texts: Sequence[str], scripts: Sequence[str]) -> None:
         """Redistribute, by their words, the total probability of the standards of Serbo-Croatian."""
         standards = self._standards
         for number, best in enumerate(chances.argmax(axis=1).tolist()):
@@ -388,7 +383,7 @@ class NgramLanguageIdentifier:
             language, confidence = _usual_language(script), _LONE_SCRIPT
         if claim is not None and script in _parts(claim) and self._is_beyond(claim, script):
             few = self._rivals[script] <= _FEW or (
-                self._is_unasked(language) and any(same_language(claim, one) for one in self._missing)
+                self._is_unasked(language) and any(same_language(claim, absent) for absent in self._missing)
             )
             language, confidence = _weigh_unknown(claim, language, confidence, few=few)
         elif (missing := self._missing_in(script, language, claim)) and (
@@ -414,11 +409,11 @@ class NgramLanguageIdentifier:
         """The one requested language that a text of that script may be in though the model says `language`."""
         if not self._missing or not self._is_unasked(language) or (claim and same_language(language, claim)):
             return None
-        missing = [one for one in self._missing if script in _parts(one)]
+        missing = [wanted for wanted in self._missing if script in _parts(wanted)]
         return Language(missing[0].partition("-")[0]) if len(missing) == 1 else None
 
     def _is_unasked(self, language: Language) -> bool:
-        return not any(same_language(language, one) for one in self._asked)
+        return not any(same_language(language, wanted) for wanted in self._asked)
 
     def _is_beyond(self, claim: Language, script: str) -> bool:
         """Whether the model cannot judge that claim: it lacks the language, or the usual language of its script."""

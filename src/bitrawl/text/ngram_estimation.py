@@ -1,23 +1,23 @@
-"""Modified Kneser–Ney with interpolation (Chen and Goodman 1998), estimated as KenLM's lmplz does (Heafield 2013)."""
+"""Learns a model of n-grams: modified Kneser–Ney with interpolation (Chen and Goodman 1998), as KenLM's lmplz does it.
+
+Heafield 2013 describes how lmplz goes through the sorted n-grams of all lengths.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitrawl.errors import ConfigError
+from bitrawl.text.arrays import Floats, Floats32, Ints, Ints32
 from bitrawl.text.ngram_models import (
     DEFAULT_ORDER,
     START_ID,
     WORD_BITS,
     Counted,
-    Floats,
-    Integers,
     Level,
     NgramModel,
     Vocabulary,
-    Words,
     count,
     search,
     shared,
@@ -41,9 +41,9 @@ def train(sequences: Iterable[Sequence[str]], order: int = DEFAULT_ORDER) -> Ngr
 class _Adjusted(NamedTuple):
     """n-grams of one length, in the order of `Level`, with their Kneser–Ney counts."""
 
-    suffixes: Integers  # indices one level down
-    first: Integers
-    counts: Integers  # of words seen before the n-gram; of occurrences if none can be, or at the highest order
+    suffixes: Ints  # indices one level down
+    first: Ints
+    counts: Ints  # of words seen before the n-gram; of occurrences if none can be, or at the highest order
 
 
 def estimated(counted: Counted, vocabulary: Vocabulary) -> NgramModel:
@@ -88,36 +88,36 @@ def _adjusted(counted: Counted, words: int) -> list[_Adjusted]:
     return levels[::-1]
 
 
-def _renumbered(grams: Words, starts: Integers, order: int) -> Integers:
+def _renumbered(grams: Ints32, starts: Ints, order: int) -> Ints:
     """Indices of n-grams once those that begin before their sequence are gone. An index of a word is its number."""
-    last: Integers = grams[0, starts].astype(np.int64)
+    last: Ints = grams[0, starts].astype(np.int64)
     if order == 1:
         return last
     real = (grams[order - 1, starts] != START_ID) | (grams[order - 2, starts] != START_ID)
     return np.cumsum(real, dtype=np.int64) - 1
 
 
-def _interpolated(level: _Adjusted, histories: Integers, shorter: Floats) -> tuple[Floats, Floats]:
+def _interpolated(level: _Adjusted, histories: Ints, shorter: Floats) -> tuple[Floats, Floats]:
     """Probabilities of n-grams, and for each history the weight of the shorter one; 1 if nothing follows it."""
     discounts = _discounts(level.counts)[np.minimum(level.counts, 3)]
     size = len(shorter)
     total = np.bincount(histories, weights=level.counts, minlength=size)
     taken = np.bincount(histories, weights=discounts, minlength=size)
     weights = np.divide(taken, total, out=np.ones(size), where=total > 0)
-    kept = (level.counts - discounts) / np.maximum(total[histories], 1)
-    return kept + weights[histories] * shorter[level.suffixes], weights
+    discounted = (level.counts - discounts) / np.maximum(total[histories], 1)
+    return discounted + weights[histories] * shorter[level.suffixes], weights
 
 
-def _discounts(counts: Integers) -> Floats:
+def _discounts(counts: Ints) -> Floats:
     """For n-grams that occur never, once, twice, and more often (Chen and Goodman 1998, equation 26)."""
     n = np.bincount(np.minimum(counts, 5), minlength=6)[:5].astype(np.float64)
     if not n[1:4].all():
         return _FALLBACK
     times = np.arange(1, 4)
-    found: Floats = times - (times + 1) * n[1] / (n[1] + 2 * n[2]) * n[2:] / n[1:4]
+    estimated: Floats = times - (times + 1) * n[1] / (n[1] + 2 * n[2]) * n[2:] / n[1:4]
     # lmplz accepts a discount of 0, which leaves nothing for words that were not seen.
-    return np.concatenate([[0.0], found]) if ((found > _LEAST) & (found <= times)).all() else _FALLBACK
+    return np.concatenate([[0.0], estimated]) if ((estimated > _LEAST) & (estimated <= times)).all() else _FALLBACK
 
 
-def _logarithms(probabilities: Floats) -> NDArray[np.float32]:
+def _logarithms(probabilities: Floats) -> Floats32:
     return np.log10(np.maximum(probabilities, 10**_NEVER)).astype(np.float32)

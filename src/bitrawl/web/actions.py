@@ -17,9 +17,16 @@ from bitrawl.config.choices import strategy_names
 from bitrawl.errors import BitrawlError, RefusedError
 from bitrawl.files import NO_JSON
 from bitrawl.job.live_facts import Live, Sampler
-from bitrawl.job.reading import HitList, PairFilter, Reading, VerdictState
-from bitrawl.job.reading_index import Languages, Order, Side
-from bitrawl.job.verdicts import Kind
+from bitrawl.job.reviewing import (
+    HitList,
+    LanguageOrder,
+    PairFilter,
+    PairOrder,
+    Reading,
+    SearchedSide,
+    VerdictState,
+)
+from bitrawl.job.verdicts import SubjectKind
 from bitrawl.languages import parse_language
 from bitrawl.model import Verdict
 from bitrawl.web import allowed
@@ -36,11 +43,11 @@ MOST_SITES = 100  # of a search that are listed
 USUAL = ("breadth-first", "adaptive")
 VERDICT_STATES = {"none": VerdictState.NONE, "accept": VerdictState.ACCEPTED, "reject": VerdictState.REJECTED}
 SORTS = {
-    "score": (Order.SCORE, False, marked("surest first")),
-    "doubtful": (Order.SCORE, True, marked("most doubtful first")),
-    "segments": (Order.SEGMENTS, False, marked("longest first")),
-    "mean": (Order.MEAN_SCORE, True, marked("worst segments first")),
-    "completed": (Order.COMPLETED, False, marked("newest first")),
+    "score": (PairOrder.SCORE, False, marked("surest first")),
+    "doubtful": (PairOrder.SCORE, True, marked("most doubtful first")),
+    "segments": (PairOrder.SEGMENTS, False, marked("longest first")),
+    "mean": (PairOrder.MEAN_SCORE, True, marked("worst segments first")),
+    "completed": (PairOrder.COMPLETED, False, marked("newest first")),
 }
 
 Given = ParamSpec("Given")
@@ -201,17 +208,17 @@ def pair_filter(values: dict[str, str], offset: int, limit: int) -> PairFilter:
 
 def search(reading: Reading, values: dict[str, str], *, offset: int, limit: int) -> HitList:
     """The places of a phrase, by the fields of a form, or of the API."""
-    side = Side(values["side"]) if values.get("side") in set(Side) else Side.BOTH
+    side = SearchedSide(values["side"]) if values.get("side") in set(SearchedSide) else SearchedSide.BOTH
     languages = two_languages(values.get("languages", ""))
     return reading.search(values.get("q", ""), side, languages, offset=offset, limit=limit)
 
 
-def two_languages(name: str) -> Languages | None:
+def two_languages(name: str) -> LanguageOrder | None:
     """From "en-fr", "zh-Hant-en"; None for all."""
     parts = name.split("-")
     for cut in range(1, len(parts)):
         try:
-            return Languages(parse_language("-".join(parts[:cut])), parse_language("-".join(parts[cut:])))
+            return LanguageOrder(parse_language("-".join(parts[:cut])), parse_language("-".join(parts[cut:])))
         except BitrawlError:
             continue
     return None
@@ -225,12 +232,12 @@ def number_in(values: dict[str, str], name: str) -> int:
 async def give_verdict(job: ServedJob, kind: str, key: str, within: str, verdict: str, by: str) -> None:
     """Accept, reject or undo. Raises `HTTPException` for what is not there."""
     reading, now = Reading(job.folder), time.time()
-    if kind not in set(Kind) or verdict not in {*Verdict, "undo"}:
+    if kind not in set(SubjectKind) or verdict not in {*Verdict, "undo"}:
         raise HTTPException(422, "A verdict has a kind (pair, segment), a key, and is accept, reject or undo.")
     if verdict == "undo":
-        await asyncio.to_thread(reading.undo, Kind(kind), key, by, now)
+        await asyncio.to_thread(reading.undo, SubjectKind(kind), key, by, now)
         return
-    if kind == Kind.PAIR:
+    if kind == SubjectKind.PAIR:
         done = await asyncio.to_thread(reading.judge_pair, key, Verdict(verdict), by, now)
     else:
         done = await asyncio.to_thread(reading.judge_segment, within, key, Verdict(verdict), by, now)

@@ -21,7 +21,7 @@ from bitrawl.config.settings import keys as schema_keys
 from bitrawl.crawl.fetch import user_agent
 from bitrawl.crawl.scope import folder_path
 from bitrawl.errors import ConfigError, FieldError, UrlError
-from bitrawl.job import bootstrap
+from bitrawl.job.bootstrapping import DESCRIPTION, endpoint, read_bootstrap
 from bitrawl.job.crawl_wiring import check
 from bitrawl.job.folder import JobFolder
 from bitrawl.languages import parse_language
@@ -161,7 +161,7 @@ def bootstrapping(given: Mapping[str, object], settings: Settings) -> TopicReque
         arguments.append("--check-sites" if values["check_sites"] else "--no-check-sites")
     if wiki is not None and wiki.allow_private:
         arguments += [f"--private-wiki={address}" for address in wiki.editions.values()]
-    site = bootstrap.endpoint(flags["--wiki"]).site
+    site = endpoint(flags["--wiki"]).site
     return TopicRequest(values.get("name", ""), (*arguments, "--", values["category"]), (site,))
 
 
@@ -183,8 +183,8 @@ def going_on(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
 
 def handed_over(folder: JobFolder) -> dict[str, str]:
     """What a search or a bootstrap found, as the fields of a mining job; raises `ConfigError` if it has found nothing yet."""
-    if (folder.path / bootstrap.DESCRIPTION).exists():
-        topic = bootstrap.read(folder.path)
+    if (folder.path / DESCRIPTION).exists():
+        topic = read_bootstrap(folder.path)
         seeds = topic.sites if len(topic.langs) != 1 and topic.sites else topic.seeds
         terms = topic.topic.read_text("utf-8")
         return {"seeds": "\n".join(seeds), "languages": ", ".join(topic.langs), "terms": terms, "hub": "true"}

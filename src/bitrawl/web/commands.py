@@ -15,7 +15,7 @@ from typing import Any
 
 from bitrawl.errors import BitrawlError
 from bitrawl.job.folder import JobFolder
-from bitrawl.job.reading_index import ReadingIndex, is_due
+from bitrawl.job.reading_index import index_signature, is_due
 from bitrawl.job.verdicts import VERDICTS
 from bitrawl.process import Running
 from bitrawl.web.messages import message, quoted
@@ -120,7 +120,7 @@ class Indexing:
 
     def _complain(self, folder: JobFolder) -> None:
         fault = self._faults.get(folder.path.name)
-        if fault is not None and not ReadingIndex(folder.reading_index).signature():
+        if fault is not None and not index_signature(folder.reading_index):
             raise fault
 
     async def _refresh(self, folder: JobFolder) -> None:

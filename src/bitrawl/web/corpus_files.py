@@ -15,7 +15,7 @@ from bitrawl.config.choices import corpus_formats, format_names
 from bitrawl.corpus.export import CorpusHeader, corpus_headers
 from bitrawl.corpus.terms import TermFormat, TermPair
 from bitrawl.errors import ConfigError
-from bitrawl.job.facts import found_so_far
+from bitrawl.job.reporting import found_so_far
 from bitrawl.model import Language
 from bitrawl.url import Url
 from bitrawl.web.actions import Server, find_mining_job, server_of

@@ -18,7 +18,7 @@ from bitrawl import files
 from bitrawl.cluster.bundles import BUNDLES
 from bitrawl.errors import StoreError
 from bitrawl.files import NO_JSON, write_fault
-from bitrawl.job.bootstrap import DESCRIPTION as BOOTSTRAPPED
+from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
 from bitrawl.job.folder import JobFolder
 from bitrawl.web.operator_settings import User
 

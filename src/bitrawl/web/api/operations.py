@@ -16,8 +16,8 @@ from bitrawl.config import fitting
 from bitrawl.corpus.terms import TermPair
 from bitrawl.errors import ConfigError, FieldError
 from bitrawl.files import NO_JSON
-from bitrawl.job.bootstrap import Summary, read_found
-from bitrawl.job.reading import Reading, ReadPair
+from bitrawl.job.bootstrapping import BootstrapSummary, read_found
+from bitrawl.job.reviewing import Reading, ReadPair
 from bitrawl.version import __version__
 from bitrawl.web import actions, allowed
 from bitrawl.web.actions import FoundSite, Server, find_job, find_mining_job, glance, look_at, number_in, server_of
@@ -161,7 +161,7 @@ async def found_sites(request: Request, _body: Body) -> list[FoundSite]:
     return await asyncio.to_thread(actions.found_sites, await find_job(request))
 
 
-async def found_topic(request: Request, _body: Body) -> Summary:
+async def found_topic(request: Request, _body: Body) -> BootstrapSummary:
     summary = await asyncio.to_thread(read_found, (await find_job(request)).folder.path)
     if summary is None:
         raise HTTPException(404, "This job is no topic, or it has not ended yet.")
@@ -269,7 +269,7 @@ OPERATIONS = (
     Operation("GET", "/jobs/{id}/report", "The report, as HTML.", _as_file(report)),
     Operation("GET", "/jobs/{id}/job.toml", "The job file, to repeat the job.", _as_file(job_file)),
     Operation("GET", "/jobs/{id}/sites", "The sites that a search has judged.", found_sites, gives=list[FoundSite]),
-    Operation("GET", "/jobs/{id}/topic", "What a topic job has found.", found_topic, gives=Summary),
+    Operation("GET", "/jobs/{id}/topic", "What a topic job has found.", found_topic, gives=BootstrapSummary),
     Operation(
         "GET", "/jobs/{id}/next", "What a search or a topic job has found, as the body of POST /jobs.", hand_over,
         gives=shapes.NewJob,

@@ -7,7 +7,7 @@ import msgspec
 from bitrawl.config import Reach, Strategy, Walk
 from bitrawl.facts import State
 from bitrawl.job.live_facts import Live
-from bitrawl.job.reading import Hit, ListedPair
+from bitrawl.job.reviewing import Hit, ListedPair
 
 Texts = list[str] | str
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]

@@ -12,12 +12,13 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bitrawl.errors import BitrawlError
-from bitrawl.facts import Doing, State, Step
-from bitrawl.job import bootstrap
-from bitrawl.job.facts import gather
+from bitrawl.facts import Doing, MiningStep, State
+from bitrawl.job import bootstrapping
+from bitrawl.job.bootstrapping import BootstrapProgress, BootstrapStep, BootstrapSummary
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.live_facts import Live
-from bitrawl.job.reading import Reading
+from bitrawl.job.reporting import gather
+from bitrawl.job.reviewing import Reading
 from bitrawl.model import Language
 from bitrawl.show.diagnosis import Diagnosis, Point, diagnose
 from bitrawl.show.plots import COLOURS, Series, bars, lines
@@ -37,15 +38,15 @@ MOST_EXPLAINED = 20_000  # fetches of a running job that is explained; reading m
 MESSAGES = 30  # lines
 FOUND = {
     "discover": ("sites.txt", "sites.tsv", "sites.jsonl"),
-    "topic": (bootstrap.TERMS, bootstrap.TOPIC, bootstrap.SEEDS, bootstrap.SITES),
+    "topic": (bootstrapping.TERMS, bootstrapping.TOPIC, bootstrapping.SEEDS, bootstrapping.SITES),
 }
 """Files of a search, and of a topic, that can be taken away; the first is there when something was found."""
 
 STEPS = {
-    Step.PAIRING: marked("pairing pages"),
-    Step.LEARNING: marked("learning words"),
-    Step.ALIGNING: marked("aligning"),
-    Step.WRITING: marked("writing the corpus"),
+    MiningStep.PAIRING: marked("pairing pages"),
+    MiningStep.LEARNING: marked("learning words"),
+    MiningStep.ALIGNING: marked("aligning"),
+    MiningStep.WRITING: marked("writing the corpus"),
 }
 
 EXCLUSIONS = {
@@ -58,12 +59,12 @@ EXCLUSIONS = {
 """Why a title is no term."""
 
 _AFTER_FAILURE = {
-    bootstrap.Step.ASKING: message(
+    BootstrapStep.ASKING: message(
         "Try again later. If the wiki does not answer then either, tell the operator of this server."
     ),
-    bootstrap.Step.SEARCHING: message("Look the category up in the wiki, and copy its name into the form."),
-    bootstrap.Step.READING: message("Try again: what the wiki has answered so far is kept."),
-    bootstrap.Step.CHECKING: message("Try again: what the wiki has answered so far is kept."),
+    BootstrapStep.SEARCHING: message("Look the category up in the wiki, and copy its name into the form."),
+    BootstrapStep.READING: message("Try again: what the wiki has answered so far is kept."),
+    BootstrapStep.CHECKING: message("Try again: what the wiki has answered so far is kept."),
 }
 
 
@@ -109,8 +110,8 @@ class StateText(NamedTuple):
 class TopicView(NamedTuple):
     """A topic job, from its files: how far it is, what it has found, and what to try if that is little."""
 
-    progress: bootstrap.Progress | None
-    summary: bootstrap.Summary | None
+    progress: BootstrapProgress | None
+    summary: BootstrapSummary | None
     terms: list[TermRow]  # that are kept, the heaviest first
     languages: list[Language]  # columns of the terms
     failed: str = ""  # why it could not go on
@@ -121,13 +122,13 @@ class TopicView(NamedTuple):
         if now is None:
             return ""
         match now.step:
-            case bootstrap.Step.ASKING:
+            case BootstrapStep.ASKING:
                 return words.say("asking {wiki}", wiki=wiki or now.wiki)
-            case bootstrap.Step.SEARCHING:
+            case BootstrapStep.SEARCHING:
                 return words.say("looking for the category in {wiki}", wiki=wiki or now.wiki)
-            case bootstrap.Step.READING:
+            case BootstrapStep.READING:
                 return words.count("reading articles: {n} answer", "reading articles: {n} answers", now.done)
-            case bootstrap.Step.CHECKING:
+            case BootstrapStep.CHECKING:
                 numbers = {"done": words.number(now.done), "total": words.number(now.total)}
                 return words.say("checking the cited sites for translations: {done} of {total}", **numbers)
 
@@ -149,11 +150,11 @@ class TopicView(NamedTuple):
     def advice(self, words: Words, state: State) -> list[str]:
         """What to try: after a failure by the step that failed, otherwise by what is missing."""
         if state is State.FAILED:
-            step = self.progress.step if self.progress else bootstrap.Step.ASKING
+            step = self.progress.step if self.progress else BootstrapStep.ASKING
             return [words.tell(_AFTER_FAILURE[step])]
         return list(self._missing(words, self.summary)) if self.summary else []
 
-    def _missing(self, words: Words, summary: bootstrap.Summary) -> Iterator[str]:
+    def _missing(self, words: Words, summary: BootstrapSummary) -> Iterator[str]:
         for code in [code for code, count in summary.terms.items() if not count]:
             yield words.say(
                 "No article has a title in {language}. Try more levels of subcategories, or a wider category.",
@@ -168,7 +169,7 @@ class TopicView(NamedTuple):
 
 
 def topic_view(folder: JobFolder) -> TopicView:
-    progress, summary = bootstrap.read_progress(folder.path), bootstrap.read_found(folder.path)
+    progress, summary = bootstrapping.read_progress(folder.path), bootstrapping.read_found(folder.path)
     rows = _terms(folder) if summary is not None else []
     columns = {code for row in rows for code in row.terms}
     first = [code for code in summary.terms if code in columns] if summary else []
@@ -178,7 +179,7 @@ def topic_view(folder: JobFolder) -> TopicView:
 
 def _terms(folder: JobFolder) -> list[TermRow]:
     try:
-        rows = read_table((folder.path / bootstrap.TERMS).read_bytes(), bootstrap.TERMS)
+        rows = read_table((folder.path / bootstrapping.TERMS).read_bytes(), bootstrapping.TERMS)
     except (OSError, BitrawlError):
         return []
     return [row for row in rows if row.keep]

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bitrawl.job.reading import Mark, Reading, ReadPair
-from bitrawl.job.verdicts import Kind
+from bitrawl.job.reviewing import Mark, Reading, ReadPair
+from bitrawl.job.verdicts import SubjectKind
 from bitrawl.model import Verdict
 from bitrawl.web import actions
 from bitrawl.web.actions import SORTS, find_mining_job, give_verdict, number_in, pair_filter, server_of, words_of
@@ -93,11 +93,11 @@ async def judge(request: Request) -> Response:
     kind, key, within = (str(form.get(name, "")) for name in ("kind", "key", "within"))
     await give_verdict(job, kind, key, within, str(form.get("verdict", "")), request.state.user.name)
     if not request.headers.get("x-part"):
-        anchor = f"#s-{key}" if kind == Kind.SEGMENT else ""
+        anchor = f"#s-{key}" if kind == SubjectKind.SEGMENT else ""
         return RedirectResponse(f"/jobs/{job.id}/pairs/{within}{anchor}", 303)
     texts = await _pair(job, within)
     values: dict[str, Any] = {"job": job, "pair": texts.pair}
-    if kind == Kind.PAIR:
+    if kind == SubjectKind.PAIR:
         return HTMLResponse(fragment(request, "pair_verdict.html", **values))
     segment = next(segment for segment in texts.segments if segment.key == key)
     return HTMLResponse(fragment(request, "segment.html", segment=segment, **values))

@@ -1,8 +1,7 @@
 """The files of corpora, their card and their figures, from the shards of one job or of many: an export is a merge of one.
 
-What merging needs of a job, kept in its folder: the shards of its corpora, and the figures of its sites.
-
-`shard/part.json` is written last. With it, the folder `shard` alone is enough for a merge, on any machine.
+First the shards: all that merging needs of a job, in its folder. `shard/part.json` is written last; with it, the folder
+`shard` alone is enough for a merge, on any machine. Then what is written from them.
 """
 
 import os
@@ -11,7 +10,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from hashlib import blake2b
 from itertools import accumulate
@@ -52,13 +51,12 @@ from bitrawl.corpus.merger import (
     shard_writer,
 )
 from bitrawl.errors import ConfigError, DamagedError
-from bitrawl.facts import SiteTroubles
 from bitrawl.job.database import locked
-from bitrawl.job.facts import write_report
-from bitrawl.job.findings import Findings
 from bitrawl.job.folder import JobFolder, not_mined
 from bitrawl.job.ledger import Ledger
-from bitrawl.job.ledger_facts import site_troubles, summarise
+from bitrawl.job.ledger_facts import SiteTroubles, site_troubles, summarise
+from bitrawl.job.reporting import write_report
+from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.languages import same_language
 from bitrawl.mine.judging import PageUrls, ThresholdFilter
@@ -66,7 +64,6 @@ from bitrawl.model import (
     Language,
     Page,
     PagePair,
-    Reason,
     SegmentPair,
     SiteKnowledge,
     TranslationUnit,
@@ -75,6 +72,7 @@ from bitrawl.model import (
     Verdicts,
     pack,
 )
+from bitrawl.reasons import Reason
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import without_template
 from bitrawl.url import Url
@@ -92,15 +90,9 @@ class Sharded(NamedTuple):
     part: JobPart
     is_running: bool = False
 
-    def segments(self, languages: tuple[str, str]) -> Path:
-        """The name of the shard of these languages, which are sorted."""
-        return segments_shard(self.folder, languages)
-
-    def page_pairs(self, languages: tuple[str, str]) -> Path:
-        return page_pairs_shard(self.folder, languages)
-
 
 def segments_shard(folder: Path, languages: tuple[str, str]) -> Path:
+    """The name of the shard of these languages, which are sorted."""
     return folder / "-".join(languages)
 
 
@@ -120,14 +112,11 @@ def sharded(folder: Path, settings: Mapping[str, Any], scratch: Path) -> Sharded
     job, running = where.changed(settings), where.is_running
     ours = not running and os.access(folder, os.W_OK)
     to = folder / SHARD if ours else scratch
-    ledger = where.reading()
-    try:
+    with where.reading() as ledger:
         if not Findings(ledger).begun() and len(job.languages()) > 1 and not running:
             raise not_mined(folder, ledger)
         with locked(where.ledger) if ours else nullcontext():
             part = write_shards(job, ledger, to, running=running)
-    finally:
-        ledger.close()
     return Sharded(str(folder), to, part, running)
 
 
@@ -140,8 +129,8 @@ def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -
         part = shard_corpora(job, ledger, to)
         part = msgspec.structs.replace(part, sums=_sums(to, part.corpora))
     else:
-        kept = {name: getattr(earlier, name) for name in ("corpora", "source_pages", "licences", "sums")}
-        part = msgspec.structs.replace(_figures(job, ledger), **kept)
+        unchanged = {name: getattr(earlier, name) for name in ("corpora", "source_pages", "licences", "sums")}
+        part = msgspec.structs.replace(_figures(job, ledger), **unchanged)
     state = "running" if running else summarise(ledger).ended or "interrupted"
     sites = tuple(_sites(ledger, part.corpora))
     part = msgspec.structs.replace(part, fingerprint=fingerprint, state=state, sites=sites)
@@ -153,17 +142,14 @@ def write_shards(job: Job, ledger: Ledger, to: Path, *, running: bool = False) -
 def shard_corpora(job: Job, ledger: Ledger, to: Path, only: Collection[Language] = ()) -> JobPart:
     """Write the shards of a job's corpora, and no file about them; with `only`, those of two languages."""
     verdicts = _verdicts(ledger)
-    headers = [one for one in corpus_headers(job.languages(), 0.0) if len(one.languages) == 2]
     sources: set[Url] = set()
     corpora = tuple(
         _write_corpus(job, Findings(ledger), verdicts, header, to, sources)
-        for header in headers
-        if not only or set(header.languages) == set(only)
+        for header in corpus_headers(job.languages(), 0.0)
+        if len(header.languages) == 2 and (not only or set(header.languages) == set(only))
     )
-    figures = _figures(job, ledger)
-    return msgspec.structs.replace(
-        figures, corpora=corpora, source_pages=len(sources), licences=dict(ledger.licences(sources))
-    )
+    licences = dict(ledger.licences(sources))
+    return msgspec.structs.replace(_figures(job, ledger), corpora=corpora, source_pages=len(sources), licences=licences)
 
 
 def check_shards(folder: Path) -> str:
@@ -175,7 +161,7 @@ def check_shards(folder: Path) -> str:
 
 
 def _sums(folder: Path, corpora: Iterable[CorpusPart]) -> dict[str, int]:
-    shards = [shard(folder, one.languages) for one in corpora for shard in (segments_shard, page_pairs_shard)]
+    shards = [shard(folder, corpus.languages) for corpus in corpora for shard in (segments_shard, page_pairs_shard)]
     return {path.name: files.checksum(path) for shard in shards for path in (keys_file(shard), data_file(shard))}
 
 
@@ -227,8 +213,8 @@ def _read(folder: Path) -> JobPart | None:
 
 def _fingerprint(job: Job, ledger: Ledger) -> str:
     """Of all that the shards depend on."""
-    asked = (job.judge, job.languages(), job.export.accepted_only, _verdicts(ledger))
-    encoded = msgspec.json.encode(asked, order="sorted")
+    selection = (job.judge, job.languages(), job.export.accepted_only, _verdicts(ledger))
+    encoded = msgspec.json.encode(selection, order="sorted")
     return blake2b(_FORMAT + encoded + Findings(ledger).fingerprint(), digest_size=16).hexdigest()
 
 
@@ -252,34 +238,25 @@ def _write_corpus(
             pairs = segments = 0
             needed: set[PageUrls] = set()
             good = good_enough.accepted(findings.segments(first, second, site))
-            for segment, keys in keyed(_segments(good, turned=turned)):
-                found = turned_segments(segment) if turned and verdicts.segments else segment
-                accepted = verdicts.of_segment(found) is Verdict.ACCEPT
+            for segment, keys in keyed(map(turned_segments, good) if turned else good):
+                as_found = turned_segments(segment) if turned and verdicts.segments else segment
+                accepted = verdicts.of_segment(as_found) is Verdict.ACCEPT
                 if accepted:
-                    needed.add((found.url_a, found.url_b))
-                write_segment(
-                    keys, segment.score + accepted, pack(segment)
-                )  # What a person accepted represents others.
+                    needed.add((as_found.url_a, as_found.url_b))
+                # What a person accepted represents others.
+                write_segment(keys, segment.score + accepted, pack(segment))
                 sources.update((segment.url_a, segment.url_b))
                 segments += 1
-            kept = good_enough.accepted_pairs(findings.pairs(first, second, site), needed)
-            for pair in _page_pairs(kept, turned=turned):
+            good_pairs = good_enough.accepted_pairs(findings.pairs(first, second, site), needed)
+            for pair in map(turned_pages, good_pairs) if turned else good_pairs:
                 write_pair(page_pair_keys(pair), pair.score, pack(pair))
                 pairs += 1
             rows.append(SiteRows(site, pairs, segments))
     counts = shard_counts(segments_shard(to, languages))
     rejected = {str(reason): count for reason, count in sorted(good_enough.rejections.items())}
     rejected_pairs = {str(reason): count for reason, count in sorted(good_enough.rejected_pairs.items())}
-    page_pairs = sum(one.page_pairs for one in rows)
+    page_pairs = sum(row.page_pairs for row in rows)
     return CorpusPart(languages, counts.rows, counts.near, page_pairs, rejected, rejected_pairs, tuple(rows))
-
-
-def _page_pairs(pairs: Iterable[PagePair], *, turned: bool) -> Iterator[PagePair]:
-    return map(turned_pages, pairs) if turned else iter(pairs)
-
-
-def _segments(pairs: Iterable[SegmentPair], *, turned: bool) -> Iterator[SegmentPair]:
-    return map(turned_segments, pairs) if turned else iter(pairs)
 
 
 def turned_pages(pair: PagePair) -> PagePair:
@@ -325,14 +302,14 @@ def _figures(job: Job, ledger: Ledger) -> JobPart:
 def _sites(ledger: Ledger, corpora: Iterable[CorpusPart]) -> Iterator[SitePart]:
     """Each site that was visited or has pairs."""
     findings, troubles = Findings(ledger), site_troubles(ledger)
-    known = {one.site: one for one in ledger.sites()}
-    found: dict[str, list[SiteRows]] = {}
+    visited = {site.site: site for site in ledger.sites()}
+    pairs, segments = Counter[str](), Counter[str]()
     for rows in (rows for corpus in corpora for rows in corpus.sites):
-        found.setdefault(rows.site, []).append(rows)
-    for site in sorted({*known, *found}):
-        rows_of, about = found.get(site, []), known.get(site, SiteKnowledge(site))
-        pairs, segments = sum(one.page_pairs for one in rows_of), sum(one.segment_pairs for one in rows_of)
-        part = SitePart(site, about.pages, about.fetched, pairs, segments)
+        pairs[rows.site] += rows.page_pairs
+        segments[rows.site] += rows.segment_pairs
+    for site in sorted({*visited, *pairs}):
+        about = visited.get(site, SiteKnowledge(site))
+        part = SitePart(site, about.pages, about.fetched, pairs[site], segments[site])
         why = _why(part, about, troubles.get(site, SiteTroubles()), mined=findings.mined(site) is not None)
         yield msgspec.structs.replace(part, why=why)
 
@@ -376,7 +353,7 @@ class CorpusPlan(NamedTuple):
     pages: Callable[[Mapping[Url, Language]], Iterator[Page]] | None = None  # of the pairs, where a format wants them
 
 
-class WrittenCorpus(NamedTuple):
+class CorpusOutput(NamedTuple):
     """One corpus in its files."""
 
     facts: CorpusFacts
@@ -391,13 +368,11 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
     has them, also when nothing was found. What an earlier run found is not there.
     With `to` the corpus goes into that folder, and nothing in the job's folder changes.
     """
-    ledger, corpus, asked = Ledger(folder / "job.sqlite", read_only=True), to or folder / "corpus", job.export
-    headers = corpus_headers(job.languages(), time.time())
-    pages = partial(_pages_in, ledger) if any(corpus_format(name).has_pages for name in asked.formats) else None
-    plan = CorpusPlan(headers, asked.formats, asked.compress, {}, job.judge.duplicates, pages)
-    scratch = corpus / SCRATCH
-    files.discard(scratch)
-    try:
+    corpus, settings = to or folder / "corpus", job.export
+    headers, scratch = corpus_headers(job.languages(), time.time()), corpus / SCRATCH
+    with Ledger(folder / "job.sqlite", read_only=True) as ledger, emptied(scratch):
+        pages = partial(_pages_in, ledger) if any(corpus_format(name).has_pages for name in settings.formats) else None
+        plan = CorpusPlan(headers, settings.formats, settings.compress, {}, job.judge.duplicates, pages)
         part = shard_corpora(job, ledger, scratch)
         if len(job.languages()) == 1:
             written, part = _write_pages(job, ledger, plan, corpus, part)
@@ -405,14 +380,20 @@ def write_corpus(job: Job, folder: Path, to: Path | None = None) -> None:
             whole = Sharded(str(folder), scratch, part)
             written = [_alone(write_merged([whole], header, plan, corpus, scratch), part) for header in headers]
         facts = card_facts([part], plan, written)
-        accepted_only = {"accepted_only": True} if asked.accepted_only else {}
-        thresholds = {**facts.thresholds, **accepted_only}
+        thresholds = {**facts.thresholds, **({"accepted_only": True} if settings.accepted_only else {})}
         write_about(corpus, msgspec.structs.replace(facts, thresholds=thresholds, job=config.public_text_of(job)))
-    finally:
-        ledger.close()
-        files.discard(scratch)
     if to is None:
         write_report(folder)
+
+
+@contextmanager
+def emptied(scratch: Path) -> Iterator[None]:
+    """Nothing is in that folder at first, and nothing is left of it."""
+    files.discard(scratch)
+    try:
+        yield
+    finally:
+        files.discard(scratch)
 
 
 def corpus_units(
@@ -422,19 +403,18 @@ def corpus_units(
 
     With `languages`, in any order, only those of that pair.
     """
-    ledger = Ledger(folder / "job.sqlite", read_only=True)
-    try:
-        with tempfile.TemporaryDirectory(prefix="bitrawl-units-") as scratch:
-            one = Sharded(str(folder), Path(scratch), shard_corpora(job, ledger, Path(scratch), languages))
-            for header in corpus_headers(job.languages(), 0.0):
-                in_order = _sorted(header)
-                if len(header.languages) == 2 and one.part.corpus(in_order):
-                    shard, duplicates = one.segments(in_order), job.judge.duplicates
-                    with grouped([shard], Path(scratch), keep_duplicates=duplicates) as segments:
-                        for unit in _units(segments, header, lambda _: None):
-                            yield header, unit
-    finally:
-        ledger.close()
+    with (
+        Ledger(folder / "job.sqlite", read_only=True) as ledger,
+        tempfile.TemporaryDirectory(prefix="bitrawl-units-") as scratch,
+    ):
+        part = shard_corpora(job, ledger, Path(scratch), languages)
+        for header in corpus_headers(job.languages(), 0.0):
+            in_order = _sorted(header)
+            if len(header.languages) == 2 and part.corpus(in_order):
+                shard, duplicates = segments_shard(Path(scratch), in_order), job.judge.duplicates
+                with grouped([shard], Path(scratch), keep_duplicates=duplicates) as segments:
+                    for unit in _units(segments, header, lambda _: None):
+                        yield header, unit
 
 
 def write_merged(
@@ -444,46 +424,44 @@ def write_merged(
     folder: Path,
     scratch: Path,
     tell: Tell = lambda _: None,
-) -> WrittenCorpus:
+) -> CorpusOutput:
     """One corpus of two languages, from all of these jobs. An empty one has no files among others."""
     languages = _sorted(header)
-    jobs = {one.name: one for one in parts if one.part.corpus(languages)}
-    found = {name: corpus for name, one in jobs.items() if (corpus := one.part.corpus(languages))}
-    wanted = len(plan.headers) == 1 or any(one.page_pairs or one.segment_pairs for one in found.values())
-    tell(f"{header.name}: comparing the segments of {len(found)} jobs")
+    corpora = {job.name: corpus for job in parts if (corpus := job.part.corpus(languages))}
+    folders = {job.name: job.folder for job in parts if job.name in corpora}.values()
+    wanted = len(plan.headers) == 1 or any(corpus.page_pairs or corpus.segment_pairs for corpus in corpora.values())
+    tell(f"{header.name}: comparing the segments of {len(corpora)} jobs")
+    pair_shards = [page_pairs_shard(folder, languages) for folder in folders]
+    shards = [segments_shard(folder, languages) for folder in folders]
     with (
-        grouped([one.page_pairs(languages) for one in jobs.values()], scratch / "page_pairs") as pairs,
-        grouped(
-            [one.segments(languages) for one in jobs.values()],
-            scratch / "segments",
-            keep_duplicates=plan.keep_duplicates,
-        ) as segments,
+        grouped(pair_shards, scratch / "page_pairs") as pairs,
+        grouped(shards, scratch / "segments", keep_duplicates=plan.keep_duplicates) as segments,
     ):
         counter, written = _write(_items(pairs, segments, header, plan, tell), header, plan, folder, wanted=wanted)
         rows, exact, near = segments.counts
-        counts = MergedCounts(header.languages, found, rows, rows - exact, exact - near, near, pairs.counts.near)
-        sites = [(name, site) for name, corpus in found.items() for site in corpus.sites]
+        counts = MergedCounts(header.languages, corpora, rows, rows - exact, exact - near, near, pairs.counts.near)
+        sites = [(name, site) for name, corpus in corpora.items() for site in corpus.sites]
         starts = [0, *accumulate(site.segment_pairs for _, site in sites)][: len(sites)]
         represented = segments.represented(starts) if sites else []
-    rejected = sum((Counter(corpus.rejected) for corpus in found.values()), Counter[str]())
+    rejected = sum((Counter(corpus.rejected) for corpus in corpora.values()), Counter[str]())
     units = {(name, site.site): count for (name, site), count in zip(sites, represented, strict=True)}
-    return WrittenCorpus(counter.facts(rejected, written, counts), counter, units)
+    return CorpusOutput(counter.facts(rejected, written, counts), counter, units)
 
 
-def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[WrittenCorpus]) -> CardFacts:
+def card_facts(jobs: Sequence[JobPart], plan: CorpusPlan, written: Sequence[CorpusOutput]) -> CardFacts:
     licences = sum((Counter(job.licences) for job in jobs), Counter[str]())
     origins = {Origin(job.origin) for job in jobs}
-    origin = next(one for one in (Origin.CRAWL, Origin.REPLAY, Origin.ARCHIVE) if one in origins)
+    origin = next(origin for origin in (Origin.CRAWL, Origin.REPLAY, Origin.ARCHIVE) if origin in origins)
     # When archives were read says nothing; when they were made the ledger does not know.
     fetched = [job for job in jobs if job.first_fetch] if origin is Origin.CRAWL else []
     return CardFacts(
         at=plan.headers[0].at,
         versions={"bitrawl": __version__, "python": platform.python_version()},
-        corpora=tuple(one.facts for one in written),
+        corpora=tuple(corpus.facts for corpus in written),
         origin=origin,
         first_fetch=min((job.first_fetch for job in fetched), default=0.0),
         last_fetch=max((job.last_fetch for job in fetched), default=0.0),
-        sites=pages_by_site([one.counter for one in written], plan.sites),
+        sites=pages_by_site([corpus.counter for corpus in written], plan.sites),
         thresholds=_thresholds(jobs),
         source_pages=sum(job.source_pages for job in jobs),
         licences=licences,
@@ -501,7 +479,7 @@ def write_about(folder: Path, facts: CardFacts) -> None:
     files.write(folder / "card.md", card(facts))
 
 
-def _alone(written: WrittenCorpus, part: JobPart) -> WrittenCorpus:
+def _alone(written: CorpusOutput, part: JobPart) -> CorpusOutput:
     """Without what only a merge of several jobs tells."""
     counts = written.facts.merged
     corpus = part.corpus(_sorted(counts)) if counts else None
@@ -516,20 +494,20 @@ def _sorted(corpus: CorpusHeader | MergedCounts) -> tuple[str, str]:
 
 def _write_pages(
     job: Job, ledger: Ledger, plan: CorpusPlan, folder: Path, part: JobPart
-) -> tuple[list[WrittenCorpus], JobPart]:
+) -> tuple[list[CorpusOutput], JobPart]:
     """The corpus of one language, and the part with what its pages state."""
     (header,) = plan.headers
     repeated, sources = Findings(ledger).duplicates(), set[Url]()
 
     def pages() -> Iterator[Page]:
-        for page in _pages(ledger):
+        for page in content_pages(ledger):
             if page.is_on_topic and page.url not in repeated and same_language(page.language, header.languages[0]):
                 sources.add(page.url)
                 yield bounded(page, job.align.characters)[0]
 
     counter, written = _write(pages(), header, plan, folder, wanted=True)
     part = msgspec.structs.replace(part, source_pages=len(sources), licences=dict(ledger.licences(sources)))
-    return [WrittenCorpus(counter.facts({}, written), counter)], part
+    return [CorpusOutput(counter.facts({}, written), counter)], part
 
 
 def _write(
@@ -567,15 +545,16 @@ def _units(segments: Groups, header: CorpusHeader, told: Callable[[int], None]) 
 
 def _pages_in(ledger: Ledger, languages: Mapping[Url, Language]) -> Iterator[Page]:
     """A pair may know better than the page's text: a page of code is in the language that it claims to be."""
-    for page in _pages(ledger):
+    for page in content_pages(ledger):
         language = languages.get(page.url)
         if language is not None:
             same = same_language(page.language, language)
             yield page if same else msgspec.structs.replace(page, language=language)
 
 
-def _pages(ledger: Ledger) -> Iterator[Page]:
-    for site in [known.site for known in ledger.sites()]:
+def content_pages(ledger: Ledger) -> Iterator[Page]:
+    """The pages of a ledger, site by site, with each site's template told from its content."""
+    for site in [site.site for site in ledger.sites()]:
         yield from without_template(ledger.view(site).pages)
 
 
@@ -584,7 +563,6 @@ def _thresholds(jobs: Sequence[JobPart]) -> dict[str, object]:
     values: dict[str, list[object]] = {}
     for job in jobs:
         for name, value in job.thresholds.items():
-            known = values.setdefault(name, [])
-            if value not in known:
-                known.append(value)
+            if value not in values.setdefault(name, []):
+                values[name].append(value)
     return {name: several[0] if len(several) == 1 else {"by job": several} for name, several in values.items()}

@@ -18,13 +18,14 @@ from bitrawl.corpus.facts import file_facts
 from bitrawl.errors import ArchiveError, BitrawlError, ConfigError, DamagedError, StoreError
 from bitrawl.job.archive import archive_files
 from bitrawl.job.archived_web import archive_facts
-from bitrawl.job.database import is_sealed, locked, log_of, recovered, unseal, verify
-from bitrawl.job.export import SHARD, check_shards
-from bitrawl.job.findings import Findings
+from bitrawl.job.database import locked, recovered, verify
+from bitrawl.job.exporting import SHARD, check_shards
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.ledger import Ledger, LedgerQueue
 from bitrawl.job.ledger_facts import language_pairs
 from bitrawl.job.reading_index import check_index
+from bitrawl.job.seal import is_sealed, log_of, unseal
+from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VERDICTS, VerdictHistory
 from bitrawl.show.wording import counted
 
@@ -71,18 +72,17 @@ def check_corpus(folder: Path, again: str) -> Checked | None:
     """The files of a corpus, as its card lists them; None if there is no card. `again` is the command that writes it."""
     try:
         listed = _LISTED.findall((folder / "card.md").read_text("utf-8"))
-        facts = {
-            one.name: one.sha256 for one in file_facts(folder, [name for name, _ in listed if (folder / name).exists()])
-        }
+        present = [name for name, _ in listed if (folder / name).exists()]
+        sums = {file.name: file.sha256 for file in file_facts(folder, present)}
     except UnicodeDecodeError:
         return Checked(f"{folder.name}/card.md", Condition.DAMAGED, "it is no text", f"Run: {again}")
     except OSError:
         return None
-    wrong = [name for name, sha256 in listed if facts.get(name) != sha256]
+    wrong = [name for name, sha256 in listed if sums.get(name) != sha256]
     if not wrong:
         return Checked(f"{folder.name}/", Condition.SOUND, f"{counted(len(listed), 'file')}, as the card lists them")
-    found = f"{', '.join(wrong)}: not what the card lists"
-    return Checked(f"{folder.name}/", Condition.DAMAGED, found, f"Nothing is lost. To write it again, run: {again}")
+    what = f"{', '.join(wrong)}: not what the card lists"
+    return Checked(f"{folder.name}/", Condition.DAMAGED, what, f"Nothing is lost. To write it again, run: {again}")
 
 
 def _set_aside(path: Path, *, copy: bool = False) -> None:
@@ -150,29 +150,19 @@ def _ledger(folder: JobFolder, *, repair: bool) -> Checked:
 def _verified(folder: JobFolder) -> str:
     """What a sound ledger holds. What has no seal is read row by row."""
     verify(folder.ledger, ours=True)
-    ledger = Ledger(folder.ledger, read_only=True, verified=False)
-    try:
+    with Ledger(folder.ledger, read_only=True, verified=False) as ledger:
         if not is_sealed(folder.ledger):
             _read_all(ledger)
-        pages = sum(known.pages for known in ledger.sites())
+        pages = sum(site.pages for site in ledger.sites())
         pairs = sum(pair.pairs for pair in language_pairs(ledger))
         return f"{counted(pages, 'page')}, {counted(pairs, 'page pair')}"
-    finally:
-        ledger.close()
 
 
 def _read_all(ledger: Ledger) -> None:
     findings = Findings(ledger)
-    for _ in ledger.visits():
+    found = ((findings.pairs(*both), findings.segments(*both)) for both in findings.language_pairs())
+    for _ in chain(ledger.visits(), LedgerQueue(ledger, str).links(), *chain.from_iterable(found), findings.faults()):
         pass
-    for _ in LedgerQueue(ledger, str).links():
-        pass
-    for languages in findings.language_pairs():
-        for _ in findings.pairs(*languages):
-            pass
-        for _ in findings.segments(*languages):
-            pass
-    findings.faults()
 
 
 def _lost(folder: JobFolder, *, will: bool) -> str:
@@ -224,15 +214,10 @@ def _archive(folder: JobFolder, *, sound: bool) -> Iterator[Checked]:
 def _urls_at(folder: JobFolder, path: Path, places: tuple[int, ...]) -> str:
     """The pages that were archived there, as far as the ledger can be read."""
     try:
-        ledger = folder.reading(verified=False)
+        with folder.reading(verified=False) as ledger:
+            urls = ledger.archived_at(path.name, places)
     except StoreError:
         return ""
-    try:
-        urls = ledger.archived_at(path.name, places)
-    except StoreError:
-        return ""
-    finally:
-        ledger.close()
     return f" Lost: {', '.join(urls[:5])}{', …' if len(urls) > 5 else ''}." if urls else ""
 
 
@@ -285,11 +270,13 @@ def _verdicts(folder: JobFolder, *, repair: bool) -> Checked:
     if not repair:
         advice = f"To keep what can be read, run: bitrawl check {_quoted(folder.path)} --repair"
         return Checked(VERDICTS, Condition.DAMAGED, found, advice)
-    kept = history.readable()
+    readable = history.readable()
     _set_aside_database(path)
-    for saying in kept:
-        history.repeat(saying)
-    advice = f"{counted(len(kept), 'verdict')} could be read and were kept. Others are lost. Export the corpus again."
+    for given in readable:
+        history.repeat(given)
+    advice = (
+        f"{counted(len(readable), 'verdict')} could be read and were kept. Others are lost. Export the corpus again."
+    )
     return Checked(VERDICTS, Condition.REPAIRED, f"{found} It is in {DAMAGED}/ now.", advice)
 
 

@@ -17,8 +17,7 @@ import tomli_w
 
 from bitrawl import config, files
 from bitrawl.crawl.fetch import user_agent
-from bitrawl.discover.site_lists import from_json_lines, json_lines
-from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict, from_json_lines, json_lines
 from bitrawl.errors import BitrawlError, ConfigError, StoreError
 from bitrawl.files import NO_JSON
 from bitrawl.job import fetching
@@ -46,7 +45,7 @@ from bitrawl.url import Url
 PROGRESS, FOUND = "progress.json", "found.json"
 
 
-class Step(StrEnum):
+class BootstrapStep(StrEnum):
     """What a bootstrap is doing. One that has failed tells by its last step what it failed at."""
 
     ASKING = "asking"  # whether a wiki answers there
@@ -55,10 +54,10 @@ class Step(StrEnum):
     CHECKING = "checking"  # whether the cited sites are bilingual
 
 
-class Progress(msgspec.Struct, frozen=True):
+class BootstrapProgress(msgspec.Struct, frozen=True):
     """One moment of it."""
 
-    step: Step
+    step: BootstrapStep
     wiki: str = ""  # its host; empty for a dump
     done: int = 0  # answers of the wiki, or sites that were checked
     total: int = 0  # sites to check
@@ -73,7 +72,7 @@ class BilingualSite(msgspec.Struct, frozen=True):
     articles: int  # of the wiki that cite it
 
 
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
+class BootstrapSummary(msgspec.Struct, frozen=True, kw_only=True):
     """What came of it."""
 
     category: str
@@ -94,15 +93,15 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.sites)
 
 
-class Notes:
+class ProgressFile:
     """Keeps the progress in the folder."""
 
     def __init__(self, folder: Path, wiki: str = "") -> None:
         self._folder = folder
-        self._now = Progress(Step.ASKING, wiki)
+        self._now = BootstrapProgress(BootstrapStep.ASKING, wiki)
 
-    def begin(self, step: Step, total: int = 0) -> None:
-        self._now = Progress(step, self._now.wiki, 0, total)
+    def begin(self, step: BootstrapStep, total: int = 0) -> None:
+        self._now = BootstrapProgress(step, self._now.wiki, 0, total)
         self._write()
 
     def count(self) -> None:
@@ -118,22 +117,22 @@ class Notes:
         files.write(self._folder / PROGRESS, msgspec.json.encode(self._now))
 
 
-def write_found(folder: Path, found: Summary) -> None:
+def write_found(folder: Path, found: BootstrapSummary) -> None:
     files.write(folder / FOUND, msgspec.json.encode(found))
 
 
-def read_progress(folder: Path) -> Progress | None:
+def read_progress(folder: Path) -> BootstrapProgress | None:
     """None before it has begun."""
     try:
-        return msgspec.json.decode((folder / PROGRESS).read_bytes(), type=Progress)
+        return msgspec.json.decode((folder / PROGRESS).read_bytes(), type=BootstrapProgress)
     except (OSError, *NO_JSON):
         return None
 
 
-def read_found(folder: Path) -> Summary | None:
+def read_found(folder: Path) -> BootstrapSummary | None:
     """None before it has ended; also in the folder of an earlier version, which has no such file."""
     try:
-        return msgspec.json.decode((folder / FOUND).read_bytes(), type=Summary)
+        return msgspec.json.decode((folder / FOUND).read_bytes(), type=BootstrapSummary)
     except (OSError, *NO_JSON):
         return None
 
@@ -151,7 +150,7 @@ WRITTEN = (TOPIC, TERMS, SEEDS, SITES, DESCRIPTION, CACHE, PROGRESS, FOUND)
 Tell = Callable[[str], None]
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class BootstrapRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a bootstrap is to bring. The figures are judgement."""
 
     category: str
@@ -181,7 +180,7 @@ class Bootstrapped(NamedTuple):
     langs: tuple[str, ...] = ()  # that it was asked for; none if a person made the folder
 
 
-def read(folder: Path) -> Bootstrapped:
+def read_bootstrap(folder: Path) -> Bootstrapped:
     """Raises `ConfigError` if the folder holds none. If the table of terms was edited, its topic is made again.
 
     A person may have made the folder: a topic is enough then, with the lists of seeds and sites that it has.
@@ -205,7 +204,7 @@ def from_bootstrap(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     A job with several languages begins at the sites that are probably bilingual, if there are any. The seeds are cited by
     articles about the topic: they are no examples of it. Raises `ConfigError`.
     """
-    found = read(folder)
+    found = read_bootstrap(folder)
     langs = settings.get("langs") or list(found.langs)
     several = len(langs) != 1
     seeds = settings.get("seeds") or (found.sites if several and found.sites else found.seeds)
@@ -214,13 +213,18 @@ def from_bootstrap(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def bootstrap(
-    asked: Asked, folder: Path, *, policy: FetchPolicy = POLITE, fresh: bool = False, tell: Tell = lambda _line: None
-) -> Summary:
+    asked: BootstrapRequest,
+    folder: Path,
+    *,
+    policy: FetchPolicy = POLITE,
+    fresh: bool = False,
+    tell: Tell = lambda _line: None,
+) -> BootstrapSummary:
     """Ask the wiki, check the sites it cites, write the folder. What the folder's cache has is not asked again."""
     _check(asked, policy, folder, fresh=fresh)
     if fresh:
         _start_over(folder)
-    notes = Notes(folder, "" if asked.dump else endpoint(asked.wiki).host)
+    notes = ProgressFile(folder, "" if asked.dump else endpoint(asked.wiki).host)
     try:
         material = await _gathered(asked, folder, policy, notes, tell)
     except BitrawlError as error:
@@ -230,7 +234,7 @@ async def bootstrap(
     checked: dict[Url, SiteVerdict] = {}
     if asked.check_sites and sites and len(asked.languages()) > 1:
         tell(f"Checking {min(len(sites), asked.max_sites)} of {len(sites)} cited sites for translations …")
-        notes.begin(Step.CHECKING, min(len(sites), asked.max_sites))
+        notes.begin(BootstrapStep.CHECKING, min(len(sites), asked.max_sites))
         checked = await _checked(sites[: asked.max_sites], asked, folder, policy, notes)
     return _written(asked, folder, material, checked)
 
@@ -243,7 +247,7 @@ def endpoint(wiki: str) -> Url:
     return url if url.path.endswith(".php") else Url.parse("/w/api.php", base=url)
 
 
-def _check(asked: Asked, policy: FetchPolicy, folder: Path, *, fresh: bool) -> None:
+def _check(asked: BootstrapRequest, policy: FetchPolicy, folder: Path, *, fresh: bool) -> None:
     """Mistakes that can be told before anything is asked."""
     if not asked.category.strip():
         raise ConfigError('the name of the category is empty; give one, for example "Occupational safety and health"')
@@ -269,7 +273,9 @@ def _start_over(folder: Path) -> None:
             raise StoreError(f"{folder / name} cannot be removed: {error.strerror}") from error
 
 
-async def _gathered(asked: Asked, folder: Path, policy: FetchPolicy, notes: Notes, tell: Tell) -> Material:
+async def _gathered(
+    asked: BootstrapRequest, folder: Path, policy: FetchPolicy, notes: ProgressFile, tell: Tell
+) -> Material:
     languages = tuple(dict.fromkeys(asked.languages().values()))
     wanted = Wanted(Extent(asked.depth, asked.max_articles, languages), asked.keep, asked.editions)
     if asked.dump:
@@ -277,7 +283,7 @@ async def _gathered(asked: Asked, folder: Path, policy: FetchPolicy, notes: Note
         return await _from(DumpWiki(Path(asked.dump)), asked, wanted, notes)
     address = endpoint(asked.wiki)
     tell(f"Asking {address.host} for the category …")
-    notes.begin(Step.ASKING)
+    notes.begin(BootstrapStep.ASKING)
     async with fetching.api_web(policy) as web:
         answers = KeptAnswers(folder / CACHE / "wiki")
         client = WikiClient(address, _NotedFetcher(web, notes), answers, fetching.SystemClock())
@@ -287,7 +293,7 @@ async def _gathered(asked: Asked, folder: Path, policy: FetchPolicy, notes: Note
 class _NotedFetcher:
     """Counts the answers."""
 
-    def __init__(self, web: Fetcher, notes: Notes) -> None:
+    def __init__(self, web: Fetcher, notes: ProgressFile) -> None:
         self._web = web
         self._notes = notes
 
@@ -297,17 +303,17 @@ class _NotedFetcher:
         return answer
 
 
-async def _from(wiki: Wiki, asked: Asked, wanted: Wanted, notes: Notes) -> Material:
+async def _from(wiki: Wiki, asked: BootstrapRequest, wanted: Wanted, notes: ProgressFile) -> Material:
     others = tuple(language for language in wanted.extent.languages if language != wiki.language)
     extent = msgspec.structs.replace(wanted.extent, languages=others)
-    notes.begin(Step.SEARCHING)
+    notes.begin(BootstrapStep.SEARCHING)
     category = await wiki.category(asked.category)
-    notes.begin(Step.READING)
+    notes.begin(BootstrapStep.READING)
     return await gather(wiki, category, msgspec.structs.replace(wanted, extent=extent))
 
 
 async def _checked(
-    sites: Sequence[CitedSite], asked: Asked, folder: Path, policy: FetchPolicy, notes: Notes
+    sites: Sequence[CitedSite], asked: BootstrapRequest, folder: Path, policy: FetchPolicy, notes: ProgressFile
 ) -> dict[Url, SiteVerdict]:
     """By home page. What was learned is kept, but for sites that did not answer."""
     kept, verdicts = KeptAnswers(folder / CACHE / "sites"), dict[Url, SiteVerdict]()
@@ -321,7 +327,7 @@ async def _checked(
         home = by_host[verdict.site]
         verdicts[home] = verdict
         notes.count()
-        if verdict.verdict is not Answer.UNKNOWN:
+        if verdict.verdict is not SiteAnswer.UNKNOWN:
             kept.save(home, json_lines([verdict]))
     return verdicts
 
@@ -338,7 +344,9 @@ def _known(content: bytes | None) -> SiteVerdict | None:
         return None
 
 
-def _written(asked: Asked, folder: Path, material: Material, checked: Mapping[Url, SiteVerdict]) -> Summary:
+def _written(
+    asked: BootstrapRequest, folder: Path, material: Material, checked: Mapping[Url, SiteVerdict]
+) -> BootstrapSummary:
     edited = _edited(folder)
     rows: Sequence[TermRow] = material.rows
     made = table(rows, [material.language, *asked.languages().values()]).encode()
@@ -351,7 +359,7 @@ def _written(asked: Asked, folder: Path, material: Material, checked: Mapping[Ur
     seeds = [url for site in material.citations.sites for url in site.urls[: asked.site_seeds]]
     files.write(folder / SEEDS, "".join(f"{url}\n" for url in seeds))
     files.write(folder / SITES, "".join(map(_site_lines, candidates)))
-    summary = Summary(
+    summary = BootstrapSummary(
         category=material.category,
         articles=material.articles,
         categories=material.categories,
@@ -370,7 +378,7 @@ def _written(asked: Asked, folder: Path, material: Material, checked: Mapping[Ur
     return summary
 
 
-def _write_topic(folder: Path, rows: Sequence[TermRow], asked: Asked) -> dict[Language, int]:
+def _write_topic(folder: Path, rows: Sequence[TermRow], asked: BootstrapRequest) -> dict[Language, int]:
     """How many terms it has in each language."""
     languages = asked.languages()
     lines = list(topic_lines(rows, languages))
@@ -382,7 +390,7 @@ def _write_topic(folder: Path, rows: Sequence[TermRow], asked: Asked) -> dict[La
 def _bilingual(sites: Iterable[CitedSite], checked: Mapping[Url, SiteVerdict]) -> Iterator[BilingualSite]:
     for site in sites:
         verdict = checked.get(_home(site))
-        if verdict is not None and verdict.verdict is Answer.BILINGUAL:
+        if verdict is not None and verdict.verdict is SiteAnswer.BILINGUAL:
             yield BilingualSite(str(_home(site)), tuple(sorted(verdict.languages)), site.articles)
 
 
@@ -392,18 +400,20 @@ def _site_lines(site: BilingualSite) -> str:
     return f"# {', '.join(site.languages)}; cited by {cited}\n{site.home}\n"
 
 
-def _describe(folder: Path, asked: Asked, made: bytes) -> None:
+def _describe(folder: Path, asked: BootstrapRequest, made: bytes) -> None:
     """Written last: a folder that has it is finished. By the digest of the table as made, an edited one is known."""
     described = {**msgspec.to_builtins(asked), "terms_sha256": hashlib.sha256(made).hexdigest()}
     files.write(folder / DESCRIPTION, tomli_w.dumps(described))
 
 
-def _asked_before(folder: Path) -> Asked | None:
+def _asked_before(folder: Path) -> BootstrapRequest | None:
     described = _described(folder)
     if described is None:
         return None
     try:
-        return msgspec.convert({key: value for key, value in described.items() if key != "terms_sha256"}, Asked)
+        return msgspec.convert(
+            {key: value for key, value in described.items() if key != "terms_sha256"}, BootstrapRequest
+        )
     except msgspec.ValidationError as error:
         raise ConfigError(f"{folder / DESCRIPTION}: {error}; run bitrawl bootstrap with --fresh") from error
 
@@ -439,7 +449,7 @@ def _listed(path: Path) -> list[str]:
 
 
 def _advice(
-    asked: Asked,
+    asked: BootstrapRequest,
     material: Material,
     terms: Mapping[Language, int],
     checked: Mapping[Url, SiteVerdict],
@@ -457,14 +467,14 @@ def _advice(
     if not material.citations.sites:
         yield "The articles cite no site outside the wiki. Give seeds of your own to bitrawl mine, or try --depth 3."
     elif checked and not candidates:
-        unread = sum(verdict.verdict is Answer.UNKNOWN for verdict in checked.values())
+        unread = sum(verdict.verdict is SiteAnswer.UNKNOWN for verdict in checked.values())
         yield (
             f"None of the {len(checked)} sites checked has translated pages ({unread} could not be read). "
             "Check more of them with --max-sites, or mine the seeds."
         )
 
 
-def _no_terms(asked: Asked, material: Material, language: Language) -> str:
+def _no_terms(asked: BootstrapRequest, material: Material, language: Language) -> str:
     name, code = language_name(language), edition_code(language)
     if asked.languages()[language] == material.language:
         return f"No title is a term in {name}. Look at {TERMS}: the column why names the reason, and --keep-names keeps names."

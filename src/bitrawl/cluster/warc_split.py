@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 from urllib.parse import quote
 
@@ -22,7 +21,7 @@ from bitrawl.job.archive import answers
 from bitrawl.job.database import locked
 from bitrawl.url import Url
 
-# Judgement: well below the usual limit of 1,024 open files. Opening one again costs about as much as a small write.
+# Well below the usual limit of 1,024 open files. Opening one again costs about as much as a small write.
 MOST_OPEN = 256
 MOST_GROUPS = 100_000  # judgement: so many files in one folder are still listed in a second
 _LONGEST_NAME = 200  # characters; file systems allow 255 bytes
@@ -51,7 +50,7 @@ class Grouping(msgspec.Struct, frozen=True):
         return hashlib.blake2b(described, digest_size=16).hexdigest()
 
 
-class Share(msgspec.Struct, frozen=True):
+class SplitFile(msgspec.Struct, frozen=True):
     """What one input file gave."""
 
     path: str
@@ -61,14 +60,12 @@ class Share(msgspec.Struct, frozen=True):
 
 
 class Inputs(NamedTuple):
-    """Of one run."""
-
-    done: list[Share]
+    done: list[SplitFile]
     before: int  # files that an earlier run had done
 
 
 def partition(
-    paths: Iterable[Path], out: Path, grouping: Grouping, *, watch: Callable[[Share], None] = lambda _: None
+    paths: Iterable[Path], out: Path, grouping: Grouping, *, watch: Callable[[SplitFile], None] = lambda _: None
 ) -> Inputs:
     """Split these files into `out`. The same call again goes on with the files that are not done.
 
@@ -89,9 +86,9 @@ def partition(
     return Inputs(done, before)
 
 
-def _split(path: Path, out: Path, grouping: Grouping) -> Share:
+def _split(path: Path, out: Path, grouping: Grouping) -> SplitFile:
     undo = _mark(out / _STATE, path, _UNDO)
-    share = Share(str(path.absolute()), path.stat().st_size if path.exists() else 0)
+    share = SplitFile(str(path.absolute()), path.stat().st_size if path.exists() else 0)
     with _Appending(out, undo) as files:
         for url, member in answers(path, grouping.takes):
             files.append(grouping.file_of(url.site), member)
@@ -119,9 +116,7 @@ class _Appending:
             raise write_fault(self._path, error) from error
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         for file in (*self._open.values(), self._undo):
             os.close(file)
 
@@ -184,7 +179,7 @@ def _is_done(state: Path, path: Path) -> bool:
     marker = _mark(state, path, _DONE)
     if not marker.exists():
         return False
-    share = msgspec.json.decode(marker.read_bytes(), type=Share)
+    share = msgspec.json.decode(marker.read_bytes(), type=SplitFile)
     if path.exists() and path.stat().st_size != share.size:
         raise StoreError(f"{path} has changed since it was split into {state.parent}; choose another --out")
     return True

@@ -14,13 +14,14 @@ from bitrawl.corpus.card import site_table
 from bitrawl.corpus.export import CorpusHeader, remove_files, without_files
 from bitrawl.corpus.facts import MergedSite, MergeFacts
 from bitrawl.errors import ConfigError
-from bitrawl.job.export import (
+from bitrawl.job.exporting import (
     SCRATCH,
+    CorpusOutput,
     CorpusPlan,
     Sharded,
     Tell,
-    WrittenCorpus,
     card_facts,
+    emptied,
     sharded,
     write_about,
     write_merged,
@@ -47,20 +48,23 @@ def merge(
     """
     earlier = _check_target(out)
     scratch = out / SCRATCH
-    files.discard(scratch)
-    try:
-        parts = list(_parts(folders, settings, scratch, tell))
-        plan, notes = _plan(parts, settings, langs)
-        files.write(out / MERGE, msgspec.json.format(msgspec.json.encode(_described(parts, plan))))
-        written = [write_merged(parts, header, plan, out / "corpus", scratch, tell) for header in plan.headers]
-        write_about(out / "corpus", card_facts([one.part for one in parts], plan, written))
-        facts = _merge_facts(parts, written, notes)
+    with emptied(scratch):
+        jobs = list(_sharded_jobs(folders, settings, scratch, tell))
+        plan, notes = _plan(jobs, settings, langs)
+        description = {
+            "bitrawl": __version__,
+            "jobs": [job.name for job in jobs],
+            "corpora": [header.languages for header in plan.headers],
+            "formats": plan.formats,
+        }
+        files.write(out / MERGE, msgspec.json.format(msgspec.json.encode(description)))
+        written = [write_merged(jobs, header, plan, out / "corpus", scratch, tell) for header in plan.headers]
+        write_about(out / "corpus", card_facts([job.part for job in jobs], plan, written))
+        facts = _merge_facts(jobs, written, notes)
         files.write(out / "sites.tsv", site_table(facts.sites))
         files.write(out / "report.html", render(facts))
         _remove_others(out, earlier, plan)
         return facts
-    finally:
-        files.discard(scratch)
 
 
 def _check_target(out: Path) -> dict[str, Any]:
@@ -79,7 +83,7 @@ def _check_target(out: Path) -> dict[str, Any]:
         return {}
 
 
-def _parts(folders: Sequence[Path], settings: Mapping[str, Any], scratch: Path, tell: Tell) -> Iterator[Sharded]:
+def _sharded_jobs(folders: Sequence[Path], settings: Mapping[str, Any], scratch: Path, tell: Tell) -> Iterator[Sharded]:
     seen: set[Path] = set()
     for number, folder in enumerate(folders, 1):
         if folder.resolve() not in seen:
@@ -88,75 +92,67 @@ def _parts(folders: Sequence[Path], settings: Mapping[str, Any], scratch: Path, 
             yield sharded(folder, settings, scratch / str(number))
 
 
-def _plan(parts: Sequence[Sharded], settings: Mapping[str, Any], langs: Sequence[str]) -> tuple[CorpusPlan, list[str]]:
+def _plan(jobs: Sequence[Sharded], settings: Mapping[str, Any], langs: Sequence[str]) -> tuple[CorpusPlan, list[str]]:
     """What is written, and what is left out or may be incomplete."""
-    at = max((one.part.last_fetch for one in parts), default=0.0)  # not now: the same jobs give the same bytes
-    orders = _orders(parts)
-    asked = {parse_language(code) for code in langs}
-    if langs and len(asked) != 2:
+    at = max((job.part.last_fetch for job in jobs), default=0.0)  # not now: the same jobs give the same bytes
+    orders = _orders(jobs)
+    pair_asked = {parse_language(code) for code in langs}
+    if langs and len(pair_asked) != 2:
         raise ConfigError("--langs takes two languages for a merge: en,fr")
-    chosen = {pair: order for pair, order in orders.items() if not asked or set(pair) == asked}
+    chosen = {pair: order for pair, order in orders.items() if not pair_asked or set(pair) == pair_asked}
     if not chosen:
         there = ", ".join("-".join(order) for order in orders.values()) or "none has two languages"
-        raise ConfigError(f"these jobs have no corpus in {' and '.join(sorted(asked)) or 'two languages'}: {there}")
-    formats, unmerged = _formats(parts, settings)
+        raise ConfigError(
+            f"these jobs have no corpus in {' and '.join(sorted(pair_asked)) or 'two languages'}: {there}"
+        )
+    formats, unmerged = _formats(jobs, settings)
     notes = [
-        *(f"{one.name} is still running: it is merged as it is now." for one in parts if one.is_running),
-        *(f"{one.name} is left out: it has one language." for one in parts if not one.part.corpora),
-        *_left_out(parts, chosen),
+        *(f"{job.name} is still running: it is merged as it is now." for job in jobs if job.is_running),
+        *(f"{job.name} is left out: it has one language." for job in jobs if not job.part.corpora),
+        *_left_out(jobs, chosen),
         *([f"{', '.join(unmerged)} is left out: it has one file for each page. Each job has it."] if unmerged else []),
     ]
     headers = [CorpusHeader((Language(a), Language(b)), at) for a, b in chosen.values()]
     return CorpusPlan(headers, formats, bool(settings.get("export", {}).get("compress")), {}), notes
 
 
-def _orders(parts: Sequence[Sharded]) -> dict[Pair, Pair]:
+def _orders(jobs: Sequence[Sharded]) -> dict[Pair, Pair]:
     """The pairs of languages, sorted, and the order in which the first job with that pair names them."""
     orders: dict[Pair, Pair] = {}
-    for one in parts:
-        place = {language: number for number, language in enumerate(one.part.languages)}
-        for corpus in one.part.corpora:
+    for job in jobs:
+        place = {language: number for number, language in enumerate(job.part.languages)}
+        for corpus in job.part.corpora:
             first, second = sorted(corpus.languages, key=place.__getitem__)
             orders.setdefault(corpus.languages, (first, second))
     return orders
 
 
-def _left_out(parts: Sequence[Sharded], chosen: Mapping[Pair, Pair]) -> Iterator[str]:
-    for one in parts:
-        orders = _orders([one])
-        others = ["-".join(orders[corpus.languages]) for corpus in one.part.corpora if corpus.languages not in chosen]
+def _left_out(jobs: Sequence[Sharded], chosen: Mapping[Pair, Pair]) -> Iterator[str]:
+    for job in jobs:
+        orders = _orders([job])
+        others = ["-".join(orders[corpus.languages]) for corpus in job.part.corpora if corpus.languages not in chosen]
         if others:
             are, they_are = ("is", "it is") if len(others) == 1 else ("are", "they are")
-            yield f"{', '.join(others)} of {one.name} {are} left out: {they_are} not in the languages asked for."
+            yield f"{', '.join(others)} of {job.name} {are} left out: {they_are} not in the languages asked for."
 
 
-def _formats(parts: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def _formats(jobs: Sequence[Sharded], settings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """What to write, and what jobs have that cannot be merged. Raises `ConfigError` if the user asks for such a format."""
-    asked = settings.get("export", {}).get("formats")
-    wanted = asked or []
-    known = [name for name in corpus_formats(2) if not corpus_format(name).has_pages]
+    wanted = settings.get("export", {}).get("formats") or []
+    mergeable = [name for name in corpus_formats(2) if not corpus_format(name).has_pages]
     for name in wanted:
         if name not in format_names():
-            raise ConfigError(f"{name!r} is not a valid Format; choose from {', '.join(known)}")
+            raise ConfigError(f"{name!r} is not a valid Format; choose from {', '.join(mergeable)}")
         if corpus_format(name).has_pages:
             raise ConfigError(
                 f"{name} has one file for each page, so there is nothing to merge; bitrawl export writes it for a job"
             )
-    if unknown := [name for name in wanted if name not in known]:
-        raise ConfigError(f"{', '.join(unknown)} is not a format for two languages; choose from {', '.join(known)}")
-    theirs = [name for one in parts if one.part.corpora for name in one.part.formats]
-    formats = list(dict.fromkeys(wanted or [name for name in theirs if name in known])) or [Format.JSONL]
+    if unknown := [name for name in wanted if name not in mergeable]:
+        raise ConfigError(f"{', '.join(unknown)} is not a format for two languages; choose from {', '.join(mergeable)}")
+    theirs = [name for job in jobs if job.part.corpora for name in job.part.formats]
+    formats = list(dict.fromkeys(wanted or [name for name in theirs if name in mergeable])) or [Format.JSONL]
     check_formats(formats, 2, "choose other --formats")
-    return formats, [] if wanted else [name for name in dict.fromkeys(theirs) if name not in known]
-
-
-def _described(parts: Sequence[Sharded], plan: CorpusPlan) -> dict[str, object]:
-    return {
-        "bitrawl": __version__,
-        "jobs": [one.name for one in parts],
-        "corpora": [header.languages for header in plan.headers],
-        "formats": plan.formats,
-    }
+    return formats, [] if wanted else [name for name in dict.fromkeys(theirs) if name not in mergeable]
 
 
 def _remove_others(out: Path, earlier: Mapping[str, Any], plan: CorpusPlan) -> None:
@@ -166,14 +162,14 @@ def _remove_others(out: Path, earlier: Mapping[str, Any], plan: CorpusPlan) -> N
             remove_files(out / "corpus", CorpusHeader(tuple(languages), 0.0))
 
 
-def _merge_facts(parts: Sequence[Sharded], written: Sequence[WrittenCorpus], notes: Sequence[str]) -> MergeFacts:
+def _merge_facts(jobs: Sequence[Sharded], written: Sequence[CorpusOutput], notes: Sequence[str]) -> MergeFacts:
     units: Counter[tuple[str, str]] = Counter()
-    for corpus in written:
-        units.update(corpus.units)
-    sites = [MergedSite(one.name, site, units[one.name, site.site]) for one in parts for site in one.part.sites]
-    sites.sort(key=lambda one: (-one.units, -one.part.segment_pairs, -one.part.page_pairs, one.part.site, one.job))
-    counts = [one.facts.merged for one in written if one.facts.merged is not None]
-    empty = [one for one in counts if len(counts) > 1 and not one.page_pairs and not one.units]
-    without = without_files(["-".join(one.languages) for one in empty])
-    filled = [one for one in counts if one not in empty]
-    return MergeFacts({one.name: one.part for one in parts}, filled, sites, [*notes, *([without] if without else [])])
+    for output in written:
+        units.update(output.units)
+    sites = [MergedSite(job.name, site, units[job.name, site.site]) for job in jobs for site in job.part.sites]
+    sites.sort(key=lambda row: (-row.units, -row.part.segment_pairs, -row.part.page_pairs, row.part.site, row.job))
+    corpora = [output.facts.merged for output in written if output.facts.merged is not None]
+    empty = [corpus for corpus in corpora if len(corpora) > 1 and not corpus.page_pairs and not corpus.units]
+    without = without_files(["-".join(corpus.languages) for corpus in empty])
+    filled = [corpus for corpus in corpora if corpus not in empty]
+    return MergeFacts({job.name: job.part for job in jobs}, filled, sites, [*notes, *([without] if without else [])])

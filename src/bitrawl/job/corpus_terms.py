@@ -21,12 +21,13 @@ from bitrawl.corpus.terms import (
     write,
 )
 from bitrawl.errors import ConfigError
-from bitrawl.job.export import corpus_units
-from bitrawl.job.findings import Findings
+from bitrawl.job.exporting import corpus_units
 from bitrawl.job.folder import JobFolder, not_mined
 from bitrawl.job.ledger_facts import language_pairs
+from bitrawl.job.stored_findings import Findings
 from bitrawl.model import Language, TranslationUnit, Unpacker, pack
-from bitrawl.text.frequencies import Ints, Keyness, Phrases, Texts, general_rates
+from bitrawl.text.arrays import Ints
+from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 
 __all__ = ["MIN_SCORE", "MOST_TERMS", "TermExample", "TermFormat", "TermPair", "bilingual_terms", "write"]
 
@@ -85,14 +86,10 @@ def _asked(where: JobFolder, name: str) -> Languages:
 
 def _counts(where: JobFolder) -> dict[str, int]:
     """Segments by languages. Raises `ConfigError` if nothing has been mined."""
-    ledger = where.reading()
-    try:
-        findings = Findings(ledger)
-        if not findings.begun():
+    with where.reading() as ledger:
+        if not Findings(ledger).begun():
             raise not_mined(where.path, ledger)
         return {pair.name: pair.segments for pair in language_pairs(ledger)}
-    finally:
-        ledger.close()
 
 
 class _Segments:

@@ -1,7 +1,4 @@
-"""The content of the bundled web: what is in content/*.toml, typed and closed.
-
-Turns the articles' light markup into HTML: paragraphs, headings, lists and links.
-"""
+"""The publishers of the bundled web, as content/*.toml describes them, and their articles' markup as HTML."""
 
 import html
 import re
@@ -11,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 import msgspec
+from markupsafe import Markup
 
 from bitrawl.url import Url
 
@@ -99,10 +97,6 @@ class DemoSite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     redirect: dict[str, str] = {}
     forbidden: dict[str, str] = {}  # linked from every page of the host, but disallowed in robots.txt
 
-    def charset_of(self, language: str) -> str:
-        """The encoding of the pages in that language."""
-        return self.language[language].charset or self.charset
-
     def languages_of(self, article: DemoArticle) -> list[str]:
         """The marks under which an article exists, as a true translation or not, in the site's order."""
         return [code for code in self.language if code in article.version or code in article.untranslated]
@@ -134,7 +128,7 @@ class DemoSite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def sites() -> dict[str, DemoSite]:
     """All sites by the name of their file, the hub first."""
     names = sorted(
-        (entry.name for entry in _folder.iterdir() if entry.name.endswith(".toml") and entry.name != "words.toml"),
+        (entry.name for entry in _FOLDER.iterdir() if entry.name.endswith(".toml") and entry.name != "words.toml"),
         key=lambda name: (name != "hub.toml", name),
     )
     return {name.removesuffix(".toml"): msgspec.toml.decode(_read(name), type=DemoSite) for name in names}
@@ -146,19 +140,17 @@ def words() -> dict[str, DemoWords]:
     return msgspec.toml.decode(_read("words.toml"), type=dict[str, DemoWords])
 
 
-_folder = files("bitrawl.demo") / "content"
+def render(text: str, link: Callable[[str], str]) -> Markup:
+    """An article as HTML. `link` returns the href for an article's key."""
+    return Markup("\n".join(_block(block, link) for block in re.split(r"\n\s*\n", text.strip())))  # noqa: S704 (our own text)
 
 
-def _read(name: str) -> str:
-    return (_folder / name).read_text("utf-8")
-
-
+_FOLDER = files("bitrawl.demo") / "content"
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 
 
-def render(text: str, link: Callable[[str], str]) -> str:
-    """`link` returns the href for an article's key."""
-    return "\n".join(_block(block, link) for block in re.split(r"\n\s*\n", text.strip()))
+def _read(name: str) -> str:
+    return (_FOLDER / name).read_text("utf-8")
 
 
 def _block(block: str, link: Callable[[str], str]) -> str:
