@@ -7,15 +7,14 @@ from distributed import LocalCluster
 
 from bitrawl import config
 from bitrawl.cluster import executor as executors
-from bitrawl.cluster.bundles import Bundle, BundledSite
-from bitrawl.cluster.mining import Order, Wanted
-from bitrawl.cluster.parts import Done, Outcome, PartState
+from bitrawl.cluster.bundle_process import BundleOrder, Wanted
+from bitrawl.cluster.bundles import Bundle, BundledSite, Done, Outcome, PartState
 from bitrawl.errors import ClusterError
 
 JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
 
 
-def named(given: Order, _wanted: Wanted) -> Outcome:
+def named(given: BundleOrder, _wanted: Wanted) -> Outcome:
     return Done(given.bundle.name, PartState.MINED)
 
 
@@ -35,7 +34,7 @@ def driver_of(first: LocalCluster) -> executors.DaskExecutor:
     """With two orders, and a scheduler that is gone."""
     executor = executors.DaskExecutor(named, first.scheduler_address)
     for name in ("00000", "00001"):
-        executor.submit(Order("out", "", "run", JOB, Bundle(name, [BundledSite("a.org", ["http://a.org/"])])))
+        executor.submit(BundleOrder("out", "", "run", JOB, Bundle(name, [BundledSite("a.org", ["http://a.org/"])])))
     first.close()
     return executor
 

@@ -24,11 +24,12 @@ from typing import NamedTuple
 from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.discover.site_check import DeclaredSiteCheck
+from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges, links_inside
-from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
 from bitrawl.job.crawl_wiring import site_judges
 from bitrawl.job.site_checks import SiteChecks
-from bitrawl.model import Language, Link, LinkKind, Page, Skip, Stage
+from bitrawl.model import Language, Link, LinkKind, Page, Skip
+from bitrawl.reasons import Stage
 from bitrawl.simulation.replay import Replay, ReplayClock, opened_replay
 from bitrawl.text.language_names import spaced
 from bitrawl.url import Url
@@ -182,7 +183,8 @@ async def by_links(bench: Bench, likelihood: float) -> list[Judged]:
 
 def as_judged(verdicts: Iterable[tuple[Site, SiteVerdict]]) -> list[Judged]:
     return [
-        Judged(site, verdict.verdict is Answer.BILINGUAL, max(verdict.downloads - 1, 0)) for site, verdict in verdicts
+        Judged(site, verdict.verdict is SiteAnswer.BILINGUAL, max(verdict.downloads - 1, 0))
+        for site, verdict in verdicts
     ]
 
 
@@ -242,7 +244,7 @@ def table(rows: Sequence[tuple[float, Sequence[Judged], Sequence[Judged]]]) -> I
 
 def shown(verdicts: Sequence[tuple[Site, SiteVerdict]]) -> Iterator[str]:
     for site, verdict in verdicts:
-        said = verdict.verdict is Answer.BILINGUAL
+        said = verdict.verdict is SiteAnswer.BILINGUAL
         if said != (site.verdict == "yes"):
             evidence = " ".join(f"{key}={value:.2f}" for key, value in verdict.evidence.items())
             pair = "-".join(site.languages)

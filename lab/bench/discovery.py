@@ -36,7 +36,7 @@ from bitrawl.config import Job, TopicSection
 from bitrawl.config import Walk as Strategy
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
-from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import UrlError
 from bitrawl.job.site_search import open_backlinks
 from bitrawl.job.topics import Examples, topic_judge
@@ -227,8 +227,8 @@ class TruthfulCheck:
         if self._pages == 1 and self._host in self._truth.bilingual and isinstance(visit.outcome, Page):
             self._wanted = [Link(Url.parse("/another-page", base=visit.lease.link.url), LinkKind.PARTNER)]
             return
-        answer = Answer.BILINGUAL if self._pages > 1 else Answer.NO
-        self.verdict = SiteVerdict(self._host, answer, float(answer is Answer.BILINGUAL))
+        answer = SiteAnswer.BILINGUAL if self._pages > 1 else SiteAnswer.NO
+        self.verdict = SiteVerdict(self._host, answer, float(answer is SiteAnswer.BILINGUAL))
 
 
 @asynccontextmanager

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.discover.suggestions import LinkLikelihoods, links_inside
-from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.languages import same_language
 from bitrawl.model import MAX_REDIRECTS, Language, Link, LinkKind, Page, Skip, Visit
 from bitrawl.url import Url
@@ -82,11 +82,11 @@ class PaperSiteCheck:
 
     def _end(self) -> None:
         both = len(self._found) > 1
-        answer = Answer.BILINGUAL if both else Answer.NO
+        answer = SiteAnswer.BILINGUAL if both else SiteAnswer.NO
         urls = [self._found[language] for language in self._languages if language in self._found]
         self.verdict = SiteVerdict(
             self._entry.url.host,
-            answer if self._predicted is not None else Answer.UNKNOWN,
+            answer if self._predicted is not None else SiteAnswer.UNKNOWN,
             self._predicted or 0.0,
             tuple(language for language in self._languages if language in self._found),
             {"link": round(self._predicted or 0.0, 4)},

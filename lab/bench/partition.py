@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fastwarc.warc import ArchiveIterator
 
-from bitrawl.cluster.partition import Grouping, partition
+from bitrawl.cluster.warc_split import Grouping, partition
 
 WEB = Path(__file__).parents[3] / "shared" / "discovery" / "web.warc.gz"
 

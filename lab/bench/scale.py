@@ -42,11 +42,10 @@ from bitrawl.model import (
     Page,
     Paragraph,
     ParagraphKind,
-    Reason,
     Skip,
-    Stage,
     Visit,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.template import relabel, template_of
 from bitrawl.url import Url

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bitrawl.model import Language
 from bitrawl.url import Url
-from bitrawl.urls.pair_model import FEATURES, RuleUrlPairModel, TreeUrlPairModel, load_trees, rule_pairs
+from bitrawl.urls.pair_model import FEATURES, RuleUrlPairModel, TreeUrlPairModel, feature_rows, load_trees, rule_pairs
 from bitrawl.urls.site_pairs import THRESHOLD, MatchingModels, match_urls, one_to_one
 from bitrawl.urls.tokens import PAGE_WORDS, marked_tokens
 from lab.train.folds import fold_of
@@ -31,7 +31,6 @@ from lab.train.url_pairs import (
     FOLDS,
     ORPHANS,
     directions,
-    feature_rows,
     first_of,
     judged,
     train_judges,

@@ -1,7 +1,8 @@
 """The site detector of Barbosa et al., which ours is compared with."""
 
-from bitrawl.discover.verdict import Answer
-from bitrawl.model import Language, Lease, Link, LinkKind, Page, Reason, Skip, Stage, Visit
+from bitrawl.discover.site_lists import SiteAnswer
+from bitrawl.model import Language, Lease, Link, LinkKind, Page, Skip, Visit
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 from lab.bench.paper_check import PaperSiteCheck
 
@@ -16,7 +17,7 @@ def page(url: str, language: Language, *, to: str = "") -> Page:
     )
 
 
-def run(check: PaperSiteCheck, pages: list[Page]) -> tuple[Answer, list[str]]:
+def run(check: PaperSiteCheck, pages: list[Page]) -> tuple[SiteAnswer, list[str]]:
     known = {one.url: one for one in pages}
     asked: list[str] = []
     while check.verdict is None:
@@ -38,6 +39,6 @@ def test_the_papers_detector_asks_for_every_likely_link_and_for_languages_only()
     pages = [page(HOME, EN, to="/fr/ /fr/b /about"), page(f"{HOME}fr/", FR), page(f"{HOME}fr/b", EN)]
     check = PaperSiteCheck(Link(Url.parse(HOME), LinkKind.SEED), (EN, FR), Predictor())
     verdict, asked = run(check, pages)
-    assert (verdict, sorted(asked)) == (Answer.BILINGUAL, [HOME, f"{HOME}fr/", f"{HOME}fr/b"])
+    assert (verdict, sorted(asked)) == (SiteAnswer.BILINGUAL, [HOME, f"{HOME}fr/", f"{HOME}fr/b"])
     all_links = PaperSiteCheck(Link(Url.parse(HOME), LinkKind.SEED), (EN, FR), Predictor(), 0.0)
     assert len(run(all_links, pages)[1]) == 4

@@ -16,7 +16,8 @@ from babel.messages.pofile import read_po, write_po
 from bitrawl.config import Strategy
 from bitrawl.config.resolving import RULES
 from bitrawl.config.settings import SETTINGS
-from bitrawl.model import Method, Reason
+from bitrawl.model import Method
+from bitrawl.reasons import Reason
 
 SOURCE = Path(__file__).parents[2] / "src" / "bitrawl" / "web"
 CATALOGUES = SOURCE / "catalogues"

@@ -13,16 +13,14 @@ import numpy as np
 
 from bitrawl.files import replacing
 from bitrawl.text.arrays import Floats32
-from bitrawl.url import Url
-from bitrawl.urls.pair_model import FEATURES, compare
+from bitrawl.urls.pair_model import FEATURES, feature_rows
 from bitrawl.urls.site_evidence import SITE_FEATURES
 from bitrawl.urls.site_pairs import MatchingModels, first_round, second_round, settled
-from bitrawl.urls.tokens import marked_tokens
 from bitrawl.urls.trees import Trees
 from lab.train import Tell, silent
 from lab.train.folds import fold_of
 from lab.train.made_up_urls import is_made_up, made_up
-from lab.train.trees import grow
+from lab.train.trees import grow, named_arrays
 from lab.train.url_examples import Case, Example, all_examples, case_of, sampled
 from lab.train.url_negatives import Generator, UrlPair, negatives
 
@@ -117,14 +115,8 @@ def train(data: Path, out: Path, *, tell: Tell = silent) -> None:
     tell("learning to judge two URLs")
     pair = train_pair_model([example for example in examples if example.source != "numbered"])
     with replacing(out) as file:
-        arrays = pair.arrays("pair") | judges.first.arrays("first") | judges.second.arrays("second")
+        arrays = named_arrays(pair=pair, first=judges.first, second=judges.second)
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-
-
-def feature_rows(pairs: Sequence[tuple[Url, Url]]) -> Floats32:
-    """What the model learns from: one row per pair."""
-    values = [compare(marked_tokens(min(a, b)), marked_tokens(max(a, b))).values for a, b in pairs]
-    return np.array(values, np.float32).reshape(len(pairs), len(FEATURES))
 
 
 def training_cases(examples: Iterable[Example]) -> Iterable[Case]:

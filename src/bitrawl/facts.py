@@ -11,7 +11,8 @@ import msgspec
 
 from bitrawl.config import ExportSection, Job, Strategy, Thresholds, TopicModel, TopicSection
 from bitrawl.languages import asked_language, same_language
-from bitrawl.model import Language, PagePair, Reason, Relevance, SegmentPair
+from bitrawl.model import Language, PagePair, Relevance, SegmentPair
+from bitrawl.reasons import Reason
 
 LITTLE_RELEVANT = 0.05  # of the pages: a site or a job with a smaller share needs an explanation
 BINS = 20  # of a histogram from 0 to 1

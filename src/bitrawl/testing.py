@@ -5,8 +5,9 @@ import heapq
 from collections.abc import Mapping
 from itertools import count
 
-from bitrawl.model import Capture, Link, Page, Reason, Sitemap, Skip, Stage
+from bitrawl.model import Capture, Link, Page, Sitemap, Skip
 from bitrawl.page.sandbox import Reader
+from bitrawl.reasons import Reason, Stage
 
 
 class FakeClock:

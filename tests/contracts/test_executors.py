@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from bitrawl import config
-from bitrawl.cluster.bundles import Bundle, BundledSite
+from bitrawl.cluster.bundle_process import BundleOrder, Wanted
+from bitrawl.cluster.bundles import Bundle, BundledSite, Died, Done, Fault, Outcome, PartState
 from bitrawl.cluster.executor import SETTINGS, DaskExecutor, Executor, InlineExecutor, ProcessExecutor, Task
-from bitrawl.cluster.mining import Order, Wanted
-from bitrawl.cluster.parts import Died, Done, Fault, Outcome, PartState
 from bitrawl.errors import ConfigError, UnwantedError
 
 JOB = config.resolve({"langs": ["en", "fr"], "seeds": ["http://a.org/"]})
@@ -61,29 +60,29 @@ def make(request: pytest.FixtureRequest) -> Iterator[Make]:
         executor.close()
 
 
-def order(name: str, out: str = "out") -> Order:
-    return Order(out, "", "run", JOB, Bundle(name, [BundledSite("a.org", ["http://a.org/"])]))
+def order(name: str, out: str = "out") -> BundleOrder:
+    return BundleOrder(out, "", "run", JOB, Bundle(name, [BundledSite("a.org", ["http://a.org/"])]))
 
 
-def named(given: Order, _wanted: Wanted) -> Outcome:
+def named(given: BundleOrder, _wanted: Wanted) -> Outcome:
     return Done(given.bundle.name, PartState.MINED)
 
 
-def various(given: Order, _wanted: Wanted) -> Outcome:
+def various(given: BundleOrder, _wanted: Wanted) -> Outcome:
     return Died("killed") if given.bundle.name == "00000" else Fault("no space")
 
 
-def counting(given: Order, _wanted: Wanted) -> Outcome:
+def counting(given: BundleOrder, _wanted: Wanted) -> Outcome:
     with Path(given.out).open("a") as file:
         file.write(f"{given.bundle.name}\n")
     return Done(given.bundle.name, PartState.MINED)
 
 
-def wanting(_given: Order, wanted: Wanted) -> Outcome:
+def wanting(_given: BundleOrder, wanted: Wanted) -> Outcome:
     return Fault("wanted" if wanted() else "not wanted")
 
 
-def waiting(given: Order, wanted: Wanted) -> Outcome:
+def waiting(given: BundleOrder, wanted: Wanted) -> Outcome:
     """Until it is not wanted any more; the file says that it began, and how it ended."""
     Path(given.out).write_text("began")
     for _ in range(int(PATIENCE / 0.05)):
@@ -154,7 +153,7 @@ def test_without_dask_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch)
         DaskExecutor(named, "tcp://127.0.0.1:1")
 
 
-def broken(_given: Order, _wanted: Wanted) -> Outcome:
+def broken(_given: BundleOrder, _wanted: Wanted) -> Outcome:
     raise KeyError("a package that is not there")
 
 

@@ -6,7 +6,7 @@ import pickle
 import pytest
 from s3_server import s3_server
 
-from bitrawl.cluster import s3
+from bitrawl.cluster import places
 from bitrawl.cluster.places import place
 
 BUCKET = "corpora"
@@ -30,10 +30,10 @@ def there(request, tmp_path, monkeypatch):
     monkeypatch.delenv("AWS_PROFILE", raising=False)
     if request.param == "s3":
         monkeypatch.setenv("AWS_ENDPOINT_URL", request.getfixturevalue("moto"))
-        s3._store.cache_clear()
+        places._store.cache_clear()
     else:
         store = stores.MemoryStore()
-        monkeypatch.setattr(s3, "_store", lambda *_: store)
+        monkeypatch.setattr(places, "_store", lambda *_: store)
     return place(f"s3://{BUCKET}/jobs/{tmp_path.name}")
 
 

@@ -9,7 +9,7 @@ import pytest
 from s3_server import s3_server
 
 from bitrawl import demo
-from bitrawl.cluster import s3
+from bitrawl.cluster import places
 from bitrawl.cluster.checkpoint import Checkpoints, restore
 from bitrawl.cluster.places import Place, place
 from bitrawl.demo import Served
@@ -31,7 +31,7 @@ def there(request, tmp_path, monkeypatch):
     monkeypatch.delenv("AWS_PROFILE", raising=False)
     with s3_server("jobs") as endpoint:
         monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-        s3._store.cache_clear()
+        places._store.cache_clear()
         yield place("s3://jobs/parts/00001/checkpoint")
 
 

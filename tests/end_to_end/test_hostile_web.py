@@ -5,7 +5,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from web.pathologies import Base, pathology_server
+from hostile.pathologies import Base, pathology_server
 
 from bitrawl import config
 from bitrawl.crawl.ending import Ending

@@ -18,7 +18,7 @@ from bitrawl.job import crawl_wiring, site_mining
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reporting import status
 from bitrawl.job.running import crawl, mine
-from bitrawl.model import Reason
+from bitrawl.reasons import Reason
 
 HOST = "http://harbour.test"
 

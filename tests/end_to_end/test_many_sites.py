@@ -16,10 +16,9 @@ import pytest
 from end_to_end.test_signals import all_end, children
 
 from bitrawl import config, demo
-from bitrawl.cluster.bundles import Bundle, sites_of
+from bitrawl.cluster.bundle_process import BundleOrder, mine_bundle
+from bitrawl.cluster.bundles import Bundle, Done, Fault, PartState, SiteOutcome, checkpoint, done, sites_of
 from bitrawl.cluster.checkpoint import restore
-from bitrawl.cluster.mining import Order, mine_bundle
-from bitrawl.cluster.parts import Done, Fault, PartState, SiteOutcome, checkpoint, done
 from bitrawl.cluster.places import place
 from bitrawl.demo import Served
 from bitrawl.job.ledger import Ledger
@@ -230,7 +229,7 @@ sys.addaudithook(hook)
 """
 
 
-ONE_ATTEMPT = "from bitrawl.cluster import mining, run; mining.ATTEMPTS = run.TRIES = 1"
+ONE_ATTEMPT = "from bitrawl.cluster import bundle_process, run; bundle_process.ATTEMPTS = run.TRIES = 1"
 
 
 async def test_a_site_that_breaks_its_process_fails_alone_with_its_reason(tmp_path: Path, web: Served):
@@ -281,7 +280,7 @@ async def test_a_full_disk_is_no_fault_of_the_bundle_and_nothing_is_fetched_agai
     fetch = {"connect_to": {"*.test": f"{demo.LOOPBACK}:{web.port}"}, "allow_private": True}
     job = config.resolve({"langs": ["en", "fr"], "seeds": [SITES[0]], "fetch": fetch, "politeness": {"delay": 0}})
     bundle = Bundle("00000", sites_of(job))
-    order = Order(str(tmp_path / "out"), str(tmp_path / "scratch"), "run", job, bundle)
+    order = BundleOrder(str(tmp_path / "out"), str(tmp_path / "scratch"), "run", job, bundle)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, before[1]))  # the bundle's process inherits it
     try:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from web.pathologies import pathology_server
+from hostile.pathologies import pathology_server
 
 from bitrawl import config
 from bitrawl.crawl.ending import Ending

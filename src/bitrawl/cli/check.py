@@ -9,8 +9,7 @@ from rich.text import Text
 from bitrawl.cli.console import out
 from bitrawl.cli.flags import FolderOrPlace
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.cluster.checking import check_run
-from bitrawl.cluster.merging import is_run
+from bitrawl.cluster.run import check_run, is_run
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.folder_check import Condition
 from bitrawl.job.folder_check import check as check_job

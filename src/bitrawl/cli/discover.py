@@ -15,7 +15,7 @@ from bitrawl.cli.help import HelpfulCommand, HelpfulGroup
 from bitrawl.cli.progress import Progress
 from bitrawl.config import Job, Walk
 from bitrawl.config.settings import DISCOVER, Group, described, listed
-from bitrawl.discover.verdict import SiteVerdict
+from bitrawl.discover.site_lists import SiteVerdict
 from bitrawl.job.bootstrapping import from_bootstrap
 from bitrawl.job.crawl_wiring import described_job
 from bitrawl.job.folder import JobFolder

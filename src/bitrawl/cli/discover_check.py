@@ -11,7 +11,7 @@ import typer
 from bitrawl.cli.console import complain, out
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.config.settings import listed
-from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.job.fetching import FetchPolicy
 from bitrawl.job.site_checks import SiteQuestion, check_sites
@@ -99,7 +99,7 @@ def row(verdict: SiteVerdict) -> str:
     told = [
         f"{verdict.site:32}",
         f"{verdict.verdict:10}",
-        f"{verdict.probability:.2f}" if verdict.verdict is not Answer.UNKNOWN else "   -",
+        f"{verdict.probability:.2f}" if verdict.verdict is not SiteAnswer.UNKNOWN else "   -",
         f"{','.join(verdict.languages) or '-':8}",
         f"{verdict.downloads} fetched",
         f"about {verdict.pages} pages" if verdict.pages else "size unknown",

@@ -16,12 +16,10 @@ from rich.text import Text
 
 from bitrawl.cli.console import complain, duration, err, out, size
 from bitrawl.cli.merge import Progress, show_merged
+from bitrawl.cluster.bundle_process import mine_bundle
+from bitrawl.cluster.bundles import PARTS
 from bitrawl.cluster.executor import Executor, InlineExecutor, ProcessExecutor
-from bitrawl.cluster.merging import MERGED, merge_run
-from bitrawl.cluster.mining import mine_bundle
-from bitrawl.cluster.parts import PARTS
-from bitrawl.cluster.planning import Asked, planned, read_share
-from bitrawl.cluster.run import Run, Tally
+from bitrawl.cluster.run import MERGED, Run, RunRequest, Tally, merge_run, plan, read_share
 from bitrawl.config import Job
 from bitrawl.errors import ConfigError
 from bitrawl.show.wording import counted
@@ -100,9 +98,9 @@ def mine_many(job: Job, to: str, many: Many, *, fresh: bool, quiet: bool) -> Non
     """Mine the sites of the job in bundles, and leave with an exit code."""
     with _signals(), _executor(many, quiet=quiet) as (executor, at_once):
         share = read_share(many.part) if many.part else None
-        asked = Asked(to, at_once * (share.parts if share else 1), size=many.bundle_sites, scratch=many.scratch)
+        asked = RunRequest(to, at_once * (share.parts if share else 1), size=many.bundle_sites, scratch=many.scratch)
         asked = asked._replace(retry_failed=bool(many.retry_failed))
-        run = planned(job, asked._replace(share=share) if share else asked, fresh=fresh)
+        run = plan(job, asked._replace(share=share) if share else asked, fresh=fresh)
         with _Drawn(run, executor, quiet=quiet):
             run.finish(executor, complain)
     _leave(run, to, quiet=quiet)

@@ -10,7 +10,7 @@ import typer
 from bitrawl.cli.console import duration, err, out
 from bitrawl.cli.flags import with_settings
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.cluster.merging import is_run, shards_of
+from bitrawl.cluster.run import is_run, shards_of
 from bitrawl.config.settings import Group, described, listed
 from bitrawl.corpus.facts import MergedCounts, MergeFacts
 from bitrawl.job.job_merge import merge as merge_jobs

@@ -14,7 +14,7 @@ from bitrawl.cli.many_sites import BundleSites, Cluster, Many, Part, RetryFailed
 from bitrawl.cli.previews import show_previews
 from bitrawl.cli.progress import Progress
 from bitrawl.cli.status import show, tell, tell_of_kills
-from bitrawl.cluster.planning import asked_job, check_undivided
+from bitrawl.cluster.run import asked_job, check_undivided
 from bitrawl.config import Job
 from bitrawl.config.settings import MINE, Group, described
 from bitrawl.discover.site_lists import read_sites

@@ -8,8 +8,8 @@ import typer
 from bitrawl.cli.console import err, size
 from bitrawl.cli.console import out as printed
 from bitrawl.cli.help import HelpfulCommand
-from bitrawl.cluster.partition import MOST_GROUPS, Grouping, Share
-from bitrawl.cluster.partition import partition as split
+from bitrawl.cluster.warc_split import MOST_GROUPS, Grouping, SplitFile
+from bitrawl.cluster.warc_split import partition as split
 from bitrawl.discover.site_lists import read_sites
 from bitrawl.job.archived_web import warc_files
 from bitrawl.url import Url
@@ -46,7 +46,7 @@ def partition(
     Keeps the HTTP answers and leaves out everything else. After an interruption, the same command resumes.
     """
 
-    def tell(share: Share) -> None:
+    def tell(share: SplitFile) -> None:
         if not quiet:
             err.print(f"{share.path}: {share.answers:,} answers, {size(share.bytes)}", markup=False)
 

@@ -14,8 +14,7 @@ from bitrawl.cli.console import complain, duration, out, size
 from bitrawl.cli.flags import FolderOrPlace
 from bitrawl.cli.help import HelpfulCommand
 from bitrawl.cli.many_sites import show_run
-from bitrawl.cluster.planning import seen
-from bitrawl.cluster.run import Run
+from bitrawl.cluster.run import Run, existing_run
 from bitrawl.facts import CrawlSummary, HostCount, JobFacts, LanguagePair, State
 from bitrawl.job.folder import JobFolder
 from bitrawl.job.reporting import gather
@@ -55,7 +54,7 @@ def status(
 
     It shows pages, languages, pairs, segments, what is being done now, and why links were skipped.
     """
-    if (run := seen(folder)) is not None:
+    if (run := existing_run(folder)) is not None:
         _show_many(run, folder, style)
         return
     where = JobFolder(Path(folder))

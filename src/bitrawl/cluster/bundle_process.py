@@ -1,23 +1,52 @@
-"""The process that mines one bundle: an ordinary job in a folder on this machine's disk. It dies with its parent.
+"""Mine one bundle, on the machine that was given it: a process of its own, then the upload of its part.
 
-It reads the job from standard input, and writes how far it is into `progress.json` beside the job folder, and how it ended
-into `outcome.json`. Its parent (`mine/stages.py`) takes both from there. Why it failed, it says on standard error: that is a pipe,
-since a full disk must not turn one failure into another.
+The process mines an ordinary job in scratch on the local disk, where what an interrupted one has left is taken up again.
+It reads the job from standard input, writes how far it is into `progress.json` beside the job folder, and how it ended into
+`outcome.json`. Why it failed, it says on standard error: that is a pipe, since a full disk must not turn one failure into
+another. It dies with its parent.
+
+`done.json` is looked at first and written last, so no bundle is done twice. Now and then, the unfinished job is saved to the
+place: if this machine is lost, another one goes on from there. A process that dies is started again. A bundle whose process
+breaks by itself three times is for the caller to halve. If it was killed, or if the machine failed, what it has done is kept.
 """
 
 import asyncio
+import hashlib
+import logging
+import os
+import subprocess
 import sys
+import tempfile
+import time
 import traceback
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from bitrawl import files
-from bitrawl.cluster.bundles import Bundle, BundledSite
-from bitrawl.cluster.parts import Done, Figures, PartState, SiteOutcome
+from bitrawl.cluster.bundles import (
+    Bundle,
+    BundledSite,
+    Died,
+    Done,
+    Fault,
+    Figures,
+    Outcome,
+    PartState,
+    SiteOutcome,
+    checkpoint,
+    done,
+    mark_done,
+    part,
+    progress_file,
+)
+from bitrawl.cluster.checkpoint import Checkpoints, restore
+from bitrawl.cluster.places import Place, place
 from bitrawl.config import Job
 from bitrawl.crawl.ending import seed_skips
-from bitrawl.errors import BitrawlError, ChildError, DiskFullError
+from bitrawl.errors import BitrawlError, ChildError, DiskFullError, StoreError, UnwantedError
 from bitrawl.facts import JobFacts
 from bitrawl.job.crawl_wiring import Parts
 from bitrawl.job.exporting import SHARD, write_shards
@@ -27,12 +56,33 @@ from bitrawl.job.ledger_facts import log, site_counts
 from bitrawl.job.reporting import status
 from bitrawl.job.running import mine
 from bitrawl.model import Skip
+from bitrawl.process import Death, Running
 from bitrawl.url import Url
 
-JOB, PROGRESS, OUTCOME = "job", "progress.json", "outcome.json"
+JOB, PROGRESS_FILE, OUTCOME = "job", "progress.json", "outcome.json"
 # Exit statuses: a fault of the machine or of the job's description; a full disk; a fault in us, perhaps because of a site
 FAULT, FULL, BROKEN = 3, 4, 5
-TELL_EVERY = 3.0  # seconds; judgement
+TELL_EVERY = 3.0  # seconds
+ATTEMPTS = 3  # a process may die for reasons of its machine, such as too little memory
+LOOK_EVERY = 0.5  # seconds between two looks at the process, and at whether it is still wanted
+LOCK_PATIENCE = 30.0  # seconds for a killed process to let go of its folder
+DELIVERY_PAUSES = (2.0, 10.0, 60.0)  # seconds before a store that did not answer is tried again
+LOG = "run.log"
+
+_log = logging.getLogger(__name__)
+
+Wanted = Callable[[], bool]
+"""Whether somebody still waits for the outcome."""
+
+
+class BundleOrder(msgspec.Struct, frozen=True):
+    """All that a machine must know to mine a bundle."""
+
+    out: str  # the address of a place
+    scratch: str  # a folder of the machine that mines; empty for its folder of temporary files
+    run: str
+    job: Job
+    bundle: Bundle
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -43,10 +93,219 @@ class Work(msgspec.Struct, frozen=True):
     bundle: Bundle
 
 
+def mine_bundle(order: BundleOrder, wanted: Wanted = lambda: True) -> Outcome:
+    """Raises `UnwantedError` when the bundle is not wanted any more; what was done so far stays in scratch."""
+    try:
+        out = place(order.out)
+        return done(out, order.bundle.name) or _mine(order, out, wanted)
+    except UnwantedError:
+        raise
+    except DiskFullError as error:
+        return Fault(f"the disk is full: {error}")
+    except BitrawlError as error:
+        return Fault(str(error))
+
+
+def _mine(order: BundleOrder, out: Place, wanted: Wanted) -> Outcome:
+    folder = scratch_folder(order)
+    whole, _, _ = folder.name.rpartition("-")
+    if whole:
+        files.discard(folder.with_name(whole))  # of the bundle that this is a half of
+    ends: list[Died | Fault] = []
+    while (outcome := _outcome(folder)) is None and len(ends) < ATTEMPTS:
+        ends.append(_run(order, folder, out, wanted))
+    if outcome is not None:
+        _deliver(outcome, folder, out, wanted)
+        return outcome
+    progress_file(out, order.bundle.name).delete()
+    killed = [end for end in ends if isinstance(end, Fault)]
+    if killed:
+        return killed[-1]
+    files.discard(folder)
+    checkpoint(out, order.bundle.name).delete()
+    return ends[-1]
+
+
+def scratch_folder(order: BundleOrder) -> Path:
+    """The same for the same bundle on the same machine: a process that was killed goes on where it was."""
+    base = Path(order.scratch) if order.scratch else Path(tempfile.gettempdir()) / f"bitrawl-{os.getuid()}"
+    word = hashlib.blake2b(f"{order.out}\n{order.run}".encode(), digest_size=8).hexdigest()
+    return base / word / order.bundle.name
+
+
+def _outcome(folder: Path) -> Done | None:
+    try:
+        return msgspec.json.decode((folder / OUTCOME).read_bytes(), type=Done)
+    except FileNotFoundError:
+        return None
+    except (OSError, *files.NO_JSON) as error:
+        raise StoreError(f"{folder / OUTCOME} cannot be read: {error}") from error
+
+
+def _deliver(outcome: Done, folder: Path, out: Place, wanted: Wanted) -> None:
+    """Upload the part. A store that does not answer is asked again: another machine would have to mine the bundle anew.
+
+    A full disk is told at once: somebody has to free some of it.
+    """
+    for pause in DELIVERY_PAUSES:
+        try:
+            _upload(outcome, folder, out)
+        except DiskFullError:
+            raise
+        except StoreError as error:
+            _log.warning("bundle %s is delivered again in %g s: %s", outcome.bundle, pause, error)
+            _pause(pause, wanted)
+        else:
+            return
+    _upload(outcome, folder, out)
+
+
+def _pause(seconds: float, wanted: Wanted) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if not wanted():
+            raise UnwantedError("nobody waits for this bundle any more")
+        time.sleep(min(LOOK_EVERY, seconds))
+
+
+def _upload(outcome: Done, folder: Path, out: Place) -> None:
+    target = part(out, outcome.bundle)
+    target.delete()  # what a delivery that was cut off has left
+    files.discard(folder / JOB / "job.lock")
+    target.upload(folder / JOB)
+    mark_done(out, outcome)
+    progress_file(out, outcome.bundle).delete()
+    checkpoint(out, outcome.bundle).delete()
+    files.discard(folder)
+
+
+def _run(order: BundleOrder, folder: Path, out: Place, wanted: Wanted) -> Died | Fault:
+    """Run the process to its end. Why there is no outcome, unless there is one.
+
+    Raises `StoreError` or `ChildError` where the machine is the reason, so that to try again at once would not help.
+    """
+    _make_private(folder, order)
+    _wait_for_lock(JobFolder(folder / JOB))
+    _take_up(JobFolder(folder / JOB), checkpoint(out, order.bundle.name))
+    work = Work(str(folder), _job_of(order), order.bundle)
+    with Running.start(__name__) as process:
+        process.give(msgspec.json.encode(work))
+        _watch(process, order.bundle.name, folder, out, wanted)
+    return _end(process.end(), folder)
+
+
+def _end(death: Death, folder: Path) -> Died | Fault:
+    """What the exit status of a process and its last words mean."""
+    if death.words:
+        with suppress(OSError):  # for people; a full disk has no room for it
+            (folder / LOG).write_text(death.words, encoding="utf-8")
+    reason = f"{death.cause}{f': {death.last_line[:300]}' if death.last_line else ''}"
+    if death.status == FULL:
+        raise DiskFullError(death.last_line)
+    if death.status == FAULT:
+        raise StoreError(death.last_line or f"the process in {folder} had a fault")
+    if death.status < 0 and death.from_outside:
+        return Fault(f"its process was {reason}; check how much memory is free", killed=True)
+    if death.status in (0, BROKEN) or death.status < 0:
+        return Died(reason)
+    raise ChildError(f"the process in {folder} could not begin ({reason})")
+
+
+def _take_up(job: JobFolder, saved: Place) -> None:
+    """What another machine had done of the bundle before it was lost, unless this one has done something itself."""
+    if job.ledger.exists():
+        return
+    files.discard(job.path)
+    try:
+        restore(saved, job.path)
+    except DiskFullError:
+        raise
+    except StoreError as error:
+        _log.warning("the bundle begins anew: %s", error)
+
+
+def _job_of(order: BundleOrder) -> Job:
+    """Its machine has other bundles to mine at the same time: one process for pages, and one for pairs, unless asked."""
+    job, replace = order.job, msgspec.structs.replace
+    return replace(
+        job,
+        seeds=order.bundle.seeds,
+        warc=order.bundle.archives,
+        analysis=replace(job.analysis, workers=job.analysis.workers or 1),
+        mining=replace(job.mining, workers=job.mining.workers or 1),
+    )
+
+
+def _make_private(folder: Path, order: BundleOrder) -> None:
+    """With its parents; where temporary files are, another user may have been faster to take the name."""
+    base = folder.parents[1]
+    try:
+        for directory in (base, folder.parent, folder):
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not order.scratch and base.stat().st_uid != os.getuid():
+            raise StoreError(f"{base} belongs to somebody else; name another folder with --scratch")
+    except OSError as error:
+        raise files.write_fault(folder, error) from error
+
+
+def _wait_for_lock(job: JobFolder) -> None:
+    """A process that was killed a moment ago may still hold the folder."""
+    until = time.monotonic() + LOCK_PATIENCE
+    while job.is_running:
+        if time.monotonic() > until:
+            raise StoreError(f"another process is mining in {job.path}")
+        time.sleep(0.05)
+
+
+def _watch(process: Running, name: str, folder: Path, out: Place, wanted: Wanted) -> None:
+    """Until it ends. Its figures are passed on when they change."""
+    reported = b""
+    checkpoints = Checkpoints(folder / JOB, checkpoint(out, name))
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            process.popen.wait(timeout=LOOK_EVERY)
+            return
+        if not wanted():
+            raise UnwantedError(f"nobody waits for bundle {name} any more")
+        figures = _figures(folder)
+        if figures and figures != reported:
+            _tell(out, name, figures)
+            reported = figures
+        if checkpoints.is_due:
+            _save(checkpoints)
+
+
+def _save(checkpoints: Checkpoints) -> None:
+    """A checkpoint that fails costs nothing as long as this machine lives."""
+    try:
+        checkpoints.save()
+    except StoreError as error:
+        _log.warning("no checkpoint could be saved: %s", error)
+
+
+def _tell(out: Place, name: str, figures: bytes) -> None:
+    try:
+        progress_file(out, name).write(figures)
+    except DiskFullError:  # What it finds could not be delivered either. It is kept in scratch.
+        raise
+    except StoreError as error:  # Nobody sees how far it is; it goes on all the same.
+        _log.warning("bundle %s: %s", name, error)
+
+
+def _figures(folder: Path) -> bytes:
+    try:
+        return (folder / PROGRESS_FILE).read_bytes()
+    except OSError:
+        return b""
+
+
+# What follows runs in the process of the bundle.
+
+
 def main() -> None:
     work = msgspec.json.decode(sys.stdin.buffer.read(), type=Work)
     try:
-        asyncio.run(_mine(work))
+        asyncio.run(_mine_job(work))
     except Exception as error:  # noqa: BLE001 - whatever it is, its parent must tell it from a process that could not begin
         fault = _machine_fault(error, Path(work.folder))
         if fault is None:
@@ -68,7 +327,7 @@ def _machine_fault(error: Exception, folder: Path) -> BitrawlError | None:
     return fault if isinstance(fault, DiskFullError) else ChildError(f"the machine refused something: {error}")
 
 
-async def _mine(work: Work) -> None:
+async def _mine_job(work: Work) -> None:
     folder = JobFolder(Path(work.folder) / JOB)
     telling: list[asyncio.Task[None]] = []
 
@@ -78,7 +337,7 @@ async def _mine(work: Work) -> None:
     await mine(work.job, folder, started=started)
     for task in telling:
         task.cancel()
-    files.write(Path(work.folder) / OUTCOME, msgspec.json.encode(_outcome(work.bundle, folder)))
+    files.write(Path(work.folder) / OUTCOME, msgspec.json.encode(_job_outcome(work.bundle, folder)))
 
 
 async def _tell_now_and_then(work: Work, folder: JobFolder, parts: Parts) -> None:
@@ -87,11 +346,11 @@ async def _tell_now_and_then(work: Work, folder: JobFolder, parts: Parts) -> Non
     while True:
         await asyncio.sleep(TELL_EVERY)
         busy = {parts.crawl.scope.sites.of(host) for host in parts.queue.hosts()}
-        figures = _figures(status(folder), len(sites - busy))
-        files.write(Path(work.folder) / PROGRESS, msgspec.json.encode(figures))
+        figures = _job_figures(status(folder), len(sites - busy))
+        files.write(Path(work.folder) / PROGRESS_FILE, msgspec.json.encode(figures))
 
 
-def _figures(now: JobFacts, sites: int) -> Figures:
+def _job_figures(now: JobFacts, sites: int) -> Figures:
     corpora = now.corpora.values()
     return Figures(
         sites=sites,
@@ -104,19 +363,19 @@ def _figures(now: JobFacts, sites: int) -> Figures:
     )
 
 
-def _outcome(bundle: Bundle, folder: JobFolder) -> Done:
+def _job_outcome(bundle: Bundle, folder: JobFolder) -> Done:
     now = status(folder)
     with folder.writing() as ledger:  # A writer that closes leaves one file, with nothing beside it to be copied.
         write_shards(folder.job(), ledger, folder.path / SHARD)  # what merging reads, on any machine
-        pairs = {one.site: one.pairs for one in site_counts(ledger, most=-1)}
-        pages = {known.site: known.pages for known in ledger.sites()}
-        asked = [one for one in bundle.sites if one.seeds]  # What is in an archive shows when it has been read.
-        why = _why_nothing([one for one in asked if not pages.get(one.site)], ledger)
+        pairs = {counts.site: counts.pairs for counts in site_counts(ledger, most=-1)}
+        pages = {knowledge.site: knowledge.pages for knowledge in ledger.sites()}
+        seeded = [site for site in bundle.sites if site.seeds]  # What is in an archive shows when it has been read.
+        why = _why_nothing([site for site in seeded if not pages.get(site.site)], ledger)
         sites = [
             SiteOutcome(site, pages.get(site, 0), pairs.get(site, 0), why.get(site, ""))
-            for site in ([one.site for one in asked] if asked else pages)
+            for site in ([site.site for site in seeded] if seeded else pages)
         ]
-    return Done(bundle.name, PartState.MINED, sites, _figures(now, len(bundle.sites)), now.ended)
+    return Done(bundle.name, PartState.MINED, sites, _job_figures(now, len(bundle.sites)), now.ended)
 
 
 def _why_nothing(sites: list[BundledSite], ledger: Ledger) -> dict[str, str]:

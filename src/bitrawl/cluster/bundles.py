@@ -1,7 +1,8 @@
-"""Which sites are mined together, in one process: about fifty of them, and all that share an address.
+"""Which sites are mined together, in one process, and what is recorded of each bundle.
 
-The bundles of a run are made once and kept in `bundles.jsonl`, so that every machine and every later run knows the same
-ones.
+A bundle has about fifty sites, and all that share an address. The bundles of a run are made once and kept in
+`bundles.jsonl`, so that every machine and every later run knows the same ones. What is finished is a part for each bundle:
+its folder is a job folder, and its `done.json` is written last.
 """
 
 import hashlib
@@ -9,9 +10,11 @@ import socket
 import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
 from math import ceil
 from pathlib import Path
 from secrets import token_hex
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,17 +23,20 @@ from bitrawl.config import Job
 from bitrawl.crawl.connections import Routes
 from bitrawl.crawl.scope import Sites
 from bitrawl.errors import ConfigError, DamagedError, StoreError
-from bitrawl.files import NO_JSON
+from bitrawl.files import NO_JSON, checked, with_sum
 from bitrawl.job.archived_web import warc_files
 from bitrawl.job.fetching import fetch_settings
 from bitrawl.url import Url
+from bitrawl.version import __version__
 
 BUNDLES = "bundles.jsonl"
+PARTS, PROGRESS, CHECKPOINTS, UNDONE, DONE = "parts", "progress", "checkpoints", "undone", "done.json"
 MOST_SITES = 50  # in one bundle: a job takes 329 MB with one site, and little more with fifty
-ROUNDS = 2  # bundles for each worker where there are few sites, so that none is idle for long; judgement
-RESOLVERS = 64  # names that are resolved at once; judgement
+ROUNDS = 2  # bundles for each worker where there are few sites, so that none is idle for long
+RESOLVERS = 64  # names that are resolved at once
 
 Resolve = Callable[[str], Iterable[str]]
+_Record = TypeVar("_Record")
 
 
 class BundledSite(msgspec.Struct, frozen=True):
@@ -60,7 +66,6 @@ class Bundle(msgspec.Struct, frozen=True):
         return Bundle(f"{self.name}-1", self.sites[:middle]), Bundle(f"{self.name}-2", self.sites[middle:])
 
     def again(self, names: Collection[str]) -> "Bundle":
-        """Of these sites."""
         return Bundle(f"{self.name}-again", [site for site in self.sites if site.site in names])
 
 
@@ -72,7 +77,7 @@ class Bundles(msgspec.Struct, frozen=True):
     bundles: list[Bundle]
 
     def of_part(self, number: int, parts: int) -> list[Bundle]:
-        """Those of one of several machines that do not know of each other."""
+        """The bundles of one of several machines that do not know of each other."""
         return self.bundles[number::parts]
 
 
@@ -124,8 +129,8 @@ def machines_of(job: Job, resolve: Resolve | None = None) -> Callable[[Sequence[
     hidden = bool(job.replay or settings.proxies.http or settings.proxies.https)
 
     def machines(hosts: Sequence[str]) -> list[str]:
-        asked = [host for host in hosts if not hidden and routes.find(host) is None]
-        return [*(set(hosts) - set(asked)), *(address for host in asked for address in (resolve or _resolved)(host))]
+        seen = [host for host in hosts if not hidden and routes.find(host) is None]
+        return [*(set(hosts) - set(seen)), *(address for host in seen for address in (resolve or _resolved)(host))]
 
     return machines
 
@@ -133,17 +138,17 @@ def machines_of(job: Job, resolve: Resolve | None = None) -> Callable[[Sequence[
 def written_bundles(out: Place, make: Callable[[], list[Bundle]], job: Job) -> Bundles:
     """The bundles of a run: those that are there, or new ones. Raises `ConfigError` if they are for other sites."""
     listed = _word(job)
-    held = read_bundles(out)
-    if held is None:
+    bundles = read_bundles(out)
+    if bundles is None:
         (out / BUNDLES).write_new(_encoded(Bundles(token_hex(8), listed, make())))  # nothing, if another was faster
-        held = read_bundles(out)
-    if held is None:
+        bundles = read_bundles(out)
+    if bundles is None:
         raise StoreError(f"{out} does not keep what is written there")
-    if held.listed != listed:
+    if bundles.listed != listed:
         raise ConfigError(
             f"{out} was begun with another list of sites; choose another --out, or start over with --fresh"
         )
-    return held
+    return bundles
 
 
 def read_bundles(out: Place) -> Bundles | None:
@@ -155,7 +160,8 @@ def read_bundles(out: Place) -> Bundles | None:
     rows = listed.splitlines()
     try:
         words = msgspec.json.decode(head, type=dict[str, str])
-        _check_sum(words.get("sum"), listed)
+        if words.get("sum") not in (None, _sum(listed)):
+            raise ValueError("its checksum is wrong")  # noqa: TRY301
         return Bundles(words["run"], words["listed"], [msgspec.json.decode(row, type=Bundle) for row in rows])
     except (KeyError, ValueError, *NO_JSON) as error:
         raise DamagedError(
@@ -164,15 +170,134 @@ def read_bundles(out: Place) -> Bundles | None:
         ) from error
 
 
+class Figures(msgspec.Struct, frozen=True):
+    """What some sites have brought so far."""
+
+    sites: int = 0  # with nothing left to visit
+    pages: int = 0
+    fetches: int = 0
+    bytes: int = 0
+    pairs: int = 0  # of pages
+    segments: int = 0  # aligned, good or not
+    units: int = 0  # in the corpora of the parts, before they are merged
+
+    def __add__(self, other: "Figures") -> "Figures":
+        names = self.__struct_fields__
+        return Figures(*(getattr(self, name) + getattr(other, name) for name in names))
+
+
+class SiteOutcome(msgspec.Struct, frozen=True):
+    """What came of one site."""
+
+    site: str
+    pages: int = 0
+    pairs: int = 0
+    failed: str = ""  # why it brought nothing, through no fault of the machine; empty if it has pages
+
+
+class PartState(StrEnum):
+    MINED = "mined"
+    HALVED = "halved"  # its process died; its halves are parts of their own
+    FAILED = "failed"  # one site, whose process broke by itself again and again; there is no job
+
+
+class Done(msgspec.Struct, frozen=True):
+    """How a bundle ended."""
+
+    bundle: str
+    state: PartState
+    sites: list[SiteOutcome] = []
+    figures: Figures = Figures()
+    ended: str = ""  # how its crawl ended, or why it died
+    version: str = __version__
+    again: list[str] = []  # sites that had failed and are tried again, in a part of their own
+
+    @property
+    def failed(self) -> list[SiteOutcome]:
+        return [site for site in self.sites if site.failed]
+
+
+class Died(NamedTuple):
+    """The process of a bundle broke by itself, each time that it was started: perhaps because of one of its sites."""
+
+    reason: str
+
+
+class Fault(NamedTuple):
+    """The machine or the place failed, not the bundle: a full disk, a kill, a store that does not answer. Never final."""
+
+    reason: str
+    killed: bool = False  # its process was, each time: by somebody, or because a site of it takes too much memory
+
+
+class Undone(msgspec.Struct, frozen=True):
+    """A bundle that a run left because of faults. The next run takes it up."""
+
+    bundle: str
+    sites: list[str]
+    reason: str
+    killed: bool = False
+
+
+Outcome = Done | Died | Fault
+
+
+def part(out: Place, name: str) -> Place:
+    return out / PARTS / name
+
+
+def checkpoint(out: Place, name: str) -> Place:
+    """Where an unfinished bundle is saved; not in its part, which is emptied before the upload."""
+    return out / CHECKPOINTS / name
+
+
+def done(out: Place, name: str) -> Done | None:
+    """None for a bundle that is not finished."""
+    file = part(out, name) / DONE
+    return _decoded(file.read(), Done, str(file))
+
+
+def finished_jobs(out: Place) -> list[str]:
+    """The names of all parts that are the folder of a finished job, in order: what there is to merge."""
+    states = ((name, done(out, name)) for name in (out / PARTS).names())
+    return [name for name, how in states if how is not None and how.state is PartState.MINED]
+
+
+def mark_done(out: Place, how: Done) -> None:
+    (part(out, how.bundle) / DONE).write(with_sum(msgspec.json.format(msgspec.json.encode(how))))
+
+
+def progress(out: Place, name: str) -> Figures | None:
+    """What a bundle that is being mined has brought; None if nothing is known."""
+    file = progress_file(out, name)
+    return _decoded(file.read(), Figures, str(file))
+
+
+def progress_file(out: Place, name: str) -> Place:
+    return out / PROGRESS / f"{name}.json"
+
+
+def undone_file(out: Place, name: str) -> Place:
+    return out / UNDONE / f"{name}.json"
+
+
+def undone(out: Place) -> dict[str, Undone]:
+    """What earlier runs left because of faults, by the name of the bundle."""
+    files = (out / UNDONE / name for name in (out / UNDONE).names())
+    records = (_decoded(file.read(), Undone, str(file)) for file in files)
+    return {record.bundle: record for record in records if record is not None}
+
+
+def failed(bundle: Bundle, reason: str) -> Done:
+    """For a site alone whose process broke by itself."""
+    outcomes = [SiteOutcome(site.site, failed=reason) for site in bundle.sites]
+    return Done(bundle.name, PartState.FAILED, outcomes, Figures(sites=len(outcomes)), reason)
+
+
 def _encoded(bundles: Bundles) -> bytes:
     rows = b"".join(msgspec.json.encode(bundle) + b"\n" for bundle in bundles.bundles)
     head = {"run": bundles.run, "listed": bundles.listed, "sum": _sum(rows)}
     return msgspec.json.encode(head) + b"\n" + rows
-
-
-def _check_sum(written: str | None, rows: bytes) -> None:
-    if written not in (None, _sum(rows)):
-        raise ValueError("its checksum is wrong")
 
 
 def _sum(rows: bytes) -> str:
@@ -197,10 +322,10 @@ def _together(sites: Sequence[BundledSite], addresses: Callable[[Sequence[str]],
             member[number] = number = member[member[number]]
         return number
 
-    for number, found in enumerate(machines):
-        for machine in found:
-            one, other = sorted((top(leader.setdefault(machine, number)), top(number)))
-            member[other] = one
+    for number, names in enumerate(machines):
+        for machine in names:
+            first, second = sorted((top(leader.setdefault(machine, number)), top(number)))
+            member[second] = first
     groups: dict[int, list[BundledSite]] = {}
     for number, site in enumerate(sites):
         groups.setdefault(top(number), []).append(site)
@@ -210,7 +335,19 @@ def _together(sites: Sequence[BundledSite], addresses: Callable[[Sequence[str]],
 def _resolved(host: str) -> list[str]:
     """The addresses of a host; itself where nobody knows one."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return [host]
-    return sorted({str(address[4][0]) for address in found})
+    return sorted({str(address[4][0]) for address in addresses})
+
+
+def _decoded(content: bytes | None, kind: type[_Record], where: str) -> _Record | None:
+    if content is None:
+        return None
+    try:
+        return msgspec.json.decode(checked(content), type=kind)
+    except (ValueError, *NO_JSON) as error:
+        raise DamagedError(
+            f"{where} is damaged: {error}. The other sites are not affected."
+            " Delete it and run the same command again: its sites are mined again"
+        ) from error

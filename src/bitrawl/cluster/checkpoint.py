@@ -25,10 +25,10 @@ from bitrawl.job.database import back_up
 from bitrawl.job.folder import JobFolder
 
 VERSION = 1
-SHORTEST_REST = 60.0  # seconds between two checkpoints: so much work may be lost; judgement
+SHORTEST_REST = 60.0  # seconds between two checkpoints: so much work may be lost
 REST = 9  # times as long as saving took it is not saved again: a ledger of gigabytes is copied as a whole each time
 _MANIFEST, _LEDGER, _ARCHIVE = "checkpoint.json", "job.sqlite.zst", "warc"
-_PIECE = 32 << 20  # bytes of the archive to hold at once; judgement
+_PIECE = 32 << 20  # bytes of the archive to hold at once
 _LEVEL = 1  # of zstd; pages are compressed in the ledger already
 
 
@@ -49,10 +49,6 @@ class Manifest(msgspec.Struct, frozen=True):
     description: str  # job.toml
     ledger: str
     pieces: tuple[Piece, ...] = ()
-
-    def ends(self) -> dict[str, int]:
-        """How much of each file is saved."""
-        return {piece.file: piece.end for piece in self.pieces}
 
 
 class Checkpoints:
@@ -124,15 +120,15 @@ class Checkpoints:
 
     def _save_archive(self, path: Path) -> list[Piece]:
         """The pieces of one file: those that are saved already, and what it has grown since."""
-        known = [piece for piece in self._saved.pieces if piece.file == path.name] if self._saved else []
-        start, size = known[-1].end if known else 0, path.stat().st_size
+        pieces = [piece for piece in self._saved.pieces if piece.file == path.name] if self._saved else []
+        start, size = pieces[-1].end if pieces else 0, path.stat().st_size
         end = size if size == start else complete_end(path, start) if size > start else None
-        if end is None and known:  # It is not the file that was saved: a full disk had cut off its end.
-            known, start = [], 0
+        if end is None and pieces:  # It is not the file that was saved: a full disk had cut off its end.
+            pieces, start = [], 0
             end = complete_end(path, 0)
         if end is None:
             end = size  # Damaged in the middle. The job appends nothing to such a file.
-        return known + [self._save_piece(path, *stretch) for stretch in _stretches(start, end)]
+        return pieces + [self._save_piece(path, *stretch) for stretch in _stretches(start, end)]
 
     def _save_piece(self, path: Path, start: int, end: int) -> Piece:
         name = f"{_ARCHIVE}/{path.name}/{start:013}-{self._name}-{self._count}"

@@ -15,13 +15,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import Any, NamedTuple, Protocol, cast
 
-from bitrawl.cluster.mining import Order, Wanted
-from bitrawl.cluster.parts import Fault, Outcome
+from bitrawl.cluster.bundle_process import BundleOrder, Wanted
+from bitrawl.cluster.bundles import Fault, Outcome
 from bitrawl.errors import ClusterError, ConfigError, UnwantedError
 from bitrawl.show.wording import counted
 from bitrawl.version import __version__
 
-# Seconds, all by judgement. A scheduler that is gone is noticed after LOOK_EVERY and twice ANSWER_SECONDS at most, so that
+# Seconds. A scheduler that is gone is noticed after LOOK_EVERY and twice ANSWER_SECONDS at most, so that
 # the driver ends within a minute.
 CONNECT_SECONDS = 30  # for the scheduler to answer at first
 LOOK_EVERY = 5.0  # between two looks at the scheduler, while nothing ends
@@ -42,20 +42,20 @@ SETTINGS = {
 }
 
 
-Task = Callable[[Order, Wanted], Outcome]
+Task = Callable[[BundleOrder, Wanted], Outcome]
 
 
 class Ended(NamedTuple):
     """An order, and what came of it."""
 
-    order: Order
+    order: BundleOrder
     outcome: Outcome
 
 
 class Executor(Protocol):
     """Does orders. What is not finished when it is closed is given up."""
 
-    def submit(self, order: Order) -> None:
+    def submit(self, order: BundleOrder) -> None:
         """Do it when a worker is free. Returns at once."""
 
     def ended(self) -> Ended:
@@ -73,9 +73,9 @@ class InlineExecutor:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._waiting: deque[Order] = deque()
+        self._waiting: deque[BundleOrder] = deque()
 
-    def submit(self, order: Order) -> None:
+    def submit(self, order: BundleOrder) -> None:
         self._waiting.append(order)
 
     def ended(self) -> Ended:
@@ -95,10 +95,10 @@ class ProcessExecutor:
     def __init__(self, task: Task, workers: int) -> None:
         self._task = task
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="bundle")
-        self._orders: dict[Future[Outcome], Order] = {}
+        self._orders: dict[Future[Outcome], BundleOrder] = {}
         self._closing = threading.Event()
 
-    def submit(self, order: Order) -> None:
+    def submit(self, order: BundleOrder) -> None:
         future = self._pool.submit(self._task, order, lambda: not self._closing.is_set())
         self._orders[future] = order
 
@@ -128,7 +128,7 @@ class DaskExecutor:
         self._task = task
         self._cluster = _local(workers) if workers else None
         self._address = str(self._cluster.scheduler_address) if self._cluster else address
-        self._orders: dict[Any, Order] = {}
+        self._orders: dict[Any, BundleOrder] = {}
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._submitted = 0
         self._idle: _Idle | None = None
@@ -159,7 +159,7 @@ class DaskExecutor:
         orders = f", with {counted(len(self._orders), 'bundle')} to do" if self._orders else ""
         return f"{idle.what}: waiting for {seconds:.0f} s{orders}. To start one: {idle.remedy}"
 
-    def submit(self, order: Order) -> None:
+    def submit(self, order: BundleOrder) -> None:
         if self._client.status != "running":
             self.workers()
         self._submitted += 1
@@ -291,11 +291,7 @@ def _other_version(worker: str, found: object, needed: str = __version__) -> str
 
 def _local(workers: int) -> Any:
     return _distributed().LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        memory_limit=0,
-        processes=True,
-        dashboard_address="127.0.0.1:0",
+        n_workers=workers, threads_per_worker=1, memory_limit=0, processes=True, dashboard_address="127.0.0.1:0"
     )
 
 
@@ -306,7 +302,7 @@ def _version() -> str:
     return __version__
 
 
-def _on_worker(task: Task, order: Order, version: str) -> Outcome:
+def _on_worker(task: Task, order: BundleOrder, version: str) -> Outcome:
     worker = _distributed().get_worker()
     if version != __version__:
         return Fault(_other_version(worker.address, __version__, version))

@@ -1,19 +1,32 @@
-"""All bundles of a run, until each has a part: what is finished stays, what dies is halved, what fails is told.
+"""A run over many sites: planned, mined until each bundle has a part, merged and checked.
 
-A fault of a machine is never final: the bundle is tried once more, then left to the next run, with what it has done.
+What is finished stays, what dies is halved, what fails is told. A fault of a machine is never final: the bundle is tried
+once more, then left to the next run, with what it has done.
 """
 
+import csv
+import io
+import shlex
+import tempfile
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
-from bitrawl.cluster.bundles import Bundle
-from bitrawl.cluster.executor import Executor
-from bitrawl.cluster.mining import Order
-from bitrawl.cluster.parts import (
+from bitrawl import config, files
+from bitrawl.cluster.bundle_process import BundleOrder
+from bitrawl.cluster.bundles import (
+    BUNDLES,
+    CHECKPOINTS,
     DONE,
+    PARTS,
+    PROGRESS,
+    UNDONE,
+    Bundle,
     Died,
     Done,
     Fault,
@@ -21,21 +34,46 @@ from bitrawl.cluster.parts import (
     PartState,
     SiteOutcome,
     Undone,
+    bundled,
     checkpoint,
     done,
     failed,
-    forget_undone,
+    finished_jobs,
+    machines_of,
     mark_done,
-    mark_undone,
     part,
     progress,
+    read_bundles,
+    sites_of,
     undone,
+    undone_file,
+    usual_size,
+    written_bundles,
 )
-from bitrawl.cluster.places import Place
-from bitrawl.errors import StoreError
+from bitrawl.cluster.checkpoint import check_checkpoint
+from bitrawl.cluster.executor import Executor
+from bitrawl.cluster.places import LocalPlace, Place, place
+from bitrawl.config import Job, Reach
+from bitrawl.corpus.facts import MergeFacts
+from bitrawl.errors import ConfigError, StoreError
+from bitrawl.job.crawl_wiring import check as check_crawl
+from bitrawl.job.exporting import SHARD
+from bitrawl.job.folder import JobFolder
+from bitrawl.job.folder_check import Checked, Condition, check_corpus
+from bitrawl.job.folder_check import check as check_job
+from bitrawl.job.job_merge import merge
+from bitrawl.job.running import check as check_mining
+from bitrawl.show.wording import counted
 
-TRIES = 2  # for a bundle whose machine had a fault; judgement
-MOST_FAULTS = 5  # in a row: then it is not one machine, and going on would help nobody; judgement
+JOB = "job.toml"
+MERGED = "merged"
+"""The folder of the merged corpus, in the run's own place."""
+FAILED = "failed.tsv"
+TRIES = 2  # for a bundle whose machine had a fault
+MOST_FAULTS = 5  # in a row: then it is not one machine, and going on would help nobody
+_AGAIN = "Run the same command again: its sites are mined again, and the others are left as they are."
+
+Tell = Callable[[str], None]
 
 
 class Tally(msgspec.Struct):
@@ -64,7 +102,7 @@ class Tally(msgspec.Struct):
 class Run:
     """One driver's view of a run: what it was asked to do, and how far that is."""
 
-    def __init__(self, out: Place, bundles: Sequence[Bundle], order: Callable[[Bundle], Order]) -> None:
+    def __init__(self, out: Place, bundles: Sequence[Bundle], order: Callable[[Bundle], BundleOrder]) -> None:
         self.tally = Tally(sites=sum(len(bundle.sites) for bundle in bundles))
         self._out = out
         self._order = order
@@ -79,7 +117,7 @@ class Run:
         """Bundles that are not done yet."""
         return len(self._under_way)
 
-    def finish(self, executor: Executor, tell: Callable[[str], None] = lambda _fault: None) -> None:
+    def finish(self, executor: Executor, tell: Tell = lambda _fault: None) -> None:
         """Do what is left. Bundles that stay undone are in `tally.faults`; the same command tries them again.
 
         Faults are told when they happen.
@@ -103,8 +141,8 @@ class Run:
 
     def running(self) -> Figures:
         """What the bundles that are not done have brought so far, as far as they told."""
-        told = (progress(self._out, name) for name in list(self._under_way))
-        return sum((figures for figures in told if figures is not None), Figures())
+        figures = (progress(self._out, name) for name in list(self._under_way))
+        return sum((each for each in figures if each is not None), Figures())
 
     def _unfinished(self, bundle: Bundle) -> Sequence[Bundle]:
         """The bundle, or what is left of its halves; what is done is counted."""
@@ -127,7 +165,7 @@ class Run:
             return self._halved(bundle, outcome.reason)
         self.tally.add(outcome)
         if bundle.name in self._left_before:
-            forget_undone(self._out, bundle.name)
+            undone_file(self._out, bundle.name).delete()
         return _others(bundle, outcome)
 
     def _after_fault(self, bundle: Bundle, fault: Fault) -> Sequence[Bundle]:
@@ -157,7 +195,87 @@ class Run:
         record = Undone(bundle.name, [site.site for site in bundle.sites], fault.reason, fault.killed)
         self.tally.faults[bundle.name] = record
         with suppress(StoreError):  # The place may be what has the fault.
-            mark_undone(self._out, record)
+            undone_file(self._out, bundle.name).write(msgspec.json.encode(record))
+
+
+class MachineShare(NamedTuple):
+    """Which of several machines this is, if they do not know of each other: the first of three is 0/3."""
+
+    number: int = 0
+    parts: int = 1
+
+
+def read_share(raw: str) -> MachineShare:
+    """Raises `ConfigError`."""
+    number, mark, parts = raw.partition("/")
+    if not mark or not number.isdecimal() or not parts.isdecimal() or int(number) >= int(parts):
+        raise ConfigError(f"--part {raw!r} is not understood; the first of three parts is 0/3, and the last one 2/3")
+    return MachineShare(int(number), int(parts))
+
+
+class RunRequest(NamedTuple):
+    """How a run is to be done, beside its job."""
+
+    out: str  # the address of a place
+    at_once: int  # bundles, over all machines
+    share: MachineShare = MachineShare()
+    size: int | None = None  # sites of a bundle
+    scratch: Path | None = None
+    retry_failed: bool = False
+
+
+def asked_job(settings: Mapping[str, Any], file: Path | None) -> Job:
+    """The job of all bundles; raises `ConfigError` for what only one process can hold to."""
+    described = config.read(file) if file is not None else {}
+    job = config.resolve(config.merged(described, settings), where=str(file) if file else "")
+    check_crawl(job)
+    check_mining(job)
+    if job.scope.reach is Reach.WEB:
+        raise ConfigError("--scope web crosses sites, and a run over many sites is divided by site; leave it out")
+    for name in ("pages", "minutes", "megabytes"):
+        if getattr(job.budget, name) is not None:
+            raise ConfigError(f"--max-{name} limits one job, and here are many; limit each site with --site-{name}")
+    return job
+
+
+def plan(job: Job, request: RunRequest, *, fresh: bool = False) -> Run:
+    """A run that is new, or goes on; the place holds its job and its bundles from now on."""
+    out = place(request.out)
+    if fresh:
+        for name in (JOB, BUNDLES, PARTS, PROGRESS, CHECKPOINTS, UNDONE, MERGED):
+            (out / name).delete()
+    _check_same(job, out)
+    sites = sites_of(job)
+    size = request.size or usual_size(len(sites), request.at_once)
+    bundles = written_bundles(out, lambda: bundled(sites, size, machines_of(job)), job)
+    text = config.text_of(job).encode()
+    if not (out / JOB).write_new(text) and (out / JOB).read() != text:
+        (out / JOB).write(text)
+    bare = msgspec.structs.replace(job, seeds=[], warc=[])
+    scratch = str(request.scratch.absolute()) if request.scratch else ""
+    ours = bundles.of_part(*request.share)
+    if request.retry_failed:
+        retry_failed(out, ours)
+    return Run(out, ours, lambda bundle: BundleOrder(str(out), scratch, bundles.run, bare, bundle))
+
+
+def existing_run(address: str) -> Run | None:
+    """A run as it is in its place, to look at; None if there is none."""
+    out = place(address)
+    bundles = read_bundles(out)
+
+    def order(_bundle: Bundle) -> BundleOrder:
+        raise ConfigError("this run is only looked at")
+
+    return Run(out, bundles.bundles, order) if bundles else None
+
+
+def check_undivided(out: str) -> None:
+    """Raise `ConfigError` if a folder that one job asks for holds a run in bundles."""
+    if is_run(out):
+        raise ConfigError(
+            f"{out} holds sites in bundles; go on with the same --workers, --cluster or --part, or choose another --out"
+        )
 
 
 def retry_failed(out: Place, bundles: Iterable[Bundle]) -> None:
@@ -177,8 +295,138 @@ def retry_failed(out: Place, bundles: Iterable[Bundle]) -> None:
             mark_done(out, msgspec.structs.replace(how, sites=sites, figures=figures, again=names))
 
 
+def is_run(address: str) -> bool:
+    """Whether a place holds sites in bundles."""
+    return (place(address) / BUNDLES).read() is not None
+
+
+def shards_of(address: str, scratch: Path) -> list[Path]:
+    """The shards of all finished parts of a run, on this disk: those of a store are copied into `scratch`."""
+    out = place(address)
+    shards = [_here(part(out, name) / SHARD, scratch / name) for name in finished_jobs(out)]
+    if not shards:
+        raise ConfigError(f"no part of {address} is finished yet")
+    return shards
+
+
+def merge_run(address: str, settings: Mapping[str, Any], tell: Tell) -> MergeFacts:
+    """Write the merged corpus of a run, and the list of sites that failed, into its own place."""
+    out = place(address)
+    with tempfile.TemporaryDirectory(prefix="bitrawl-merge-") as scratch:
+        shards = shards_of(address, Path(scratch, "shards"))
+        merged = out / MERGED
+        target = Path(str(merged)) if isinstance(merged, LocalPlace) else Path(scratch, MERGED)
+        facts = merge(shards, target, settings, tell=tell)
+        files.write(target / FAILED, _table(failed_sites(out)))
+        if not isinstance(merged, LocalPlace):
+            merged.upload(target)
+    return facts
+
+
+def failed_sites(out: Place) -> list[SiteOutcome]:
+    """Sites that brought nothing, and why."""
+    parts = [done(out, name) for name in (out / PARTS).names()]
+    return [site for how in parts if how is not None and how.state is not PartState.HALVED for site in how.failed]
+
+
+def check_run(address: str, *, repair: bool = False) -> Iterator[Checked]:
+    """What is wrong, and what is sound as one line. Parts that are not on this machine's disks are not read."""
+    out = place(address)
+    try:
+        bundles = read_bundles(out)
+        yield Checked(BUNDLES, Condition.SOUND, counted(len(bundles.bundles) if bundles else 0, "bundle"))
+    except StoreError as error:
+        yield Checked(BUNDLES, Condition.DAMAGED, str(error))
+    sound = 0
+    for name in (out / PARTS).names():
+        wrong = list(_part(out, name, repair=repair))
+        sound += not wrong
+        yield from wrong
+    yield Checked(f"{PARTS}/", Condition.SOUND, f"{counted(sound, 'part')} as written")
+    yield from _checkpoints(out, repair=repair)
+    if isinstance(out, LocalPlace):
+        corpus = check_corpus(out.path / MERGED, f"bitrawl merge {shlex.quote(address)}")
+        if corpus is not None:
+            yield corpus
+
+
+def _check_same(job: Job, out: Place) -> None:
+    content = (out / JOB).read()
+    if content is None:
+        if "job.sqlite" in out.names():
+            raise ConfigError(f"{out} holds another job; choose another --out")
+        return
+    if (out / BUNDLES).read() is None and "job.sqlite" in out.names():
+        raise ConfigError(
+            f"{out} holds a job of one process; go on without --workers, --cluster and --part, or choose another --out"
+        )
+    try:
+        earlier = config.typed(tomllib.loads(content.decode()))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StoreError(f"{out}/{JOB} is no TOML: {error}") from error
+    config.continues(job, earlier)
+
+
 def _others(bundle: Bundle, how: Done) -> Sequence[Bundle]:
     """The bundles that have what a part left to them."""
     if how.state is PartState.HALVED:
         return bundle.halves()
     return [bundle.again(how.again)] if how.again else []
+
+
+def _here(shard: Place, copy: Path) -> Path:
+    if isinstance(shard, LocalPlace):
+        return Path(str(shard))
+    shard.download(copy)
+    return copy
+
+
+def _table(sites: Sequence[SiteOutcome]) -> str:
+    text = io.StringIO(newline="")
+    table = csv.writer(text, delimiter="\t", lineterminator="\n")
+    table.writerow(("site", "why"))
+    table.writerows((site.site, " ".join(site.failed.split())) for site in sites)
+    return text.getvalue()
+
+
+def _part(out: Place, name: str, *, repair: bool) -> Iterator[Checked]:
+    """What is wrong with the part of a bundle."""
+    where = f"{PARTS}/{name}"
+    try:
+        how = done(out, name)
+    except StoreError as error:
+        if repair:
+            (part(out, name) / DONE).delete()
+        yield _damaged(f"{where}/{DONE}", str(error).partition(" is damaged: ")[2], repair=repair)
+        return
+    folder = part(out, name)
+    if how is None or how.state is not PartState.MINED or not isinstance(folder, LocalPlace):
+        return
+    wrong = [file for file in check_job(JobFolder(folder.path)) if file.condition is not Condition.SOUND]
+    if any(file.name == "job.sqlite" for file in wrong) and repair:
+        (folder / DONE).delete()
+    for file in wrong:
+        if file.name == "job.sqlite":
+            yield _damaged(f"{where}/{file.name}", file.found, repair=repair)
+        else:
+            yield msgspec.structs.replace(file, name=f"{where}/{file.name}")
+
+
+def _checkpoints(out: Place, *, repair: bool) -> Iterator[Checked]:
+    for name in (out / CHECKPOINTS).names():
+        saved = checkpoint(out, name)
+        try:
+            check_checkpoint(saved)
+        except StoreError as error:
+            if repair:
+                saved.delete()
+            yield _damaged(
+                f"{CHECKPOINTS}/{name}", str(error).partition(" is damaged: ")[2] or str(error), repair=repair
+            )
+
+
+def _damaged(name: str, fault: str, *, repair: bool) -> Checked:
+    fault = fault.partition(" The other sites")[0]
+    if repair:
+        return Checked(name, Condition.REPAIRED, fault, _AGAIN)
+    return Checked(name, Condition.DAMAGED, fault, "Use --repair.")

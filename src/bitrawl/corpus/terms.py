@@ -95,8 +95,7 @@ def _found(one: _Linked, term_a: str, term_b: str, a: "_Side", b: "_Side") -> Fo
     if term_a.casefold() == term_b.casefold():
         weight *= SAME
     return FoundPair(
-        *(term_a, term_b, one.a, one.b, one.score, weight),
-        *(int(a.count[one.a]), int(b.count[one.b]), one.together),
+        *(term_a, term_b, one.a, one.b, one.score, weight), *(int(a.count[one.a]), int(b.count[one.b]), one.together)
     )
 
 

@@ -6,7 +6,8 @@ from enum import Enum
 import msgspec
 
 from bitrawl.facts import CrawlEnd, EndKind
-from bitrawl.model import MAX_REDIRECTS, NO_ANSWER, Skip
+from bitrawl.model import MAX_REDIRECTS, Skip
+from bitrawl.reasons import NO_ANSWER
 from bitrawl.url import Url
 
 

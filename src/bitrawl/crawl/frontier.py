@@ -15,19 +15,19 @@ from bitrawl.protocols import Clock, Queue
 from bitrawl.url import Url
 
 ADAPTIVE_CEILING = 30.0  # seconds; Heritrix' own upper bound for a slow server
-BACKOFF_CEILING = 300.0  # seconds; judgement
-MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes its turn. Judgement: comparing costs time
+BACKOFF_CEILING = 300.0  # seconds
+MOST_COMPARED = 30  # hosts of a site that are compared; with more, each takes its turn, because comparing costs time
 # A host waits while another of its site has a link more than twice as good. Judgement; without such a rule some sites
 # spent half of their fetches on hosts that had nothing (docs/decisions/frontier-and-queue.md).
 MUCH_BETTER = 0.5
-MOST_STALE = 4  # places in the ranking for each host that has one, before old ones are removed; judgement
-PATIENCE = 1.0  # seconds without an answer after which a visit only waits, and another may work; judgement
-QUICK_FIRST = 4  # visits to hosts that answer quickly, before one to another host; judgement
-SILENCE = 5.0  # seconds without an answer after which nobody waits for a host any more, nor any budget; judgement
+MOST_STALE = 4  # places in the ranking for each host that has one, before old ones are removed
+PATIENCE = 1.0  # seconds without an answer after which a visit only waits, and another may work
+QUICK_FIRST = 4  # visits to hosts that answer quickly, before one to another host
+SILENCE = 5.0  # seconds without an answer after which nobody waits for a host any more, nor any budget
 
 
 class Politeness(msgspec.Struct, frozen=True):
-    """How hard one host may be hit. All figures are judgement."""
+    """How hard one host may be hit."""
 
     delay: float = 1.0  # seconds between the end of a fetch and the next; 0 also switches off the adaptation
     connections: int = 1  # at once, per host
@@ -36,10 +36,10 @@ class Politeness(msgspec.Struct, frozen=True):
     failures: int = 8  # in a row, before the host is left for this run; its links stay queued
     first_failures: int = 3  # the same of a host that never answered
 
-    def rest(self, took: float, *, asked: float = 0.0) -> float:
-        """Seconds that a host rests after an answer that took so long; `asked` is its Crawl-delay or Retry-After."""
+    def rest(self, took: float, *, wanted: float = 0.0) -> float:
+        """Seconds that a host rests after an answer that took so long; `wanted` is its Crawl-delay or Retry-After."""
         slow = min(took, ADAPTIVE_CEILING) if self.delay else 0.0
-        return max(self.delay, asked, slow)
+        return max(self.delay, wanted, slow)
 
 
 class InFlight(msgspec.Struct, frozen=True):
@@ -89,7 +89,6 @@ class Spent:
     downloads: int = 0
 
     def minutes(self, now: float) -> float:
-        """Time spent, in this run and before."""
         return (self.seconds + (now - self.started if self.started is not None else 0.0)) / 60
 
 
@@ -118,7 +117,6 @@ class Host:
 
     @property
     def pace(self) -> Pace:
-        """How it answers."""
         if not self.answered:
             return Pace.NEW
         return Pace.SLOW if self.failures or self.took > PATIENCE else Pace.QUICK
@@ -199,7 +197,7 @@ class Frontier:
         self.wake(self.queue.put(scored))
 
     def wake(self, names: set[str]) -> None:
-        """Those hosts have work; said once for each at the start of a resumed run."""
+        """Note that those hosts have work; at the start of a resumed run, once for each."""
         for name in sorted(names):  # a set's own order differs from run to run
             self._rank_anew(name)
             self._schedule(self._host(name))
@@ -232,7 +230,7 @@ class Frontier:
         host.took = took
         if host.failures >= (self.politeness.failures if host.answered else self.politeness.first_failures):
             host.parked = f"{failed} ({host.failures} failures in a row)"
-        rest = self.politeness.rest(took, asked=max(self.floor(host.name), retry_after))
+        rest = self.politeness.rest(took, wanted=max(self.floor(host.name), retry_after))
         if failed:
             rest = max(rest, min(self.politeness.backoff * 2 ** (host.failures - 1), BACKOFF_CEILING))
         host.ready_at = max(host.ready_at, self.clock.now() + rest)

@@ -1,15 +1,10 @@
-"""Links between pages of different hosts, from any file that has them: in a temporary file, found by host or by page.
+"""Who links to a page or a host: from tables of links, from WAT files, and from services on the web, merged as one source.
 
-Tables of links: tab-separated, with a header or with the columns in their usual order.
-
-WAT files: what Common Crawl writes of each page, its links among it, as JSON in the records of a WARC file.
-
-Backlinks from a service on the web, for those who have one. docs/how-to/backlinks.md has the format.
+`LinkRows` holds links between pages of different hosts in a temporary file, found by host or by page. Tables are tab-separated,
+with a header or with the columns in their usual order. WAT files are what Common Crawl writes of each page as JSON.
 
 A `BacklinkSource` answers at once, and a service does not. So a service is asked beforehand: `await prefetch(hosts, limit)`
-puts its answers where `referrers` finds them. What was not prefetched has no referrers.
-
-Several sources of backlinks as one.
+puts its answers where `referrers` finds them. What was not prefetched has no referrers. docs/how-to/backlinks.md has the format.
 """
 
 import logging
@@ -20,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 from itertools import chain, zip_longest
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote
 
@@ -32,13 +26,14 @@ from numpy.typing import NDArray
 from bitrawl.discover.graph_files import blocks, home_page, host_of, look_reversed, without_www
 from bitrawl.errors import ConfigError, GraphError, UrlError
 from bitrawl.files import NO_JSON
-from bitrawl.model import TRANSIENT, Capture, Link, LinkKind, Reason, Skip, Unpacker, pack
+from bitrawl.model import Capture, Link, LinkKind, Skip, Unpacker, pack
 from bitrawl.protocols import BacklinkSource, Fetcher
+from bitrawl.reasons import TRANSIENT, Reason
 from bitrawl.url import Url, without_credentials
 
-# Links that are read for each one asked for, because several may come from one page. Judgement.
+# Links that are read for each one asked for, because several may come from one page.
 _READ = 20
-_LONGEST = 300  # letters of an anchor or of the text around it that are kept; judgement
+_LONGEST = 300  # letters of an anchor or of the text around it that are kept
 
 
 class LinkRows:
@@ -58,9 +53,7 @@ class LinkRows:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def __len__(self) -> int:
@@ -98,15 +91,15 @@ class LinkRows:
         """Those with a text come first, and one from each host before the second of any."""
         name, column = (_page(target), 1) if isinstance(target, Url) else (_host(target), 0)
         of_target = _page if isinstance(target, Url) else _host
-        found = [link for link in self._links(column, name, limit) if of_target(link.url) == name]
-        return ranked(found)[:limit]
+        links = [link for link in self._links(column, name, limit) if of_target(link.url) == name]
+        return ranked(links)[:limit]
 
     def cites(self, target: Url | str, limit: int) -> list[str]:
         """The hosts that a host cites, or a page, each once."""
         name, column = (_page(target), 3) if isinstance(target, Url) else (_host(target), 2)
         of_source = _page if isinstance(target, Url) else _host
-        found = (link for link in self._links(column, name, limit) if link.source and of_source(link.source) == name)
-        return list(dict.fromkeys(host_of(link.url) for link in found))[:limit]
+        links = (link for link in self._links(column, name, limit) if link.source and of_source(link.source) == name)
+        return list(dict.fromkeys(host_of(link.url) for link in links))[:limit]
 
     def _links(self, column: int, name: str, limit: int) -> list[Link]:
         rows = self._rows(column, name)
@@ -156,8 +149,8 @@ def page_links(url: Url, links: Sequence[Link]) -> list[Link]:
     return [msgspec.structs.replace(link, source=url) for link in links]
 
 
-def _better(one: Link, other: Link) -> Link:
-    return other if len(other.anchor) + len(other.context) > len(one.anchor) + len(one.context) else one
+def _better(link: Link, other: Link) -> Link:
+    return other if len(other.anchor) + len(other.context) > len(link.anchor) + len(link.context) else link
 
 
 def _host(target: Url | str) -> str:
@@ -179,7 +172,7 @@ _NAMES = {
     "anchor": ("anchor", "anchor_text", "text"),
     "context": ("context", "around"),
 }
-_SAMPLE = 200  # rows that are looked at before the first is believed; judgement
+_SAMPLE = 200  # rows that are looked at before the first is believed
 
 
 def read_table(path: Path) -> Iterator[Link]:
@@ -260,7 +253,7 @@ def _check_order(hosts: list[str], path: Path) -> None:
         )
 
 
-_MOST_RECORDS = 5  # that are looked at to tell a WAT file from an archive of pages: warcinfo, then records; judgement
+_MOST_RECORDS = 5  # that are looked at to tell a WAT file from an archive of pages: warcinfo, then records
 _LARGEST = 16 << 20  # bytes of a record; a page of Common Crawl has 1 MB at most
 
 log = logging.getLogger(__name__)
@@ -353,8 +346,8 @@ def _links(record: _Record) -> Iterator[Link]:
 
 
 MEDIA_TYPES = frozenset({"application/json", "application/x-ndjson", "application/jsonl", "text/plain"})
-_KEPT = 20_000  # answers in memory; judgement
-_FAILURES = 5  # in a row, after which the service counts as gone; judgement
+_KEPT = 20_000  # answers in memory
+_FAILURES = 5  # in a row, after which the service counts as gone
 
 
 class Referrer(msgspec.Struct, frozen=True):
@@ -400,8 +393,8 @@ class BacklinkService:
 
     async def _ask(self, target: Url | str, limit: int) -> list[Link] | None:
         """None if it may answer later."""
-        asked = self._template.replace("{url}", quote(target, safe="")).replace("{limit}", str(limit))
-        answer = await self._fetcher.fetch(Link(Url.parse(asked), LinkKind.SEED))
+        url = self._template.replace("{url}", quote(target, safe="")).replace("{limit}", str(limit))
+        answer = await self._fetcher.fetch(Link(Url.parse(url), LinkKind.SEED))
         if isinstance(answer, Capture) and answer.status == HTTPStatus.OK:
             self._failures = 0
             return ranked(self._links(answer.body, target))
@@ -469,8 +462,8 @@ class Backlinks:
         if len(answers) == 1:
             return answers[0]
         links = [link for link in chain(*zip_longest(*answers)) if link is not None]
-        known = {_source_host(link) for link in links if not _is_guess(link)}
-        return ranked(link for link in links if not _is_guess(link) or _source_host(link) not in known)[:limit]
+        page_hosts = {_source_host(link) for link in links if not _is_guess(link)}
+        return ranked(link for link in links if not _is_guess(link) or _source_host(link) not in page_hosts)[:limit]
 
     def cites(self, target: Url | str, limit: int) -> list[str]:
         answers = [source.cites(target, limit) for source in self._sources]

@@ -1,6 +1,7 @@
-"""Algorithm 1 of Barbosa et al. with its two queues: OBFC, and COBFC with classifiers that are learned on the way.
+"""The crawlers of Barbosa et al. 2011, section 3.1, to compare with.
 
-The crawlers that only go forward: FC and the focused crawler of Barbosa et al., section 3.1.
+`Forward` is FC and their focused crawler, which only go forward. `BackAndForth` is their algorithm 1 with its two queues:
+OBFC, and COBFC with classifiers that are learned on the way.
 """
 
 import heapq
@@ -10,12 +11,16 @@ from hashlib import blake2b
 from itertools import count
 
 from bitrawl.discover.graph_files import without_www
-from bitrawl.discover.walk_plan import Learned, NaiveBayes, Neighbourhood, SiteCandidate, WalkStep
+from bitrawl.discover.walk_plan import LearnedWord, NaiveBayes, Neighbourhood, SiteCandidate, WalkStep
 from bitrawl.model import Link, LinkKind, Page
 from bitrawl.url import Url
 
-MOST_LINKS = 200_000  # that are remembered; judgement: some 200 MB
-MOST_QUEUED = 3  # pages of one host that are queued; judgement, with `walk.MOST_PAGES`
+MOST_LINKS = 200_000  # that are remembered: some 200 MB
+MOST_QUEUED = 3  # pages of one host that are queued, beside `walk.MOST_PAGES`
+# Pages after which the classifiers are learned, and learned again: a tenth of a walk of 500. The paper learned once, after
+# 20,000 of 100,000 pages.
+LEARN_EVERY = 50
+CO_CITED = 2  # bilingual sites that a relevant backlink page cites: one is how it was found. The paper leaves it open.
 
 
 class ForwardPool:
@@ -89,19 +94,8 @@ class Forward:
             return []
         return [(step.link.url, self._links.probability(self._near.words.of(step.link))) for step in queued]
 
-    def learned(self, most: int) -> dict[str, list[Learned]]:
+    def learned(self, most: int) -> dict[str, list[LearnedWord]]:
         return {"Links to the topic": self._links.top(most)} if self._focused else {}
-
-
-def random_value(url: Url) -> float:
-    """From 0 to 1, the same for the same address."""
-    return int.from_bytes(blake2b(url.encode(), digest_size=4).digest()) / 2**32
-
-
-# Pages after which the classifiers are learned, and learned again. The paper learned once, after 20,000 of 100,000 pages;
-# judgement: a tenth of a walk of 500.
-LEARN_EVERY = 50
-CO_CITED = 2  # bilingual sites that a relevant backlink page cites: one is how it was found. The paper leaves it open.
 
 
 class BackAndForth:
@@ -150,9 +144,10 @@ class BackAndForth:
         steps: list[WalkStep] = []
         while len(steps) < most and (self._back or self._forward):
             self._turn += 1
-            taken = self._backlink() if (self._turn % 2 and self._back) or not self._forward else self._candidate()
-            if taken is not None:
-                steps.append(taken)
+            if (self._turn % 2 and self._back) or not self._forward:
+                steps.append(self._valued(WalkStep(self._back.popleft(), 0.0)))
+            elif not (candidate := self._forward.popleft()).is_queued:
+                steps.append(self._valued(WalkStep(candidate.entry, 0.0, candidate)))
         return steps or (self._forwards(most) if idle else [])
 
     def values(self, queued: Sequence[WalkStep]) -> Iterable[tuple[Url, float]]:
@@ -161,17 +156,10 @@ class BackAndForth:
         self._is_learned = False
         return [(step.link.url, self._probability(step)) for step in queued]
 
-    def learned(self, most: int) -> dict[str, list[Learned]]:
+    def learned(self, most: int) -> dict[str, list[LearnedWord]]:
         if not self._classifiers:
             return {}
         return {"Back": self._back_classifier.top(most), "Forward": self._forward_classifier.top(most)}
-
-    def _backlink(self) -> WalkStep | None:
-        return self._valued(WalkStep(self._back.popleft(), 0.0))
-
-    def _candidate(self) -> WalkStep | None:
-        candidate = self._forward.popleft()
-        return None if candidate.is_queued else self._valued(WalkStep(candidate.entry, 0.0, candidate))
 
     def _valued(self, step: WalkStep) -> WalkStep:
         """In the order of arrival, until the classifiers are learned."""
@@ -199,10 +187,17 @@ class BackAndForth:
         for page, words in self._read.items():
             self._back_classifier.learn(words, relevant=bilingual[page] >= CO_CITED)
         back = sorted(self._back, key=lambda link: -self._probability(WalkStep(link, 0.0)))
-        forward = sorted(self._forward, key=lambda one: -self._probability(WalkStep(one.entry, 0.0, one)))
+        forward = sorted(
+            self._forward, key=lambda candidate: -self._probability(WalkStep(candidate.entry, 0.0, candidate))
+        )
         self._back, self._forward = deque(back), deque(forward)
 
     def _probability(self, step: WalkStep) -> float:
         if step.candidate is not None:
             return self._forward_classifier.probability(step.candidate.words)
         return self._back_classifier.probability(self._near.words.of(step.link))
+
+
+def random_value(url: Url) -> float:
+    """From 0 to 1, the same for the same address."""
+    return int.from_bytes(blake2b(url.encode(), digest_size=4).digest()) / 2**32

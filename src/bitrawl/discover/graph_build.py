@@ -1,7 +1,4 @@
-"""From the text files of a graph to an index, in bounded memory: a whole graph, or what lies around some hosts.
-
-The hosts of a graph: which ids the hosts asked for have, and the names behind the ids that are kept.
-"""
+"""From the text files of a graph to an index, in bounded memory: a whole graph, or what lies around some hosts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import le
@@ -35,9 +32,55 @@ from bitrawl.discover.graph_index import META, Caps, GraphMeta, HostNeighbourhoo
 from bitrawl.errors import GraphError
 from bitrawl.files import replacing_folder, write
 
-_SAMPLES = 50  # names of a block that are looked at for their order of labels; judgement
+_SAMPLES = 50  # names of a block that are looked at for their order of labels
 _MOST_SAMPLES = 20_000
 _PRIMES = tuple(np.uint64(prime) for prime in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9))
+Progress = Callable[[int, int], None]
+"""Is told how many bytes of how many were read."""
+
+# Edges in a part that is sorted at once: 128 MB, mapped from a file.
+_PART_EDGES = 1 << 24
+_BYTES_PER_EDGE = 4  # compressed; Common Crawl's graph of hosts of July 2020 has 4.5 (13.7 GB, 3.02 G edges)
+_MOST_PARTS = 256  # open files
+_MISSING = 20  # hosts that meta.json names
+_ROWS = 1 << 20  # of a column that are in memory at a time
+DEFAULT_CAPS = Caps()
+
+
+def build_graph(
+    folder: Path,
+    out: Path,
+    *,
+    around: Sequence[str] = (),
+    caps: Caps = DEFAULT_CAPS,
+    progress: Progress = lambda _done, _all: None,
+) -> GraphMeta:
+    """Write the index of a graph as downloaded into `out`, which is replaced as a whole when it is complete.
+
+    With hosts to build `around`: their hubs, and what these cite. Raises `GraphError`.
+    """
+    files = graph_files(folder)
+    passes = sum(path.stat().st_size for path in files.vertices) * (2 if around else 1)
+    read = _Meter(passes + sum(path.stat().st_size for path in files.edges), progress)
+    with replacing_folder(out) as draft:
+        maker = _around if around else _whole
+        meta = maker(files, draft, read, around, caps)
+        meta = msgspec.structs.replace(
+            meta, domains=files.is_of_domains, files=tuple(path.name for path in (*files.vertices, *files.edges))
+        )
+        write(draft / META, msgspec.json.format(msgspec.json.encode(meta)))
+    return meta
+
+
+class _Meter:
+    """Tells how many bytes were read."""
+
+    def __init__(self, total: int, progress: Progress) -> None:
+        self._done, self._total, self._progress = 0, total, progress
+
+    def __call__(self, size: int) -> None:
+        self._done = min(self._done + size, self._total)
+        self._progress(self._done, self._total)
 
 
 class HostScan:
@@ -65,7 +108,7 @@ class HostScan:
         if not self.count:
             raise GraphError(f"{path} is empty; download it again")
         if look_reversed(self._samples) is False:
-            name = next(one for one in self._samples if look_reversed([one]) is False)
+            name = next(sample for sample in self._samples if look_reversed([sample]) is False)
             raise GraphError(
                 f"{path} has its hosts as {name}; a graph of Common Crawl has them reversed, as {reversed_host(name)}. "
                 "Reverse the labels in the second column"
@@ -125,11 +168,11 @@ class Numbering:
         if len(self._ids) > 1:
             self._ids = [np.concatenate(self._ids)]
         places = np.searchsorted(self._ids[0], ids)
-        known = self._ids[0][np.minimum(places, self.count - 1)] == ids
-        return np.where(known, places, self.count).astype(np.uint32)
+        is_there = self._ids[0][np.minimum(places, self.count - 1)] == ids
+        return np.where(is_there, places, self.count).astype(np.uint32)
 
 
-def write_names(vertices: Iterable[Vertices], folder: Path, kept: IdSet | None) -> Numbering:
+def write_names(vertices: Iterable[Vertices], folder: Path, chosen: IdSet | None) -> Numbering:
     """Write the names of the ids kept, or of all (None), in the order of the ids.
 
     Names that are not in alphabetical order get a list by which they can be searched.
@@ -139,7 +182,7 @@ def write_names(vertices: Iterable[Vertices], folder: Path, kept: IdSet | None) 
     with NumberColumn(folder / "names.npy", "u1") as names, NumberColumn(folder / "name_starts.npy", "<u8") as starts:
         starts.write(np.zeros(1))
         for block in vertices:
-            rows = slice(None) if kept is None else np.flatnonzero(kept.has(block.ids))
+            rows = slice(None) if chosen is None else np.flatnonzero(chosen.has(block.ids))
             ids = block.ids[rows]
             if not len(ids):
                 continue
@@ -204,52 +247,6 @@ def _some_names(vertices: Vertices) -> list[str]:
     return [vertices.name(int(row)).decode("utf-8", "replace") for row in rows]
 
 
-Progress = Callable[[int, int], None]
-"""Is told how many bytes of how many were read."""
-
-# Edges in a part that is sorted at once: 128 MB, mapped from a file. Judgement.
-_PART_EDGES = 1 << 24
-_BYTES_PER_EDGE = 4  # compressed; Common Crawl's graph of hosts of July 2020 has 4.5 (13.7 GB, 3.02 G edges)
-_MOST_PARTS = 256  # open files
-_MISSING = 20  # hosts that meta.json names
-_ROWS = 1 << 20  # of a column that are in memory at a time; judgement
-DEFAULT_CAPS = Caps()
-
-
-def build_graph(
-    folder: Path,
-    out: Path,
-    *,
-    around: Sequence[str] = (),
-    caps: Caps = DEFAULT_CAPS,
-    progress: Progress = lambda _done, _all: None,
-) -> GraphMeta:
-    """Write the index of a graph as downloaded into `out`, which is replaced as a whole when it is complete.
-
-    With hosts to build `around`: their hubs, and what these cite. Raises `GraphError`.
-    """
-    files = graph_files(folder)
-    passes = sum(path.stat().st_size for path in files.vertices) * (2 if around else 1)
-    read = _Meter(passes + sum(path.stat().st_size for path in files.edges), progress)
-    with replacing_folder(out) as draft:
-        maker = _around if around else _whole
-        meta = maker(files, draft, read, around, caps)
-        meta = msgspec.structs.replace(
-            meta, domains=files.is_of_domains, files=tuple(path.name for path in (*files.vertices, *files.edges))
-        )
-        write(draft / META, msgspec.json.format(msgspec.json.encode(meta)))
-    return meta
-
-
-class _Meter:
-    def __init__(self, total: int, progress: Progress) -> None:
-        self._done, self._total, self._progress = 0, total, progress
-
-    def __call__(self, size: int) -> None:
-        self._done = min(self._done + size, self._total)
-        self._progress(self._done, self._total)
-
-
 def _whole(files: GraphFiles, draft: Path, read: Read, _hosts: Sequence[str], _caps: Caps) -> GraphMeta:
     scan = HostScan()
     numbering = write_names(scan.passing(vertex_blocks(files.vertices, read)), draft, None)
@@ -257,11 +254,11 @@ def _whole(files: GraphFiles, draft: Path, read: Read, _hosts: Sequence[str], _c
     size = sum(path.stat().st_size for path in files.edges)
     parts = _parts(size // _BYTES_PER_EDGE)
     counted = _Counted(_edges(files, scan.size, read))
-    kept = _write_edges(draft, scan.count, parts, (_renumbered(edges, numbering, files) for edges in counted))
+    edge_count = _write_edges(draft, scan.count, parts, (_renumbered(edges, numbering, files) for edges in counted))
     with NumberColumn(draft / "degrees.npy", "<u4") as degrees, NumberColumn(draft / "given.npy", "<u4"):
         for lengths in _lengths(draft / "cites_starts.npy"):
             degrees.write(lengths)
-    return GraphMeta(hosts=scan.count, edges=kept, edges_read=counted.count)
+    return GraphMeta(hosts=scan.count, edges=edge_count, edges_read=counted.count)
 
 
 def _around(files: GraphFiles, draft: Path, read: Read, hosts: Sequence[str], caps: Caps) -> GraphMeta:
@@ -272,13 +269,13 @@ def _around(files: GraphFiles, draft: Path, read: Read, hosts: Sequence[str], ca
     missing = tuple(host for host in hosts if host not in scan.found)
     if not scan.found:
         raise GraphError(_no_host(scan.count, hosts, files))
-    given = np.unique(np.array([one for ids in scan.found.values() for one in ids], np.uint32))
+    given = np.unique(np.array([number for ids in scan.found.values() for number in ids], np.uint32))
     near = _neighbourhood(files, given, scan.size, caps, draft, read)
-    kept = IdSet(scan.size, given)
+    chosen = IdSet(scan.size, given)
     for edges in near.kept():
-        kept.add(edges.sources)
-        kept.add(edges.targets)
-    numbering = write_names(vertex_blocks(files.vertices, read), draft, kept)
+        chosen.add(edges.sources)
+        chosen.add(edges.targets)
+    numbering = write_names(vertex_blocks(files.vertices, read), draft, chosen)
     renumbered = (_renumbered(edges, numbering, files) for edges in near.kept())
     edges_kept = _write_edges(draft, numbering.count, _parts(near.path.stat().st_size // 8), renumbered)
     _write_degrees(draft, near, given, numbering)
@@ -364,14 +361,14 @@ def _write_edges(draft: Path, count: int, parts: int, edges: Iterable[Edges]) ->
 
 def _write_degrees(draft: Path, near: HostNeighbourhood, given: Ids, numbering: Numbering) -> None:
     """How many hosts each hub cites in the whole graph, and how many of the given ones."""
-    hubs, found = near.degrees()
+    hubs, counts = near.degrees()
     places = numbering.places(hubs)
-    known = places < numbering.count
+    is_there = places < numbering.count
     degrees, of_given = np.zeros(numbering.count, np.uint32), np.zeros(numbering.count, np.uint32)
-    degrees[places[known]] = found[known]
+    degrees[places[is_there]] = counts[is_there]
     starts, referrers = np.load(draft / "cited_starts.npy"), np.load(draft / "cited.npy", mmap_mode="r")
-    for one in numbering.places(given):
-        of_given[referrers[int(starts[one]) : int(starts[one + 1])]] += 1
+    for place in numbering.places(given):
+        of_given[referrers[int(starts[place]) : int(starts[place + 1])]] += 1
     for name, values in (("degrees", degrees), ("given", of_given)):
         with NumberColumn(draft / f"{name}.npy", "<u4") as column:
             column.write(values)

@@ -1,12 +1,8 @@
-"""The text files of a graph as they are downloaded: which they are, and their lines in blocks.
+"""The files of a link graph: its text files as they are downloaded, and the columns and lists that an index is made of.
 
-Lines of numbers and names as arrays: a block of text is read with a dozen operations of numpy, without a loop.
-
-Columns of numbers as .npy files that grow while they are written, and lists of neighbours made of them.
-
-A set of ids as one bit each: 31 MB for the 247 million hosts of Common Crawl's graph.
-
-Names of hosts as people write them and as Common Crawl's graphs do: reversed, with or without `www.`.
+A block of text is read with a dozen operations of numpy, without a loop. Columns of numbers are .npy files that grow while they
+are written. A set of ids has one bit for each: 31 MB for the 247 million hosts of Common Crawl's graph. Names of hosts stand
+there as Common Crawl writes them: reversed, with or without `www.`.
 """
 
 import gzip
@@ -14,7 +10,6 @@ import shutil
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
@@ -27,15 +22,32 @@ from bitrawl.url import Url
 Read = Callable[[int], None]
 """Is told how many bytes of a file were read, as they lie on the disk."""
 
-_BLOCK = (
-    1 << 19
-)  # bytes of text. Measured (2026-11): 64 kB to 1 MB read 5 to 6 M edges a CPU second, 2 MB takes more memory
+# Bytes of text. Measured (2026-11): 64 kB to 1 MB read 5 to 6 M edges a CPU second, 2 MB takes more memory.
+_BLOCK = 1 << 19
 _SUFFIXES = (".txt", ".txt.gz", ".tsv", ".tsv.gz", ".gz")
 _OTHER_FORMATS = (".graph", ".graph.gz", ".offsets", ".properties", ".ef", ".graph-t")
 _LISTS = (".paths", ".paths.gz")  # Common Crawl's lists of the parts
 _GZIP = b"\x1f\x8b"
 _DAMAGE: tuple[type[Exception], ...] = (isal_zlib.error, gzip.BadGzipFile)  # type: ignore[assignment]
 _WANTED = "a folder with the text files of vertices (id, host) and edges (from, to)"
+Ids = NDArray[np.uint32]
+_Places = NDArray[np.int64]
+
+MOST_IDS = 1 << 32
+_TAB, _NEWLINE, _ZERO, _NINE = 9, 10, 48, 57
+_FRONT = b"0" * 16  # what may be read before the first number of a block
+_LONGEST = 10  # digits of an id below 2³²
+Pairs = NDArray[np.uint64]
+"""Two ids as one number, the key in the upper half: sorted by key, then by value."""
+
+_MAGIC = b"\x93NUMPY\x01\x00"
+HEADER = 128  # bytes; numpy reads any length, and this leaves room for the length of the column
+_CHUNK = 1 << 21  # pairs in memory at a time: 16 MB
+# The largest top-level domains: the first label of most names that are reversed, and the last label of most that are not.
+# Those of countries say nothing in the first place: fr.example.org is the French part of a site.
+_GENERIC = frozenset(("com", "org", "net", "edu", "gov"))
+_TOP_LEVEL = _GENERIC | {"de", "uk", "cn", "nl", "ru", "br", "fr", "eu", "it", "au", "jp"}
+_WWW = "www."
 
 
 class GraphFiles(NamedTuple):
@@ -54,17 +66,17 @@ class GraphFiles(NamedTuple):
 
 def is_graph(folder: Path) -> bool:
     """Whether it holds vertices and edges as they are downloaded."""
-    found = _listed(folder)
-    return bool(found.vertices and found.edges)
+    files = _listed(folder)
+    return bool(files.vertices and files.edges)
 
 
 def graph_files(folder: Path) -> GraphFiles:
     """Files named after vertices or edges, or in folders named so. Raises `GraphError` if one kind is missing."""
     if not folder.is_dir():
         raise GraphError(f"{folder} is not a folder; give {_WANTED}")
-    found = _listed(folder)
-    if found.vertices and found.edges:
-        return found
+    files = _listed(folder)
+    if files.vertices and files.edges:
+        return files
     packed = next((path for path in sorted(folder.rglob("*")) if path.name.endswith(_OTHER_FORMATS)), None)
     if packed is not None:
         raise GraphError(
@@ -73,7 +85,7 @@ def graph_files(folder: Path) -> GraphFiles:
     listing = next((path for path in sorted(folder.rglob("*")) if path.name.endswith(_LISTS)), None)
     if listing is not None:
         raise GraphError(f"{listing} only lists the parts of a graph; download the files that it names")
-    missing = " or ".join(kind for kind, paths in zip(found._fields, found, strict=True) if not paths)
+    missing = " or ".join(kind for kind, paths in zip(files._fields, files, strict=True) if not paths)
     raise GraphError(
         f"{folder} has no file of {missing}; give {_WANTED}, as Common Crawl names them: *-vertices.txt.gz"
     )
@@ -127,15 +139,6 @@ def _listed(folder: Path) -> GraphFiles:
         return [path for path in named or paths if kind in path.name or path.parent.name == kind]
 
     return GraphFiles(of("vertices"), of("edges"))
-
-
-Ids = NDArray[np.uint32]
-_Places = NDArray[np.int64]
-
-MOST_IDS = 1 << 32
-_TAB, _NEWLINE, _ZERO, _NINE = 9, 10, 48, 57
-_FRONT = b"0" * 16  # what may be read before the first number of a block
-_LONGEST = 10  # digits of an id below 2³²
 
 
 class Edges(NamedTuple):
@@ -226,16 +229,17 @@ def _numbers(text: bytes, starts: _Places, ends: _Places, path: Path) -> Ids:
 
 
 def _not_edges(block: bytes, path: Path) -> GraphError:
-    line = next((one for one in block.splitlines() if not _is_edge(one)), block[:80])
-    return GraphError(
-        f"{path} is not a file of edges: it has the line {_shown(line)} where two ids with a tab between them are expected"
-    )
+    return _bad_line(block, path, "edges", _is_edge, "two ids with a tab between them are expected")
 
 
 def _not_vertices(block: bytes, path: Path) -> GraphError:
-    line = next((one for one in block.splitlines() if not _is_vertex(one)), block[:80])
+    return _bad_line(block, path, "vertices", _is_vertex, "an id, a tab and a host are expected")
+
+
+def _bad_line(block: bytes, path: Path, kind: str, is_good: Callable[[bytes], bool], expected: str) -> GraphError:
+    line = next((line for line in block.splitlines() if not is_good(line)), block)[:80]
     return GraphError(
-        f"{path} is not a file of vertices: it has the line {_shown(line)} where an id, a tab and a host are expected"
+        f"{path} is not a file of {kind}: it has the line {line.decode('utf-8', 'replace')!r} where {expected}"
     )
 
 
@@ -247,18 +251,6 @@ def _is_edge(line: bytes) -> bool:
 def _is_vertex(line: bytes) -> bool:
     number, _, name = line.partition(b"\t")
     return number.isdigit() and bool(name)
-
-
-def _shown(line: bytes) -> str:
-    return repr(line[:80].decode("utf-8", "replace"))
-
-
-Pairs = NDArray[np.uint64]
-"""Two ids as one number, the key in the upper half: sorted by key, then by value."""
-
-_MAGIC = b"\x93NUMPY\x01\x00"
-HEADER = 128  # bytes; numpy reads any length, and this leaves room for the length of the column
-_CHUNK = 1 << 21  # pairs in memory at a time: 16 MB; judgement
 
 
 class NumberColumn:
@@ -273,9 +265,7 @@ class NumberColumn:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         with self._file as file:
             head = f"{{'descr': '{self._kind.str}', 'fortran_order': False, 'shape': ({self.length},), }}"
             size = HEADER - len(_MAGIC) - 2
@@ -300,9 +290,7 @@ class NeighbourLists:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         for file in self._files:
             file.close()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -376,15 +364,8 @@ class IdSet:
         np.bitwise_or.at(self._bits, ids >> 3, np.left_shift(1, ids & 7).astype(np.uint8))
 
     def has(self, ids: Ids) -> NDArray[np.bool_]:
-        found: NDArray[Any] = self._bits[ids >> 3] >> (ids & 7).astype(np.uint8)
-        return (found & 1).astype(bool)
-
-
-# The largest top-level domains: the first label of most names that are reversed, and the last label of most that are not.
-# Those of countries say nothing in the first place: fr.example.org is the French part of a site.
-_GENERIC = frozenset(("com", "org", "net", "edu", "gov"))
-_TOP_LEVEL = _GENERIC | {"de", "uk", "cn", "nl", "ru", "br", "fr", "eu", "it", "au", "jp"}
-_WWW = "www."
+        bits: NDArray[Any] = self._bits[ids >> 3] >> (ids & 7).astype(np.uint8)
+        return (bits & 1).astype(bool)
 
 
 def reversed_host(host: str) -> str:

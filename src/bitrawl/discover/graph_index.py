@@ -1,14 +1,13 @@
 """A graph as our own folder of memory-mapped columns: who cites a host, and whom a host cites, in well under a millisecond.
 
-What lies around some hosts: the hubs that cite them, and what those hubs cite. One pass over edges sorted by source.
-
-Which languages a host has, from Common Crawl's index in Parquet: a first guess that needs no visit.
+`HostNeighbourhood` chooses what lies around some hosts, the hubs that cite them and what those hubs cite, in one pass over edges
+sorted by source. `HostLanguages` says which languages a host has, from Common Crawl's index in Parquet: a first guess that
+needs no visit.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import log
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import msgspec
@@ -34,39 +33,162 @@ from bitrawl.languages import claimed_language
 from bitrawl.model import Language, Link, LinkKind
 from bitrawl.url import Url
 
+META = "meta.json"
+FORMAT = "bitrawl link graph"
+VERSION = 1
+# Referrers that are ranked; of more, as many are taken evenly from the list: 3 ms.
+_RANKED = 100_000
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: spreads ids that follow each other
 
-_CHUNK = 1 << 20  # edges in memory at a time; judgement
+_CHUNK = 1 << 20  # edges in memory at a time
+HOST, LANGUAGES = "url_host_name", "content_languages"
+_ROWS = 1 << 16  # of a batch, in memory
+_COUNTED = 1 << 20  # hosts and languages that are held before they are summed up: some 100 MB
+# A language is believed to have this share of a host's pages before any is counted, and that belief weighs as much
+# as two pages: one page in English says little against French, a hundred say much.
+SHARE, BELIEF = 0.05, 2.0
+MOST_ODDS = 4.0  # that counts may speak for a language, or against it
+
+
+class GraphMeta(msgspec.Struct, frozen=True, kw_only=True):
+    """meta.json. It is written last: a folder that has it is complete."""
+
+    format: str = FORMAT
+    version: int = VERSION
+    domains: bool = False  # whether the names are registrable domains and not hosts
+    hosts: int
+    edges: int
+    given: int = 0  # hosts that it was built around; 0 for a whole graph
+    missing: tuple[str, ...] = ()  # the first of those that the graph does not have
+    files: tuple[str, ...] = ()  # what it was made of
+    edges_read: int = 0
+    links_cap: int = 0  # 0 for none
+    referrers_cap: int = 0
+
+
+class GraphIndex:
+    """A `BacklinkSource` of hosts. Memory is the operating system's: nothing is loaded but what is looked up."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises `GraphError` if the folder holds no index, or one that this version does not read."""
+        self.meta = read_meta(folder)
+        try:
+            self._names = _column(folder, "names")
+            self._name_starts = _column(folder, "name_starts")
+            self._by_name = _column(folder, "by_name") if (folder / "by_name.npy").exists() else None
+            self._cites, self._cites_starts = _column(folder, "cites"), _column(folder, "cites_starts")
+            self._cited, self._cited_starts = _column(folder, "cited"), _column(folder, "cited_starts")
+            self._degrees = _column(folder, "degrees")
+            self._given = _column(folder, "given")
+        except (OSError, EOFError, ValueError) as error:
+            raise GraphError(f"{folder} is damaged: {error}; build the graph again") from error
+        if len(self._name_starts) != self.meta.hosts + 1 or len(self._cites) != self.meta.edges:
+            raise GraphError(
+                f"{folder} is damaged: its columns do not have the length that {META} says; build it again"
+            )
+
+    def __len__(self) -> int:
+        return self.meta.hosts
+
+    def __contains__(self, host: str) -> bool:
+        return bool(self._ids(host))
+
+    def referrers(self, target: Url | str, limit: int) -> list[Link]:
+        url = target if isinstance(target, Url) else home_page(host_of(target))
+        return [Link(url, LinkKind.BACKLINK, source=home_page(host)) for host in self.referring_hosts(target, limit)]
+
+    def referring_hosts(self, target: Url | str, limit: int) -> list[str]:
+        """Those first that cite most of the hosts that the graph was built around, then those that cite fewest others.
+
+        A host that cites nothing else comes last: it leads nowhere.
+        """
+        ids = spread(self._neighbours(self._cited, self._cited_starts, target), _RANKED)
+        degrees = self._degrees[ids]
+        given = self._given[ids] if len(self._given) else np.zeros(len(ids), np.uint32)
+        order = np.lexsort((degrees, degrees < 2, -given.astype(np.int64)))
+        return [self._host(number) for number in ids[order[:limit]]]
+
+    def cites(self, target: Url | str, limit: int) -> list[str]:
+        """Whom it cites; if that is more than the limit, evenly from all of them."""
+        ids = spread(self._neighbours(self._cites, self._cites_starts, target), limit)
+        return [self._host(number) for number in ids]
+
+    def degree(self, host: str) -> int:
+        """How many hosts it cites in the whole graph, also if the index has only some of them; 0 if it is unknown."""
+        return sum(int(self._degrees[number]) for number in self._ids(host))
+
+    def hosts(self) -> Iterator[str]:
+        return (self._host(number) for number in range(len(self)))
+
+    def _neighbours(self, values: NDArray[Any], starts: NDArray[Any], target: Url | str) -> Ids:
+        """Of both spellings of a host, without itself."""
+        own = self._ids(target)
+        lists = [values[int(starts[number]) : int(starts[number + 1])] for number in own]
+        return np.setdiff1d(np.concatenate(lists), own) if lists else np.empty(0, np.uint32)
+
+    def _ids(self, target: Url | str) -> list[int]:
+        host = host_of(target)
+        if self.meta.domains:
+            host = Url.known(f"http://{host}/").site
+        numbers = (self._find(reversed_host(name).encode()) for name in spellings(host))
+        return [number for number in numbers if number is not None]
+
+    def _find(self, name: bytes) -> int | None:
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            number = middle if self._by_name is None else int(self._by_name[middle])
+            there = self._name(number)
+            if there == name:
+                return number
+            low, high = (middle + 1, high) if there < name else (low, middle)
+        return None
+
+    def _name(self, number: int) -> bytes:
+        return self._names[int(self._name_starts[number]) : int(self._name_starts[number + 1]) - 1].tobytes()
+
+    def _host(self, number: int) -> str:
+        return reversed_host(self._name(number).decode("utf-8", "replace"))
+
+
+def is_index(folder: Path) -> bool:
+    return (folder / META).is_file()
+
+
+def read_meta(folder: Path) -> GraphMeta:
+    try:
+        meta = msgspec.json.decode((folder / META).read_bytes(), type=GraphMeta)
+    except OSError as error:
+        raise GraphError(
+            f"{folder} holds no link graph. Run: bitrawl discover graph build DOWNLOADED --out {folder}"
+        ) from error
+    except NO_JSON as error:
+        raise GraphError(f"{folder / META} cannot be read: {error}; build the graph again") from error
+    if (meta.format, meta.version) != (FORMAT, VERSION):
+        raise GraphError(
+            f"{folder} is a link graph of another version ({meta.version}, this one reads {VERSION}); build it again"
+        )
+    return meta
+
+
+def no_seed_in(meta: GraphMeta, seeds: Sequence[str], where: Path) -> str:
+    """What to say if a graph has none of the hosts that it is asked about."""
+    count = "the seed is not" if len(seeds) == 1 else f"none of the {len(seeds)} seeds is"
+    built = f", built around {meta.given} other hosts" if meta.given else ""
+    hint = f"; build it again with these hosts in --around{built}" if meta.given else ""
+    return (
+        f"{count} in the graph {where} ({meta.hosts:,} {'domains' if meta.domains else 'hosts'}): {', '.join(seeds[:3])}"
+        f"{' …' if len(seeds) > 3 else ''}. Is it a graph of another time or of another web{hint}?"
+    )
 
 
 class Caps(NamedTuple):
-    """How much is kept of what is popular. Judgement: a hub that cites more is a directory of the whole web, and ten
+    """How much is kept of what is popular: a hub that cites more is a directory of the whole web, and ten
     thousand hubs of one host say what they have to say together.
     """
 
     links: int = 1000  # of a hub; the given hosts among them are always kept
     referrers: int = 10_000  # of a given host, about
-
-
-class _OpenHub:
-    """The source of the last edge: the next block may have more of its edges."""
-
-    def __init__(self, source: int) -> None:
-        self.source = source
-        self.given: list[Ids] = []
-        self.others: list[Ids] = []
-        self.held = 0  # of the others
-        self.degree = 0
-
-    def add(self, targets: Ids, given: NDArray[np.bool_], most: int) -> None:
-        """The others are thinned when there are many times more than will be kept."""
-        self.degree += len(targets)
-        self.given.append(targets[given])
-        self.others.append(targets[~given])
-        self.held += len(self.others[-1])
-        if self.held > 64 * most:
-            self.others = [spread(np.concatenate(self.others), 16 * most)]
-            self.held = len(self.others[0])
 
 
 class HostNeighbourhood:
@@ -94,9 +216,7 @@ class HostNeighbourhood:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, _kind: object, error: object, _traceback: object) -> None:
         """After the last edge."""
         with self._file:
             if error is None and self._open is not None:
@@ -169,7 +289,7 @@ class HostNeighbourhood:
             part = slice(starts[run], starts[run + 1])
             self._write(int(edges.sources[part.start]), edges.targets[part], wanted[part])
 
-    def _close(self, hub: _OpenHub) -> None:
+    def _close(self, hub: "_OpenHub") -> None:
         given = np.concatenate(hub.given)
         source = np.full(len(given), hub.source, np.uint32)
         if not self._count(source, given).any():
@@ -195,171 +315,6 @@ class HostNeighbourhood:
     def _within(self, sources: Ids, given: Ids) -> NDArray[np.bool_]:
         hashes = sources.astype(np.uint64) * _GOLDEN
         return hashes <= self._limits[np.searchsorted(self._given, given)]
-
-
-def spread(ids: Ids, most: int) -> Ids:
-    """At most that many, evenly from the whole list: ids follow the alphabet, so the first ones are of one country."""
-    if len(ids) <= most:
-        return ids
-    return ids[np.linspace(0, len(ids) - 1, most).astype(np.int64)]
-
-
-def _joined(parts: list[Ids]) -> Ids:
-    return np.concatenate(parts) if parts else np.empty(0, np.uint32)
-
-
-META = "meta.json"
-FORMAT = "bitrawl link graph"
-VERSION = 1
-# Referrers that are ranked; of more, as many are taken evenly from the list. Judgement: 3 ms.
-_RANKED = 100_000
-
-
-class GraphMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """meta.json. It is written last: a folder that has it is complete."""
-
-    format: str = FORMAT
-    version: int = VERSION
-    domains: bool = False  # whether the names are registrable domains and not hosts
-    hosts: int
-    edges: int
-    given: int = 0  # hosts that it was built around; 0 for a whole graph
-    missing: tuple[str, ...] = ()  # the first of those that the graph does not have
-    files: tuple[str, ...] = ()  # what it was made of
-    edges_read: int = 0
-    links_cap: int = 0  # 0 for none
-    referrers_cap: int = 0
-
-
-class GraphIndex:
-    """A `BacklinkSource` of hosts. Memory is the operating system's: nothing is loaded but what is looked up."""
-
-    def __init__(self, folder: Path) -> None:
-        """Raises `GraphError` if the folder holds no index, or one that this version does not read."""
-        self.meta = read_meta(folder)
-        try:
-            self._names = _column(folder, "names")
-            self._name_starts = _column(folder, "name_starts")
-            self._by_name = _column(folder, "by_name") if (folder / "by_name.npy").exists() else None
-            self._cites, self._cites_starts = _column(folder, "cites"), _column(folder, "cites_starts")
-            self._cited, self._cited_starts = _column(folder, "cited"), _column(folder, "cited_starts")
-            self._degrees = _column(folder, "degrees")
-            self._given = _column(folder, "given")
-        except (OSError, EOFError, ValueError) as error:
-            raise GraphError(f"{folder} is damaged: {error}; build the graph again") from error
-        if len(self._name_starts) != self.meta.hosts + 1 or len(self._cites) != self.meta.edges:
-            raise GraphError(
-                f"{folder} is damaged: its columns do not have the length that {META} says; build it again"
-            )
-
-    def __len__(self) -> int:
-        return self.meta.hosts
-
-    def __contains__(self, host: str) -> bool:
-        return bool(self._ids(host))
-
-    def referrers(self, target: Url | str, limit: int) -> list[Link]:
-        url = target if isinstance(target, Url) else home_page(host_of(target))
-        return [Link(url, LinkKind.BACKLINK, source=home_page(host)) for host in self.referring_hosts(target, limit)]
-
-    def referring_hosts(self, target: Url | str, limit: int) -> list[str]:
-        """Those first that cite most of the hosts that the graph was built around, then those that cite fewest others.
-
-        A host that cites nothing else comes last: it leads nowhere.
-        """
-        ids = spread(self._neighbours(self._cited, self._cited_starts, target), _RANKED)
-        degrees = self._degrees[ids]
-        given = self._given[ids] if len(self._given) else np.zeros(len(ids), np.uint32)
-        order = np.lexsort((degrees, degrees < 2, -given.astype(np.int64)))
-        return [self._host(one) for one in ids[order[:limit]]]
-
-    def cites(self, target: Url | str, limit: int) -> list[str]:
-        """Whom it cites; if that is more than the limit, evenly from all of them."""
-        ids = spread(self._neighbours(self._cites, self._cites_starts, target), limit)
-        return [self._host(one) for one in ids]
-
-    def degree(self, host: str) -> int:
-        """How many hosts it cites in the whole graph, also if the index has only some of them; 0 if it is unknown."""
-        return sum(int(self._degrees[one]) for one in self._ids(host))
-
-    def hosts(self) -> Iterator[str]:
-        return (self._host(one) for one in range(len(self)))
-
-    def _neighbours(self, values: NDArray[Any], starts: NDArray[Any], target: Url | str) -> Ids:
-        """Of both spellings of a host, without itself."""
-        own = self._ids(target)
-        found = [values[int(starts[one]) : int(starts[one + 1])] for one in own]
-        return np.setdiff1d(np.concatenate(found), own) if found else np.empty(0, np.uint32)
-
-    def _ids(self, target: Url | str) -> list[int]:
-        host = host_of(target)
-        if self.meta.domains:
-            host = Url.known(f"http://{host}/").site
-        found = (self._find(reversed_host(name).encode()) for name in spellings(host))
-        return [one for one in found if one is not None]
-
-    def _find(self, name: bytes) -> int | None:
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            one = middle if self._by_name is None else int(self._by_name[middle])
-            there = self._name(one)
-            if there == name:
-                return one
-            low, high = (middle + 1, high) if there < name else (low, middle)
-        return None
-
-    def _name(self, one: int) -> bytes:
-        return self._names[int(self._name_starts[one]) : int(self._name_starts[one + 1]) - 1].tobytes()
-
-    def _host(self, one: int) -> str:
-        return reversed_host(self._name(one).decode("utf-8", "replace"))
-
-
-def is_index(folder: Path) -> bool:
-    return (folder / META).is_file()
-
-
-def read_meta(folder: Path) -> GraphMeta:
-    try:
-        meta = msgspec.json.decode((folder / META).read_bytes(), type=GraphMeta)
-    except OSError as error:
-        raise GraphError(
-            f"{folder} holds no link graph. Run: bitrawl discover graph build DOWNLOADED --out {folder}"
-        ) from error
-    except NO_JSON as error:
-        raise GraphError(f"{folder / META} cannot be read: {error}; build the graph again") from error
-    if (meta.format, meta.version) != (FORMAT, VERSION):
-        raise GraphError(
-            f"{folder} is a link graph of another version ({meta.version}, this one reads {VERSION}); build it again"
-        )
-    return meta
-
-
-def no_seed_in(meta: GraphMeta, seeds: Sequence[str], where: Path) -> str:
-    """What to say if a graph has none of the hosts that it is asked about."""
-    count = "the seed is not" if len(seeds) == 1 else f"none of the {len(seeds)} seeds is"
-    built = f", built around {meta.given} other hosts" if meta.given else ""
-    hint = f"; build it again with these hosts in --around{built}" if meta.given else ""
-    return (
-        f"{count} in the graph {where} ({meta.hosts:,} {'domains' if meta.domains else 'hosts'}): {', '.join(seeds[:3])}"
-        f"{' …' if len(seeds) > 3 else ''}. Is it a graph of another time or of another web{hint}?"
-    )
-
-
-def _column(folder: Path, name: str) -> NDArray[Any]:
-    path = folder / f"{name}.npy"
-    # Nothing can be mapped of an empty column. An array is quicker than the class that numpy maps files with.
-    return np.asarray(np.load(path, mmap_mode="r" if path.stat().st_size > HEADER else None))
-
-
-HOST, LANGUAGES = "url_host_name", "content_languages"
-_ROWS = 1 << 16  # of a batch, in memory; judgement
-_COUNTED = 1 << 20  # hosts and languages that are held before they are summed up; judgement: some 100 MB
-# Judgements. A language is believed to have this share of a host's pages before any is counted, and that belief weighs as much
-# as two pages: one page in English says little against French, a hundred say much.
-SHARE, BELIEF = 0.05, 2.0
-MOST_ODDS = 4.0  # that counts may speak for a language, or against it; judgement
 
 
 class HostLanguages:
@@ -397,20 +352,58 @@ class HostLanguages:
         """Pages in each of the languages, and in any; empty for a host that the index does not have."""
         name = hash(without_www(host_of(host)))
         place = int(np.searchsorted(self._names, name))
-        found = place < len(self._names) and self._names[place] == name
-        return tuple(self._counts[place].tolist()) if found else ()
+        is_there = place < len(self._names) and self._names[place] == name
+        return tuple(self._counts[place].tolist()) if is_there else ()
 
     def odds(self, host: str) -> dict[Language, float]:
         """How far the counts speak for each language, as a logarithm; below 0 they speak against it. Empty if they say nothing."""
         *counts, pages = self.counts(host) or (0,)
         shares = ((count + BELIEF * SHARE) / (pages + BELIEF) for count in counts)
-        told = (max(-MOST_ODDS, min(MOST_ODDS, log(share / SHARE))) for share in shares)
-        return dict(zip(self.languages, told, strict=False))
+        odds = (max(-MOST_ODDS, min(MOST_ODDS, log(share / SHARE))) for share in shares)
+        return dict(zip(self.languages, odds, strict=False))
 
     def evidence(self, host: str) -> float:
         """The same for two of the languages: the rarer of the two that it has most of decides."""
-        told = sorted(self.odds(host).values())
-        return told[-2] if len(told) > 1 else 0.0
+        odds = sorted(self.odds(host).values())
+        return odds[-2] if len(odds) > 1 else 0.0
+
+
+def spread(ids: Ids, most: int) -> Ids:
+    """At most that many, evenly from the whole list: ids follow the alphabet, so the first ones are of one country."""
+    if len(ids) <= most:
+        return ids
+    return ids[np.linspace(0, len(ids) - 1, most).astype(np.int64)]
+
+
+class _OpenHub:
+    """The source of the last edge: the next block may have more of its edges."""
+
+    def __init__(self, source: int) -> None:
+        self.source = source
+        self.given: list[Ids] = []
+        self.others: list[Ids] = []
+        self.held = 0  # of the others
+        self.degree = 0
+
+    def add(self, targets: Ids, given: NDArray[np.bool_], most: int) -> None:
+        """The others are thinned when there are many times more than will be kept."""
+        self.degree += len(targets)
+        self.given.append(targets[given])
+        self.others.append(targets[~given])
+        self.held += len(self.others[-1])
+        if self.held > 64 * most:
+            self.others = [spread(np.concatenate(self.others), 16 * most)]
+            self.held = len(self.others[0])
+
+
+def _joined(parts: list[Ids]) -> Ids:
+    return np.concatenate(parts) if parts else np.empty(0, np.uint32)
+
+
+def _column(folder: Path, name: str) -> NDArray[Any]:
+    path = folder / f"{name}.npy"
+    # Nothing can be mapped of an empty column. An array is quicker than the class that numpy maps files with.
+    return np.asarray(np.load(path, mmap_mode="r" if path.stat().st_size > HEADER else None))
 
 
 def _counted(path: Path) -> Iterator[tuple[str, str | None, int]]:
@@ -450,10 +443,10 @@ def _base(language: str) -> str:
 def _files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
-    found = sorted(path.rglob("*.parquet")) if path.is_dir() else []
-    if not found:
+    files = sorted(path.rglob("*.parquet")) if path.is_dir() else []
+    if not files:
         raise GraphError(f"{path} has no Parquet files; give a file or a folder of Common Crawl's columnar index")
-    return found
+    return files
 
 
 def _check_columns(names: Iterable[str], file: Path) -> None:

@@ -11,6 +11,7 @@ from math import exp, prod
 
 import msgspec
 
+from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.discover.suggestions import (
     GUESSES,
     SiteJudges,
@@ -22,20 +23,9 @@ from bitrawl.discover.suggestions import (
     refreshed,
     text_size,
 )
-from bitrawl.discover.verdict import Answer, SiteVerdict
 from bitrawl.languages import asked_language, claimed_language, same_language
-from bitrawl.model import (
-    MAX_REDIRECTS,
-    UNDETERMINED,
-    Language,
-    Link,
-    LinkKind,
-    Page,
-    Reason,
-    Sitemap,
-    Skip,
-    Visit,
-)
+from bitrawl.model import MAX_REDIRECTS, UNDETERMINED, Language, Link, LinkKind, Page, Sitemap, Skip, Visit
+from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
 TRANSLATIONS = "translations"  # the key of the comparison in `SiteVerdict.evidence`
@@ -110,7 +100,7 @@ class DeclaredSiteCheck:
             return
         self._downloads += 1
         if isinstance(outcome, Skip) and outcome.reason is Reason.OPT_OUT:
-            self.verdict = self._verdict(Answer.UNKNOWN, 0.0, (), "the site asks not to be mined")
+            self.verdict = self._verdict(SiteAnswer.UNKNOWN, 0.0, (), "the site asks not to be mined")
             return
         suggestion = self._asked.get(link.url)
         if isinstance(outcome, Page):
@@ -153,7 +143,7 @@ class DeclaredSiteCheck:
             self._fail(suggestion, AFTER_OTHER_LANGUAGE)
         if page.url in self._pages:
             return
-        self._seen.update(one.url for one in links_inside(page))
+        self._seen.update(inside.url for inside in links_inside(page))
         self._partners[page.url] = suggestion.partner if suggestion else None
         self._compare(page)
         self._pages[page.url] = page
@@ -168,12 +158,12 @@ class DeclaredSiteCheck:
         half of all its paragraphs are; one that has no running text, if nearly all are.
         """
         total = sum(len(paragraph.text) for paragraph in page.paragraphs)
-        there = sum(len(one.text) for one in page.paragraphs if same_language(one.language, expected))
+        there = sum(len(paragraph.text) for paragraph in page.paragraphs if same_language(paragraph.language, expected))
         nearly_all = page.language == UNDETERMINED and there >= NEARLY_ALL * total
         if expected != UNDETERMINED and total and (there >= max(LONG, HALF * total) or nearly_all):
             return expected
-        found = page.language if page.language != UNDETERMINED else claimed_language(page.metadata.html_lang)
-        return asked_language(found, self._languages) or found
+        language = page.language if page.language != UNDETERMINED else claimed_language(page.metadata.html_lang)
+        return asked_language(language, self._languages) or language
 
     def _compare(self, page: Page) -> None:
         """With each page seen in another of the languages."""
@@ -182,7 +172,7 @@ class DeclaredSiteCheck:
                 continue
             if min(text_size(page), text_size(other)) < MIN_TEXT:
                 continue
-            a, b = sorted((page, other), key=lambda one: self._languages.index(one.language))
+            a, b = sorted((page, other), key=lambda either: self._languages.index(either.language))
             score = self._judges.are_translations(a, b)
             self._evidence[TRANSLATIONS] = round(max(score, self._evidence.get(TRANSLATIONS, 0.0)), 4)
             least = self._settings.min_score if self._are_named(a.url, b.url) else UNRELATED_SCORE
@@ -207,11 +197,13 @@ class DeclaredSiteCheck:
     # What next
 
     def _suggest(self, suggestions: Iterable[Suggestion]) -> None:
-        for one in suggestions:
-            key = (one.link.url, one.language)
-            if key not in self._suggestions or self._suggestions[key].chance < one.chance:
-                self._suggestions[key] = one
-            self._evidence[one.method] = round(max(one.chance, self._evidence.get(one.method, 0.0)), 4)
+        for suggestion in suggestions:
+            key = (suggestion.link.url, suggestion.language)
+            if key not in self._suggestions or self._suggestions[key].chance < suggestion.chance:
+                self._suggestions[key] = suggestion
+            self._evidence[suggestion.method] = round(
+                max(suggestion.chance, self._evidence.get(suggestion.method, 0.0)), 4
+            )
 
     def _suggest_partner(self, page: Page) -> None:
         """A page was found where the address of another one suggested it: that one is worth a look too."""
@@ -236,26 +228,30 @@ class DeclaredSiteCheck:
         options: list[tuple[float, Suggestion]] = []
         for pair in combinations(self._languages, 2):
             missing = [language for language in pair if language not in held]
-            found = [one for language in missing or pair if (one := self._likeliest(language)) is not None]
-            if missing and len(found) == len(missing):
-                options.append((prod(map(self._chance, found)), min(found, key=self._chance)))
-            elif not missing and found:
-                likeliest = max(found, key=self._chance)
-                options.append((self._chance(likeliest), likeliest))
+            bests = [best for language in missing or pair if (best := self._likeliest(language)) is not None]
+            if missing and len(bests) == len(missing):
+                options.append((prod(map(self._chance, bests)), min(bests, key=self._chance)))
+            elif not missing and bests:
+                best = max(bests, key=self._chance)
+                options.append((self._chance(best), best))
         worth = [option for option in options if option[0] >= self._settings.min_chance]
         return max(worth, key=lambda option: option[0])[1] if worth else None
 
     def _likeliest(self, language: Language) -> Suggestion | None:
-        fresh = (one for one in self._suggestions.values() if one.language == language and self._is_new(one.link.url))
-        return max(fresh, key=lambda one: one.chance, default=None)
+        fresh = (
+            suggestion
+            for suggestion in self._suggestions.values()
+            if suggestion.language == language and self._is_new(suggestion.link.url)
+        )
+        return max(fresh, key=lambda suggestion: suggestion.chance, default=None)
 
     def _is_new(self, url: Url) -> bool:
         return url not in self._asked and url not in self._pages
 
     def _chance(self, suggestion: Suggestion) -> float:
         chance = suggestion.chance * self._left.get((suggestion.language, suggestion.method in GUESSES), 1.0)
-        told = exp(BELIEVED * self._odds.get(suggestion.language, 0.0))
-        return chance * told / (1 - chance + chance * told)
+        factor = exp(BELIEVED * self._odds.get(suggestion.language, 0.0))
+        return chance * factor / (1 - chance + chance * factor)
 
     def _ask_for_sitemap(self) -> bool:
         if not self._settings.sitemaps or not self._pages or self._downloads >= self._settings.max_downloads:
@@ -270,37 +266,38 @@ class DeclaredSiteCheck:
     # The end
 
     def _end_with(self, a: Page, b: Page, score: float) -> None:
-        thin = is_thin(a, b)
-        detail = (
-            "one translated page: its links lead to the same pages as those of the original"
-            if thin
-            else f"the pages in {a.language} and {b.language} are translations of each other"
-        )
-        self.verdict = self._verdict(
-            Answer.THIN if thin else Answer.BILINGUAL,
-            THIN_PROBABILITY if thin else round(score, 4),
-            (a.language, b.language),
-            detail,
-        )
-        self.verdict = msgspec.structs.replace(self.verdict, url_a=a.url, url_b=b.url)
+        if is_thin(a, b):
+            answer, probability = SiteAnswer.THIN, THIN_PROBABILITY
+            detail = "one translated page: its links lead to the same pages as those of the original"
+        else:
+            answer, probability = SiteAnswer.BILINGUAL, round(score, 4)
+            detail = f"the pages in {a.language} and {b.language} are translations of each other"
+        verdict = self._verdict(answer, probability, (a.language, b.language), detail)
+        self.verdict = msgspec.structs.replace(verdict, url_a=a.url, url_b=b.url)
 
     def _end_without(self) -> None:
-        held = tuple(
-            language for language in self._languages if any(page.language == language for page in self._pages.values())
+        spoken = {page.language for page in self._pages.values()}
+        held = tuple(language for language in self._languages if language in spoken)
+        left = max(
+            (
+                self._chance(suggestion)
+                for suggestion in self._suggestions.values()
+                if self._is_new(suggestion.link.url)
+            ),
+            default=0.0,
         )
-        left = max((self._chance(one) for one in self._suggestions.values() if self._is_new(one.link.url)), default=0.0)
         if not self._pages:
             reason = f"{self._skip.reason} {self._skip.detail}".strip() if self._skip else "no page was read"
-            self.verdict = self._verdict(Answer.UNKNOWN, 0.0, (), f"the entry page could not be read: {reason}")
-        elif len(held) > 1:
-            detail = "pages in these languages, but none is a translation of another"
-            self.verdict = self._verdict(Answer.NO, round(left / 2, 4), held, detail)
-        else:
-            missing = ", ".join(language for language in self._languages if language not in held)
-            detail = f"no page in {missing} was found"
-            self.verdict = self._verdict(Answer.NO, round(left / 2, 4), held, detail)
+            self.verdict = self._verdict(SiteAnswer.UNKNOWN, 0.0, (), f"the entry page could not be read: {reason}")
+            return
+        missing = ", ".join(language for language in self._languages if language not in held)
+        found_both = "pages in these languages, but none is a translation of another"
+        detail = found_both if len(held) > 1 else f"no page in {missing} was found"
+        self.verdict = self._verdict(SiteAnswer.NO, round(left / 2, 4), held, detail)
 
-    def _verdict(self, answer: Answer, probability: float, languages: tuple[Language, ...], detail: str) -> SiteVerdict:
+    def _verdict(
+        self, answer: SiteAnswer, probability: float, languages: tuple[Language, ...], detail: str
+    ) -> SiteVerdict:
         return SiteVerdict(
             self._entry.url.host,
             answer,

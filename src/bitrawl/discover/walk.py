@@ -1,6 +1,6 @@
 """The walk over the web as a strategy of the ordinary crawl: it checks candidates, reads hubs, and lets a plan order them.
 
-What came of a walk so far: for a report, and for a person who asks why so little was found.
+`gather` says what came of a walk so far: for a report, and for a person who asks why so little was found.
 """
 
 from collections import Counter
@@ -9,37 +9,27 @@ from typing import NamedTuple
 
 import msgspec
 
-from bitrawl.discover.cocitation import Cocitation
+from bitrawl.discover.cocitation import Cocitation, Weight
 from bitrawl.discover.graph_files import without_www
-from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
-from bitrawl.discover.walk_plan import Neighbourhood, Plan, SiteCandidate, WalkStep
-from bitrawl.model import (
-    NO_ANSWER,
-    Advice,
-    Lease,
-    Link,
-    LinkKind,
-    Page,
-    Reason,
-    SiteKnowledge,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
+from bitrawl.discover.walk_plan import LearnedWord, Neighbourhood, Plan, SiteCandidate, WalkStep
+from bitrawl.model import Advice, Lease, Link, LinkKind, Page, SiteKnowledge, Skip, Visit
+from bitrawl.reasons import NO_ANSWER, Reason, Stage
 from bitrawl.url import Url
 
-FRONT = 64  # steps in the frontier; the others stay with the plan, which can then reorder them. Judgement: four for each visit in flight
-MOST_PAGES = 8  # of one host, whatever asks for them; judgement: a handful
-KEPT_PAGES = 50  # in memory, for checks of sites with several hosts; judgement: some 10 MB
-MOST_CITING = 5  # pages that a verdict names; judgement
+FRONT = 64  # steps in the frontier; the others stay with the plan, which can then reorder them
+MOST_PAGES = 8  # of one host, whatever asks for them
+KEPT_PAGES = 50  # in memory, for checks of sites with several hosts; some 10 MB
+MOST_CITING = 5  # pages that a verdict names
 GO_ON = 0.999  # the score of a page that a check waits for: a site that was begun is finished first
+MOST_HUBS, MOST_WORDS, MOST_POINTS, MOST_REFUSED = 25, 12, 200, 200  # that a report can show
 _LOWEST, _HIGHEST = 0.01, 0.99  # scores of everything else
 _OPT_OUTS = frozenset({Reason.OPT_OUT, Reason.RATE_LIMITED})
 
 NewCheck = Callable[[Link], SiteCheck]
 
 
-class Found(NamedTuple):
+class WalkMoment(NamedTuple):
     """A moment of the walk."""
 
     downloads: int
@@ -58,13 +48,12 @@ class DiscoveryWalk:
         self.seeds: set[str] = set()  # hosts
         self.downloads = 0
         self.sites = 0
-        self.curve: list[Found] = []
+        self.curve: list[WalkMoment] = []
         self.refused: dict[str, str] = {}  # hosts that ask to be left alone, and how
         self._out: dict[Url, WalkStep] = {}  # queued
         self._new: list[Link] = []  # to be queued with the next advice
-        self._awaited: dict[
-            Url, list[SiteCandidate]
-        ] = {}  # queued for another candidate: a site may have several hosts
+        # Queued for another candidate: a site may have several hosts.
+        self._awaited: dict[Url, list[SiteCandidate]] = {}
         self._recent: dict[Url, Page] = {}  # pages that another candidate's check may ask for
         self._offered: set[Url] = set()  # queued with the last advice, unless the scope refuses them
 
@@ -106,13 +95,13 @@ class DiscoveryWalk:
     @property
     def found(self) -> list[SiteVerdict]:
         """The bilingual sites, the surest first, then the largest."""
-        sites = [one for one in self.standing if one.verdict is Answer.BILINGUAL]
-        return sorted(sites, key=lambda one: (-one.probability, -one.pages, one.site))
+        sites = [verdict for verdict in self.standing if verdict.verdict is SiteAnswer.BILINGUAL]
+        return sorted(sites, key=lambda verdict: (-verdict.probability, -verdict.pages, verdict.site))
 
     @property
     def standing(self) -> list[SiteVerdict]:
         """One verdict for each site: the last one."""
-        return [one for place, one in enumerate(self.verdicts) if place not in self._overruled]
+        return [verdict for place, verdict in enumerate(self.verdicts) if place not in self._overruled]
 
     def _score(self, link: Link) -> float:
         if link.kind is LinkKind.SEED:
@@ -188,7 +177,7 @@ class DiscoveryWalk:
         if check.verdict is None and candidate.waiting:
             return
         verdict = check.verdict or _unknown(host, "the pages that may be fetched of one site did not tell")
-        failed = candidate.guessed and isinstance(outcome, Skip) and verdict.verdict is Answer.UNKNOWN
+        failed = candidate.guessed and isinstance(outcome, Skip) and verdict.verdict is SiteAnswer.UNKNOWN
         if failed and (entry := self._another_entry(candidate, outcome)) is not None:
             candidate.check = None
             candidate.waiting.clear()
@@ -223,7 +212,7 @@ class DiscoveryWalk:
         self.verdicts.append(candidate.verdict)
         self.near.citations.judge(host, bilingual=candidate.is_bilingual)
         self.sites += candidate.is_bilingual and not candidate.is_seed
-        self.curve.append(Found(self.downloads, self.sites))
+        self.curve.append(WalkMoment(self.downloads, self.sites))
         self.plan.judged(candidate)
 
     def _move(self, step: WalkStep, target: Url) -> None:
@@ -265,10 +254,7 @@ def _score_of(value: float) -> float:
 
 
 def _unknown(host: str, detail: str) -> SiteVerdict:
-    return SiteVerdict(host, Answer.UNKNOWN, detail=detail)
-
-
-MOST_HUBS, MOST_WORDS, MOST_POINTS, MOST_REFUSED = 25, 12, 200, 200  # that a report can show; judgement
+    return SiteVerdict(host, SiteAnswer.UNKNOWN, detail=detail)
 
 
 class HubFacts(msgspec.Struct, frozen=True):
@@ -278,18 +264,6 @@ class HubFacts(msgspec.Struct, frozen=True):
     cites: int
     judged: int
     sites: tuple[str, ...]
-
-
-class WordFacts(msgspec.Struct, frozen=True):
-    word: str
-    odds: float
-    examples: int
-
-
-class WeightFacts(msgspec.Struct, frozen=True):
-    feature: str
-    before: float
-    now: float
 
 
 class WalkFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -305,8 +279,8 @@ class WalkFacts(msgspec.Struct, frozen=True, kw_only=True):
     found: int  # bilingual sites that are no seeds
     curve: tuple[tuple[int, int], ...]  # downloads, sites found
     hubs: tuple[HubFacts, ...]
-    learned: dict[str, tuple[WordFacts, ...]]
-    weights: tuple[WeightFacts, ...] = ()
+    learned: dict[str, tuple[LearnedWord, ...]]
+    weights: tuple[Weight, ...] = ()
     reasons: dict[str, int] = {}  # why sites were not judged
     refused: dict[str, str] = {}  # hosts that ask to be left alone
     has_source: bool = False
@@ -316,8 +290,8 @@ class WalkFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 def gather(walk: DiscoveryWalk, strategy: str, languages: tuple[str, ...]) -> WalkFacts:
     near = walk.near
-    judged = [one for one in near.candidates.values() if one.verdict is not None]
-    seeds = {one.host: one for one in judged if one.is_seed}
+    judged = [candidate for candidate in near.candidates.values() if candidate.verdict is not None]
+    seeds = {candidate.host: candidate for candidate in judged if candidate.is_seed}
     source = near.source
     facts = WalkFacts(
         strategy=strategy,
@@ -325,15 +299,13 @@ def gather(walk: DiscoveryWalk, strategy: str, languages: tuple[str, ...]) -> Wa
         downloads=walk.downloads,
         candidates=len(near.candidates),
         seeds=len(walk.seeds),
-        bilingual_seeds=sum(one.is_bilingual for one in seeds.values()),
-        answers=dict(Counter(one.verdict.value for one in walk.standing)),
+        bilingual_seeds=sum(candidate.is_bilingual for candidate in seeds.values()),
+        answers=dict(Counter(verdict.verdict.value for verdict in walk.standing)),
         found=walk.sites,
         curve=_curve(walk),
         hubs=tuple(_hubs(walk)),
-        learned={
-            name: tuple(WordFacts(*one) for one in words) for name, words in walk.plan.learned(MOST_WORDS).items()
-        },
-        weights=tuple(WeightFacts(*one) for one in walk.plan.weights()) if isinstance(walk.plan, Cocitation) else (),
+        learned={name: tuple(words) for name, words in walk.plan.learned(MOST_WORDS).items()},
+        weights=tuple(walk.plan.weights()) if isinstance(walk.plan, Cocitation) else (),
         reasons=_reasons(walk),
         refused=dict(list(walk.refused.items())[:MOST_REFUSED]),
         has_source=source is not None,
@@ -343,23 +315,27 @@ def gather(walk: DiscoveryWalk, strategy: str, languages: tuple[str, ...]) -> Wa
 
 
 def _curve(walk: DiscoveryWalk) -> tuple[tuple[int, int], ...]:
-    points = [(one.downloads, one.sites) for one in walk.curve]
+    points = [(moment.downloads, moment.sites) for moment in walk.curve]
     step = max(1, len(points) // MOST_POINTS)
     return ((0, 0), *points[::step], (walk.downloads, walk.sites))
 
 
 def _hubs(walk: DiscoveryWalk) -> Iterator[HubFacts]:
     near = walk.near
-    for one in near.citations.best_hubs(MOST_HUBS):
-        cited = near.citations.cites[one.hub]
+    for hub in near.citations.best_hubs(MOST_HUBS):
+        cited = near.citations.cites[hub.hub]
         sites = [host for host in cited if host in near.candidates and near.candidates[host].is_bilingual]
-        yield HubFacts(str(one.hub), one.cites, one.judged, tuple(sites))
+        yield HubFacts(str(hub.hub), hub.cites, hub.judged, tuple(sites))
 
 
 def _reasons(walk: DiscoveryWalk) -> dict[str, int]:
     """The details of verdicts that are none, the most frequent first; names and numbers in them are left out."""
-    said = (one.detail.partition(" (")[0].partition(": ")[0] for one in walk.standing if one.verdict is Answer.UNKNOWN)
-    return dict(Counter(detail or "no reason given" for detail in said).most_common(12))
+    details = (
+        verdict.detail.partition(" (")[0].partition(": ")[0]
+        for verdict in walk.standing
+        if verdict.verdict is SiteAnswer.UNKNOWN
+    )
+    return dict(Counter(detail or "no reason given" for detail in details).most_common(12))
 
 
 def _advice(facts: WalkFacts) -> Iterator[str]:
@@ -378,5 +354,5 @@ def _advice(facts: WalkFacts) -> Iterator[str]:
         )
     judged = sum(facts.answers.values())
     if not facts.found and judged:
-        told = ", ".join(f"{count} {answer}" for answer, count in facts.answers.items())
-        yield f"No bilingual site was found beside the seeds: of {judged} sites judged, {told}."
+        counts = ", ".join(f"{count} {answer}" for answer, count in facts.answers.items())
+        yield f"No bilingual site was found beside the seeds: of {judged} sites judged, {counts}."

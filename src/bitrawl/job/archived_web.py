@@ -24,8 +24,9 @@ import numpy.typing as npt
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from bitrawl.errors import ArchiveError, UrlError
-from bitrawl.model import Capture, Link, LinkKind, Reason, Skip, Stage, WarcPlace
+from bitrawl.model import Capture, Link, LinkKind, Skip, WarcPlace
 from bitrawl.protocols import Fetcher
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 MAX_BLOCK = 64 << 20  # bytes of one record; nothing larger is a page

@@ -17,8 +17,7 @@ import tomli_w
 
 from bitrawl import config, files
 from bitrawl.crawl.fetch import user_agent
-from bitrawl.discover.site_lists import from_json_lines, json_lines
-from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict, from_json_lines, json_lines
 from bitrawl.errors import BitrawlError, ConfigError, StoreError
 from bitrawl.files import NO_JSON
 from bitrawl.job import fetching
@@ -321,7 +320,7 @@ async def _checked(
         home = by_host[verdict.site]
         verdicts[home] = verdict
         notes.count()
-        if verdict.verdict is not Answer.UNKNOWN:
+        if verdict.verdict is not SiteAnswer.UNKNOWN:
             cache.save(home, json_lines([verdict]))
     return verdicts
 
@@ -384,7 +383,7 @@ def _write_topic(folder: Path, rows: Sequence[TermRow], request: BootstrapReques
 def _bilingual(sites: Iterable[CitedSite], checked: Mapping[Url, SiteVerdict]) -> Iterator[BilingualSite]:
     for site in sites:
         verdict = checked.get(_home(site))
-        if verdict is not None and verdict.verdict is Answer.BILINGUAL:
+        if verdict is not None and verdict.verdict is SiteAnswer.BILINGUAL:
             yield BilingualSite(str(_home(site)), tuple(sorted(verdict.languages)), site.articles)
 
 
@@ -461,7 +460,7 @@ def _advice(
     if not material.citations.sites:
         yield "The articles cite no site outside the wiki. Give seeds of your own to bitrawl mine, or try --depth 3."
     elif checked and not candidates:
-        unread = sum(verdict.verdict is Answer.UNKNOWN for verdict in checked.values())
+        unread = sum(verdict.verdict is SiteAnswer.UNKNOWN for verdict in checked.values())
         yield (
             f"None of the {len(checked)} sites checked has translated pages ({unread} could not be read). "
             "Check more of them with --max-sites, or mine the seeds."

@@ -29,8 +29,8 @@ from bitrawl.discover.cocitation import Cocitation
 from bitrawl.discover.graph_files import without_www
 from bitrawl.discover.graph_index import HostLanguages
 from bitrawl.discover.site_check import CheckSettings, DeclaredSiteCheck
+from bitrawl.discover.site_lists import SiteCheck
 from bitrawl.discover.suggestions import LinkPredictor, SiteJudges
-from bitrawl.discover.verdict import SiteCheck
 from bitrawl.discover.walk import DiscoveryWalk as SiteWalk
 from bitrawl.discover.walk import NewCheck
 from bitrawl.discover.walk_plan import BACKLINKS, Neighbourhood, PlacedLinkWords, Plan
@@ -44,12 +44,13 @@ from bitrawl.mine.evidence import MIN_WEIGHT
 from bitrawl.mine.page_score import ScoreModel
 from bitrawl.mine.pairing import THRESHOLD, Pairing
 from bitrawl.mine.segment_score import SegmentScore
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Skip
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Skip
 from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
 from bitrawl.protocols import BacklinkSource, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
+from bitrawl.reasons import Reason
 from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights, read_weights
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive
 from bitrawl.strategies.arrival import GuardedScorer

@@ -20,7 +20,8 @@ import zstandard
 from bitrawl.errors import DamagedError, DiskFullError, StoreError
 from bitrawl.files import NO_JSON
 from bitrawl.job.seal import damaged, is_sealed, seal, unseal, verify_log, verify_seal
-from bitrawl.model import OWN_REQUESTS, Reason, Skip, Stage, Unpacker
+from bitrawl.model import OWN_REQUESTS, Skip, Unpacker
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 VERSION = 5

@@ -64,7 +64,6 @@ from bitrawl.model import (
     Language,
     Page,
     PagePair,
-    Reason,
     SegmentPair,
     SiteKnowledge,
     TranslationUnit,
@@ -73,6 +72,7 @@ from bitrawl.model import (
     Verdicts,
     pack,
 )
+from bitrawl.reasons import Reason
 from bitrawl.text.sentences import bounded
 from bitrawl.text.template import without_template
 from bitrawl.url import Url

@@ -30,10 +30,13 @@ from bitrawl.job.archived_web import (
     warc_files,
 )
 from bitrawl.job.ledger import Ledger
-from bitrawl.model import Language, Reason
+from bitrawl.model import Language
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
-from bitrawl.protocols import Fetcher
+from bitrawl.protocols import (
+    Fetcher,
+)
+from bitrawl.reasons import Reason
 from bitrawl.url import Url
 
 MEGABYTE = 1_000_000

@@ -21,16 +21,15 @@ from bitrawl.model import (
     Link,
     Metadata,
     Page,
-    Reason,
     RobotsRecord,
     SiteKnowledge,
     Sitemap,
     Skip,
-    Stage,
     Visit,
     WarcPlace,
     pack,
 )
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 SIZE = 50_000  # links in each half of the memory, about 5 MB

@@ -30,7 +30,8 @@ from bitrawl.facts import (
 )
 from bitrawl.job.database import LEASED, OWN, PAGE, QUEUED, SKIPPED
 from bitrawl.job.ledger import Ledger
-from bitrawl.model import NO_ANSWER, OWN_REQUESTS, Reason
+from bitrawl.model import OWN_REQUESTS
+from bitrawl.reasons import NO_ANSWER, Reason
 
 
 class LogLine(msgspec.Struct, frozen=True):

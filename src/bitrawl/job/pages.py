@@ -11,8 +11,9 @@ from bitrawl.errors import ConfigError
 from bitrawl.job.exporting import content_pages
 from bitrawl.job.fetching import POLITE, FetchPolicy, loose_analyser, loose_web
 from bitrawl.job.folder import JobFolder
-from bitrawl.model import Capture, Language, Link, LinkKind, Page, Reason, Sitemap, Skip, Stage
+from bitrawl.model import Capture, Language, Link, LinkKind, Page, Sitemap, Skip
 from bitrawl.protocols import Analyser, Fetcher
+from bitrawl.reasons import Reason, Stage
 from bitrawl.text.template import TemplateCounter, relabel
 from bitrawl.url import Url
 

@@ -43,7 +43,8 @@ from bitrawl.job.stored_findings import Findings
 from bitrawl.job.verdicts import VerdictHistory
 from bitrawl.languages import same_language
 from bitrawl.mine.judging import ThresholdFilter
-from bitrawl.model import UNDETERMINED, Language, Page, PagePair, Reason, Relevance, SegmentPair, Verdict, Verdicts
+from bitrawl.model import UNDETERMINED, Language, Page, PagePair, Relevance, SegmentPair, Verdict, Verdicts
+from bitrawl.reasons import Reason
 from bitrawl.show.job_report import render
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.topic.term_list import TermList, read_terms

@@ -33,9 +33,10 @@ from bitrawl.job.ledger_facts import relevant_pages
 from bitrawl.job.site_mining import MiningWorkers, SiteMiner, Watch, pairing
 from bitrawl.job.stored_findings import Findings, made_from
 from bitrawl.job.topics import read_examples, topic_judge
-from bitrawl.model import TRANSIENT, Page, Reason, SiteKnowledge, Skip, Visit
+from bitrawl.model import Page, SiteKnowledge, Skip, Visit
 from bitrawl.model_files import models_digest, models_from
 from bitrawl.protocols import Clock
+from bitrawl.reasons import TRANSIENT, Reason
 from bitrawl.topic.judge import TopicJudge
 from bitrawl.url import Url
 from bitrawl.version import __version__

@@ -11,7 +11,7 @@ from bitrawl.crawl.frontier import Politeness
 from bitrawl.crawl.loop import objection
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.discover.site_check import CheckSettings
-from bitrawl.discover.verdict import Answer, SiteCheck, SiteVerdict
+from bitrawl.discover.site_lists import SiteAnswer, SiteCheck, SiteVerdict
 from bitrawl.job import fetching
 from bitrawl.job.archived_web import ReplayFetcher, home_pages, open_archives, warc_files
 from bitrawl.job.crawl_wiring import site_check, site_judges
@@ -77,11 +77,11 @@ class SiteChecks:
                 check.saw(await self.visit(link))
                 if check.verdict is not None:
                     break
-        return check.verdict or SiteVerdict("", Answer.UNKNOWN, detail="the check ended without a verdict")
+        return check.verdict or SiteVerdict("", SiteAnswer.UNKNOWN, detail="the check ended without a verdict")
 
     async def rest(self, url: Url) -> None:
         """Before another request to that host."""
-        await self._clock.sleep(self._politeness.rest(0.0, asked=self._delay_of(url.host)))
+        await self._clock.sleep(self._politeness.rest(0.0, wanted=self._delay_of(url.host)))
 
     async def visit(self, link: Link) -> Visit:
         """One request. A site that does not want to be mined is no candidate. A page with noindex may lead to others."""

@@ -29,10 +29,14 @@ from bitrawl.mine.findings import SiteFindings
 from bitrawl.mine.judging import from_partial_pages
 from bitrawl.mine.pairing import Pairing, PairingSettings
 from bitrawl.mine.stages import AlignedPair, Miner, PairedSite
-from bitrawl.model import Language, Method, Page, PagePair, Reason, Skip, Stage, Unpacker, pack
+from bitrawl.model import Language, Method, Page, PagePair, Skip, Unpacker, pack
 from bitrawl.page.sandbox import Rejects
 from bitrawl.process import ATTEMPTS, Children, Failure, FailureKind, Limits, Report, Service
-from bitrawl.protocols import Clock, Encoder
+from bitrawl.protocols import (
+    Clock,
+    Encoder,
+)
+from bitrawl.reasons import Reason, Stage
 from bitrawl.text.encoder import load_encoder
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.lexicon import read_dictionary

@@ -30,8 +30,16 @@ from bitrawl.discover.backlinks import (
 from bitrawl.discover.graph_build import DEFAULT_CAPS, Progress, build_graph
 from bitrawl.discover.graph_files import graph_files, host_of, is_graph, without_www
 from bitrawl.discover.graph_index import Caps, GraphIndex, GraphMeta, is_index, no_seed_in
-from bitrawl.discover.site_lists import from_json_lines, json_lines, ranked, seed_list, seeds_of, table
-from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.discover.site_lists import (
+    SiteAnswer,
+    SiteVerdict,
+    from_json_lines,
+    json_lines,
+    ranked,
+    seed_list,
+    seeds_of,
+    table,
+)
 from bitrawl.discover.walk import DiscoveryWalk, WalkFacts, gather
 from bitrawl.discover.walk_plan import BACKLINKS
 from bitrawl.errors import ConfigError, GraphError
@@ -126,7 +134,7 @@ async def _source(
 def _bilingual_before(path: Path) -> list[str]:
     """Bilingual sites of an earlier run."""
     verdicts = from_json_lines(path.read_bytes()) if path.exists() else []
-    return [verdict.site for verdict in verdicts if verdict.verdict is Answer.BILINGUAL]
+    return [verdict.site for verdict in verdicts if verdict.verdict is SiteAnswer.BILINGUAL]
 
 
 class _FoundSites:
@@ -150,7 +158,7 @@ class _FoundSites:
         verdicts = self._walk.verdicts
         new, self._told = verdicts[self._told :], len(verdicts)
         for verdict in new:
-            if verdict.verdict is Answer.BILINGUAL:
+            if verdict.verdict is SiteAnswer.BILINGUAL:
                 self._found(verdict)
         if len(verdicts) > self._written and self._clock.now() - self._written_at >= WRITE_EVERY:
             self._written_at = self._clock.now()

@@ -8,7 +8,8 @@ import msgspec
 from bitrawl.job.database import Blobs, compressor, stored_skip
 from bitrawl.job.ledger import Ledger
 from bitrawl.mine.findings import RefusedPair, SiteFindings
-from bitrawl.model import Language, PagePair, SegmentPair, Skip, Stage, pack
+from bitrawl.model import Language, PagePair, SegmentPair, Skip, pack
+from bitrawl.reasons import Stage
 from bitrawl.url import Url
 
 

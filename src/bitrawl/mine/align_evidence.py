@@ -19,24 +19,25 @@ from numpy.typing import NDArray
 
 from bitrawl.mine.beads import Lattices, Shape
 from bitrawl.model import Bead, Language
-from bitrawl.text.arrays import Floats, Ints, ranges
+from bitrawl.text.arrays import Floats, Ints, bounds, firsts, ranges
 from bitrawl.text.words import words
 
 
-class AlignSide(NamedTuple):
-    """One side of many documents: its sentences, or its blocks, as numbered words in flat arrays."""
+class WordRuns(NamedTuple):
+    """The sentences of many texts in one language, or their blocks, as numbered words in flat arrays."""
 
     word: Ints
     begin: Ints  # where the words of each sentence begin, and the end of the last
     lengths: Floats  # of each sentence, in characters
 
     @classmethod
-    def of(cls, word: Ints, sizes: Sequence[int], lengths: Floats) -> "AlignSide":
-        return cls(word, np.append(0, np.cumsum(np.array(sizes, np.int64))), lengths)
+    def of(cls, words: Sequence[Sequence[int]], lengths: Floats) -> "WordRuns":
+        sizes = np.fromiter(map(len, words), np.int64, len(words))
+        return cls(np.fromiter(chain.from_iterable(words), np.int64), bounds(sizes), lengths)
 
 
 class Cut:
-    """Some sentences in a row, for each lattice: where they begin in their side, and how many they are."""
+    """Some sentences in a row, for each lattice: where they begin among all of their language, and how many they are."""
 
     def __init__(self, first: Ints, size: Ints) -> None:
         self.first, self.size = first, size
@@ -65,13 +66,13 @@ class Bags(NamedTuple):
     lattices: int
 
     @classmethod
-    def of(cls, side: AlignSide, cut: Cut) -> "Bags":
+    def of(cls, runs: WordRuns, cut: Cut) -> "Bags":
         sentences = ranges(cut.first, cut.first + cut.size)
-        begin, end = side.begin[sentences], side.begin[sentences + 1]
+        begin, end = runs.begin[sentences], runs.begin[sentences + 1]
         lattice = np.repeat(np.arange(len(cut.size)), cut.size)
         sentence = np.repeat(np.arange(len(sentences)), end - begin)
         place = sentences - cut.first[lattice]
-        return cls(side.word[ranges(begin, end)], sentence, lattice, place, end - begin, len(cut.size))
+        return cls(runs.word[ranges(begin, end)], sentence, lattice, place, end - begin, len(cut.size))
 
 
 class Translation(NamedTuple):
@@ -111,8 +112,8 @@ class Strangers(NamedTuple):
 
     @classmethod
     def of(cls, lengths: Floats, cut: Cut) -> "Strangers":
-        """Every document has a sentence."""
-        sums, squares = (np.append(0.0, np.cumsum(lengths**power)) for power in (1, 2))
+        """The mean and the variance of each document, which must have a sentence."""
+        sums, squares = bounds(lengths), bounds(lengths**2)
         end = cut.first + cut.size
         mean = (sums[end] - sums[cut.first]) / cut.size
         return cls(mean, np.maximum((squares[end] - squares[cut.first]) / cut.size - mean**2, 0.0))
@@ -170,11 +171,11 @@ _MOST_ODD = 80.0  # nats: keeps the exponential finite
 
 
 class RunLengths:
-    """For every lattice and node of one side, the length of the k sentences that end there."""
+    """For every lattice and node, the length of the k sentences of one language that end there."""
 
-    def __init__(self, side: AlignSide, cut: Cut) -> None:
+    def __init__(self, runs: WordRuns, cut: Cut) -> None:
         place = np.minimum(np.arange(int(cut.size.max()) + 1), cut.size[:, None])
-        ends = np.append(0.0, np.cumsum(side.lengths))
+        ends = bounds(runs.lengths)
         self._ends = ends[cut.first[:, None] + place]
 
     def of(self, count: int) -> Floats:
@@ -270,7 +271,7 @@ class _Direction:
         return places.search(group, np.maximum(first, 0)), places.search(group, beyond)
 
 
-_LEAST_LEFT = 1e-3  # Judgement: keeps the logarithm finite.
+_LEAST_LEFT = 1e-3  # keeps the logarithm finite
 
 
 class _Places:
@@ -281,7 +282,7 @@ class _Places:
         key = bags.lattice[bags.sentence] * self._size + bags.word
         order = np.argsort(key, kind="stable")
         key = key[order]
-        first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
+        first = firsts(key)
         self._keys = key[first]
         self.words = self._keys % self._size
         self.begin = np.append(first, len(key))
@@ -340,7 +341,7 @@ def _added_up(key: Ints, expected: Floats) -> _Spread:
     # A stable sort is a merge of what is in order already; np.unique would take five times as long.
     order = np.argsort(key, kind="stable")
     key = key[order]
-    first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
+    first = firsts(key)
     return _Spread(key[first], np.add.reduceat(expected[order], first) if len(first) else expected)
 
 
@@ -355,11 +356,11 @@ def _summed(values: Floats, place: Ints, k: int) -> Floats:
 # Marks that a translation mostly keeps, each a word of its sentence; full stops and commas are in all of them.
 _MARK = re.compile(r"[?!:;\"()…«»“”„%§&*/–—-]")
 
-_ENDLESS = 1000  # words; judgement: of a "sentence" that has more, each counts once
+_ENDLESS = 1000  # words: of a "sentence" that has more, each counts once
 
 
 class Text(NamedTuple):
-    """One side of a document."""
+    """What an aligner sees of one text of a document: its sentences, their words and the blocks they stand in."""
 
     sentences: tuple[str, ...]
     tokens: tuple[tuple[str, ...], ...]  # of each sentence
@@ -369,14 +370,14 @@ class Text(NamedTuple):
 
     @classmethod
     def plain(cls, sentences: Sequence[str], language: Language) -> "Text":
-        """All in one block."""
+        """Sentences without any markup, all in one block."""
         return cls.marked(sentences, language, [0] * len(sentences), ())
 
     @classmethod
     def marked(
         cls, sentences: Sequence[str], language: Language, blocks: Sequence[int], markup: Sequence[Sequence[str]]
     ) -> "Text":
-        """Of a page."""
+        """The sentences of a page, with the number of the block that each stands in, and the markup of each block."""
         return cls(
             tuple(sentences),
             tuple(sentence_words(sentence, language) for sentence in sentences),
@@ -398,7 +399,6 @@ class Document(NamedTuple):
 
     @classmethod
     def plain(cls, a: Sequence[str], b: Sequence[str], languages: tuple[Language, Language]) -> "Document":
-        """Sentences without any markup."""
         return cls(Text.plain(a, languages[0]), Text.plain(b, languages[1]))
 
 
@@ -413,14 +413,14 @@ def sentence_words(sentence: str, language: Language) -> tuple[str, ...]:
     return (*words(sentence, language), *_MARK.findall(unicodedata.normalize("NFKC", sentence)))
 
 
-class SideVocabulary(NamedTuple):
-    """The words of one side of many documents, numbered, and how common each is."""
+class AlignVocabulary(NamedTuple):
+    """The words of many texts in one language, numbered, and how common each is."""
 
     ids: Mapping[str, int]
     counts: Floats
 
     @classmethod
-    def of(cls, texts: Iterable[Text], before: "SideVocabulary | None" = None) -> "SideVocabulary":
+    def of(cls, texts: Iterable[Text], before: "AlignVocabulary | None" = None) -> "AlignVocabulary":
         """Markup counts as words, so that what is on every page says little. Words that were there keep their numbers."""
         counts: Counter[str] = Counter()
         if before:
@@ -432,8 +432,8 @@ class SideVocabulary(NamedTuple):
         return cls({word: number for number, word in enumerate(counts)}, frequency)
 
     @classmethod
-    def of_words(cls, words: Iterable[str]) -> "SideVocabulary":
-        """That were not seen in a text."""
+    def of_words(cls, words: Iterable[str]) -> "AlignVocabulary":
+        """A vocabulary of words that were not seen in a text."""
         ids = {word: number for number, word in enumerate(dict.fromkeys(words))}
         return cls(ids, np.zeros(len(ids)))
 
@@ -443,43 +443,40 @@ class SideVocabulary(NamedTuple):
         return frequency / max(float(frequency.sum()), 1.0)
 
 
-class NumberedSide(NamedTuple):
-    """One side of many documents by the numbers of its words: sentences, the blocks that they stand in, and where each document begins."""
+class NumberedTexts(NamedTuple):
+    """Many texts in one language by the numbers of their words: sentences, their blocks, and where each text begins."""
 
-    sentences: AlignSide
+    sentences: WordRuns
     documents: Cut
     block: Ints  # of each sentence, within its document
-    blocks: AlignSide  # as if they were sentences
+    blocks: WordRuns  # as if they were sentences
     block_documents: Cut
 
     @classmethod
-    def of(cls, texts: Sequence[Text], ids: Sequence[Mapping[str, int]], marked: Sequence[bool]) -> "NumberedSide":
+    def of(cls, texts: Sequence[Text], ids: Sequence[Mapping[str, int]], marked: Sequence[bool]) -> "NumberedTexts":
         """`ids` are the numbers of each text's words. Texts that are not `marked` are one block."""
-        words: list[int] = []
-        sizes: list[int] = []
+        sentences: list[list[int]] = []
         blocks: list[list[int]] = []
+        counts, block, block_lengths = [], [], []
         for text, numbers, has_blocks in zip(texts, ids, marked, strict=True):
             numbered = [
                 [numbers[token] for token in (tokens if len(tokens) <= _ENDLESS else dict.fromkeys(tokens))]
                 for tokens in text.tokens
             ]
-            words += chain.from_iterable(numbered)
-            sizes += map(len, numbered)
+            sentences += numbered
             own = [[numbers[mark] for mark in marks] for marks in text.markup] if has_blocks else [[]]
             if has_blocks:
-                for block, tokens in zip(text.blocks.tolist(), numbered, strict=True):
-                    own[block] += tokens
+                for place, tokens in zip(text.blocks.tolist(), numbered, strict=True):
+                    own[place] += tokens
             blocks += own
-        counts = [len(text.markup) if has_blocks else 1 for text, has_blocks in zip(texts, marked, strict=True)]
-        block = [text.blocks if has_blocks else 0 * text.blocks for text, has_blocks in zip(texts, marked, strict=True)]
-        lengths = [np.bincount(own, text.lengths, count) for own, text, count in zip(block, texts, counts, strict=True)]
+            counts.append(len(own))
+            block.append(text.blocks if has_blocks else 0 * text.blocks)
+            block_lengths.append(np.bincount(block[-1], text.lengths, len(own)))
         return cls(
-            AlignSide.of(np.array(words, np.int64), sizes, np.concatenate([text.lengths for text in texts])),
+            WordRuns.of(sentences, np.concatenate([text.lengths for text in texts])),
             Cut.of([len(text.tokens) for text in texts]),
             np.concatenate(block),
-            AlignSide.of(
-                np.fromiter(chain.from_iterable(blocks), np.int64), list(map(len, blocks)), np.concatenate(lengths)
-            ),
+            WordRuns.of(blocks, np.concatenate(block_lengths)),
             Cut.of(counts),
         )
 
@@ -514,7 +511,6 @@ def cognates(words_a: Sequence[str], words_b: Sequence[str]) -> tuple[Ints, Ints
 
 @lru_cache(maxsize=1 << 17)
 def folded(word: str) -> str:
-    """Without accents."""
     if word.isascii():
         return word
     return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
@@ -545,8 +541,7 @@ def path(document: Document, translations: Mapping[str, Sequence[str]] | None = 
 
     `translations` are words of a with those that are known to translate them.
     """
-    ends_a = np.append(0.0, np.cumsum(document.a.lengths))
-    ends_b = np.append(0.0, np.cumsum(document.b.lengths))
+    ends_a, ends_b = bounds(document.a.lengths), bounds(document.b.lengths)
     anchors = _believed(_increasing(_shared_rare_words(document, translations or {})))
     at_a = [0.0, *(ends_a[i] + document.a.lengths[i] / 2 for i, _ in anchors), ends_a[-1]]
     at_b = [0.0, *(ends_b[j] + document.b.lengths[j] / 2 for _, j in anchors), ends_b[-1]]

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from bitrawl.mine.align_evidence import (
-    AlignSide,
     Bags,
     Cut,
     LengthModel,
-    NumberedSide,
+    NumberedTexts,
     RunLengths,
     Strangers,
     Translation,
+    WordRuns,
     length_gains,
     lexical_gains,
 )
@@ -184,7 +184,7 @@ class Passed:
         )
 
     def forget(self, documents: Ints) -> None:
-        """What was found of these."""
+        """Drop what was added of these documents."""
         self._nodes = [nodes.where(~np.isin(nodes.document, documents)) for nodes in self._nodes]
         self._teaching = [beads.where(~np.isin(beads.document, documents)) for beads in self._teaching]
         for counts in self._counts.values():
@@ -318,7 +318,7 @@ CROSSED = 3.0
 
 
 class AlignKnowledge(NamedTuple):
-    """What beads are judged by."""
+    """What beads are judged by: probabilities of words both ways, a model of lengths, how common each shape is."""
 
     translations: tuple[Translation, Translation]
     length: LengthModel
@@ -328,14 +328,14 @@ class AlignKnowledge(NamedTuple):
 class Corpus:
     """Documents, each with sentences on either side, as arrays."""
 
-    def __init__(self, a: NumberedSide, b: NumberedSide, marked: Bools) -> None:
+    def __init__(self, a: NumberedTexts, b: NumberedTexts, marked: Bools) -> None:
         self.a, self.b, self.marked = a, b, marked
         self.documents = Pieces(np.arange(len(marked)), a.documents, b.documents)
         self._strangers = Strangers.of(b.sentences.lengths, b.documents)
         self._blocks = _Blocks(a, b)
 
     def align_blocks(self, model: AlignKnowledge, which: Ints, paths: Paths) -> None:
-        """For the searches that follow."""
+        """Find out which blocks belong together, for the searches that follow."""
         self._blocks.align(model, which[self.marked[which]], paths)
 
     def rough(self, model: AlignKnowledge, which: Ints, paths: Paths) -> Passed:
@@ -379,9 +379,9 @@ class Corpus:
             batch_pieces = pieces.where(batch)
             tables = posteriors(lattices, self._gains(batch_pieces, model, lattices, ROUGH))
             core = parts.core[0][batch], parts.core[1][batch]
-            for side, row in enumerate(core):
+            for end, row in enumerate(core):
                 column = tables.nodes[row, np.arange(len(batch))].argmax(axis=1)
-                met[side, batch] = batch_pieces.b.first + column + lattices.low[row]
+                met[end, batch] = batch_pieces.b.first + column + lattices.low[row]
             _keep_core(tables, core)
             passed.add(batch_pieces, lattices, tables)
         same = pieces.document[1:] == pieces.document[:-1]
@@ -413,7 +413,7 @@ class _Blocks:
     Tags and kinds are words of a block that translate themselves: the common ones say little, a rare one anchors.
     """
 
-    def __init__(self, a: NumberedSide, b: NumberedSide) -> None:
+    def __init__(self, a: NumberedTexts, b: NumberedTexts) -> None:
         self._a, self._b = a, b
         self._strangers = Strangers.of(b.blocks.lengths, b.block_documents)
         self._sizes = a.block_documents.size * b.block_documents.size
@@ -433,10 +433,10 @@ class _Blocks:
         model = model._replace(prior=BLOCK_PRIOR)
         for batch, lattices in batches(pieces.a.size, pieces.b.size, BLOCK_WIDTH):
             batch_pieces = pieces.where(batch)
-            sides = self._a.blocks, self._b.blocks
+            both = self._a.blocks, self._b.blocks
             strangers = self._strangers.where(batch_pieces.document)
             tables = posteriors(
-                lattices, bead_gains(sides, batch_pieces, strangers, model, lattices, tuple(BLOCK_PRIOR))
+                lattices, bead_gains(both, batch_pieces, strangers, model, lattices, tuple(BLOCK_PRIOR))
             )
             _keep_core(tables, (first[batch], last[batch]))
             self._put(batch_pieces, lattices, tables)
@@ -460,7 +460,8 @@ class _Blocks:
     def _path(self, document: int, path: Floats) -> Floats:
         """At the end of each block of a, how many of b are reached."""
         blocks_a, blocks_b = (
-            side.block[side.documents.first[document] :][: side.documents.size[document]] for side in (self._a, self._b)
+            texts.block[texts.documents.first[document] :][: texts.documents.size[document]]
+            for texts in (self._a, self._b)
         )
         ends = np.searchsorted(blocks_a, np.arange(1, int(self._a.block_documents.size[document]) + 1))
         j = np.clip(np.round(path[ends]).astype(np.int64) - 1, 0, len(blocks_b) - 1)
@@ -481,7 +482,7 @@ class _Blocks:
 
 
 def bead_gains(
-    sides: tuple[AlignSide, AlignSide],
+    texts: tuple[WordRuns, WordRuns],
     pieces: Pieces,
     strangers: Strangers,
     model: AlignKnowledge,
@@ -490,9 +491,9 @@ def bead_gains(
 ) -> dict[Shape, Floats]:
     """The log-odds of every bead."""
     both = [shape for shape in shapes if all(shape)]
-    bags = Bags.of(sides[0], pieces.a), Bags.of(sides[1], pieces.b)
+    bags = Bags.of(texts[0], pieces.a), Bags.of(texts[1], pieces.b)
     gains = lexical_gains(bags, model.translations, lattices, both)
-    runs = RunLengths(sides[0], pieces.a), RunLengths(sides[1], pieces.b)
+    runs = RunLengths(texts[0], pieces.a), RunLengths(texts[1], pieces.b)
     lengths = length_gains(runs, strangers, model.length, lattices, both)
     for shape in both:
         gains[shape] *= LEXICAL_WEIGHT

@@ -15,14 +15,14 @@ from bitrawl.mine.lexical_aligner import LexicalAligner
 from bitrawl.model import Bead, Language, Page, Paragraph, Segment, SegmentPair
 from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.sentences import LEVELS, LINE_END, clauses, is_long, sentences, shortened
+from bitrawl.text.words import is_unspaced_language
 
-# Tags before a paragraph's place in the tag sequence that tell where it stands: judgement.
+# Tags before a paragraph's place in the tag sequence that tell where it stands.
 _CONTEXT = 3
 # A sentence that is so many times too long is split before it is aligned. Its translation is too long as well, whatever
 # the languages: so if only one of them is split, this is noticed. Shorter ones are aligned whole, then split together.
 _FAR = 4
 _CHARACTERS = AlignSection().characters
-_UNSPACED = frozenset(("zh", "ja", "th", "lo", "km", "my", "yue", "wuu"))
 
 
 class DocumentAligner(Protocol):
@@ -33,10 +33,8 @@ class DocumentAligner(Protocol):
         """Learned from what was aligned so far."""
         ...
 
-    def align_documents(
-        self, documents: Sequence[Document], *, progress: Callable[[int, int], None] | None = None
-    ) -> list[list[Bead]]:
-        """The beads of each; every sentence is in exactly one. `progress` is told how many of how many are final."""
+    def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
+        """The beads of each; every sentence is in exactly one."""
         ...
 
     def knowing(self) -> "DocumentAligner":
@@ -76,7 +74,7 @@ class PlacedSentences(NamedTuple):
         return PlacedSentences([part for parts in split for part in parts], numbers)
 
 
-Sides = tuple[PlacedSentences, PlacedSentences]
+BothTexts = tuple[PlacedSentences, PlacedSentences]
 TooLong = Callable[[int, SegmentPair], None]
 """Is told of which pair of pages a segment is left out because it is too long, and the segment."""
 
@@ -102,21 +100,16 @@ class SiteAligner:
 
     def documents(self, pairs: Sequence[tuple[Page, Page]]) -> list[Document]:
         """The pairs as an aligner sees them."""
-        return [self._document(pair, sides) for pair, sides in zip(pairs, self._sentences(pairs), strict=True)]
+        return [self._document(pair, both) for pair, both in zip(pairs, self._sentences(pairs), strict=True)]
 
-    def align(
-        self,
-        pairs: Sequence[tuple[Page, Page]],
-        progress: Callable[[int, int], None] | None = None,
-        too_long: TooLong | None = None,
-    ) -> list[list[SegmentPair]]:
+    def align(self, pairs: Sequence[tuple[Page, Page]], too_long: TooLong | None = None) -> list[list[SegmentPair]]:
         """For each pair of pages its segments in order; what has no counterpart or is too long is left out."""
-        sides = self._sentences(pairs)
-        documents = [self._document(pair, both) for pair, both in zip(pairs, sides, strict=True)]
-        aligned = self._aligner.align_documents(documents, progress=progress)
+        texts = self._sentences(pairs)
+        documents = [self._document(pair, both) for pair, both in zip(pairs, texts, strict=True)]
+        aligned = self._aligner.align_documents(documents)
         segments_of: list[list[SegmentPair]] = [[] for _ in pairs]
-        long: list[tuple[int, Sides]] = []
-        for number, (both, beads) in enumerate(zip(sides, aligned, strict=True)):
+        long: list[tuple[int, BothTexts]] = []
+        for number, (both, beads) in enumerate(zip(texts, aligned, strict=True)):
             long += ((number, region) for region in self._sort(pairs[number], both, beads, segments_of[number]))
         for level in range(LEVELS):
             long = self._split(pairs, long, level, segments_of)
@@ -124,16 +117,18 @@ class SiteAligner:
             if too_long:
                 whole = Bead(tuple(range(len(a.sentences))), tuple(range(len(b.sentences))), 0.0)
                 too_long(number, self._segment_pair(pairs[number], (a, b), whole))
-        return [sorted(segments, key=lambda one: (one.a.sentence, one.b.sentence)) for segments in segments_of]
+        return [
+            sorted(segments, key=lambda segment: (segment.a.sentence, segment.b.sentence)) for segments in segments_of
+        ]
 
     def _split(
         self,
         pairs: Sequence[tuple[Page, Page]],
-        long: Sequence[tuple[int, Sides]],
+        long: Sequence[tuple[int, BothTexts]],
         level: int,
         segments_of: Sequence[list[SegmentPair]],
-    ) -> list[tuple[int, Sides]]:
-        """Split both sides, align the parts, and keep those that are not too long. Returns the others."""
+    ) -> list[tuple[int, BothTexts]]:
+        """Split both texts, align the parts, and add those that are not too long to `segments_of`. Returns the others."""
         if not long:
             return []
         split = [(number, (a.split(level), b.split(level))) for number, (a, b) in long]
@@ -141,48 +136,45 @@ class SiteAligner:
         aligned = self._aligner.knowing().align_documents(documents)
         return [
             (number, region)
-            for (number, sides), beads in zip(split, aligned, strict=True)
-            for region in self._sort(pairs[number], sides, beads, segments_of[number])
+            for (number, both), beads in zip(split, aligned, strict=True)
+            for region in self._sort(pairs[number], both, beads, segments_of[number])
         ]
 
     def _sort(
-        self, pages: tuple[Page, Page], sides: Sides, beads: Sequence[Bead], segments: list[SegmentPair]
-    ) -> Iterator[Sides]:
+        self, pages: tuple[Page, Page], both: BothTexts, beads: Sequence[Bead], segments: list[SegmentPair]
+    ) -> Iterator[BothTexts]:
         """Adds to `found` what is not too long. The rest is returned with what has no counterpart next to it.
 
         That may belong to it: a long text without an end has more counterparts than an aligner joins into one.
         """
         waiting: list[Bead] = []  # since the last bead that is not too long
         for bead in beads:
-            segment = self._segment_pair(pages, sides, bead) if bead.a and bead.b else None
+            segment = self._segment_pair(pages, both, bead) if bead.a and bead.b else None
             if segment is None or is_long(segment.a.text, self._most) or is_long(segment.b.text, self._most):
                 waiting.append(bead)
                 continue
             segments.append(segment)
-            yield from _regions(sides, waiting)
+            yield from _regions(both, waiting)
             waiting = []
-        yield from _regions(sides, waiting)
+        yield from _regions(both, waiting)
 
-    def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[Sides]:
-        return [(self._placed(a, self._languages[0]), self._placed(b, self._languages[1])) for a, b in pairs]
+    def _sentences(self, pairs: Sequence[tuple[Page, Page]]) -> list[BothTexts]:
+        split = ([page_sentences(pair[n], self._languages[n], self._most) for n in (0, 1)] for pair in pairs)
+        return [(PlacedSentences(a, range(len(a))), PlacedSentences(b, range(len(b)))) for a, b in split]
 
-    def _placed(self, page: Page, language: Language) -> PlacedSentences:
-        split = page_sentences(page, language, self._most)
-        return PlacedSentences(split, range(len(split)))
+    def _document(self, pages: tuple[Page, Page], both: BothTexts) -> Document:
+        return Document(*(_text(pages[n], both[n].sentences, self._languages[n]) for n in (0, 1)))
 
-    def _document(self, pages: tuple[Page, Page], sides: Sides) -> Document:
-        return Document(*(_text(pages[n], sides[n].sentences, self._languages[n]) for n in (0, 1)))
-
-    def _segment_pair(self, pages: tuple[Page, Page], sides: Sides, bead: Bead) -> SegmentPair:
-        a, b = (_segment(sides[n], numbers, self._languages[n]) for n, numbers in enumerate((bead.a, bead.b)))
+    def _segment_pair(self, pages: tuple[Page, Page], both: BothTexts, bead: Bead) -> SegmentPair:
+        a, b = (_segment(both[n], numbers, self._languages[n]) for n, numbers in enumerate((bead.a, bead.b)))
         return SegmentPair(pages[0].url, pages[1].url, a, b, bead.score, f"{len(bead.a)}:{len(bead.b)}")
 
 
-def _regions(sides: Sides, beads: Sequence[Bead]) -> Iterator[Sides]:
-    """What these beads in a row hold, if any of them has two sides."""
+def _regions(both: BothTexts, beads: Sequence[Bead]) -> Iterator[BothTexts]:
+    """The sentences of these beads in a row, if any of them has some of both texts."""
     if any(bead.a and bead.b for bead in beads):
         a, b = [n for bead in beads for n in bead.a], [n for bead in beads for n in bead.b]
-        yield sides[0].part(min(a), max(a) + 1), sides[1].part(min(b), max(b) + 1)
+        yield both[0].part(min(a), max(a) + 1), both[1].part(min(b), max(b) + 1)
 
 
 def translated_part(pages: tuple[Page, Page]) -> tuple[Page, Page]:
@@ -250,16 +242,16 @@ def _markup(page: Page, paragraph: Paragraph) -> list[str]:
 
 def joined(row: Sequence[Sentence], language: Language) -> str:
     """One text of sentences in a row: as it stands on the page, where all of it is in one paragraph."""
-    between = "" if language.split("-")[0] in _UNSPACED else " "
+    between = "" if is_unspaced_language(language) else " "
     text = row[0].text if row else ""
     for before, sentence in pairwise(row):
         text += (sentence.space if sentence.paragraph == before.paragraph else between) + sentence.text
     return text.replace(LINE_END, " ")
 
 
-def _segment(side: PlacedSentences, numbers: Sequence[int], language: Language) -> Segment:
-    row = [side.sentences[n] for n in numbers]
-    return Segment(joined(row, language), row[0].paragraph, side.numbers[numbers[0]])
+def _segment(text: PlacedSentences, numbers: Sequence[int], language: Language) -> Segment:
+    row = [text.sentences[n] for n in numbers]
+    return Segment(joined(row, language), row[0].paragraph, text.numbers[numbers[0]])
 
 
 class TextPair(NamedTuple):

@@ -13,12 +13,12 @@ Shape = tuple[int, int]  # sentences on either side of a bead
 
 INSERTION, DELETION = (0, 1), (1, 0)
 _NEVER = -1e30  # stands for minus infinity, which would turn into NaN when subtracted from itself
-LEAP = 192  # sentences; a judgement: each costs a column in every row
+LEAP = 192  # sentences: each costs a column in every row
 # Exponents that float64 holds, less a margin for sums.
 _RANGE = 500.0
 _LEAST = 1e-250  # keeps sums from vanishing where others in their row have grown too much
 _RESCALED = 16  # rows between two looks at how large the sums have grown
-_UNLIKELY = 1e-6  # probability of a bead that is not looked at: judgement
+_UNLIKELY = 1e-6  # probability of a bead that is not looked at
 # What a bead costs, right or wrong. F1 is greatest where beads are worth having that are right with half its own value;
 # swept 0–0.4 on Text+Berg and MAC dev (2026-11): F1 .865 .872 .868 and .818 .825 .829 with 0, 0.2, 0.4.
 COST = 0.3

@@ -39,7 +39,7 @@ class Inverted:
     """Under which key which pages are found; a key that too many pages have finds nobody."""
 
     def __init__(self, keys: Numbers, pages: Numbers) -> None:
-        """The pages ascend."""
+        """`pages` runs beside `keys` and ascends."""
         order = np.argsort(keys, kind="stable")
         distinct, starts, counts = np.unique(keys[order], return_index=True, return_counts=True)
         few = counts <= MAX_HOLDERS
@@ -59,7 +59,7 @@ class TermSpace:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._rows = rows = site.kept
+        self._rows = rows = site.term_rows
         count = len(site.languages)
         spoken = site.spoken.astype(np.int32)
         self._sizes = np.bincount(site.spoken, minlength=count)
@@ -117,7 +117,7 @@ class TermSpace:
         return self._values[self._rows.starts[number] : self._rows.starts[number + 1]]
 
     def _nearest(self, number: int, pages: Ints, worth: Floats) -> Ints:
-        """The few best in each language."""
+        """Of the pages that share terms with one, the few best in each language."""
         others, place = np.unique(pages, return_inverse=True)
         weights, own = self._site.weights[others], self._site.weights[number]
         ratio = np.minimum(weights, own) / np.maximum(np.maximum(weights, own), 1)
@@ -207,7 +207,7 @@ class WordIndex:
         return np.log(1 + vocabulary.pages / np.maximum(vocabulary.holders, 1))
 
     def vector(self, number: int, idf: Floats) -> Floats:
-        """In the order of the page's words."""
+        """The weight (tf-idf) of each word of a page, in their order."""
         rows = self.site.words
         return (1 + np.log(rows.values_of(number))) * idf[rows[number]]
 

@@ -27,7 +27,7 @@ from bitrawl.urls.site_pairs import LIKELY, Versions
 # The two numbers are judgements: the score weighs them against the rest.
 ONE_WAY = 0.5
 RECIPROCAL = 0.9
-MAX_RIVALS = 5  # Judgement: a page that exchanges links with more pages of a language has them in a menu.
+MAX_RIVALS = 5  # A page that exchanges links with more pages of a language has them in a menu.
 
 _COUNTS = np.array([bits.bit_count() for bits in range(1 << len(SOURCES))])
 
@@ -155,7 +155,7 @@ class RareImages:
         few = (counts > 1) & (counts <= limit)
         worth = [1 / math.log2(1 + count) for count in counts[few].tolist()]
         self.worth = dict(zip(images[few].tolist(), worth, strict=True))
-        rows = site.images.kept(np.isin(site.images.flat, images[few]))
+        rows = site.images.where(np.isin(site.images.flat, images[few]))
         self.of_page = {number: frozenset(rows[number].tolist()) for number in np.flatnonzero(rows.lengths()).tolist()}
 
     def jaccard(self, pair: PageNumbers) -> float:

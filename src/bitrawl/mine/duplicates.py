@@ -21,7 +21,7 @@ _SHARED_CHARACTERS = 0.5
 # by characters in scripts that may have none (ten: judgement). `text.words` would take 26 s for 10,000 pages instead of
 # less than 2.
 _MIN_SPACES, _MIN_CHARACTERS = 2, 10
-# Pages that a page is compared with (judgement). Only texts made of blocks that hundreds of other pages have reach it.
+# Pages that a page is compared with. Only texts made of blocks that hundreds of other pages have reach it.
 _MOST_CANDIDATES = 200
 
 

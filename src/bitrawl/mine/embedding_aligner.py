@@ -1,6 +1,6 @@
 """Alignment by sentence embeddings, after Thompson and Koehn 2019 (Vecalign): the extra `neural`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ _STEEPEST = 40.0  # Log-odds for a cosine higher by 1.
 _NEIGHBOURS = 16  # strangers of a sentence
 SHAPES: tuple[Shape, ...] = ((1, 1), DELETION, INSERTION, (1, 2), (2, 1), (2, 2), (1, 3), (3, 1))
 _COUNTS = sorted({count for shape in SHAPES for count in shape if count})
-_WIDTH = 320  # nodes to a row, as in lexical.py
+_WIDTH = 320  # nodes to a row, as in align_search.py
 _SURE = 0.5  # probability of a bead that the lexicon learns from
 
 
@@ -38,16 +38,9 @@ class EmbeddingAligner:
         """Learned from the beads found so far: not needed here, but for judging them."""
         return Lexicon.learn(self._pairs)
 
-    def align_documents(
-        self, documents: Sequence[Document], *, progress: Callable[[int, int], None] | None = None
-    ) -> list[list[Bead]]:
+    def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
         """Each document by itself; every sentence is in exactly one bead."""
-        beads = []
-        for document in documents:
-            beads.append(self._align(document))
-            if progress:
-                progress(len(beads), len(documents))
-        return beads
+        return [self._align(document) for document in documents]
 
     def knowing(self) -> "EmbeddingAligner":
         """One with a lexicon of its own: that of this one stays as it is."""
@@ -114,7 +107,7 @@ class Measure(NamedTuple):
         return cls((low + high) / 2, min((high - low) / max(variance, 1e-6), _STEEPEST))
 
     def log_odds(self, cosines: Floats) -> Floats:
-        """That they are of translations."""
+        """How much likelier each cosine is one of translations than one of strangers."""
         return self.slope * (cosines - self.middle)
 
 

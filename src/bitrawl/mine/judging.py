@@ -7,7 +7,6 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import groupby
 from math import inf
-from typing import Protocol
 
 import msgspec
 
@@ -16,6 +15,7 @@ from bitrawl.languages import same_language
 from bitrawl.mine.segment_score import Measured, SegmentScore, segment_score
 from bitrawl.model import UNDETERMINED, Language, PagePair, SegmentPair, Verdict, Verdicts
 from bitrawl.protocols import LanguageIdentifier
+from bitrawl.text.lexicon import Lexicon
 from bitrawl.text.numbers import agreement
 from bitrawl.text.words import one_line, weight, words
 from bitrawl.url import Url
@@ -29,7 +29,7 @@ SHORT = 3  # words; what ILSP-FC and Bitextor call very short
 MIN_RATIO = 0.5  # of lengths, below which a pair is marked: ILSP-FC's 0.5 and 2.0
 # Judgement: below a third of letters a line is a row of figures or of dashes, whatever words stand between.
 _LETTERS = 1 / 3
-_UNKNOWN = 0.5  # judgement: the score of a language where the text says nothing, neither for nor against it
+_UNKNOWN = 0.5  # the score of a language where the text says nothing, neither for nor against it
 
 # The local part of an address has 64 characters at most (RFC 5321), a label of a domain 63: bounded, so that a long line
 # of dots costs no quadratic time.
@@ -63,18 +63,6 @@ class Flag(StrEnum):
     PARTIAL = "partly translated page"  # ours: the rest of the page is the same on both sides
 
 
-class TranslationLexicon(Protocol):
-    """Which words translate which."""
-
-    def __len__(self) -> int:
-        """How many links between words it has."""
-        ...
-
-    def coverage(self, tokens_a: Sequence[str], tokens_b: Sequence[str]) -> tuple[float, float]:
-        """What share of either text has its translation in the other, 0–1."""
-        ...
-
-
 class Rejection(StrEnum):
     """Why a segment pair stays out of the corpus."""
 
@@ -100,7 +88,7 @@ class Judge:
         self,
         languages: tuple[Language, Language],
         identifier: LanguageIdentifier,
-        lexicon: TranslationLexicon | None = None,
+        lexicon: Lexicon | None = None,
         *,
         model: SegmentScore | None = None,
     ) -> None:
@@ -119,12 +107,10 @@ class Judge:
         return judged
 
     def measured(self, pairs: Sequence[SegmentPair]) -> list[Measured]:
-        languages_a = self._languages_of([pair.a.text for pair in pairs], self._languages[0])
-        languages_b = self._languages_of([pair.b.text for pair in pairs], self._languages[1])
-        return [
-            self._measured(pair, {"language_a": a, "language_b": b})
-            for pair, a, b in zip(pairs, languages_a, languages_b, strict=True)
-        ]
+        in_a = self._languages_of([pair.a.text for pair in pairs], self._languages[0])
+        in_b = self._languages_of([pair.b.text for pair in pairs], self._languages[1])
+        scores = ({"language_a": a, "language_b": b} for a, b in zip(in_a, in_b, strict=True))
+        return list(map(self._measured, pairs, scores))
 
     def _languages_of(self, texts: list[str], wanted: Language) -> list[float]:
         """How far each text is believed to be in the language that it should be in."""

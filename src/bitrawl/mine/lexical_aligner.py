@@ -5,7 +5,7 @@ lengths and the shapes of beads.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -13,13 +13,13 @@ import numpy as np
 
 from bitrawl.mine import align_evidence
 from bitrawl.mine.align_evidence import (
-    AlignSide,
+    AlignVocabulary,
     Document,
     LengthModel,
-    NumberedSide,
-    SideVocabulary,
+    NumberedTexts,
     Text,
     Translation,
+    WordRuns,
     cognates,
     one_sided,
 )
@@ -28,6 +28,120 @@ from bitrawl.mine.beads import DELETION, INSERTION, Shape
 from bitrawl.model import Bead
 from bitrawl.text.arrays import Bools, Floats, Ints, bounds, firsts, ranges
 from bitrawl.text.lexicon import DICTIONARY_WEIGHT, WINDOW, Lexicon, TokenPair, WordBags, windows
+
+# Sentences on either side of a bead, and how common such beads are before any are seen: about as in Gale and Church
+# 1993, who have none beyond 2-2. On Text+Berg and MAC dev (2026-11) those beyond 3-1 bring two points of F1.
+PRIOR: Mapping[Shape, float] = {
+    (1, 1): 0.75, DELETION: 0.03, INSERTION: 0.03, (1, 2): 0.07, (2, 1): 0.07, (2, 2): 0.02, (1, 3): 0.015,
+    (3, 1): 0.015, (2, 3): 0.005, (3, 2): 0.005, (1, 4): 0.005, (4, 1): 0.005, (3, 3): 0.002, (1, 5): 0.002,
+    (5, 1): 0.002,
+}  # fmt: skip
+# Judgements, except where a line names its evidence.
+PRIOR_WEIGHT = 5.0  # beads a document: many pages have no more than a few
+LEAST_PRIOR = 1e-3  # Of a shape that was hardly seen.
+PASSES = 8  # At the most. With 5, F1 on MAC dev is two points lower (2026-11).
+STEADY = 0.002  # share of beads that still change when another pass is not worth its time
+# Where so few beads are less probable than this, one pass is enough: on three sites of ../shared/sites a second changed
+# two beads of a thousand (2026-11).
+DOUBTFUL, EASY = 0.9, 0.02
+# Sentences of a that the lexicon is learned from. Where there are twice as many, the others are aligned in one pass.
+SAMPLE = 4000
+FIRST = 2000  # beads that the first lexicon is learned from. With all 6,500 of Orwell, F1 is the same (2026-11).
+TAUGHT = 10_000  # beads that the last lexicon is learned from, where a sample taught the others: bounds memory
+REMEMBERED = 20_000  # beads of earlier documents that an aligner goes on learning from: bounds memory
+SLICE = 10_000  # sentences of a that are aligned at once: bounds memory
+ANCHORED = 240  # sentences of a document that is searched along anchors until its path is known
+
+log = logging.getLogger(__name__)
+
+
+class Knowledge(NamedTuple):
+    """What was learned of two languages. With it, a document's beads do not depend on the documents beside it.
+
+    It can be pickled: several processes may align with the same.
+    """
+
+    vocabularies: tuple[AlignVocabulary, AlignVocabulary]
+    look_alikes: "Similar"
+    lexicon: Lexicon
+    length: LengthModel
+    prior: Mapping[Shape, float]
+
+
+class LexicalAligner:
+    """Needs nothing but the texts; documents that are aligned together share their lexicon.
+
+    What it has learned it remembers for the documents to come. One that is given `knowledge` learns nothing more: the
+    documents of a batch do not matter to each other.
+    """
+
+    def __init__(self, *, dictionary: Iterable[TokenPair] = (), knowledge: Knowledge | None = None) -> None:
+        entries = [(list(a), list(b)) for a, b in dictionary if a and b]
+        vocabularies = tuple(
+            AlignVocabulary.of_words(chain.from_iterable(texts)) for texts in zip(*entries, strict=True)
+        )
+        empty = AlignVocabulary.of_words(())
+        self._learns = knowledge is None
+        self._examples = BagPairs.none()
+        self._knowledge = knowledge or Knowledge(
+            (vocabularies[0], vocabularies[1]) if vocabularies else (empty, empty),
+            Similar.none(),
+            Lexicon.learn([], dictionary=entries),
+            LengthModel(),
+            PRIOR,
+        )
+        self._dictionary = (
+            BagPairs.of_entries(entries, self._knowledge.vocabularies) if self._learns else BagPairs.none()
+        )
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """Learned from what was aligned so far, and the dictionary."""
+        return self._knowledge.lexicon
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """For another aligner, here or in another process."""
+        return self._knowledge
+
+    def learn(self, documents: Sequence[Document]) -> Knowledge:
+        """From documents like those to come; a few thousand sentences are enough, and no more are looked at."""
+        whole = [document for document in documents if document.a.tokens and document.b.tokens]
+        sample, _ = _sampled(np.array([len(document.a.tokens) for document in whole], np.int64))
+        if len(sample):
+            self._learning([whole[number] for number in sample.tolist()])
+        return self._knowledge
+
+    def align_documents(self, documents: Sequence[Document]) -> list[list[Bead]]:
+        """All with one lexicon: learned from these documents too, or as it is."""
+        whole = [document for document in documents if document.a.tokens and document.b.tokens]
+        if not whole:
+            return [one_sided(document) for document in documents]
+        beads = iter(self._learning(whole) if self._learns else self._as_it_is(whole))
+        return [
+            next(beads) if document.a.tokens and document.b.tokens else one_sided(document) for document in documents
+        ]
+
+    def knowing(self) -> "LexicalAligner":
+        """An aligner with what was learned so far, which learns nothing more."""
+        return LexicalAligner(knowledge=self._knowledge)
+
+    def _learning(self, documents: Sequence[Document]) -> list[list[Bead]]:
+        passes = _Passes(documents, self._knowledge, BagPairs.joined([self._dictionary, self._examples]))
+        beads, examples = passes.run()
+        self._examples = BagPairs.joined([self._examples, examples]).last(REMEMBERED)
+        self._knowledge = passes.knowledge
+        log.info("aligned %d documents, %d words linked", len(documents), len(self.lexicon))
+        return beads
+
+    def _as_it_is(self, documents: Sequence[Document]) -> list[list[Bead]]:
+        beads: list[list[Bead]] = []
+        for which in _slices(np.array([len(document.a.tokens) for document in documents], np.int64)):
+            batch = [documents[number] for number in which.tolist()]
+            model, corpus = _frozen(batch, self._knowledge)
+            of_batch, _ = _once(corpus, model, np.arange(len(batch)), _anchored(batch, self.lexicon))
+            beads += _by_document(of_batch, corpus)
+        return beads
 
 
 class BagPairs(NamedTuple):
@@ -43,12 +157,11 @@ class BagPairs(NamedTuple):
 
     @classmethod
     def of_entries(
-        cls, entries: Sequence[TokenPair], vocabularies: tuple[SideVocabulary, SideVocabulary]
+        cls, entries: Sequence[TokenPair], vocabularies: tuple[AlignVocabulary, AlignVocabulary]
     ) -> "BagPairs":
         """The entries of a dictionary whose words are in the vocabularies."""
         a, b = (
-            WordBags.of([sorted({vocabularies[side].ids[word] for word in entry[side]}) for entry in entries])
-            for side in (0, 1)
+            WordBags.of([sorted({vocabularies[n].ids[word] for word in entry[n]}) for entry in entries]) for n in (0, 1)
         )
         return cls(a, b, np.full(len(entries), DICTIONARY_WEIGHT))
 
@@ -74,7 +187,7 @@ def bag_pairs(corpus: Corpus, beads: Beads) -> BagPairs:
     for _, i, ka, j, kb, weight in zip(*(column.tolist() for column in beads.where(long)), strict=True):
         words = a.word[a.begin[i] : a.begin[i + ka]].tolist(), b.word[b.begin[j] : b.begin[j + kb]].tolist()
         cut = windows(*words)
-        bags_a, bags_b = (WordBags.of([sorted(set(pair[side])) for pair in cut]) for side in (0, 1))
+        bags_a, bags_b = (WordBags.of([sorted(set(pair[n])) for pair in cut]) for n in (0, 1))
         parts.append(BagPairs(bags_a, bags_b, np.full(len(cut), weight)))
     return BagPairs.joined(parts)
 
@@ -86,12 +199,12 @@ def lengths(corpus: Corpus, beads: Beads) -> tuple[Floats, Floats]:
     return ends_a[beads.a + beads.ka] - ends_a[beads.a], ends_b[beads.b + beads.kb] - ends_b[beads.b]
 
 
-def _bags(side: AlignSide, first: Ints, count: Ints) -> WordBags:
+def _bags(runs: WordRuns, first: Ints, count: Ints) -> WordBags:
     """The different words of each run of sentences."""
-    begin, end = side.begin[first], side.begin[first + count]
+    begin, end = runs.begin[first], runs.begin[first + count]
     bag = np.repeat(np.arange(len(first)), end - begin)
-    size = int(side.word.max(initial=0)) + 1
-    key = np.sort(bag * size + side.word[ranges(begin, end)])
+    size = int(runs.word.max(initial=0)) + 1
+    key = np.sort(bag * size + runs.word[ranges(begin, end)])
     key = key[firsts(key)]
     return WordBags(key % size, np.searchsorted(key, np.arange(len(first) + 1) * size))
 
@@ -131,7 +244,7 @@ class Similar(NamedTuple):
 
 
 def translations(
-    lexicon: Lexicon, look_alikes: Similar, vocabularies: tuple[SideVocabulary, SideVocabulary]
+    lexicon: Lexicon, look_alikes: Similar, vocabularies: tuple[AlignVocabulary, AlignVocabulary]
 ) -> tuple[Translation, Translation]:
     """The probabilities that alignment needs, both ways, by the numbers of the vocabularies."""
     links = lexicon.links
@@ -172,7 +285,7 @@ def extended(
 
 
 def _renumbered(words: Ints, before: Mapping[str, int], after: Mapping[str, int]) -> Ints:
-    """-1 for words that are not there."""
+    """The numbers of words in another vocabulary; -1 for words that it lacks."""
     if before is after:
         return words
     numbers = np.array([after.get(word, -1) for word in before], np.int64)
@@ -193,131 +306,6 @@ def _translation(source: Ints, target: Ints, probability: Floats, unigrams: tupl
     return Translation(np.searchsorted(source, np.arange(size + 1)), target, probability, left, unigrams[1])
 
 
-Progress = Callable[[int, int], None]
-"""Is told how many documents have their final beads, and how many there are."""
-
-# Sentences on either side of a bead, and how common such beads are before any are seen: about as in Gale and Church
-# 1993, who have none beyond 2-2. On Text+Berg and MAC dev (2026-11) those beyond 3-1 bring two points of F1.
-PRIOR: Mapping[Shape, float] = {
-    (1, 1): 0.75, DELETION: 0.03, INSERTION: 0.03, (1, 2): 0.07, (2, 1): 0.07, (2, 2): 0.02, (1, 3): 0.015,
-    (3, 1): 0.015, (2, 3): 0.005, (3, 2): 0.005, (1, 4): 0.005, (4, 1): 0.005, (3, 3): 0.002, (1, 5): 0.002,
-    (5, 1): 0.002,
-}  # fmt: skip
-# Judgements, except where a line names its evidence.
-PRIOR_WEIGHT = 5.0  # beads a document: many pages have no more than a few
-LEAST_PRIOR = 1e-3  # Of a shape that was hardly seen.
-PASSES = 8  # At the most. With 5, F1 on MAC dev is two points lower (2026-11).
-STEADY = 0.002  # share of beads that still change when another pass is not worth its time
-# Where so few beads are less probable than this, one pass is enough: on three sites of ../shared/sites a second changed
-# two beads of a thousand (2026-11).
-DOUBTFUL, EASY = 0.9, 0.02
-# Sentences of a that the lexicon is learned from. Where there are twice as many, the others are aligned in one pass.
-SAMPLE = 4000
-FIRST = 2000  # beads that the first lexicon is learned from. With all 6,500 of Orwell, F1 is the same (2026-11).
-TAUGHT = 10_000  # beads that the last lexicon is learned from, where a sample taught the others: bounds memory
-SLICE = 10_000  # sentences of a that are aligned at once: bounds memory
-ANCHORED = 240  # sentences of a document that is searched along anchors until its path is known
-
-log = logging.getLogger(__name__)
-
-
-class Knowledge(NamedTuple):
-    """What was learned of two languages. With it, a document's beads do not depend on the documents beside it.
-
-    It can be pickled: several processes may align with the same.
-    """
-
-    vocabularies: tuple[SideVocabulary, SideVocabulary]
-    look_alikes: Similar
-    lexicon: Lexicon
-    length: LengthModel
-    prior: Mapping[Shape, float]
-
-
-class LexicalAligner:
-    """Needs nothing but the texts; documents that are aligned together share their lexicon.
-
-    What it has learned it remembers for the documents to come, up to `memory` beads. One that is given `knowledge` learns
-    nothing more: the documents of a batch do not matter to each other.
-    """
-
-    def __init__(
-        self, *, dictionary: Iterable[TokenPair] = (), memory: int = 20_000, knowledge: Knowledge | None = None
-    ) -> None:
-        entries = [(list(a), list(b)) for a, b in dictionary if a and b]
-        vocabularies = tuple(SideVocabulary.of_words(chain.from_iterable(side)) for side in zip(*entries, strict=True))
-        empty = SideVocabulary.of_words(())
-        self._memory, self._learns = memory, knowledge is None
-        self._examples = BagPairs.none()
-        self._knowledge = knowledge or Knowledge(
-            (vocabularies[0], vocabularies[1]) if vocabularies else (empty, empty),
-            Similar.none(),
-            Lexicon.learn([], dictionary=entries),
-            LengthModel(),
-            PRIOR,
-        )
-        self._dictionary = (
-            BagPairs.of_entries(entries, self._knowledge.vocabularies) if self._learns else BagPairs.none()
-        )
-
-    @property
-    def lexicon(self) -> Lexicon:
-        """Learned from what was aligned so far, and the dictionary."""
-        return self._knowledge.lexicon
-
-    @property
-    def knowledge(self) -> Knowledge:
-        """For another aligner, here or in another process."""
-        return self._knowledge
-
-    def learn(self, documents: Sequence[Document]) -> Knowledge:
-        """From documents like those to come; a few thousand sentences are enough, and no more are looked at."""
-        whole = [document for document in documents if document.a.tokens and document.b.tokens]
-        sample, _ = _sampled(np.array([len(document.a.tokens) for document in whole], np.int64))
-        if len(sample):
-            self._learning([whole[number] for number in sample.tolist()], lambda _: None)
-        return self._knowledge
-
-    def align_documents(self, documents: Sequence[Document], *, progress: Progress | None = None) -> list[list[Bead]]:
-        """All with one lexicon: learned from these documents too, or as it is."""
-        whole = [document for document in documents if document.a.tokens and document.b.tokens]
-        empty = len(documents) - len(whole)
-
-        def done(count: int) -> None:
-            if progress:
-                progress(empty + count, len(documents))
-
-        done(0)
-        if not whole:
-            return [one_sided(document) for document in documents]
-        beads = iter(self._learning(whole, done) if self._learns else self._as_it_is(whole, done))
-        return [
-            next(beads) if document.a.tokens and document.b.tokens else one_sided(document) for document in documents
-        ]
-
-    def knowing(self) -> "LexicalAligner":
-        """An aligner with what was learned so far, which learns nothing more."""
-        return LexicalAligner(knowledge=self._knowledge)
-
-    def _learning(self, documents: Sequence[Document], done: Callable[[int], None]) -> list[list[Bead]]:
-        passes = _Passes(documents, self._knowledge, BagPairs.joined([self._dictionary, self._examples]))
-        beads, examples = passes.run(done)
-        self._examples = BagPairs.joined([self._examples, examples]).last(self._memory)
-        self._knowledge = passes.knowledge
-        log.info("aligned %d documents, %d words linked", len(documents), len(self.lexicon))
-        return beads
-
-    def _as_it_is(self, documents: Sequence[Document], done: Callable[[int], None]) -> list[list[Bead]]:
-        beads: list[list[Bead]] = []
-        for which in _slices(np.array([len(document.a.tokens) for document in documents], np.int64)):
-            batch = [documents[number] for number in which.tolist()]
-            model, corpus = _frozen(batch, self._knowledge)
-            of_batch, _ = _once(corpus, model, np.arange(len(batch)), _anchored(batch, self.lexicon))
-            beads += _by_document(of_batch, corpus)
-            done(len(beads))
-        return beads
-
-
 def _frozen(documents: Sequence[Document], knowledge: Knowledge) -> tuple[AlignKnowledge, Corpus]:
     """Words that are not known yet are known in their own document only, so that it depends on no other."""
     a, b = map(_Unknown, knowledge.vocabularies, zip(*documents, strict=True))
@@ -335,7 +323,7 @@ def _frozen(documents: Sequence[Document], knowledge: Knowledge) -> tuple[AlignK
 class _Unknown:
     """The words of texts by their numbers, those that a vocabulary lacks with numbers of their own in each text."""
 
-    def __init__(self, vocabulary: SideVocabulary, texts: Sequence[Text]) -> None:
+    def __init__(self, vocabulary: AlignVocabulary, texts: Sequence[Text]) -> None:
         size = len(vocabulary.ids)
         self.ids: list[dict[str, int]] = []
         count = size
@@ -356,7 +344,7 @@ def _corpus(
 ) -> Corpus:
     marked = [bool(document.a.markup and document.b.markup) for document in documents]
     texts_a, texts_b = zip(*documents, strict=True)
-    return Corpus(NumberedSide.of(texts_a, ids_a, marked), NumberedSide.of(texts_b, ids_b, marked), np.array(marked))
+    return Corpus(NumberedTexts.of(texts_a, ids_a, marked), NumberedTexts.of(texts_b, ids_b, marked), np.array(marked))
 
 
 class _Passes:
@@ -365,11 +353,11 @@ class _Passes:
     def __init__(self, documents: Sequence[Document], knowledge: Knowledge, before: BagPairs) -> None:
         self._documents, self._before = documents, before
         a, b = (
-            SideVocabulary.of(texts, vocabulary)
+            AlignVocabulary.of(texts, vocabulary)
             for texts, vocabulary in zip(zip(*documents, strict=True), knowledge.vocabularies, strict=True)
         )
         self._corpus = _corpus(documents, [a.ids] * len(documents), [b.ids] * len(documents))
-        length_a, length_b = (float(side.sentences.lengths.sum()) for side in (self._corpus.a, self._corpus.b))
+        length_a, length_b = (float(texts.sentences.lengths.sum()) for texts in (self._corpus.a, self._corpus.b))
         self.knowledge = Knowledge(
             (a, b),
             Similar(*cognates(list(a.ids), list(b.ids))),
@@ -378,31 +366,26 @@ class _Passes:
             PRIOR,
         )
 
-    def run(self, done: Callable[[int], None]) -> tuple[list[list[Bead]], BagPairs]:
+    def run(self) -> tuple[list[list[Bead]], BagPairs]:
         """The beads of each document, and what they teach."""
         sample, rest = _sampled(self._corpus.a.documents.size)
-        parts = [self._learned_from(sample, done)]
-        count = len(sample)
-        done(count)
+        parts = [self._learned_from(sample)]
         for places in _slices(self._corpus.a.documents.size[rest]):
             which = rest[places]
             paths = _anchored(self._documents, self.knowledge.lexicon, which)
             parts.append(_once(self._corpus, self._model(), which, paths))
-            count += len(which)
-            done(count)
         beads, teaching = map(Beads.joined, zip(*parts, strict=True))
         examples = bag_pairs(self._corpus, _spread(teaching, TAUGHT))
         if len(rest):
             self._learn_words(examples)
         return _by_document(beads, self._corpus), examples
 
-    def _learned_from(self, sample: Ints, done: Callable[[int], None]) -> tuple[Beads, Beads]:
-        """The beads, and those that teach."""
+    def _learned_from(self, sample: Ints) -> tuple[Beads, Beads]:
+        """The beads of the sample, pass by pass, and those that teach."""
         paths = _anchored(self._documents, self.knowledge.lexicon, sample)
         rough = self._corpus.rough(self._model(), sample, paths)
         self._learn(_spread(rough.teaching(), FIRST), rough.counts())
         sure, pieces = _cut(self._corpus, self._model(), sample, rough.paths(LONG))
-        done(len(sample) - len(np.unique(pieces.document)))
         beads, teaching, before = Beads.none(), sure, set[tuple[int, ...]]()
         for number in range(1, PASSES):
             beads, passed = self._corpus.fine(self._model(), pieces)

@@ -9,7 +9,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bitrawl.files import replacing
 from bitrawl.mine import detectors
 from bitrawl.mine.content import Lexicons, LexiconSpace, TermSpace, WordIndex
 from bitrawl.mine.detectors import (
@@ -69,12 +68,10 @@ class Candidates:
 
     @property
     def pairs(self) -> list[PageNumbers]:
-        """For those that look at few."""
         a, b = both_ends(self.keys)
         return list(zip(a.tolist(), b.tolist(), strict=True))
 
     def column(self, name: str) -> Floats:
-        """That feature of all of them."""
         return self.rows[:, COLUMN[name]].astype(np.float64)
 
 
@@ -312,12 +309,6 @@ class ScoreModel:
             if arrays["names"].tolist() != list(NAMES):
                 raise ValueError(f"{source} was trained on other features; make it again: python -m lab.train pairs")
             return cls(Trees.named("first", arrays), Trees.named("later", arrays))
-
-    def save(self, path: Path) -> None:
-        """The same trees give the same bytes."""
-        arrays = self.first.arrays("first") | self.later.arrays("later")
-        with replacing(path) as stream:
-            np.savez_compressed(stream, names=np.array(NAMES), **arrays)  # type: ignore[arg-type]
 
 
 def probabilities(trees: Trees, candidates: Candidates) -> Floats:

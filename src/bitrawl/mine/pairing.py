@@ -40,113 +40,6 @@ from bitrawl.text.arrays import Floats, places_in
 from bitrawl.text.words import text_key
 from bitrawl.urls.tokens import named_languages, skeleton
 
-
-def match(
-    site: Site, scores: Evidence, threshold: float, before: Iterable[PageNumbers] = ()
-) -> dict[PageNumbers, float]:
-    """Greedy by score; equal scores in the order of the pages, so that the same pages give the same pairs.
-
-    A page that is in a pair of `before` is not matched with another one in the same language.
-    """
-    enough = scores.values_array >= threshold
-    keys, values = scores.keys_array[enough], scores.values_array[enough]
-    order = np.lexsort((keys, -values))
-    a, b = both_ends(keys[order])
-    count, spoken = len(site.languages), site.spoken
-    ends = a * count + spoken[b], b * count + spoken[a]
-    taken = {int(page * count + spoken[other]) for pair in before for page, other in (pair, pair[::-1])}
-    matched: dict[PageNumbers, float] = {}
-    rows = zip(a.tolist(), b.tolist(), ends[0].tolist(), ends[1].tolist(), values[order].tolist(), strict=True)
-    for first, second, end, other, score in rows:
-        if end not in taken and other not in taken:
-            taken.update((end, other))
-            matched[first, second] = score
-    return matched
-
-
-# Judgements, except where a line names its evidence.
-SAME = 0.8  # Papavassiliou: shared text from which on a page repeats another.
-LONGEST = 3  # Paragraphs by which copies are looked for: a print version has other menus and the same text.
-MAX_BUCKET = 20  # Pages that a page is compared with under one key: it bounds the time.
-NEAR = 0.75  # Ratio of the lengths of two pages that may repeat each other.
-FOREIGN = 2
-
-
-def copies(site: Site) -> dict[int, int]:
-    """Pages that repeat another of the same language, with the number of that one."""
-    own = _own_texts(site)
-    popularity = np.bincount(site.links.flat, minlength=len(site.summaries)).tolist()
-    ranked = sorted(site.summaries, key=lambda summary: _claim(summary, popularity[summary.number]))
-    originals: dict[tuple[int, int], list[int]] = defaultdict(list)
-    repeated: dict[int, int] = {}
-    for summary in ranked:
-        keys = list(_keys(site, summary, own))
-        candidates = (other for key in keys for other in originals.get(key, ()))
-        original = next((other for other in candidates if _repeats(site, summary.number, other, own)), None)
-        if original is not None:
-            repeated[summary.number] = original
-            continue
-        for key in keys:
-            if len(originals[key]) < MAX_BUCKET:
-                originals[key].append(summary.number)
-    return repeated
-
-
-def misplaced(site: Site, copied: Mapping[int, int]) -> set[int]:
-    """The copies at an address that is less their own than the original's: of another language, or of none.
-
-    The others are pages in their own right that differ by a little, each with its own translations.
-    """
-    rank = {number: _address(site.summaries[number]) for number in {*copied, *copied.values()}}
-    return {copy for copy, original in copied.items() if rank[copy] == FOREIGN or rank[copy] > rank[original]}
-
-
-def _own_texts(site: Site) -> Rows:
-    """The running text of each page without what more pages have than there could be copies: the menu of a section."""
-    most = 4 + 2 * len(site.languages)
-    spoken = site.spoken[site.prose.owners()]
-    own = np.zeros(len(site.prose.flat), bool)
-    for place in range(len(site.languages)):
-        here = spoken == place
-        _, text, counts = np.unique(site.prose.flat[here], return_inverse=True, return_counts=True)
-        own[here] = counts[text] <= most
-    return site.prose.kept(own)
-
-
-def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, int]:
-    """The best claim to be the original first: an address in its own language, declared translations, many links."""
-    return (_address(summary), -summary.alternates, -popularity, len(summary.url), summary.number)
-
-
-def _address(summary: PageSummary) -> int:
-    """0 if it names the language of the page, 1 if it names none, 2 if it names another."""
-    named = named_languages(summary.url)
-    if not named:
-        return 1
-    return 0 if any(same_language(language, summary.language) for language in named) else FOREIGN
-
-
-def _keys(site: Site, summary: PageSummary, own: Rows) -> Iterable[tuple[int, int]]:
-    """Where pages with the same text would meet: by its longest paragraphs, or by the address without language marks."""
-    place = int(site.spoken[summary.number])
-    weights = own.values_of(summary.number).astype(np.int64)
-    for longest in np.argsort(-weights, kind="stable")[:LONGEST]:
-        yield place, int(own[summary.number][longest])
-    for language in (summary.language, *sorted(named_languages(summary.url))):
-        yield place, text_key(skeleton(summary.url, language))
-
-
-def _repeats(site: Site, number: int, other: int, own: Rows) -> bool:
-    a, b = own[number], own[other]
-    summary, original = site.summaries[number], site.summaries[other]
-    if not len(a) or not len(b):
-        return summary.text == original.text
-    if min(summary.weight, original.weight) < NEAR * max(summary.weight, original.weight):
-        return False
-    mine, theirs = own.values_of(number), own.values_of(other)
-    return bool(mine[np.isin(a, b)].sum() >= SAME * max(mine.sum(), theirs.sum()))
-
-
 Scorer = Callable[[Candidates], Floats]
 
 # Judgements; the scores are calibrated, so that 0.5 is where a pair is as likely right as wrong.
@@ -164,7 +57,7 @@ HALF = 0.5  # Ratio of lengths below which a refused page is called a placeholde
 
 @dataclass(frozen=True, slots=True)
 class PairingSettings:
-    """What a user may choose."""
+    """What a user may choose about pairing."""
 
     methods: frozenset[Method] = ALL
     threshold: float = THRESHOLD
@@ -250,26 +143,26 @@ class Rounds:
         self.candidates = Candidates(np.zeros(0, np.int64), np.zeros((0, len(NAMES)), np.float32))
 
     def survey(self) -> Candidates:
-        """The candidates of this round."""
-        self.candidates = self.surveyor.survey(self.known)
-        return self.candidates
+        """Measure the candidates of this round, given the pairs that are certain."""
+        return self.surveyor.survey(self.known)
 
     def step(self, probabilities: Scorer) -> Evidence:
         """One round: the score of each candidate that passes verification; certain pairs become known."""
-        candidates = self.survey()
+        self.candidates = candidates = self.survey()
         if not len(candidates):
             return Evidence.of({})
-        return self.settle(probabilities(candidates))
+        return self.settle(candidates, probabilities(candidates))
 
-    def settle(self, values: Floats) -> Evidence:
+    def settle(self, candidates: Candidates, values: Floats) -> Evidence:
         """Verification and matching, given the scores of the candidates."""
-        passed = (self.candidates.column("shared") < MAX_SHARED) & (values >= LEAST)
-        scores = Evidence(self.candidates.keys[passed], values[passed])
+        self.candidates = candidates
+        passed = (candidates.column("shared") < MAX_SHARED) & (values >= LEAST)
+        scores = Evidence(candidates.keys[passed], values[passed])
         self.known = KnownPairs(match(self.site, scores, CERTAIN), self.site)
         return scores
 
     def result(self, scores: Evidence, languages: Sequence[Language]) -> PairingResult:
-        """What the last round leaves."""
+        """Pairs and refusals, from the scores of the last round."""
         matched = match(self.site, scores, self._settings.threshold)
         partial = self._partial(matched)
         order = {language: place for place, language in enumerate(languages)}
@@ -379,3 +272,109 @@ def evidence_of(candidates: Candidates, row: int, methods: frozenset[Method]) ->
     if letter is not None:
         values[letter] = structure
     return {str(method): number for method, number in values.items() if number > 0 and method in methods}
+
+
+def match(
+    site: Site, scores: Evidence, threshold: float, before: Iterable[PageNumbers] = ()
+) -> dict[PageNumbers, float]:
+    """Greedy by score; equal scores in the order of the pages, so that the same pages give the same pairs.
+
+    A page that is in a pair of `before` is not matched with another one in the same language.
+    """
+    enough = scores.values_array >= threshold
+    keys, values = scores.keys_array[enough], scores.values_array[enough]
+    order = np.lexsort((keys, -values))
+    a, b = both_ends(keys[order])
+    count, spoken = len(site.languages), site.spoken
+    ends = a * count + spoken[b], b * count + spoken[a]
+    taken = {int(page * count + spoken[other]) for pair in before for page, other in (pair, pair[::-1])}
+    matched: dict[PageNumbers, float] = {}
+    rows = zip(a.tolist(), b.tolist(), ends[0].tolist(), ends[1].tolist(), values[order].tolist(), strict=True)
+    for first, second, end, other, score in rows:
+        if end not in taken and other not in taken:
+            taken.update((end, other))
+            matched[first, second] = score
+    return matched
+
+
+# Judgements, except where a line names its evidence.
+SAME = 0.8  # Papavassiliou: shared text from which on a page repeats another.
+LONGEST = 3  # Paragraphs by which copies are looked for: a print version has other menus and the same text.
+MAX_BUCKET = 20  # Pages that a page is compared with under one key: it bounds the time.
+NEAR = 0.75  # Ratio of the lengths of two pages that may repeat each other.
+FOREIGN = 2
+
+
+def copies(site: Site) -> dict[int, int]:
+    """Pages that repeat another of the same language, with the number of that one."""
+    own = _own_texts(site)
+    popularity = np.bincount(site.links.flat, minlength=len(site.summaries)).tolist()
+    ranked = sorted(site.summaries, key=lambda summary: _claim(summary, popularity[summary.number]))
+    originals: dict[tuple[int, int], list[int]] = defaultdict(list)
+    repeated: dict[int, int] = {}
+    for summary in ranked:
+        keys = list(_keys(site, summary, own))
+        candidates = (other for key in keys for other in originals.get(key, ()))
+        original = next((other for other in candidates if _repeats(site, summary.number, other, own)), None)
+        if original is not None:
+            repeated[summary.number] = original
+            continue
+        for key in keys:
+            if len(originals[key]) < MAX_BUCKET:
+                originals[key].append(summary.number)
+    return repeated
+
+
+def misplaced(site: Site, copied: Mapping[int, int]) -> set[int]:
+    """The copies at an address that is less their own than the original's: of another language, or of none.
+
+    The others are pages in their own right that differ by a little, each with its own translations.
+    """
+    rank = {number: _address(site.summaries[number]) for number in {*copied, *copied.values()}}
+    return {copy for copy, original in copied.items() if rank[copy] == FOREIGN or rank[copy] > rank[original]}
+
+
+def _own_texts(site: Site) -> Rows:
+    """The running text of each page without what more pages have than there could be copies: the menu of a section."""
+    most = 4 + 2 * len(site.languages)
+    spoken = site.spoken[site.prose.owners()]
+    own = np.zeros(len(site.prose.flat), bool)
+    for place in range(len(site.languages)):
+        here = spoken == place
+        _, text, counts = np.unique(site.prose.flat[here], return_inverse=True, return_counts=True)
+        own[here] = counts[text] <= most
+    return site.prose.where(own)
+
+
+def _claim(summary: PageSummary, popularity: int) -> tuple[int, int, int, int, int]:
+    """The best claim to be the original first: an address in its own language, declared translations, many links."""
+    return (_address(summary), -summary.alternates, -popularity, len(summary.url), summary.number)
+
+
+def _address(summary: PageSummary) -> int:
+    """0 if it names the language of the page, 1 if it names none, 2 if it names another."""
+    named = named_languages(summary.url)
+    if not named:
+        return 1
+    return 0 if any(same_language(language, summary.language) for language in named) else FOREIGN
+
+
+def _keys(site: Site, summary: PageSummary, own: Rows) -> Iterable[tuple[int, int]]:
+    """Where pages with the same text would meet: by its longest paragraphs, or by the address without language marks."""
+    place = int(site.spoken[summary.number])
+    weights = own.values_of(summary.number).astype(np.int64)
+    for longest in np.argsort(-weights, kind="stable")[:LONGEST]:
+        yield place, int(own[summary.number][longest])
+    for language in (summary.language, *sorted(named_languages(summary.url))):
+        yield place, text_key(skeleton(summary.url, language))
+
+
+def _repeats(site: Site, number: int, other: int, own: Rows) -> bool:
+    a, b = own[number], own[other]
+    summary, original = site.summaries[number], site.summaries[other]
+    if not len(a) or not len(b):
+        return summary.text == original.text
+    if min(summary.weight, original.weight) < NEAR * max(summary.weight, original.weight):
+        return False
+    mine, theirs = own.values_of(number), own.values_of(other)
+    return bool(mine[np.isin(a, b)].sum() >= SAME * max(mine.sum(), theirs.sum()))

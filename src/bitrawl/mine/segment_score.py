@@ -4,16 +4,16 @@ The second look also sees the scores that the first gave to the pairs beside it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log1p, log10
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from bitrawl.files import replacing
 from bitrawl.model import SegmentPair
 from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32
@@ -52,18 +52,17 @@ DIRECTIONS = {
 NEIGHBOURHOOD = {"alone": 1, "nearest": 1, "near": 1, "neighbours": 0}
 """What the second look adds: the first score of the pair, the least of the two beside it, the mean of four, how many."""
 
-REACH = 2  # pairs on either side that count as neighbours; judgement
-_SPREAD = (
-    2.6  # variance of a translation's length per character: Gale and Church 1993 have 6.8, for a standard deviation
-)
-_PRIOR_LENGTH = 200.0  # characters on either side that a page is taken to have beside its own; judgement
-_NO_NEIGHBOUR = 0.5  # judgement: what stands alone is neither supported nor contradicted
+REACH = 2  # pairs on either side that count as neighbours
+# Variance of a translation's length per character: Gale and Church 1993 have 6.8, for a standard deviation.
+_SPREAD = 2.6
+_PRIOR_LENGTH = 200.0  # characters on either side that a page is taken to have beside its own
+_NO_NEIGHBOUR = 0.5  # what stands alone is neither supported nor contradicted
 _OWN = 18  # features of a pair that need nothing of its page
 _MOST_ERROR = 20.0  # beyond it, all are alike
 # The probability of a link that was seen once: (1 - DISCOUNT) / (1 + EMPTY) of text/lexicon.
 _ONE_SIGHTING = 0.4546
-_FEW_WORDS = 2  # judgement
-_PREFIX = 4  # letters in which words look alike; judgement
+_FEW_WORDS = 2
+_PREFIX = 4  # letters in which words look alike
 _ASCII_TOKEN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./:@+#\\-]*[A-Za-z0-9_])?", re.ASCII)
 _STRUCTURED = re.compile(r"[._/:@+#\\0-9]|.[A-Z]")
 # Letters from Greek on, but for Latin Extended Additional and the punctuation and symbols after it.
@@ -117,7 +116,7 @@ def _alone(measured: Measured) -> list[float]:
     covered = sorted(_coverage(measured))
     shared, different = _kept(a, b)
     sizes = sorted(log1p(len(words)) for words in measured.words)
-    sentences = [int(side) if side.isdecimal() else 1 for side in measured.pair.type.partition(":")[::2]]
+    sentences = _sentence_counts(measured.pair)
     return [
         measured.scores["alignment"],
         *covered,
@@ -138,6 +137,10 @@ def _alone(measured: Measured) -> list[float]:
     ]
 
 
+def _sentence_counts(pair: SegmentPair) -> list[int]:
+    return [int(count) if count.isdecimal() else 1 for count in pair.type.partition(":")[::2]]
+
+
 def _coverage(measured: Measured) -> tuple[float, float]:
     """By the lexicon; where there is none, by the words that are the same.
 
@@ -145,10 +148,10 @@ def _coverage(measured: Measured) -> tuple[float, float]:
     """
     if "coverage_a" in measured.scores:
         own = _ONE_SIGHTING if min(map(len, measured.words)) <= _FEW_WORDS else 0.0
-        a, b = (max(0.0, measured.scores[side] - own) / (1 - own) for side in ("coverage_a", "coverage_b"))
+        a, b = (max(0.0, measured.scores[text] - own) / (1 - own) for text in ("coverage_a", "coverage_b"))
         return a, b
     same = set(measured.words[0]) & set(measured.words[1])
-    covered = [sum(word in same for word in side) / max(1, len(side)) for side in measured.words]
+    covered = [sum(word in same for word in text) / max(1, len(text)) for text in measured.words]
     return covered[0], covered[1]
 
 
@@ -178,25 +181,19 @@ def _is_latin(text: str) -> bool:
 
 
 def _look_alike(a: Sequence[str], b: Sequence[str]) -> float:
-    starts_a, starts_b = ({word[:_PREFIX] for word in side if len(word) >= _PREFIX} for side in (a, b))
+    starts_a, starts_b = ({word[:_PREFIX] for word in text if len(word) >= _PREFIX} for text in (a, b))
     return len(starts_a & starts_b) / max(1, min(len(starts_a), len(starts_b)))
 
 
 def _ending(text: str) -> int:
-    last = text.rstrip(_CLOSING)[-1:]
-    return _ENDINGS.get(last, 0)
+    return _ENDINGS.get(text.rstrip(_CLOSING)[-1:], 0)
 
 
 def _marks_apart(a: str, b: str) -> float:
-    counts = np.zeros(len(_MARK_KINDS))
-    marks_a, marks_b = _MARKS.findall(a), _MARKS.findall(b)
-    if not marks_a and not marks_b:
-        return 0.0
-    for mark in marks_a:
-        counts[_MARK_OF[mark]] += 1
-    for mark in marks_b:
-        counts[_MARK_OF[mark]] -= 1
-    return float(np.abs(counts).sum() / (1 + len(marks_a) + len(marks_b)))
+    marks_a, marks_b = ([_MARK_OF[mark] for mark in _MARKS.findall(text)] for text in (a, b))
+    different = Counter(marks_a)
+    different.subtract(marks_b)
+    return sum(map(abs, different.values())) / (1 + len(marks_a) + len(marks_b))
 
 
 def _length_errors(page: Sequence[Measured]) -> Floats32:
@@ -216,10 +213,8 @@ def _places(pairs: Sequence[SegmentPair]) -> Floats32:
     for number in range(1, count):
         before, here = pairs[number - 1], pairs[number]
         if min(before.a.sentence, before.b.sentence) >= 0:
-            sizes = [int(side) if side.isdecimal() else 1 for side in before.type.partition(":")[::2]]
-            follows = (
-                here.a.sentence == before.a.sentence + sizes[0] and here.b.sentence == before.b.sentence + sizes[1]
-            )
+            size_a, size_b = _sentence_counts(before)
+            follows = here.a.sentence == before.a.sentence + size_a and here.b.sentence == before.b.sentence + size_b
             result[number, 0] = result[number - 1, 1] = follows
         if min(before.a.paragraph, before.b.paragraph) >= 0:
             alike = (here.a.paragraph == before.a.paragraph) == (here.b.paragraph == before.b.paragraph)
@@ -243,11 +238,6 @@ class SegmentScore:
         """The model of the package, or one that `python -m lab.train segments` made."""
         with np.load(path or model_file("segments.npz")) as arrays:
             return cls(Trees.named("alone", arrays), Trees.named("in_place", arrays), arrays["calibration"])
-
-    def save(self, path: Path) -> None:
-        arrays: dict[str, Any] = self.alone.arrays("alone") | self.in_place.arrays("in_place")
-        with replacing(path) as file:
-            np.savez_compressed(file, calibration=self.calibration, **arrays)
 
     def scores(self, page: Sequence[Measured]) -> Floats32:
         """Of the pairs of one pair of pages, in order; 0–1."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bitrawl.languages import asked_language, claimed_language
 from bitrawl.model import UNDETERMINED, Alternate, AlternateSource, Language, Page, Paragraph, Sitemap
-from bitrawl.text.arrays import Bools, Ints, Ints32, places_in
+from bitrawl.text.arrays import Bools, Ints, Ints32, bounds, places_in
 from bitrawl.text.template import Template, TemplateCounter
 from bitrawl.text.words import text_key, unspaced_count, weight, words
 from bitrawl.url import Url
@@ -41,25 +41,24 @@ class Rows:
         return self.flat[self.starts[number] : self.starts[number + 1]]
 
     def values_of(self, number: int) -> Numbers:
-        """Of the numbers of that row, in their order."""
+        """The values beside the numbers of that row."""
         return self.values[self.starts[number] : self.starts[number + 1]]
 
     def lengths(self) -> Ints:
-        """Of each row."""
         return np.diff(self.starts)
 
     def owners(self) -> Ints32:
         """For each element of `flat`, the page that it belongs to."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.lengths())
 
-    def kept(self, mask: Bools) -> "Rows":
-        """Only those elements."""
+    def where(self, mask: Bools) -> "Rows":
+        """Without the elements that the mask leaves out."""
         filled = self.lengths() > 0
         counts = np.zeros(len(self), np.int64)
         if filled.any():
             counts[filled] = np.add.reduceat(mask, self.starts[:-1][filled], dtype=np.int64)
         values = self.values[mask] if len(self.values) else self.values
-        return Rows(np.concatenate([[0], np.cumsum(counts)]), self.flat[mask], values)
+        return Rows(bounds(counts), self.flat[mask], values)
 
 
 class RowWriter:
@@ -71,7 +70,6 @@ class RowWriter:
         self._numbers, self._lengths = array("l"), array("l")
 
     def write(self, number: int, row: Sequence[int], values: Sequence[int] = ()) -> None:
-        """The row of that page."""
         self._flat.extend(row)
         if self._values is not None:
             self._values.extend(values)
@@ -79,11 +77,11 @@ class RowWriter:
         self._lengths.append(len(row))
 
     def rows(self, count: int) -> Rows:
-        """Of so many pages; one that was not written has an empty row. The writer is empty after it."""
+        """The rows of so many pages; one that was not written has an empty row. The writer is empty after it."""
         numbers, lengths = np.array(self._numbers, np.int64), np.array(self._lengths, np.int64)
         of_number = np.zeros(count, np.int64)
         of_number[numbers] = lengths
-        starts = np.concatenate([[0], np.cumsum(of_number)])
+        starts = bounds(of_number)
         targets = None if (np.diff(numbers) > 0).all() else starts[numbers]
         flat, self._flat = _arranged(self._flat, lengths, targets), array(self._flat.typecode)
         if self._values is None:
@@ -168,7 +166,7 @@ class Site:
     prose: Rows  # the paragraphs that are mostly letters, hashed, with their weights
     sentences: NDArray[np.uint64]  # those of them that a translator would have translated, each once
     code: NDArray[np.uint64]  # those of them that are code or commands
-    kept: Rows  # of what a translation keeps, that which two languages have: places in `terms`, with how often
+    term_rows: Rows  # of what a translation keeps, that which two languages have: places in `terms`, with how often
     terms: NDArray[np.uint32]  # hashes
     words: Rows  # of the beginning of its text: places in the vocabulary of its language, with how often
     vocabularies: Mapping[Language, SiteVocabulary]
@@ -181,7 +179,7 @@ class Site:
     texts: "PageTexts"
 
     def of_language(self, language: Language) -> list[PageSummary]:
-        """In the order of their numbers."""
+        """The pages in that language, in the order of their numbers."""
         return [summary for summary in self.summaries if summary.language == language]
 
 
@@ -426,7 +424,7 @@ class Condenser:
         self._alphabet = census.alphabet()
         self._summaries: dict[int, PageSummary] = {}
         self._prose, self._sentences, self._code = RowWriter("Q", "I"), array("Q"), array("Q")
-        self._kept, self._words = RowWriter("I", "H"), RowWriter("I", "H")
+        self._terms, self._words = RowWriter("I", "H"), RowWriter("I", "H")
         self._numerals, self._images = RowWriter("I"), RowWriter("I")
         self._links, self._alternates = RowWriter("i", "H"), RowWriter("i", "H")
         self._claims: dict[Language, int] = {UNDETERMINED: 0}
@@ -454,7 +452,7 @@ class Condenser:
             self._groups[members[0].tobytes() + members[1].tobytes()] = members
 
     def site(self, texts: PageTexts) -> Site:
-        """All that was added."""
+        """Everything about the pages that were added."""
         count = len(self.numbers)
         for url, number in self.numbers.items():
             if number not in self._summaries:
@@ -463,7 +461,7 @@ class Condenser:
         spoken_languages = dict.fromkeys(summary.language for summary in summaries)
         places = {language: place for place, language in enumerate(sorted(spoken_languages))}
         spoken = np.array([places[summary.language] for summary in summaries], np.int64)
-        term_rows, terms = shared_terms(self._kept.rows(count), spoken)
+        term_rows, terms = shared_terms(self._terms.rows(count), spoken)
         written, vocabularies = numbered_words(self._words.rows(count), spoken, list(places))
         return Site(
             summaries=summaries,
@@ -474,7 +472,7 @@ class Condenser:
             prose=self._prose.rows(count),
             sentences=np.unique(np.array(self._sentences, np.uint64)),
             code=np.unique(np.array(self._code, np.uint64)),
-            kept=term_rows,
+            term_rows=term_rows,
             terms=terms,
             words=written,
             vocabularies=vocabularies,
@@ -521,7 +519,7 @@ class Condenser:
         terms = Counter(_KEPT.findall(whole))
         site = page.url.site
         terms.update(link.url for link in page.links[:MAX_LINKS] if link.url.site != site)
-        _write_counts(self._kept, number, terms)
+        _write_counts(self._terms, number, terms)
         _write_counts(self._words, number, Counter(words(beginning(texts), self._languages[page.url])))
 
     def _write_links(self, number: int, page: Page) -> None:
@@ -562,7 +560,7 @@ def shared_terms(rows: Rows, spoken: Ints) -> tuple[Rows, NDArray[np.uint32]]:
     for start in range(0, len(mask), _BLOCK):
         block = rows.flat[start : start + _BLOCK]
         mask[start : start + _BLOCK] = places_in(terms, block) >= 0
-    shared = rows.kept(mask)
+    shared = rows.where(mask)
     _replace(shared.flat, terms)
     return shared, terms
 

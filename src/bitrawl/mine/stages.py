@@ -8,7 +8,6 @@ sample of the pairs. So memory does not grow with the site.
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import partial
 from typing import NamedTuple
 
@@ -147,31 +146,6 @@ class Miner:
             if page.is_on_topic and page.url not in copies and same_language(page.language, language)
         }
         return {url: _left_out(long) for url, long in texts.items() if long}
-
-
-class Step(StrEnum):
-    """What mining is doing."""
-
-    PAIRING = "pairing"
-    LEARNING = "learning words from"
-    ALIGNING = "aligning"
-    WRITING = "writing the corpus"
-
-
-class Doing(msgspec.Struct, frozen=True):
-    """What mining is doing now, and how far it has come."""
-
-    step: Step
-    site: str = ""
-    what: str = ""  # what `done` and `total` count: "pages", "en-fr pairs"
-    done: int = 0
-    total: int = 0
-    seconds: float = 0.0  # that the rest will take, as far as can be told
-
-    def __str__(self) -> str:
-        counted = f" ({self.done} of {self.total} {self.what}" if self.done else f" ({self.total} {self.what}"
-        left = f", about {self.seconds:.0f} s left)" if self.seconds >= 1 else ")"
-        return f"{self.step} {self.site}".strip() + (counted + left if self.total else "")
 
 
 def _relabelled(pages: Pages, template: Template) -> Iterator[Page]:

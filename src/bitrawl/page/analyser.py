@@ -18,20 +18,7 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from bitrawl.languages import claimed_language
-from bitrawl.model import (
-    UNDETERMINED,
-    Capture,
-    Language,
-    Link,
-    LinkKind,
-    Page,
-    Paragraph,
-    ParagraphKind,
-    Reason,
-    Sitemap,
-    Skip,
-    Stage,
-)
+from bitrawl.model import UNDETERMINED, Capture, Language, Link, LinkKind, Page, Paragraph, ParagraphKind, Sitemap, Skip
 from bitrawl.page.alternates import LanguageNames, header_alternates, read_alternates
 from bitrawl.page.boilerplate import THRESHOLD, BoilerplateClassifier
 from bitrawl.page.decode import Decoded, decode, shallow
@@ -40,6 +27,7 @@ from bitrawl.page.links import MAX_LINKS, read_anchors, read_images, read_links
 from bitrawl.page.outline import TEXT, Block, Outline, in_lines, normalise, outline
 from bitrawl.page.sitemap import read_sitemap
 from bitrawl.protocols import LanguageIdentifier
+from bitrawl.reasons import Reason, Stage
 from bitrawl.text.language import NgramLanguageIdentifier
 from bitrawl.text.words import weight
 from bitrawl.url import Url
@@ -170,12 +158,12 @@ def _cut(skeleton: Outline) -> str:
     )
 
 
-def page_reader(asked: Sequence[Language] = ()) -> PageAnalyser:
-    """A reader with the package's models, for pages in the languages asked for.
+def page_reader(languages: Sequence[Language] = ()) -> PageAnalyser:
+    """A reader with the package's models, for pages in these languages.
 
     It can be imported alone, so that a child process loads nothing else.
     """
-    return PageAnalyser(NgramLanguageIdentifier(asked=asked), BoilerplateClassifier.load())
+    return PageAnalyser(NgramLanguageIdentifier(asked=languages), BoilerplateClassifier.load())
 
 
 def read_html(html: str | bytes, url: Url = NOWHERE) -> Page:

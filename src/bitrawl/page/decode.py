@@ -12,7 +12,7 @@ PRESCAN = 4096
 DETECT = 65536  # Bytes that a detector sees. More would change no verdict and cost time.
 
 # Labels of the Encoding standard that Python's codecs do not know, after a leading "x-" is removed and "iso88592" gets
-# its hyphens. Python knows its other aliases. tests/unit/test_decode.py has the whole list.
+# its hyphens. Python knows its other aliases. tests/unit/page/test_decode.py has the whole list.
 _LABELS = {
     label: name
     for name, labels in {

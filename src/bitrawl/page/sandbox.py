@@ -13,8 +13,9 @@ import zstandard
 
 from bitrawl import files
 from bitrawl.errors import BitrawlError, StoreError
-from bitrawl.model import Capture, Page, Reason, Sitemap, Skip, Stage, Unpacker, pack
+from bitrawl.model import Capture, Page, Sitemap, Skip, Unpacker, pack
 from bitrawl.process import Children, Failure, FailureKind, Limits, Report, Service
+from bitrawl.reasons import Reason, Stage
 
 MAX_ANSWER = 64 << 20  # bytes; what is said of a page of 20 MB stays far below it
 MAX_WRITTEN = 1 << 20  # bytes of one file, and so of stderr

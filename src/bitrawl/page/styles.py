@@ -33,7 +33,7 @@ _DEEPEST = 8  # at-rules around a block that are read
 # Blocks
 
 
-class Block(NamedTuple):
+class StyleBlock(NamedTuple):
     """Selectors and declarations as written."""
 
     selectors: str
@@ -57,9 +57,9 @@ _PRINT = re.compile(r"^\s*(?:only\s+)?(?:print|speech|aural|braille|embossed)\b"
 
 
 @lru_cache(maxsize=64)
-def blocks(css: str) -> tuple[Block, ...]:
+def blocks(css: str) -> tuple[StyleBlock, ...]:
     """The blocks of a style sheet that are about elements on a screen."""
-    result: list[Block] = []
+    result: list[StyleBlock] = []
     around: list[str] = []  # the at-rules that are open
     for chunk, small in zip(_without_comments(css).split("}"), squeezed(css).split(b"}"), strict=True):
         *openings, body = chunk.split("{")
@@ -71,7 +71,7 @@ def blocks(css: str) -> tuple[Block, ...]:
         certain = _when(around[:_DEEPEST]) if around else True
         if certain is not None and not selectors.startswith("@"):
             layered = any(rule.startswith("@layer") for rule in around[:_DEEPEST]) if around else False
-            result.append(Block(selectors, body, certain, layered, small))
+            result.append(StyleBlock(selectors, body, certain, layered, small))
     return tuple(result)
 
 
@@ -172,7 +172,7 @@ _CONDITION = re.compile(r"\[\s*([\w-]+)\s*(?:([~^$*|]?=)\s*[\"']?([^\"'\]]*)[\"'
 _STATE = re.compile(r":|\.no-?js")
 
 
-def rules(block: Block, wanted: Callable[[str], bool] = bool) -> Iterator[Rule]:
+def rules(block: StyleBlock, wanted: Callable[[str], bool] = bool) -> Iterator[Rule]:
     """The rules of a block with a selector that is wanted.
 
     A selector that bitrawl cannot read in full is not certain: it hides nothing.
@@ -386,7 +386,7 @@ def hint_of_style(style: str) -> Hint:
 
 
 @lru_cache(maxsize=64)
-def hints(css: str) -> tuple[tuple[Block, frozenset[Way]], ...]:
+def hints(css: str) -> tuple[tuple[StyleBlock, frozenset[Way]], ...]:
     """The blocks of a style sheet that may hide something on every screen, and how."""
     small = squeezed(css)
     starts = [start for start in _STARTS + _COLOURS * (len(css) <= FEW_CHARACTERS) if start in small]

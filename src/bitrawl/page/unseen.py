@@ -18,11 +18,11 @@ from bitrawl.page.styles import (
     INHERITED,
     NAME,
     WHITE,
-    Block,
     Colour,
     Declarations,
     Hint,
     Rule,
+    StyleBlock,
     Way,
     blocks,
     colour,
@@ -161,13 +161,13 @@ class _Styled:
         if hint.ink:
             self.inks.setdefault(hint.ink, []).append(node)
 
-    def suspect_inks(self) -> list[tuple[Block, frozenset[Way]]]:
+    def suspect_inks(self) -> list[tuple[StyleBlock, frozenset[Way]]]:
         """Suspect the elements whose colour is that of a ground of this page, and return the blocks that have one.
 
         Style sheets that are not read may give an element a ground. Then only grounds count that elements declare.
         """
         grounds = {colour(ground) for ground in self.inline_grounds}
-        coloured: list[tuple[Block, str, str]] = []
+        coloured: list[tuple[StyleBlock, str, str]] = []
         if not self.has_foreign_styles:
             coloured = [(block, *colours(block.declarations)) for css, _ in self.sheets for block in blocks(css)]
             grounds |= {WHITE, *(colour(ground) for _, _, ground in coloured)}
@@ -180,7 +180,7 @@ class _Styled:
         ways: frozenset[Way] = frozenset(("ink",))
         return [(block, ways) for block, ink, _ in coloured if block.certain and _is_one_of(ink, grounds)]
 
-    def suspect_all(self, suspicious: Iterable[tuple[Block, frozenset[Way]]]) -> None:
+    def suspect_all(self, suspicious: Iterable[tuple[StyleBlock, frozenset[Way]]]) -> None:
         """Suspect the elements of the rules of these blocks. All their names are searched at once."""
         wanted: dict[str, list[tuple[Rule, frozenset[Way]]]] = {}
         for block, ways in suspicious:

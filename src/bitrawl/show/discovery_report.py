@@ -8,7 +8,7 @@ from typing import ClassVar
 import msgspec
 
 from bitrawl import files
-from bitrawl.discover.verdict import Answer, SiteVerdict
+from bitrawl.discover.site_lists import SiteAnswer, SiteVerdict
 from bitrawl.discover.walk import HubFacts, WalkFacts
 from bitrawl.languages import language_name
 from bitrawl.show.plots import CHARTS, Bar, Series
@@ -18,10 +18,10 @@ from bitrawl.show.wording import counted, number
 MOST_ROWS = 200  # of the table; sites.tsv has all sites
 MOST_MAPPED_HUBS, MOST_MAPPED_SITES = 25, 45  # that can be read; judgement
 _ANSWERS = {
-    Answer.BILINGUAL: "two pages are translations of each other",
-    Answer.THIN: "a page or two are translated, and nothing says that there is more",
-    Answer.NO: "no translation was found",
-    Answer.UNKNOWN: "the site did not answer, or not enough",
+    SiteAnswer.BILINGUAL: "two pages are translations of each other",
+    SiteAnswer.THIN: "a page or two are translated, and nothing says that there is more",
+    SiteAnswer.NO: "no translation was found",
+    SiteAnswer.UNKNOWN: "the site did not answer, or not enough",
 }
 
 
@@ -46,7 +46,7 @@ def render(facts: WalkFacts, verdicts: Sequence[SiteVerdict]) -> str:
             (number(facts.candidates), "sites known"),
             (number(facts.downloads), "downloads"),
         ],
-        verdicts=[site for site in verdicts if site.verdict is Answer.BILINGUAL][:MOST_ROWS],
+        verdicts=[site for site in verdicts if site.verdict is SiteAnswer.BILINGUAL][:MOST_ROWS],
         site_map=site_map(facts.hubs),
         curve=[Series(facts.strategy, facts.curve)],
         best_hubs=[

@@ -18,7 +18,7 @@ from bitrawl.crawl.loop import Crawl, LoopSettings
 from bitrawl.crawl.robots import InMemoryRobots, RobotsFetcher
 from bitrawl.crawl.scope import Scope, ScopeRules, Sites
 from bitrawl.discover.graph_index import HostLanguages
-from bitrawl.discover.walk import Found, NewCheck
+from bitrawl.discover.walk import NewCheck, WalkMoment
 from bitrawl.job.crawl_wiring import new_site_check, walk
 from bitrawl.job.ledger import MemoryQueue
 from bitrawl.model import Language, Link, LinkKind
@@ -57,7 +57,7 @@ class WalkTrial(msgspec.Struct, frozen=True):
     """One walk."""
 
     walk: Walk
-    curve: tuple[Found, ...]  # a point for each verdict
+    curve: tuple[WalkMoment, ...]  # a point for each verdict
     downloads: int
     held: tuple[str, ...]  # sites that it holds to be bilingual, with those of the seeds
     faults: int  # visits that ended with a bug in bitrawl
@@ -143,11 +143,11 @@ def picture(curves: Iterable[Series]) -> str:
     return harvest.svg(panel, x="downloads", y="bilingual sites")
 
 
-def _points(trial: WalkTrial) -> list[Found]:
+def _points(trial: WalkTrial) -> list[WalkMoment]:
     """Where the curve rises, and where it ends."""
-    rises: list[Found] = []
+    rises: list[WalkMoment] = []
     for found in trial.curve:
         if found.sites > (rises[-1].sites if rises else 0):
             rises.append(found)
-    end = Found(trial.downloads, trial.sites_at(trial.downloads))
+    end = WalkMoment(trial.downloads, trial.sites_at(trial.downloads))
     return rises if rises and rises[-1] == end else [*rises, end]

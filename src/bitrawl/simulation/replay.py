@@ -37,14 +37,13 @@ from bitrawl.model import (
     LinkKind,
     Page,
     PagePair,
-    Reason,
     Sitemap,
     Skip,
-    Stage,
 )
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.sandbox import SandboxedAnalyser
 from bitrawl.protocols import Analyser, Fetcher, LinkScorer
+from bitrawl.reasons import Reason, Stage
 from bitrawl.simulation.measure import SiteTrials, best_harvest, measure
 from bitrawl.simulation.trial import (
     CountingFetcher,

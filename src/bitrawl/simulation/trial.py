@@ -17,21 +17,9 @@ from bitrawl import files
 from bitrawl.crawl.loop import Crawl
 from bitrawl.errors import ConfigError, UrlError
 from bitrawl.languages import asked_language, parse_language
-from bitrawl.model import (
-    OWN_REQUESTS,
-    Capture,
-    Language,
-    Link,
-    LinkKind,
-    Page,
-    PagePair,
-    Reason,
-    SiteKnowledge,
-    Skip,
-    Stage,
-    Visit,
-)
+from bitrawl.model import OWN_REQUESTS, Capture, Language, Link, LinkKind, Page, PagePair, SiteKnowledge, Skip, Visit
 from bitrawl.protocols import Fetcher, LinkScorer
+from bitrawl.reasons import Reason, Stage
 from bitrawl.url import Url
 
 UrlPair = tuple[Url, Url]

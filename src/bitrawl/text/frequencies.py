@@ -115,7 +115,7 @@ def _table(path: Path, code: str) -> Table | None:
     return Table(np.cumsum(gaps, dtype=np.int32), rates.astype(np.float32))
 
 
-REMEMBERED, LONGEST_REMEMBERED = 50_000, 50  # words of a language, letters of a word: at most 10 MB; judgement
+REMEMBERED, LONGEST_REMEMBERED = 50_000, 50  # words of a language, letters of a word: at most 10 MB
 
 
 def word_keys(text: str, language: Language) -> Ints32:
@@ -152,12 +152,12 @@ def _keys_of_words(language: Language) -> KeysOfWords:
 BREAK = -1
 """Stands before each text, and between words that punctuation parts. Also: no phrase."""
 
-MIN_PHRASE_COUNT = 2  # of two words, which hold together by themselves; judgement
-MAX_WORDS, MAX_CHARACTERS = 4, 6  # of a phrase, in scripts with and without spaces; judgement
+MIN_PHRASE_COUNT = 2  # of two words, which hold together by themselves
+MAX_WORDS, MAX_CHARACTERS = 4, 6  # of a phrase, in scripts with and without spaces
 _JOINERS = frozenset(" -'’‐\u00ad")  # what may stand between the words of a phrase
 _HYPHENS = frozenset("-‐")
 _LONGEST_GAP = 2
-_FORMS = 100  # occurrences of a phrase that its usual form is taken from; judgement
+_FORMS = 100  # occurrences of a phrase that its usual form is taken from
 
 
 class Texts:
@@ -315,7 +315,7 @@ class Phrases:
         return [part for length in range(1, int(self.length[phrase]) + 1) for part in self.parts_of(phrase, length)]
 
     def units_of(self, phrase: int) -> list[str]:
-        """Its stems, or characters."""
+        """The stems of a phrase, or its characters in a script without spaces."""
         return [self.stems[unit] for unit in self.parts_of(phrase, 1)]
 
     def associations(self) -> Floats:
@@ -408,9 +408,8 @@ Rates = Callable[[Sequence[str], Language], NDArray[np.floating]]
 MIN_LIKELIHOOD, MIN_RATIO = 15.13, 2.0
 MIN_COUNT = 3  # and in two texts, where there are several; judgement
 MIN_ASSOCIATION = 10.83  # likelihood ratio of the weakest link of a phrase: p < 0.001
-STOP_RATE = (
-    1000.0  # Occurrences in a million words from which a word says nothing. English: "new", "people"; judgement.
-)
+# Occurrences in a million words from which a word says nothing. English: "new", "people"; judgement.
+STOP_RATE = 1000.0
 # Judgement: a word spends about a tenth of its occurrences beside one and the same neighbour.
 NEIGHBOUR_SHARE = 0.1
 NESTED_SHARE = 0.9  # A term that occurs in a longer one this often is a part of it; judgement.

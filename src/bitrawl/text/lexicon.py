@@ -19,7 +19,7 @@ Tokens = Sequence[str]
 TokenPair = tuple[Tokens, Tokens]
 Token = TypeVar("Token")
 
-ROUNDS = 5  # Judgement.
+ROUNDS = 5
 # Judgement: tokens of a text that are learned from as one bag. A longer pair, such as a page or a chapter, is cut at
 # proportional places: what is in the middle of a text is near the middle of its translation.
 WINDOW = 60
@@ -165,7 +165,7 @@ class WordBags(NamedTuple):
         return cls(np.concatenate([part.word for part in parts]), bounds(sizes))
 
     def since(self, first: int) -> "WordBags":
-        """Without those before that one."""
+        """The bags from that one on."""
         return WordBags(self.word[self.begin[first] :], self.begin[first:] - self.begin[first])
 
 
@@ -181,8 +181,8 @@ def read_dictionary(path: Path, languages: tuple[Language, Language]) -> list[To
             continue
         if "\t" in line:
             a, b = line.split("\t")[:2]
-        elif len(sides := _HUNALIGN.split(f" {line} ", maxsplit=1)) == 2:
-            b, a = sides
+        elif len(halves := _HUNALIGN.split(f" {line} ", maxsplit=1)) == 2:
+            b, a = halves
         else:
             raise ConfigError(f"{path}, line {number}: expected word<TAB>translation or translation @ word")
         entries.append((words(a, languages[0]), words(b, languages[1])))

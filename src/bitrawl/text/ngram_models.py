@@ -148,7 +148,7 @@ def fault(path: Path, number: int, what: str) -> ConfigError:
     return ConfigError(f"{path}, line {number}: {what}")
 
 
-BLOCK = 1 << 19  # words; judgement: the work on a block of 5-grams takes 60 MB
+BLOCK = 1 << 19  # words: the work on a block of 5-grams takes 60 MB
 
 
 class Counted(NamedTuple):

@@ -48,7 +48,7 @@ _CHINESE_SCALES = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _AFTER_DIGITS = {"百": 100, "千": 1000, **_CHINESE_SCALES, "만": 10**4, "억": 10**8}
 _MOST_NUMERAL = 30  # characters of a Chinese numeral, or words of another; a longer run is no number
 _BEGINNING = 4  # letters by which an inflected numeral is known; judgement
-_LONG_TEXT = 20_000  # characters: no sentence, and not worth more than a look at its digits; judgement
+_LONG_TEXT = 20_000  # characters: no sentence, and not worth more than a look at its digits
 _LONG = 40  # digits; what is longer is a key or a row of a table, and compared as it is written
 
 
@@ -194,7 +194,7 @@ def _scaled(value: str, factor: int) -> str:
 
 def _factor(text: str, end: int, language: Language) -> int:
     """What the word after a number multiplies it by; 1 for most."""
-    after = text[end : end + 20].lstrip(" ")  # no scale's name is longer; judgement
+    after = text[end : end + 20].lstrip(" ")  # no scale's name is longer
     if not after[:1].isalpha():
         return 1
     if after[0] in _AFTER_DIGITS:

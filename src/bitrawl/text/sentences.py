@@ -14,7 +14,7 @@ from bitrawl.text.words import UNSPACED, unspaced_count
 
 # sentencex takes everything between an opening quotation mark or bracket and the next closing one as one sentence. An
 # inch mark, or a quotation that goes on in the next paragraph, swallows the rest of the text. Beyond this many
-# characters, the marks are treated as letters instead: a judgement.
+# characters, the marks are treated as letters instead.
 _LONG_QUOTATION = 300
 _QUOTES = re.compile(r"""["“”„‟«»‹›()\[\]]""")
 _NEUTRAL = "’"

@@ -54,7 +54,7 @@ class TemplateCounter:
         self._floor = 0  # What has been forgotten was seen at most this often.
 
     def __len__(self) -> int:
-        """How many hashes it holds."""
+        """How many hashes it remembers."""
         counted = sum(len(keys) for keys, _ in self._counted.values())
         return sum(map(len, self._new.values())) + counted + len(self._sections)
 
@@ -69,7 +69,7 @@ class TemplateCounter:
             self._count()
 
     def template(self) -> "Template":
-        """What is known by now."""
+        """The texts that recur on enough of the pages added so far."""
         if sum(self._pages.values()) < MIN_PAGES:
             return Template({})
         self._count()
@@ -163,7 +163,7 @@ class Template(msgspec.Struct, frozen=True):
 
 
 def template_of(pages: Iterable[Page]) -> Template:
-    """Of the pages of one site."""
+    """The template of a site, from all of its pages."""
     counter = TemplateCounter()
     for page in pages:
         counter.add(page)

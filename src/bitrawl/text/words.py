@@ -12,6 +12,7 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
+from bitrawl.languages import script_of
 from bitrawl.model import Language
 from bitrawl.text.arrays import Bools
 
@@ -20,6 +21,10 @@ from bitrawl.text.arrays import Bools
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aad\u3005-\u3007\u3041-\u312f\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaaff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+# The same by their codes (ISO 15924).
+_UNSPACED_SCRIPTS = frozenset(
+    ("Bopo", "Hanb", "Hani", "Hans", "Hant", "Jpan", "Khmr", "Lana", "Laoo", "Mymr", "Tale", "Talu", "Tavt", "Thai")
 )
 # 1.234.567,50; a date (12.5.1957, split later), 3.5, 1957
 _NUMBER = r"\d+(?:[.,'’\u00a0\u202f ]\d{3})+(?![\d])(?:[.,]\d+(?![.,]?\d))?|\d+(?:[.,]\d+)*"
@@ -33,7 +38,7 @@ _LAST_CODE_POINT = 0x12000  # later code points hold no marks that words are wri
 # Hangul and other syllabaries say in two letters what an alphabet says in five.
 _PREFIX, _SYLLABIC_PREFIX = 5, 2
 _SYLLABIC = re.compile("[\u1200-\u137f\uac00-\ud7af]")
-_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 50  # words of a language, letters of a word: at most 20 MB; judgement
+_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 50  # words of a language, letters of a word: at most 20 MB
 # Combining marks and scripts without spaces are among these characters. A text without any of them (Latin, Greek,
 # Cyrillic, Hangul as they are usually written) is read five times faster by the plain pattern.
 _ELABORATE = re.compile(
@@ -102,6 +107,11 @@ def stems_of(language: Language) -> StemsOfWords:
 def is_unspaced(character: str) -> bool:
     """Whether its script puts no spaces between words."""
     return character >= "\u0e00" and _unspaced().match(character) is not None
+
+
+def is_unspaced_language(language: Language) -> bool:
+    """Whether it is written, or mostly written, without spaces between words."""
+    return script_of(language) in _UNSPACED_SCRIPTS
 
 
 def unspaced_count(text: str) -> int:

@@ -1,8 +1,7 @@
 """Judges each page of a crawl, and lets the model learn from the pages that are known to be about the topic.
 
-Whether a page has running text to judge it by, or only leads on: splash pages, menus, directories.
-
-Whether a page is about the topic: its perplexity under a language model of the topic (Remus 2016, section 3).
+`has_running_text` says whether a page has text to judge it by, or only leads on: splash pages, menus, directories.
+`PerplexityRelevance` judges by the perplexity under a language model of the topic (Remus 2016, section 3).
 """
 
 import math
@@ -79,13 +78,17 @@ def has_running_text(page: Page) -> bool:
 
 def _lengths(page: Page) -> tuple[int, int]:
     """Of the main text, and of the links in it."""
-    paragraphs = sorted(page.paragraphs, key=lambda one: one.position)
-    places = [one.position for one in paragraphs]
+    paragraphs = sorted(page.paragraphs, key=lambda paragraph: paragraph.position)
+    places = [paragraph.position for paragraph in paragraphs]
     linked = [0] * len(paragraphs)
     for link in page.links:
         if link.anchor and link.position >= 0 and (place := bisect_right(places, link.position)):
             linked[place - 1] += weight(link.anchor)
-    main = [(weight(one.text), links) for one, links in zip(paragraphs, linked, strict=True) if not one.boilerplate]
+    main = [
+        (weight(paragraph.text), links)
+        for paragraph, links in zip(paragraphs, linked, strict=True)
+        if not paragraph.boilerplate
+    ]
     return sum(size for size, _ in main), sum(min(size, links) for size, links in main)
 
 
@@ -122,22 +125,25 @@ class PerplexityRelevance:
     def judge(self, pages: Sequence[Page]) -> list[Relevance]:
         judged = [Relevance(score=0.0, relevant=False)] * len(pages)
         for language in {page.language for page in pages}:
-            if (known := self._known(language)) is None:
+            if (model_language := self._known(language)) is None:
                 continue
-            maximum = self._maxima[known]
+            maximum = self._maxima[model_language]
             places = [place for place, page in enumerate(pages) if page.language == language]
             texts = (_main_text(pages[place]) if has_running_text(pages[place]) else "" for place in places)
-            found = perplexities(self._models[known], texts)
-            for place, perplexity in zip(places, found, strict=True):
+            scores = perplexities(self._models[model_language], texts)
+            for place, perplexity in zip(places, scores, strict=True):
                 score, relevant = _score(perplexity, maximum), perplexity <= maximum
                 judged[place] = Relevance(score, relevant=relevant, perplexity=perplexity)
         return judged
 
     def weigh(self, texts: Sequence[str], language: Language) -> list[float]:
-        known = self._known(language)
-        if known is None:
+        model_language = self._known(language)
+        if model_language is None:
             return [0.0] * len(texts)
-        return [_score(found, self._maxima[known]) for found in perplexities(self._models[known], texts)]
+        return [
+            _score(perplexity, self._maxima[model_language])
+            for perplexity in perplexities(self._models[model_language], texts)
+        ]
 
     def learn(self, page: Page, *, relevant: bool) -> None:
         """Nothing."""
@@ -147,8 +153,8 @@ class PerplexityRelevance:
 
     def maximum(self, language: Language) -> float:
         """The highest perplexity of a relevant page; 0 in a language without a model."""
-        known = self._known(language)
-        return 0.0 if known is None else self._maxima[known]
+        model_language = self._known(language)
+        return 0.0 if model_language is None else self._maxima[model_language]
 
     def _known(self, language: Language) -> Language | None:
         return asked_language(language, tuple(self._models))
@@ -171,9 +177,9 @@ def perplexities(model: NgramModel, texts: Iterable[str]) -> list[float]:
     ]
 
 
-def boundaries(found: Iterable[float]) -> Boundaries:
+def boundaries(values: Iterable[float]) -> Boundaries:
     """Proposed from the perplexities of the pages of a short test crawl. Pages without text do not count."""
-    read = [perplexity for perplexity in found if 0 < perplexity < ENDLESS]
+    read = [perplexity for perplexity in values if 0 < perplexity < ENDLESS]
     return Boundaries(*(map(float, np.quantile(read, (_HIGH, _MEDIUM))) if read else _USUAL))
 
 

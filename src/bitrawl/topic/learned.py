@@ -29,7 +29,7 @@ THRESHOLD = 0.5
 MOST_CHARACTERS = 6_000
 FEW_CHARACTERS = 200  # of main text; a page with less is judged by all that stands on it; judgement
 # With fewer than FEW_TEXTS, each is cut into parts that serve as examples: the model has to see how much examples differ.
-PART_CHARACTERS, MOST_PARTS = 1500, 40  # judgement
+PART_CHARACTERS, MOST_PARTS = 1500, 40
 LEAST_PARTS = 3  # of a short text: a single example says nothing of how much examples differ; judgement
 LEAST_TELLING = 5  # different words of them that are not common; judgement
 LEAST_WORDS = 50  # of all example texts of a language together; with fewer nothing can be learned; judgement
@@ -75,8 +75,8 @@ class LearnedRelevance:
                 self._subject(language).learn(_text(text, language), relevant=False)
 
     def judge(self, pages: Sequence[Page]) -> list[Relevance]:
-        found = self._terms.judge(pages) if self._terms else [None] * len(pages)
-        return [self._judge(page, terms) for page, terms in zip(pages, found, strict=True)]
+        by_terms = self._terms.judge(pages) if self._terms else [None] * len(pages)
+        return [self._judge(page, terms) for page, terms in zip(pages, by_terms, strict=True)]
 
     def weigh(self, texts: Sequence[str], language: Language) -> list[float]:
         """Negative: rather not about the topic. 0 in a language without examples, unless there are terms."""
@@ -105,30 +105,30 @@ class LearnedRelevance:
             subject.texts += 1
 
     def revised(self) -> list[tuple[Url, float]]:
-        found = [one for subject in self._subjects.values() for one in subject.revised()]
-        return [(url, _probability(logit)) for url, logit in found]
+        logits = [pair for subject in self._subjects.values() for pair in subject.revised()]
+        return [(url, _probability(logit)) for url, logit in logits]
 
     def lacks(self, page: Page) -> str:
         """Why the page cannot be an example, as the end of a sentence about it; empty if it can."""
         if not has_running_text(page):
             return "it has no running text"
         if self._wanted(page.language) is None:
-            asked = ", ".join(map(language_name, self._languages))
+            wanted = ", ".join(map(language_name, self._languages))
             named = "no language that can be told" if page.language == UNDETERMINED else language_name(page.language)
-            return f"its text is in {named}, and the job asks for {asked}"
+            return f"its text is in {named}, and the job asks for {wanted}"
         return _lack([read_page(page)])
 
     def _begin(self, language: Language, examples: Sequence[str]) -> None:
         parts = examples if len(examples) >= FEW_TEXTS else [part for text in examples for part in _parts(text)]
-        read = [one for one in (_text(part, language) for part in parts) if one.size]
+        read = [text for text in (_text(part, language) for part in parts) if text.size]
         if why := _lack(read):
             raise ConfigError(
                 f"the example texts in {language} do not tell what the topic is: {why};"
                 f" bring at least {LEAST_WORDS} words about it (one article is enough), or a term list"
             )
         subject = self._subject(language)
-        for one in read:
-            subject.learn(one, relevant=True)
+        for example in read:
+            subject.learn(example, relevant=True)
         if self._terms is None:
             subject.texts += len(examples)
 
@@ -136,8 +136,8 @@ class LearnedRelevance:
         language = self._wanted(language) or language
         return self._subjects.setdefault(language, TopicSubject(language))
 
-    def _wanted(self, found: Language) -> Language | None:
-        return asked_language(found, self._languages)
+    def _wanted(self, language: Language) -> Language | None:
+        return asked_language(language, self._languages)
 
     def _judge(self, page: Page, terms: Relevance | None) -> Relevance:
         language = self._wanted(page.language)
@@ -154,12 +154,14 @@ class LearnedRelevance:
                 subject.observe(read, page.url)
         elif terms is not None:
             score = terms.score
-        elif (told := self._told_by_translations(page, subject, read)) is not None:
-            score = told
+        elif (inherited := self._told_by_translations(page, subject, read)) is not None:
+            score = inherited
         else:
             score, guessed = self._share_of_host(page), True
-        weight, found, classes = (terms.weight, terms.terms, terms.classes) if terms else (0.0, 0, ())
-        return Relevance(score, score >= self._threshold, weight=weight, terms=found, classes=classes, guessed=guessed)
+        weight, term_count, classes = (terms.weight, terms.terms, terms.classes) if terms else (0.0, 0, ())
+        return Relevance(
+            score, score >= self._threshold, weight=weight, terms=term_count, classes=classes, guessed=guessed
+        )
 
     def _remember(self, page: Page, score: float) -> None:
         if len(self._judged) < KEPT_SCORES:
@@ -185,10 +187,10 @@ class LearnedRelevance:
 
 def _lack(read: Sequence[TopicDocument]) -> str:
     """Why nothing can be learned from these texts; empty if something can."""
-    total = sum(one.words for one in read)
+    total = sum(text.words for text in read)
     if total < LEAST_WORDS:
         return f"{total} words are too few to learn a topic from"
-    telling = {int(key) for one in read for key in one.keys[one.rates < COMMON]}
+    telling = {int(key) for text in read for key in text.keys[text.rates < COMMON]}
     return "" if len(telling) >= LEAST_TELLING else "it has hardly a word that not every text has"
 
 

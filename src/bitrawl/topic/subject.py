@@ -1,6 +1,6 @@
 """The topic in one language: what the examples say about it, and what the judged pages add.
 
-A text as hashed counts: the form in which topics are learned and pages judged.
+A text is learned from and judged as hashed counts, a `TopicDocument`.
 """
 
 from collections import Counter
@@ -86,7 +86,7 @@ EXAMPLE_WORDS = 500.0  # Each example counts as this many words, so that a long 
 SHORT = 20.0  # in summed log counts; what a shorter page lacks counts as undecided
 COMMON = 300.0  # per million; more frequent words are not replaced in texts about nothing in particular
 # Share of running words that are replaced in a language without a table, where nobody knows which are common. Judgement,
-# and only tried on the made-up Basque of tests/unit/test_learned.py.
+# and only tried on the made-up Basque of tests/unit/topic/test_learned.py.
 RARE_SHARE = 0.25
 MADE_UP = 20  # such texts
 # Real pages about something else are less like the examples than made-up texts: on 20 trials (2026-11) their mean cosine
@@ -97,9 +97,8 @@ MADE_UP_COSINE = 0.6
 # 0.3. Swept 0.42–0.5: less raises the recall across genres, and costs precision within one.
 MIDDLE = 0.46
 GAIN = 5.0  # logits from made-up texts to examples
-DIFFERENCE_SHARE = (
-    0.6  # of the prior; the rest is the cosine's. Swept 0.5–0.7: more helps across genres, less the Ebola pages
-)
+# Of the prior; the rest is the cosine's. Swept 0.5–0.7: more helps across genres, less the Ebola pages.
+DIFFERENCE_SHARE = 0.6
 LINEAR_SHARE = 0.5  # of the logit, once there is a linear model; the rest is the prior's
 
 WINDOW = 600  # judged pages that are kept to learn from, about 12 kB each
@@ -115,9 +114,7 @@ GUARD = 0.9
 # a page is also compared with the others of the crawl, in their deviations from the median of both scores (`Subject._spreads`).
 FEW_TEXTS = 5
 RELATIVE_MIDDLE = 1.5  # deviations above the median that are a chance of one half; judgement
-RELATIVE_SLOPE = (
-    2.0  # logits of one deviation; judgement: a page that is 2.2 deviations above is sure (`SURE_RELEVANT`)
-)
+RELATIVE_SLOPE = 2.0  # logits of one deviation; judgement: a page that is 2.2 deviations above is sure
 LEAST_INHERITED = 5  # certain translations of relevant pages, before a language without examples is judged by itself
 
 
@@ -191,8 +188,8 @@ class TopicSubject:
         elif logit >= SURE_RELEVANT:
             self._inherited.append(read)
         if len(self._inherited) >= LEAST_INHERITED:
-            for one in self._inherited:
-                self.learn(one, relevant=True)
+            for translation in self._inherited:
+                self.learn(translation, relevant=True)
             self._inherited.clear()
 
     def logit(self, read: TopicDocument) -> float:
@@ -219,16 +216,19 @@ class TopicSubject:
         if not self._is_revised:
             return []
         self._is_revised = False
-        return [(one.url, self._mixed(one.read, self._prior_of(one.difference, one.cosine))) for one in self._window]
+        return [
+            (entry.url, self._mixed(entry.read, self._prior_of(entry.difference, entry.cosine)))
+            for entry in self._window
+        ]
 
     def weigh(self, read: TopicDocument) -> float:
         """For a few words. Those that the examples do not have say nothing."""
         if not read.size:
             return 0.0
         seen = self._domain[read.places] > 0
-        known = np.where(seen, self._differences(read), 0) * rarity(read.rates, RARITY_POWER)
+        differences = np.where(seen, self._differences(read), 0) * rarity(read.rates, RARITY_POWER)
         linear = self._fit.logit(read) - self._fit.bias if self._fit else 0.0
-        return float(read.counts @ known) / float(np.sqrt(read.size)) + LINEAR_SHARE * linear
+        return float(read.counts @ differences) / float(np.sqrt(read.size)) + LINEAR_SHARE * linear
 
     def _prior(self, read: TopicDocument) -> float:
         return self._prior_of(self._difference(read), self._cosine(read))
@@ -248,10 +248,10 @@ class TopicSubject:
     def _spreads(self) -> tuple[Scale, Scale]:
         """Scales by what the pages of the crawl get, all hosts weighing the same: most of them are not about the topic."""
         if self._relative is None:
-            hosts = Counter(one.url.host for one in self._window)
-            weights = np.array([1 / hosts[one.url.host] for one in self._window])
-            differences = np.array([one.difference for one in self._window])
-            cosines = np.array([one.cosine for one in self._window])
+            hosts = Counter(entry.url.host for entry in self._window)
+            weights = np.array([1 / hosts[entry.url.host] for entry in self._window])
+            differences = np.array([entry.difference for entry in self._window])
+            cosines = np.array([entry.cosine for entry in self._window])
             self._relative = (_relative_scale(differences, weights), _relative_scale(cosines, weights))
         return self._relative
 
@@ -264,10 +264,10 @@ class TopicSubject:
 
     def _differences(self, read: TopicDocument, *, left_out: bool = False) -> Floats:
         """How much likelier each stem is in the examples than in general language, as a logarithm."""
-        found = self._domain[read.places] - (_words(read) if left_out else 0)
+        occurrences = self._domain[read.places] - (_words(read) if left_out else 0)
         total = EXAMPLE_WORDS * (len(self._examples) - left_out)
         general = GENERAL_WEIGHT * 1e-6 * read.rates
-        return np.asarray(np.log1p(np.maximum(found, 0) / general) - np.log1p(total / GENERAL_WEIGHT), np.float32)
+        return np.asarray(np.log1p(np.maximum(occurrences, 0) / general) - np.log1p(total / GENERAL_WEIGHT), np.float32)
 
     def _cosine(self, read: TopicDocument, *, left_out: bool = False) -> float:
         """The mean cosine to the examples."""
@@ -277,10 +277,10 @@ class TopicSubject:
     def _scaled(self) -> tuple[Scale, Scale]:
         if self._scales is None:
             made_up = self._made_up()
-            low = float(np.mean([self._difference(one) for one in made_up]))
-            high = float(np.median([self._difference(one, left_out=True) for one in self._examples]))
-            low_cosine = MADE_UP_COSINE * float(np.mean([self._cosine(one) for one in made_up]))
-            high_cosine = float(np.median([self._cosine(one, left_out=True) for one in self._examples]))
+            low = float(np.mean([self._difference(text) for text in made_up]))
+            high = float(np.median([self._difference(example, left_out=True) for example in self._examples]))
+            low_cosine = MADE_UP_COSINE * float(np.mean([self._cosine(text) for text in made_up]))
+            high_cosine = float(np.median([self._cosine(example, left_out=True) for example in self._examples]))
             self._scales = (_scale(low, high), _scale(low_cosine, high_cosine))
         return self._scales
 
@@ -305,11 +305,14 @@ class TopicSubject:
         against = self._against + against
         if len(against) < LEAST_AGAINST:
             return
-        checked, others = self._examples[::CHECKED], [one for i, one in enumerate(self._examples) if i % CHECKED]
+        checked, others = (
+            self._examples[::CHECKED],
+            [example for i, example in enumerate(self._examples) if i % CHECKED],
+        )
         if others or sure:
             trial = _fitted(others + sure, against)
             ranked = np.searchsorted(
-                np.sort([trial.logit(one) for one in against]), [trial.logit(one) for one in checked]
+                np.sort([trial.logit(text) for text in against]), [trial.logit(example) for example in checked]
             )
             if ranked.mean() < GUARD * len(against):
                 return
@@ -320,8 +323,8 @@ class TopicSubject:
 
         The prior, which never learns from judged documents, has to agree: so what is learned cannot confirm itself.
         """
-        priors = [self._prior_of(one.difference, one.cosine) for one in self._window]
-        logits = np.array([self._mixed(one.read, prior) for one, prior in zip(self._window, priors, strict=True)])
+        priors = [self._prior_of(entry.difference, entry.cosine) for entry in self._window]
+        logits = np.array([self._mixed(entry.read, prior) for entry, prior in zip(self._window, priors, strict=True)])
         order = np.argsort(-logits, kind="stable")
         best, worst = order[: int(MOST_SURE * len(order))], order[len(order) - int(LEAST_SURE * len(order)) :]
         sure = [self._window[i].read for i in best if priors[i] >= SURE_RELEVANT]
@@ -349,14 +352,16 @@ def _relative_scale(scores: NDArray[np.float64], weights: NDArray[np.float64]) -
 def _fitted(relevant: Sequence[TopicDocument], against: Sequence[TopicDocument]) -> Fit:
     """Logistic regression by gradient descent. Both classes weigh the same, whatever their sizes."""
     weights, bias = np.zeros(FEATURES, np.float32), 0.0
-    rows = [(one, 1.0, 0.5 / len(relevant)) for one in relevant] + [(one, 0.0, 0.5 / len(against)) for one in against]
+    rows = [(text, 1.0, 0.5 / len(relevant)) for text in relevant] + [
+        (text, 0.0, 0.5 / len(against)) for text in against
+    ]
     order = np.random.default_rng(0).permutation(len(rows))
     for epoch in range(EPOCHS):
         step = STEP * len(rows) / (1 + epoch)
         for number in order:
             read, label, weight = rows[number]
-            found = float(weights[read.features] @ read.values) + bias
-            change = step * weight * (label - 1 / (1 + np.exp(-found)))
+            logit = float(weights[read.features] @ read.values) + bias
+            change = step * weight * (label - 1 / (1 + np.exp(-logit)))
             weights[read.features] += np.float32(change) * read.values
             bias += 0.1 * change  # The bias moves slowly, because it is in every document.
     return Fit(weights, float(bias))

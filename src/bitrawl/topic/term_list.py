@@ -1,7 +1,4 @@
-"""Lists of weighted terms that describe a topic, as files: ILSP-FC's own format, CSV and TSV, TBX.
-
-A term list learned from texts: words and phrases that are more frequent there than anywhere else.
-"""
+"""Lists of weighted terms that describe a topic: as files in ILSP-FC's own format, CSV, TSV or TBX, or learned from texts."""
 
 import codecs
 import csv
@@ -38,6 +35,11 @@ _COLUMNS = {
 }
 _XML_START = re.compile(r"\s*<(?:\?xml|!DOCTYPE|martif|tbx)", re.IGNORECASE)
 _RESERVED = re.compile(r"[=;>\s]+")  # what a class cannot have in ILSP-FC's format, which has no escapes
+
+
+MIN_WORDS = 300  # in less text than a page, chance decides what is frequent.
+# As many as a person will read. On the Ebola pages (2026-11), 60 and 300 tell them apart about as well.
+MOST_TERMS = 150
 
 
 class Term(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -93,7 +95,7 @@ def read_terms(path: Path, languages: Sequence[Language] | None = None) -> TermL
     """
     text = _text(path)
     if path.suffix.lower() in (".tbx", ".xml") or _XML_START.match(text):
-        entries = _tbx(text, path)
+        entries: Iterable[_Entry] = _TbxReader(path).read(text)
     elif path.suffix.lower() in (".csv", ".tsv", ".tab"):
         entries = _table(text, path)
     else:
@@ -102,6 +104,46 @@ def read_terms(path: Path, languages: Sequence[Language] | None = None) -> TermL
     if not terms:
         raise ConfigError(f"{path} has no terms; write one per line: {_SHAPE}")
     return TermList(tuple(terms)) if languages is None else _wanted(TermList(tuple(terms)), path, languages)
+
+
+def learn_terms(
+    texts: Sequence[str],
+    language: Language,
+    *,
+    background: Rates | None = None,
+    against: Sequence[str] = (),
+    size: int = MOST_TERMS,
+) -> TermList:
+    """The terms that tell these texts from the language in general, the most telling first, with weights from 1 to 100.
+
+    A term is chosen by its log-likelihood (Dunning 1993) against what `background` and the texts of `against` lead to
+    expect. Without a background, words that all texts have, beside any other word, are taken for those of every subject.
+    Raises `ConfigError` if there is too little text.
+    """
+    phrases = Phrases(Texts(language, texts))
+    if phrases.words < MIN_WORDS:
+        raise ConfigError(
+            f"the texts have {phrases.words} words in all, too few to learn terms from; give at least {MIN_WORDS}, better 5,000"
+        )
+    keyness = Keyness(phrases, background, against)
+    spread = phrases.spread(keyness.key)
+    key = keyness.key & (spread >= (2 if len(texts) > 2 else 1))
+    chosen = np.flatnonzero(unnested(phrases, key))
+    chosen = chosen[np.argsort(-keyness.likelihoods[chosen], kind="stable")][:size]
+    if not len(chosen):
+        raise ConfigError("no word is more frequent in the texts than expected; give more texts, all on one subject")
+    # A term that few texts have is weaker.
+    strength = np.sqrt(keyness.likelihoods[chosen] * spread[chosen] / len(texts))
+    # One more is expected than there is, lest a word that the background lacks be infinitely special.
+    odds = np.log2(1 + phrases.count[chosen] / (keyness.expected[chosen] + 0.5))
+    # Between what is certain and what is special: a rare phrase tells more about a page than its count does.
+    weights = np.maximum(1.0, np.round(100 * np.sqrt(strength / strength.max() * odds / odds.max())))
+    written = phrases.forms(phrases.numbered(chosen.tolist()))
+    terms = [
+        Term(written[phrase], weight, (), language)
+        for phrase, weight in zip(chosen.tolist(), weights.tolist(), strict=True)
+    ]
+    return TermList(tuple(sorted(terms, key=lambda term: -term.weight)))
 
 
 class _Entry(NamedTuple):
@@ -132,15 +174,15 @@ def _lines(text: str, path: Path) -> Iterator[_Entry]:
 def _parsed_line(written: str, place: str) -> Term:
     if _URL.match(written):
         raise ConfigError(f"{place}: {written[:60]} is a URL, not a term; a list of seeds goes to --seeds-file")
-    if found := _LINE.fullmatch(written):
-        weight, rest = _weight(found["weight"], place), found["rest"]
+    if match := _LINE.fullmatch(written):
+        weight, rest = _weight(match["weight"], place), match["rest"]
     elif ":" in written:
         raise ConfigError(f"{place}: the weight of {written[:60]!r} is no number; write {_SHAPE}")
     else:
         weight, rest = FULL_WEIGHT, written
     language = UNDETERMINED
-    if found := _LANGUAGE.fullmatch(rest):
-        language, rest = _language(found["language"], place), found["rest"]
+    if match := _LANGUAGE.fullmatch(rest):
+        language, rest = _language(match["language"], place), match["rest"]
     text, mark, classes = rest.rpartition("=")
     return _term(text if mark else rest, weight, classes if mark else "", language, place)
 
@@ -171,8 +213,8 @@ def _table(text: str, path: Path) -> Iterator[_Entry]:
 def _columns(names: Sequence[str], side: str) -> dict[str, int]:
     """Where each column is, or -1; those of one language, `term_a` and `lang_a`, or of all."""
     return {
-        key: next((names.index(name) for one in known for name in (f"{one}{side}", one) if name in names), -1)
-        for key, known in _COLUMNS.items()
+        key: next((names.index(name) for alias in aliases for name in (f"{alias}{side}", alias) if name in names), -1)
+        for key, aliases in _COLUMNS.items()
     }
 
 
@@ -193,7 +235,7 @@ def _term(text: str, weight: float, classes: str, language: Language, place: str
 def _weight(written: str, place: str) -> float:
     try:
         weight = float(written.replace(",", "."))
-        if abs(weight) <= 1e9:  # not infinite, no NaN; judgement
+        if abs(weight) <= 1e9:  # not infinite, no NaN
             return weight
     except ValueError:
         pass
@@ -205,11 +247,6 @@ def _language(written: str, place: str) -> Language:
         return parse_language(written)
     except ConfigError as error:
         raise ConfigError(f"{place}: {error}") from error
-
-
-def _tbx(text: str, path: Path) -> Iterator[_Entry]:
-    reader = _TbxReader(path)
-    return iter(reader.read(text))
 
 
 class _TbxReader:
@@ -270,7 +307,7 @@ class _TbxReader:
             if text and name == "term":
                 self._waiting.append(_Entry(self._parser.CurrentLineNumber, Term(text, language=self._language)))
             elif text:
-                self._subjects += filter(None, (one.strip() for one in text.split(";")))
+                self._subjects += filter(None, (subject.strip() for subject in text.split(";")))
         elif name in ("termEntry", "conceptEntry"):
             classes = tuple(dict.fromkeys(self._subjects))
             self._entries += [_Entry(at, msgspec.structs.replace(term, classes=classes)) for at, term in self._waiting]
@@ -290,61 +327,15 @@ def _completed(entry: _Entry, path: Path, languages: Sequence[Language] | None) 
     return msgspec.structs.replace(entry.term, language=languages[0])
 
 
-def _wanted(found: TermList, path: Path, languages: Sequence[Language]) -> TermList:
-    kept = {term for language in languages for term in found.of(language)}
-    if not kept:
+def _wanted(terms: TermList, path: Path, languages: Sequence[Language]) -> TermList:
+    wanted = {term for language in languages for term in terms.of(language)}
+    if not wanted:
         raise ConfigError(
-            f"{path} has terms in {_listed(found.languages)} only, and the job is in {_listed(languages)};"
+            f"{path} has terms in {_listed(terms.languages)} only, and the job is in {_listed(languages)};"
             " give a list in a language of the job, or translate it: bitrawl topic translate"
         )
-    return TermList(tuple(term for term in found.terms if term in kept))
+    return TermList(tuple(term for term in terms.terms if term in wanted))
 
 
 def _listed(languages: Iterable[Language]) -> str:
     return ", ".join(languages) or "none"
-
-
-MIN_WORDS = 300  # Judgement: in less text than a page, chance decides what is frequent.
-MOST_TERMS = (
-    150  # As many as a person will read. On the Ebola pages (2026-11), 60 and 300 tell them apart about as well.
-)
-
-
-def learn_terms(
-    texts: Sequence[str],
-    language: Language,
-    *,
-    background: Rates | None = None,
-    against: Sequence[str] = (),
-    size: int = MOST_TERMS,
-) -> TermList:
-    """The terms that tell these texts from the language in general, the most telling first, with weights from 1 to 100.
-
-    A term is chosen by its log-likelihood (Dunning 1993) against what `background` and the texts of `against` lead to
-    expect. Without a background, words that all texts have, beside any other word, are taken for those of every subject.
-    Raises `ConfigError` if there is too little text.
-    """
-    phrases = Phrases(Texts(language, texts))
-    if phrases.words < MIN_WORDS:
-        raise ConfigError(
-            f"the texts have {phrases.words} words in all, too few to learn terms from; give at least {MIN_WORDS}, better 5,000"
-        )
-    keyness = Keyness(phrases, background, against)
-    spread = phrases.spread(keyness.key)
-    key = keyness.key & (spread >= (2 if len(texts) > 2 else 1))
-    chosen = np.flatnonzero(unnested(phrases, key))
-    chosen = chosen[np.argsort(-keyness.likelihoods[chosen], kind="stable")][:size]
-    if not len(chosen):
-        raise ConfigError("no word is more frequent in the texts than expected; give more texts, all on one subject")
-    # A term that few texts have is weaker. One more is expected than there is, lest a word that the background lacks be
-    # infinitely special.
-    strength = np.sqrt(keyness.likelihoods[chosen] * spread[chosen] / len(texts))
-    odds = np.log2(1 + phrases.count[chosen] / (keyness.expected[chosen] + 0.5))
-    # Between what is certain and what is special: a rare phrase tells more about a page than its count does.
-    weights = np.maximum(1.0, np.round(100 * np.sqrt(strength / strength.max() * odds / odds.max())))
-    written = phrases.forms(phrases.numbered(chosen.tolist()))
-    terms = [
-        Term(written[phrase], weight, (), language)
-        for phrase, weight in zip(chosen.tolist(), weights.tolist(), strict=True)
-    ]
-    return TermList(tuple(sorted(terms, key=lambda term: -term.weight)))

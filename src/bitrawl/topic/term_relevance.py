@@ -1,6 +1,6 @@
 """Whether a page is about a topic that a list of terms describes: Papavassiliou et al., section 3.5.
 
-Which terms of a list stand in a text: one pass over its words, however long the list is.
+`TermMatcher` finds the terms of a list in one pass over the words of a text, however long the list is.
 """
 
 import statistics
@@ -21,7 +21,7 @@ IsStopWord = Callable[[str], bool]
 """Whether a stem says so little that it is dropped from terms and texts."""
 
 _OTHER, _STOP = 0, -1  # the number of a word that no term has, and of one that is passed over
-_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 50  # written words and their letters; judgement, as in text/words.py
+_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 50  # written words and their letters, as in text/words.py
 
 
 class _Node(msgspec.Struct):
@@ -60,15 +60,15 @@ class TermMatcher:
     def find(self, text: str) -> "FoundTerms":
         """Where the same term stands twice, its number is there twice."""
         words = _units(text)
-        found = FoundTerms([], len(words))
+        terms = FoundTerms([], len(words))
         dull = bytes(map(self._words.dull.__contains__, words))  # searched, and made, without a step of Python a word
         place = dull.find(0)
         while place >= 0:
-            self._walk(words, place, found.numbers)
+            self._walk(words, place, terms.numbers)
             place = dull.find(0, place + 1)
-        return found
+        return terms
 
-    def _walk(self, words: Sequence[str], place: int, found: list[int]) -> None:
+    def _walk(self, words: Sequence[str], place: int, terms: list[int]) -> None:
         """All terms that begin at that place."""
         numbers, after = self._words, self._root.next
         for at in range(place, len(words)):
@@ -79,7 +79,7 @@ class TermMatcher:
             if (node := after.get(number)) is None:
                 return
             if node.term >= 0:
-                found.append(node.term)
+                terms.append(node.term)
             if not (after := node.next):
                 return
 
@@ -231,10 +231,10 @@ class TermRelevance:
 
     def annotated(self, page: Page) -> Page:
         """The page with the terms on each of its paragraphs."""
-        found = self.explained(page).on_paragraphs
-        if not any(found):
+        terms_of = self.explained(page).on_paragraphs
+        if not any(terms_of):
             return page
-        paragraphs = zip(page.paragraphs, found, strict=True)
+        paragraphs = zip(page.paragraphs, terms_of, strict=True)
         return msgspec.structs.replace(
             page, paragraphs=tuple(msgspec.structs.replace(p, terms=terms) if terms else p for p, terms in paragraphs)
         )
@@ -256,12 +256,12 @@ class TermRelevance:
             nothing: tuple[tuple[str, ...], ...] = ((),) * len(page.paragraphs)
             return TermsOfPage((), nothing, 0, 0.0, 0.0, Relevance(0.0, relevant=False))
         matcher = self._matcher(page.language)
-        said = {
+        around = {
             TermPlace.TITLE: page.title,
             TermPlace.METADATA: page.metadata.description,
             TermPlace.KEYWORDS: page.metadata.keywords,
         }
-        numbers = {place: Counter(matcher.find(text).numbers) for place, text in said.items() if text}
+        numbers = {place: Counter(matcher.find(text).numbers) for place, text in around.items() if text}
         numbers_in_text: list[int] = []
         texts = matcher.texts
         on_paragraphs: list[tuple[str, ...]] = []
@@ -270,17 +270,17 @@ class TermRelevance:
             if not _is_content(paragraph, page):
                 on_paragraphs.append(())
                 continue
-            found = matcher.find(paragraph.text)
-            words += found.words
-            numbers_in_text += found.numbers
-            on_paragraphs.append(tuple([texts[number] for number in dict.fromkeys(found.numbers)]))
+            terms = matcher.find(paragraph.text)
+            words += terms.words
+            numbers_in_text += terms.numbers
+            on_paragraphs.append(tuple([texts[number] for number in dict.fromkeys(terms.numbers)]))
         numbers[TermPlace.TEXT] = Counter(numbers_in_text)
         counts = [
             TermCount(term := matcher.terms[number], place, count, count * term.weight * of_place)
             for place, of_place in PLACE_WEIGHTS.items()
             for number, count in numbers.get(place, Counter()).items()
         ]
-        counts.sort(key=lambda one: -abs(one.weight))
+        counts.sort(key=lambda count: -abs(count.weight))
         return self._judged(matcher, counts, on_paragraphs, words)
 
     def _judged(
@@ -288,10 +288,10 @@ class TermRelevance:
     ) -> TermsOfPage:
         needed = self._thresholds
         threshold = needed.min_content_terms * matcher.median_weight
-        weight = sum(one.weight for one in counts)
-        in_text = [one for one in counts if one.place is TermPlace.TEXT]
-        distinct = sum(one.term.weight > 0 for one in in_text)
-        density = sum(one.weight for one in in_text) / words if words else 0.0
+        weight = sum(count.weight for count in counts)
+        in_text = [count for count in counts if count.place is TermPlace.TEXT]
+        distinct = sum(count.term.weight > 0 for count in in_text)
+        density = sum(count.weight for count in in_text) / words if words else 0.0
         relevant = (
             weight >= threshold > 0
             and distinct >= needed.min_unique_content_terms
@@ -318,10 +318,10 @@ def _classes(counts: Sequence[TermCount], share: float) -> tuple[str, ...]:
     """Those that have that share of the positive weight found, the heaviest first."""
     weights: dict[str, float] = {}
     total = 0.0
-    for one in counts:
-        if one.weight > 0:
-            total += one.weight
-            for name in one.term.classes:
-                weights[name] = weights.get(name, 0.0) + one.weight
+    for count in counts:
+        if count.weight > 0:
+            total += count.weight
+            for name in count.term.classes:
+                weights[name] = weights.get(name, 0.0) + count.weight
     heaviest = sorted(weights.items(), key=lambda item: -item[1])
     return tuple(name for name, weight in heaviest if weight >= share * total)

@@ -14,9 +14,9 @@ from bitrawl.text.words import is_unspaced, stems_of, word_places, words
 from bitrawl.topic.term_list import Term, TermList, line
 from bitrawl.topic.term_relevance import TermMatcher
 
-MOST_EXAMPLES = 200  # segments that one term is looked for in; judgement
-MOST_PAIRS = 20_000  # segments that the lexicon learns from: 300 MB and some seconds; judgement
-LONGEST = 400  # characters of a segment, about 60 words; judgement: a term in a longer one has too many neighbours
+MOST_EXAMPLES = 200  # segments that one term is looked for in
+MOST_PAIRS = 20_000  # segments that the lexicon learns from: 300 MB and some seconds
+LONGEST = 400  # characters of a segment, about 60 words; a term in a longer one has too many neighbours
 CANDIDATES = 3
 MIN_PROBABILITY = 0.1
 # A word of the other language costs this much, and is worth the probability that it translates a word of the term: words
@@ -75,14 +75,14 @@ def proposed_list(proposals: Sequence[Proposal], language: Language) -> str:
         if not candidates:
             lines.append(f"# {term.text}: {'no clear translation' if proposal.occurrences else 'not in the corpus'}")
             continue
-        others = ", ".join(f"{one.text} {one.probability:.0%}" for one in candidates[1:])
+        others = ", ".join(f"{candidate.text} {candidate.probability:.0%}" for candidate in candidates[1:])
         best = candidates[0]
         lines.append(
             f"# {term.text}: {best.probability:.0%} of {proposal.occurrences}{f'; or {others}' if others else ''}"
         )
         lines.append(f"#   {_one_line(best.example[0])} | {_one_line(best.example[1])}")
         lines.append(line(msgspec.structs.replace(term, text=best.text, language=language)))
-    return "".join(f"{one}\n" for one in lines)
+    return "".join(f"{written}\n" for written in lines)
 
 
 def _one_line(text: str) -> str:
@@ -96,11 +96,11 @@ def _gathered(pairs: Iterable[TextPair], matcher: TermMatcher) -> tuple[dict[int
     for a, b in pairs:
         if not a or not b or max(len(a), len(b)) > LONGEST:
             continue
-        found = set(matcher.find(a).numbers)
-        for number in found:
-            if len(known := examples.setdefault(number, [])) < MOST_EXAMPLES:
-                known.append((a, b))
-        if not found and len(others) < MOST_PAIRS:
+        numbers = set(matcher.find(a).numbers)
+        for number in numbers:
+            if len(segments := examples.setdefault(number, [])) < MOST_EXAMPLES:
+                segments.append((a, b))
+        if not numbers and len(others) < MOST_PAIRS:
             others.append((a, b))
     return examples, others
 
@@ -133,14 +133,14 @@ class _Spans:
         """The run of words with the most evidence (Kadane's algorithm), its stems and its text; empty if none has."""
         text = unicodedata.normalize("NFKC", text)
         units = self._units(text)
-        best, here, begin, found = 0.0, 0.0, 0, (0, 0)
+        best, here, begin, place = 0.0, 0.0, 0, (0, 0)
         for at, (_, _, stem) in enumerate(units):
             if here <= 0:
                 here, begin = 0.0, at
             here += links.get(stem, 0.0) - COST
             if here > best:
-                best, found = here, (begin, at + 1)
-        span = units[found[0] : found[1]]
+                best, place = here, (begin, at + 1)
+        span = units[place[0] : place[1]]
         return tuple(stem for _, _, stem in span), text[span[0][0] : span[-1][1]] if span else ""
 
     def _units(self, text: str) -> list[tuple[int, int, str]]:
@@ -156,11 +156,11 @@ class _Spans:
 
 def _proposal(term: Term, stems: Sequence[str], examples: Sequence[TextPair], spans: _Spans) -> Proposal:
     links = spans.links(stems)
-    found: dict[tuple[str, ...], list[tuple[str, TextPair]]] = {}
+    runs: dict[tuple[str, ...], list[tuple[str, TextPair]]] = {}
     for pair in examples:
         key, text = spans.best(pair[1], links)
         if key:
-            found.setdefault(key, []).append((text, pair))
+            runs.setdefault(key, []).append((text, pair))
     candidates = [
         TermCandidate(
             Counter(text for text, _ in occurrences).most_common(1)[0][0],
@@ -168,8 +168,8 @@ def _proposal(term: Term, stems: Sequence[str], examples: Sequence[TextPair], sp
             len(occurrences),
             min((pair for _, pair in occurrences), key=lambda pair: len(pair[0]) + len(pair[1])),
         )
-        for occurrences in found.values()
+        for occurrences in runs.values()
         if len(occurrences) >= MIN_PROBABILITY * len(examples)
     ]
-    candidates.sort(key=lambda one: -one.count)
+    candidates.sort(key=lambda candidate: -candidate.count)
     return Proposal(term, len(examples), tuple(candidates[:CANDIDATES]))

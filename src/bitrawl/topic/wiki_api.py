@@ -1,10 +1,8 @@
 """A wiki that is asked through its API: any MediaWiki from 1.31 on.
 
-Questions to the API of a MediaWiki, asked as its operators wish: one at a time, and not while it is behind.
-
-https://www.mediawiki.org/wiki/API:Etiquette. Who asks is the fetcher's User-Agent.
-
-Answers of a wiki that are kept in a folder: what was answered once is not asked again.
+It is asked as its operators wish: one question at a time, and not while it is behind
+(https://www.mediawiki.org/wiki/API:Etiquette). Who asks is the fetcher's User-Agent. Answers are kept in a folder: what was
+answered once is not asked again.
 """
 
 import hashlib
@@ -19,8 +17,9 @@ import msgspec
 from bitrawl import files
 from bitrawl.errors import UrlError, WikiError
 from bitrawl.files import NO_JSON
-from bitrawl.model import NO_ANSWER, TRANSIENT, Capture, Language, Link, LinkKind, Reason, Skip
+from bitrawl.model import Capture, Language, Link, LinkKind, Skip
 from bitrawl.protocols import Clock, Fetcher
+from bitrawl.reasons import NO_ANSWER, TRANSIENT, Reason
 from bitrawl.topic.wiki_articles import (
     Article,
     Extent,
@@ -59,9 +58,9 @@ class KeptAnswers:
 
 
 MAX_LAG = 5  # seconds that the wiki's replicas may be behind; the etiquette's own figure
-ATTEMPTS = 6  # judgement: with the waits below, two and a half minutes
+ATTEMPTS = 6  # with the waits below, two and a half minutes
 FIRST_WAIT = 5.0  # seconds, doubled for each further attempt; the etiquette's figure for maxlag
-LONGEST_WAIT = 600.0  # judgement: whoever is told to wait longer had better come back
+LONGEST_WAIT = 600.0  # whoever is told to wait longer had better come back
 _BUSY = frozenset({"maxlag", "ratelimited", "readonly"})
 
 _log = logging.getLogger(__name__)
@@ -81,8 +80,6 @@ class ExternalLink(msgspec.Struct, frozen=True):
 
 class CategoryInfo(msgspec.Struct, frozen=True):
     size: int = 0
-    pages: int = 0
-    subcats: int = 0
 
 
 class WikiPage(msgspec.Struct, frozen=True):
@@ -106,7 +103,6 @@ class Named(msgspec.Struct, frozen=True):
 
 class General(msgspec.Struct, frozen=True):
     lang: str = ""
-    sitename: str = ""
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -182,10 +178,10 @@ class WikiClient:
             url = Url.parse(self._address(parameters))
         except UrlError as error:
             raise WikiError(f"{self.endpoint} cannot be asked: {error}") from error
-        kept = self._answers.load(url)
-        if kept is not None:
+        saved = self._answers.load(url)
+        if saved is not None:
             try:
-                return msgspec.json.decode(kept, type=WikiAnswer)
+                return msgspec.json.decode(saved, type=WikiAnswer)
             except NO_JSON:
                 _log.info("a kept answer of %s cannot be read; it is asked again", self.endpoint)
         body, answer = await self._ask_until_answered(url)
@@ -250,14 +246,14 @@ class WikiClient:
 
 
 def _retry_after(capture: Capture) -> float:
-    said = capture.header("retry-after").strip()
-    return float(said) if said.isdecimal() and said.isascii() and len(said) < 10 else 0.0
+    seconds = capture.header("retry-after").strip()
+    return float(seconds) if seconds.isdecimal() and seconds.isascii() and len(seconds) < 10 else 0.0
 
 
 TITLES = 50  # a call; the API's own limit
 LEADS = 20  # a call; the limit of TextExtracts
 CATEGORY, ARTICLE = 14, 0  # namespaces
-_HITS = 20  # of a search; judgement
+_HITS = 20  # of a search
 
 
 class EditionCategory(NamedTuple):
@@ -319,21 +315,16 @@ class ApiWiki:
         hits: list[Named] = []
         for prefix in prefixes:
             if not hits:
-                asked: Parameters = {
-                    "list": "prefixsearch",
-                    "pssearch": prefix,
-                    "psnamespace": CATEGORY,
-                    "pslimit": _HITS,
-                }
-                hits += await self._searched(asked)
-        asked = {"list": "search", "srsearch": name, "srnamespace": CATEGORY, "srlimit": _HITS, "srprop": ""}
-        hits += await self._searched(asked)
+                scope: Parameters = {"psnamespace": CATEGORY, "pslimit": _HITS}
+                hits += await self._searched({"list": "prefixsearch", "pssearch": prefix, **scope})
+        scope = {"srnamespace": CATEGORY, "srlimit": _HITS, "srprop": ""}
+        hits += await self._searched({"list": "search", "srsearch": name, **scope})
         return list(dict.fromkeys(hit.title for hit in hits))
 
-    async def _searched(self, asked: Parameters) -> list[Named]:
+    async def _searched(self, question: Parameters) -> list[Named]:
         """Nothing from a wiki that has switched its search off."""
         try:
-            answer = await self.client.ask(asked)
+            answer = await self.client.ask(question)
         except WikiRefusedError:
             return []
         return answer.prefixsearch + answer.search
@@ -350,7 +341,7 @@ class ApiWiki:
 
     async def _members(self, category: str, languages: Sequence[Language]) -> list[Member]:
         """A question for each language after the first: one cannot ask for some languages, only for one or all 300."""
-        asked = {
+        question = {
             "generator": "categorymembers",
             "gcmtitle": _titled(category),
             "gcmtype": "page|subcat",
@@ -358,21 +349,18 @@ class ApiWiki:
             "gcmlimit": "max",
         }
         first, *others = [_language_links(code) for code in map(edition_code, languages)] or [{}]
-        prop: Parameters = {
-            "prop": "extlinks|pageprops|info|langlinks" if first else "extlinks|pageprops|info",
-            **_WITH_LINKS,
-        }
-        pages = await self._pages({**asked, **prop, **first})
+        properties = "extlinks|pageprops|info|langlinks" if first else "extlinks|pageprops|info"
+        pages = await self._pages({**question, "prop": properties, **_WITH_LINKS, **first})
         for links in others:
-            pages = _joined([*pages, *await self._pages({**asked, "prop": "langlinks", **links})])
+            pages = _joined([*pages, *await self._pages({**question, "prop": "langlinks", **links})])
         self._ids |= {page.title: page.pageid for page in pages}
         return [self._member(page) for page in pages]
 
-    async def _pages(self, asked: Parameters) -> list[WikiPage]:
-        found: list[WikiPage] = []
-        async for query in self.client.all(asked):
-            found += query.pages
-        return _joined(found)
+    async def _pages(self, question: Parameters) -> list[WikiPage]:
+        pages: list[WikiPage] = []
+        async for query in self.client.all(question):
+            pages += query.pages
+        return _joined(pages)
 
     def _member(self, page: WikiPage) -> Member:
         if page.ns == CATEGORY:
@@ -407,14 +395,9 @@ class ApiWiki:
         leads: dict[str, str] = {}
         ids = [self._ids[article.title] for article in articles if article.title in self._ids]
         for start in range(0, len(ids), LEADS):
-            asked: Parameters = {
-                "pageids": "|".join(map(str, ids[start : start + LEADS])),
-                "prop": "extracts",
-                "exintro": 1,
-                "explaintext": 1,
-                "exlimit": LEADS,
-            }
-            pages = await self._pages(asked)
+            batch = "|".join(map(str, ids[start : start + LEADS]))
+            lead: Parameters = {"prop": "extracts", "exintro": 1, "explaintext": 1, "exlimit": LEADS}
+            pages = await self._pages({"pageids": batch, **lead})
             leads |= {page.title: page.extract for page in pages}
             if not any(page.extract for page in pages):  # there is no such extension
                 break
@@ -427,8 +410,8 @@ class ApiWiki:
 
     async def same_category(self, category: str, language: Language) -> EditionCategory | None:
         """The category that another edition has in its place."""
-        asked = {"titles": _titled(category), "prop": "langlinks", **_language_links(edition_code(language))}
-        links = [link for page in (await self.client.ask(asked)).pages for link in page.langlinks]
+        question = {"titles": _titled(category), "prop": "langlinks", **_language_links(edition_code(language))}
+        links = [link for page in (await self.client.ask(question)).pages for link in page.langlinks]
         if not links:
             return None
         self._remember_edition(language, links[0].url)
@@ -437,10 +420,10 @@ class ApiWiki:
 
     async def named(self, titles: Sequence[str]) -> list[Article]:
         """The articles of these titles that exist, with their links."""
-        found: list[WikiPage] = []
+        pages: list[WikiPage] = []
         for batch in self._batches(titles):
-            found += await self._pages({"titles": batch, "prop": "extlinks|pageprops|info", **_WITH_LINKS})
-        return [self._article(page) for page in found if not page.missing and page.pageid]
+            pages += await self._pages({"titles": batch, "prop": "extlinks|pageprops|info", **_WITH_LINKS})
+        return [self._article(page) for page in pages if not page.missing and page.pageid]
 
     def _batches(self, titles: Sequence[str]) -> Iterator[str]:
         """As many titles as a call and its address may have."""
@@ -486,12 +469,12 @@ def _joined(pages: Iterable[WikiPage]) -> list[WikiPage]:
     return list(joined.values())
 
 
-def _both(one: WikiPage, other: WikiPage) -> WikiPage:
+def _both(page: WikiPage, other: WikiPage) -> WikiPage:
     return msgspec.structs.replace(
-        one,
-        redirect=one.redirect or other.redirect,
-        langlinks=one.langlinks + other.langlinks,
-        extlinks=one.extlinks + other.extlinks,
-        pageprops=one.pageprops | other.pageprops,
-        extract=one.extract or other.extract,
+        page,
+        redirect=page.redirect or other.redirect,
+        langlinks=page.langlinks + other.langlinks,
+        extlinks=page.extlinks + other.extlinks,
+        pageprops=page.pageprops | other.pageprops,
+        extract=page.extract or other.extract,
     )

@@ -1,10 +1,7 @@
 """What a wiki tells of a category, whether through its API or from a dump.
 
-A category by a name that may be spelt otherwise: other spellings, sameness and nearness of names.
-
-From a category to those below it, level by level: each category once, so that cycles end.
-
-Language codes as Wikimedia's editions use them: most are ISO 639, some are older than it.
+Names may be spelt otherwise, so there are other spellings, sameness and nearness of names. `walked` goes from a category to those
+below it, level by level. Language codes are those of Wikimedia's editions: most are ISO 639, some are older than it.
 """
 
 import re
@@ -64,17 +61,17 @@ class Wiki(Protocol):
     async def articles(self, category: str, extent: Extent) -> Gathered: ...
 
 
-NEAREST = 5  # names in a message; judgement
+NEAREST = 5  # names in a message
 _WORD = re.compile(r"\w+")
 
 
 def spellings(name: str) -> list[str]:
     """The name as it is, then as others may write it. A wiki capitalises the first letter by itself."""
     plain = " ".join(name.replace("_", " ").split())
-    found = [plain]
+    names = [plain]
     for change in (_with_and, _with_ampersand, str.lower, _other_number):
-        found += [change(each) for each in found]
-    return list(dict.fromkeys(each for each in found if each))
+        names += [change(each) for each in names]
+    return list(dict.fromkeys(each for each in names if each))
 
 
 def _with_and(name: str) -> str:
@@ -90,9 +87,9 @@ def _other_number(name: str) -> str:
     return name[:-1] if name.endswith("s") else f"{name}s"
 
 
-def same_name(one: str, other: str) -> bool:
+def same_name(name: str, other: str) -> bool:
     """Whether only case, punctuation, "&" for "and" and the English plural differ."""
-    return _key(one) == _key(other)
+    return _key(name) == _key(other)
 
 
 def _key(name: str) -> list[str]:
@@ -103,8 +100,8 @@ def _key(name: str) -> list[str]:
 def nearest(name: str, candidates: Iterable[str], most: int = NEAREST) -> list[str]:
     """The candidates most like the name, the nearest first."""
     unique = list(dict.fromkeys(candidates))
-    found = process.extract(name.casefold(), unique, scorer=fuzz.token_set_ratio, processor=str.casefold, limit=most)
-    return [match for match, _, _ in found]
+    matches = process.extract(name.casefold(), unique, scorer=fuzz.token_set_ratio, processor=str.casefold, limit=most)
+    return [match for match, _, _ in matches]
 
 
 def unknown_category(name: str, where: str, near: list[str]) -> ConfigError:
@@ -142,7 +139,7 @@ Members = Callable[[Sequence[str]], AsyncIterator[tuple[str, Member]]]
 async def walked(root: str, extent: Extent, members: Members) -> Gathered:
     """Breadth first, so that an article in several categories is found at its least depth."""
     branches = {root: root}  # of all categories met
-    found: dict[str, Article] = {}
+    articles: dict[str, Article] = {}
     level, read = [root], 0
     for depth in range(extent.depth + 1):
         below: list[str] = []
@@ -152,15 +149,15 @@ async def walked(root: str, extent: Extent, members: Members) -> Gathered:
                 if member.subcategory not in branches:
                     branches[member.subcategory] = branches[name] if depth else member.subcategory
                     below.append(member.subcategory)
-            elif member.article.title not in found:
-                if len(found) >= extent.most:
-                    return Gathered(tuple(found.values()), read, complete=False)
+            elif member.article.title not in articles:
+                if len(articles) >= extent.most:
+                    return Gathered(tuple(articles.values()), read, complete=False)
                 placed = msgspec.structs.replace(member.article, category=name, branch=branches[name], depth=depth)
-                found[placed.title] = placed
+                articles[placed.title] = placed
         level = below
         if not level:
             break
-    return Gathered(tuple(found.values()), read)
+    return Gathered(tuple(articles.values()), read)
 
 
 # https://meta.wikimedia.org/wiki/Special_language_codes

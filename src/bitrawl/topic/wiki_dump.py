@@ -1,9 +1,8 @@
 """A wiki that is read from the SQL files of its dump (https://dumps.wikimedia.org), for those who must not ask its API.
 
 Each level of the category tree takes one pass over `categorylinks` and one over `page`; nothing is kept of the rows that
-do not belong to the category. Both schemas are read: categories and domains as text, and as numbers of `linktarget`.
-
-Rows of the SQL files that Wikimedia publishes, read as a stream: a table of any size takes a few megabytes.
+do not belong to the category. Both schemas are read: categories and domains as text, and as numbers of `linktarget`. The
+files are read as a stream: a table of any size takes a few megabytes.
 """
 
 import re
@@ -58,12 +57,12 @@ def columns(path: Path) -> list[str]:
 
 def rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[bytes, ...]]:
     """The values of these columns, two or more, of each row, as they are in the file; `text` and `number` read them."""
-    known = columns(path)
-    if missing := set(wanted) - set(known):
+    table_columns = columns(path)
+    if missing := set(wanted) - set(table_columns):
         raise WikiError(f"{path} has no column {', '.join(sorted(missing))}; is it a file of a MediaWiki dump?")
-    ordered = [name for name in known if name in wanted]
+    ordered = [name for name in table_columns if name in wanted]
     pick = itemgetter(*(ordered.index(name) for name in wanted))
-    for values in _rows(path, _row_pattern(known, wanted)):
+    for values in _rows(path, _row_pattern(table_columns, wanted)):
         yield pick(values)
 
 
@@ -72,12 +71,12 @@ def _rows(path: Path, pattern: re.Pattern[bytes]) -> Iterator[tuple[bytes, ...]]
         buffer, at, inside = b"", 0, False
         while True:
             if inside:
-                while found := pattern.match(buffer, at):
-                    follows = _BETWEEN.match(buffer, found.end())
-                    ended = None if follows else _END.match(buffer, found.end())
+                while match := pattern.match(buffer, at):
+                    follows = _BETWEEN.match(buffer, match.end())
+                    ended = None if follows else _END.match(buffer, match.end())
                     if not follows and not ended:
                         break  # the file goes on in the next chunk
-                    yield found.groups()
+                    yield match.groups()
                     at = (follows or ended).end()  # type: ignore[union-attr]
                     if ended:
                         inside = False
@@ -116,9 +115,9 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return _ESCAPES.get(match[1], match[1]) if match[1] is not None else b"'"
 
 
-def _row_pattern(known: Sequence[str], wanted: Sequence[str]) -> re.Pattern[bytes]:
+def _row_pattern(table_columns: Sequence[str], wanted: Sequence[str]) -> re.Pattern[bytes]:
     """One expression for the whole row, which captures the wanted columns only: half the time of two steps."""
-    values = [b"(" + _VALUE + b")" if name in wanted else _VALUE for name in known]
+    values = [b"(" + _VALUE + b")" if name in wanted else _VALUE for name in table_columns]
     return re.compile(rb"\s*\(\s*" + rb"\s*,\s*".join(values) + rb"\s*\)", re.DOTALL)
 
 
@@ -141,7 +140,7 @@ CATEGORY, ARTICLE = b"14", b"0"  # namespaces
 _NAME = re.compile(r"(?:(?P<wiki>[a-z0-9_]+)-(?:\d{8}|latest)-)?(?P<table>[a-z_]+)\.sql(?:\.gz)?")
 _DATABASE = re.compile(rb"Database: (\w+)")
 _PROJECT = re.compile(r"wik(?:i|tionary|ibooks|iquote|isource|inews|iversity|ivoyage)$")
-_COMPARED = 1000  # names that are held before the nearest are chosen; judgement: little memory, few comparisons twice
+_COMPARED = 1000  # names that are held before the nearest are chosen; little memory, few comparisons twice
 NEEDED = ("page", "categorylinks")
 
 
@@ -225,33 +224,33 @@ class DumpWiki:
             raise WikiError(
                 f"{self._folder} has no linktarget.sql, which categorylinks of this dump refers to; download it"
             )
-        found = rows(self._tables["linktarget"], ("lt_id", "lt_namespace", "lt_title"))
+        targets = rows(self._tables["linktarget"], ("lt_id", "lt_namespace", "lt_title"))
         return {
             _plain(number_): title
-            for number_, namespace, raw in found
+            for number_, namespace, raw in targets
             if namespace == CATEGORY and (title := _title(raw)) in names
         }
 
     def _translations(self, ids: Mapping[int, object], languages: Sequence[Language]) -> dict[int, dict[Language, str]]:
-        found: dict[int, dict[Language, str]] = {}
+        translations: dict[int, dict[Language, str]] = {}
         for page, raw_language, raw in self._optional("langlinks", ("ll_from", "ll_lang", "ll_title")):
             if (key := number(page)) in ids:
                 language = edition_language(text(raw_language))
                 if language in languages and (title := _title(raw)):
-                    found.setdefault(key, {}).setdefault(language, title)
-        return found
+                    translations.setdefault(key, {}).setdefault(language, title)
+        return translations
 
     def _links(self, ids: Mapping[int, object]) -> dict[int, list[str]]:
         if "externallinks" not in self._tables:
             return {}
         newer = "el_to" not in columns(self._tables["externallinks"])
         wanted = ("el_from", "el_to_domain_index", "el_to_path") if newer else ("el_from", "el_to")
-        found: dict[int, list[str]] = {}
+        links: dict[int, list[str]] = {}
         for page, *address in rows(self._tables["externallinks"], wanted):
             if (key := number(page)) in ids:
                 url = address_of(*map(text, address)) if newer else text(address[0])
-                found.setdefault(key, []).append(url)
-        return found
+                links.setdefault(key, []).append(url)
+        return links
 
     def _disambiguations(self, ids: Mapping[int, object]) -> set[int]:
         properties = self._optional("page_props", ("pp_page", "pp_propname"))
@@ -289,24 +288,24 @@ def _tables(folder: Path) -> dict[str, Path]:
     """The files by their table; raises `ConfigError` if the folder is not the dump of one wiki."""
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder; give the one that has the SQL files of the dump")
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         name = _NAME.fullmatch(path.name)
         if name is None:
             continue
-        if name["table"] in found:
+        if name["table"] in paths:
             raise ConfigError(
-                f"{folder} has two files of the table {name['table']}: {found[name['table']].name} and {path.name}. "
+                f"{folder} has two files of the table {name['table']}: {paths[name['table']].name} and {path.name}. "
                 "Keep each dump in a folder of its own"
             )
-        found[name["table"]] = path
-    missing = [f"{table}.sql.gz" for table in NEEDED if table not in found]
+        paths[name["table"]] = path
+    missing = [f"{table}.sql.gz" for table in NEEDED if table not in paths]
     if missing:
         raise ConfigError(
             f"{folder} has no {' and no '.join(missing)}; download them from https://dumps.wikimedia.org, with langlinks and "
             "externallinks"
         )
-    return found
+    return paths
 
 
 def _language(path: Path) -> Language:
@@ -315,8 +314,8 @@ def _language(path: Path) -> Language:
     database = name["wiki"] if name and name["wiki"] else ""
     if not database:
         with opened(path) as file:
-            said = _DATABASE.search(file.read(1000))
-        database = said[1].decode() if said else ""
+            match = _DATABASE.search(file.read(1000))
+        database = match[1].decode() if match else ""
     language = edition_language(_PROJECT.sub("", database).replace("_", "-"))
     if language == UNDETERMINED:
         raise ConfigError(f"{path} does not tell its language; name it as Wikimedia does: enwiki-latest-page.sql.gz")

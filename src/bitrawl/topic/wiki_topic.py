@@ -1,10 +1,7 @@
-"""From a wiki's category to a table of terms and a list of cited sites.
+"""From a wiki's category to a table of terms, which a person edits, and a list of cited sites.
 
-Which titles are terms: the exclusions of Papavassiliou, section 4, each of which can be switched off.
-
-The table of terms that a person edits, and the topic file that is made of it.
-
-External links of articles as seeds: which sites a subject's articles cite, and how many of them do.
+Which titles are terms is decided by the exclusions of Papavassiliou, section 4, each of which can be switched off. External links
+of the articles become seeds: which sites they cite, and how many of them do.
 """
 
 import csv
@@ -79,7 +76,7 @@ def as_term(title: str, language: Language) -> str:
     return term[0].lower() + term[1:]
 
 
-def exclusion(article: Article, language: Language, kept: Collection[Exclusion] = ()) -> Exclusion | None:
+def exclusion(article: Article, language: Language, allowed: Collection[Exclusion] = ()) -> Exclusion | None:
     """Why the title is no term; None if it is one. `kept` are the exclusions that are switched off."""
     tests: dict[Exclusion, Callable[[], bool]] = {
         Exclusion.REDIRECT: lambda: article.redirect,
@@ -88,7 +85,7 @@ def exclusion(article: Article, language: Language, kept: Collection[Exclusion] 
         Exclusion.ABBREVIATION: lambda: is_abbreviation(article.title),
         Exclusion.NAME: lambda: is_name(article.title, article.lead, language),
     }
-    return next((each for each, applies in tests.items() if each not in kept and applies()), None)
+    return next((each for each, applies in tests.items() if each not in allowed and applies()), None)
 
 
 def is_abbreviation(title: str) -> bool:
@@ -117,7 +114,7 @@ def is_name(title: str, lead: str, language: Language) -> bool:
     if later:
         return len([word for word in later if word[0].isupper() and not word.isupper()]) * 2 >= len(later)
     return len(words) == 1 and any(
-        not _BEFORE_A_SENTENCE.search(lead[: found.start()]) for found in re.finditer(rf"\b{re.escape(term)}\b", lead)
+        not _BEFORE_A_SENTENCE.search(lead[: match.start()]) for match in re.finditer(rf"\b{re.escape(term)}\b", lead)
     )
 
 
@@ -310,9 +307,9 @@ async def _read_edition(
 class _TermTable:
     """Articles of all editions; one that is the translation of another stands with it."""
 
-    def __init__(self, kept: Collection[Exclusion]) -> None:
+    def __init__(self, allowed: Collection[Exclusion]) -> None:
         self.links: list[tuple[str, str]] = []  # the article and the address
-        self._kept = kept
+        self._kept = allowed
         self._articles: list[tuple[Language, Article]] = []
         self._known: set[tuple[Language, str]] = set()
         self._seen: dict[tuple[Language, str], Article] = {}  # translations as their own edition has them
@@ -400,21 +397,21 @@ def read_table(content: bytes, name: str) -> list[TermRow]:
 
 
 def _row(cells: Mapping[str | None, str | None], where: str) -> TermRow:
-    said = {key: from_cell((value or "").strip()) for key, value in cells.items() if key is not None}
-    weight, depth = said["weight"] or "0", said.get("depth") or "0"
+    values = {key: from_cell((value or "").strip()) for key, value in cells.items() if key is not None}
+    weight, depth = values["weight"] or "0", values.get("depth") or "0"
     try:
         whole, level = round(float(weight)), int(depth)
     except ValueError as error:
         raise ConfigError(f"{where}: {weight!r} or {depth!r} is not a number; write one, for example 50") from error
-    terms = {Language(key): term for key, term in said.items() if key not in (*_BEFORE, *_AFTER) and term}
+    terms = {Language(key): term for key, term in values.items() if key not in (*_BEFORE, *_AFTER) and term}
     return TermRow(
-        keep=said["keep"].casefold() in _YES,
+        keep=values["keep"].casefold() in _YES,
         weight=whole,
         terms=terms,
-        branch=said["class"],
-        category=said.get("category", ""),
+        branch=values["class"],
+        category=values.get("category", ""),
         depth=level,
-        why=said.get("why", ""),
+        why=values.get("why", ""),
     )
 
 
@@ -423,14 +420,14 @@ def topic_lines(rows: Sequence[TermRow], languages: Mapping[Language, Language])
 
     `languages` are those asked for, each with its name in the table.
     """
-    for asked, column in languages.items():
+    for language, column in languages.items():
         heaviest: dict[str, TermRow] = {}
         for row in rows:
             term = row.terms.get(column, "") if row.keep else ""
             if term and (term.casefold() not in heaviest or row.weight > heaviest[term.casefold()].weight):
                 heaviest[term.casefold()] = row
         for row in sorted(heaviest.values(), key=lambda row: (-row.weight, row.terms[column].casefold())):
-            yield asked, line(Term(_clean(row.terms[column]), row.weight, (_clean(row.branch),), asked))
+            yield language, line(Term(_clean(row.terms[column]), row.weight, (_clean(row.branch),), language))
 
 
 def _clean(text: str) -> str:

@@ -52,7 +52,7 @@ _LANGUAGE_OF_DOMAIN = {
 }
 # Host labels at universities, where they are seldom languages: cs.example.ac.th, eng.example.edu.
 _DEPARTMENTS = frozenset(["bio", "cs", "ee", "eng", "is", "it", "ma", "mat", "me", "mi", "se", "st"])
-# Letters of a word whose n-grams are looked up. Judgement. The model was trained with it.
+# Letters of a word whose n-grams are looked up. The model was trained with it.
 _LONGEST_WORD = 40
 _ENOUGH_LETTERS = 2
 _PAGE = re.compile(

@@ -19,7 +19,6 @@ from langcodes import data_dicts
 from numpy.typing import NDArray
 from publicsuffixlist import PublicSuffixList
 
-from bitrawl.files import replacing
 from bitrawl.languages import claimed_language, same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.model_files import model_file
@@ -40,7 +39,7 @@ LEAST_SHARE = 0.002  # of a country's population; smaller groups are not counted
 STEP = 0.4  # nats, for an n-gram's weight
 DAMPING = 8  # n-grams without weight that are added to each mean
 
-REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each, so 24 MB at most; judgement
+REMEMBERED = 8192  # URLs, hosts, segments: a kilobyte each, so 24 MB at most
 
 
 class Dense(IntEnum):
@@ -155,32 +154,6 @@ class UrlLanguageData(NamedTuple):
         """What a code may be instead: for a part that stands alone, and for a token among others."""
         return self.wordlike, self.particles
 
-    def save(self, path: Path) -> None:
-        """Write what `load` reads."""
-        zero = -int(self.ngrams.weights.min())
-        raised = (self.ngrams.weights + zero).astype(np.uint8)
-        if raised.shape[1] % 2:
-            raised = np.pad(raised, ((0, 0), (0, 1)))
-        with replacing(path) as file:
-            np.savez_compressed(
-                file,
-                languages=" ".join(self.languages),
-                keys=self.ngrams.keys,
-                weights=raised[:, 0::2] | (raised[:, 1::2] << 4),
-                zero=zero,
-                multiplier=self.ngrams.multiplier,
-                prior=self.prior,
-                wealth=self.wealth,
-                countries=" ".join(self.countries),
-                shares=self.shares.astype(np.float16),
-                official=self.official.astype(np.float16),
-                stopped=" ".join(sorted(self.stopped)),
-                wordlike=" ".join(sorted(self.wordlike)),
-                particles=" ".join(sorted(self.particles)),
-                dense=self.dense,
-                marks=self.marks,
-            )
-
 
 class LinearUrlLanguageModel:
     """The default `UrlLanguageModel`.
@@ -212,7 +185,7 @@ class LinearUrlLanguageModel:
         return chances
 
     def logits(self, urls: Sequence[Url]) -> Floats32:
-        """The values before the softmax."""
+        """The log-odds of each language for each URL, before the softmax."""
         weights = self._data.dense
         read = [self._reader.pieces(url) for url in urls]
         logits = self._hosts.rows([host for host, _ in read])

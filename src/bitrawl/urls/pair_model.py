@@ -19,7 +19,6 @@ from bitrawl.languages import same_language
 from bitrawl.model import UNDETERMINED, Language
 from bitrawl.model_files import model_file
 from bitrawl.text.arrays import Floats32
-from bitrawl.text.lexicon import Lexicon
 from bitrawl.url import Url
 from bitrawl.urls.tokens import (
     MarkedTokens,
@@ -294,7 +293,6 @@ def _initials_of(language: Language) -> frozenset[str]:
     return frozenset(name[:width] for name in names for width in (1, 2))
 
 
-_UNTRANSLATED = tuple(FEATURES.index(name) for name in ("words", "loose_words", "changed"))
 _WRONG = FEATURES.index("wrong_language")
 # What is left of a probability if a mark names a language that was not requested: sites do mislabel pages, and 7 of
 # 1624 pairs of WMT16 have such a mark. The value itself is a judgement.
@@ -302,39 +300,26 @@ _THIRD = 0.05
 # Paths with no number and no beginning of a word in common, like most links of a page and the page itself, are not
 # compared further, which saves most of the time. Judgement: a probability below every threshold, but not 0.
 _NOTHING_SHARED = 0.01
-_ALIKE = tuple(FEATURES.index(name) for name in ("similarity", "ngrams", "cognates"))
 
 
 class TreeUrlPairModel:
     """The default model; see models/url-pairs.md.
 
-    If the two requested languages are given, marks of other languages count against a pair. With a lexicon (from the
-    first of the languages to the second), words that it translates count as the same.
+    If the two requested languages are given, marks of other languages count against a pair.
     """
 
-    def __init__(
-        self,
-        trees: Trees | None = None,
-        *,
-        languages: tuple[Language, Language] | None = None,
-        lexicon: Lexicon | None = None,
-    ) -> None:
-        self._trees = trees or _trees(model_file("url-pairs.npz"))
-        self._languages, self._lexicon = languages, lexicon
+    def __init__(self, trees: Trees | None = None, *, languages: tuple[Language, Language] | None = None) -> None:
+        self._trees, self._languages = trees or _trees(model_file("url-pairs.npz")), languages
 
     def parallel(self, pairs: Sequence[tuple[Url, Url]]) -> Floats32:
         chances = np.full(len(pairs), _NOTHING_SHARED, np.float32)
-        places = [place for place, (a, b) in enumerate(pairs) if self._lexicon is not None or _share_something(a, b)]
-        rows = np.array([self._row(*pairs[place]) for place in places], np.float32).reshape(-1, len(FEATURES))
+        places = [place for place, (a, b) in enumerate(pairs) if _share_something(a, b)]
+        rows = feature_rows([pairs[place] for place in places], self._languages)
         compared = self._trees.probability(rows)
         if self._languages is not None:
             compared[rows[:, _WRONG] > 0] *= _THIRD
         chances[places] = compared
         return chances
-
-    def _row(self, a: Url, b: Url) -> tuple[float, ...]:
-        comparison = compare(marked_tokens(min(a, b)), marked_tokens(max(a, b)), self._languages)
-        return comparison.values if self._lexicon is None else _translated(comparison, self._lexicon)
 
 
 def load_trees(path: Path | None = None) -> Trees:
@@ -354,18 +339,10 @@ def _share_something(a: Url, b: Url) -> bool:
     return not heads_a or not heads_b or not heads_a.isdisjoint(heads_b)
 
 
-def _translated(comparison: UrlComparison, lexicon: Lexicon) -> tuple[float, ...]:
-    """The features when the changed words that the lexicon translates, in either direction, count as equal."""
-    a, b = comparison.words_a, comparison.words_b
-    if not a or not b:
-        return comparison.values
-    share = max(min(lexicon.coverage(a, b)), min(lexicon.coverage(b, a)))
-    values = list(comparison.values)
-    for place in _UNTRANSLATED:
-        values[place] = round(values[place] * (1 - share))
-    for place in _ALIKE:
-        values[place] = max(values[place], share)
-    return tuple(values)
+def feature_rows(pairs: Sequence[tuple[Url, Url]], languages: tuple[Language, Language] | None = None) -> Floats32:
+    """What the model weighs: one row per pair."""
+    values = [compare(marked_tokens(min(pair)), marked_tokens(max(pair)), languages).values for pair in pairs]
+    return np.array(values, np.float32).reshape(len(pairs), len(FEATURES))
 
 
 # The tokens of the published rule: a locale counts anywhere, not only if it stands alone as in `tokens.locales`.

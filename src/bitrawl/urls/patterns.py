@@ -17,10 +17,10 @@ from rapidfuzz.distance import Levenshtein
 from bitrawl.url import Url
 from bitrawl.urls.tokens import Tokens, raw_tokens
 
-MIN_SUPPORT = 3  # Known pairs that a pattern must come from. Two may be chance. Judgement.
-MAX_PATTERNS = 40  # per site; judgement
-MAX_OPERATIONS = 4  # More differences mean a translated slug. Judgement.
-_READINGS = 8  # of one pattern that are tried: it fits at few places of a URL. Judgement.
+MIN_SUPPORT = 3  # Known pairs that a pattern must come from. Two may be chance.
+MAX_PATTERNS = 40  # per site
+MAX_OPERATIONS = 4  # More differences mean a translated slug.
+_READINGS = 8  # of one pattern that are tried: it fits at few places of a URL.
 
 END = "$"  # what follows the last token
 
@@ -92,7 +92,7 @@ class Pattern:
         return "{" + ", ".join(changes) + "}"
 
 
-def learn(pairs: Iterable[tuple[Url, Url]], *, min_support: int = MIN_SUPPORT) -> list[Pattern]:
+def learn(pairs: Iterable[tuple[Url, Url]]) -> list[Pattern]:
     """The patterns of those pairs, the most frequent first."""
     counts: Counter[tuple[PatternOperation, ...]] = Counter()
     for a, b in pairs:
@@ -100,7 +100,7 @@ def learn(pairs: Iterable[tuple[Url, Url]], *, min_support: int = MIN_SUPPORT) -
         if 0 < len(operations) <= MAX_OPERATIONS:
             counts[operations] += 1
     frequent = [Pattern(operations, count) for operations, count in counts.most_common(MAX_PATTERNS)]
-    return [pattern for pattern in frequent if pattern.support >= min_support]
+    return [pattern for pattern in frequent if pattern.support >= MIN_SUPPORT]
 
 
 def difference(a: Tokens, b: Tokens) -> tuple[PatternOperation, ...]:
@@ -155,7 +155,6 @@ def _runs(a: Tokens, b: Tokens) -> list[list[int]]:
     return runs
 
 
-# Both are judgements.
 _TRIED = 6  # patterns that are applied to one URL; beyond the most frequent ones, they are rarely right
 _REMEMBERED = 500  # patterns of a site; a site with more follows none of them
 

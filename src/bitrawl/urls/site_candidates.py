@@ -234,7 +234,7 @@ Runs = tuple[dict[int, int], dict[int, int]]  # URLs by their numbers, of either
 
 
 class Number(NamedTuple):
-    """A URL's number of a kind of page."""
+    """The number of a URL, and the kind of page: the rest of it."""
 
     kind: tuple[str, ...]
     value: int
@@ -248,7 +248,7 @@ class NumberFit(NamedTuple):
     votes: float  # how many of two languages, told by marks, are as far apart in the same order
 
     def beside(self, other: "NumberFit") -> "NumberFit":
-        """What either says."""
+        """The better of two fits, number by number."""
         return NumberFit(*map(max, self, other))
 
 

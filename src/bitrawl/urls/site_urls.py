@@ -35,6 +35,125 @@ _BY_TOKENS, _BY_PARTNER = 1.5, 0.5  # weights of what a URL's tokens and its par
 _FIRST_GUESS = 0.5  # sign of the URLs that have the token which tells most, where nothing is known
 
 
+ChangePattern = tuple[tuple[str, str], ...]
+# Judgement; the models of both rounds were trained with those that make features.
+_BY_WORDS = 0.4  # weight of what the words of a URL say of its sign, where a mark has 1
+_BY_COMPARISON = 0.5  # the same of what the comparison with its partner says
+_SEPARATORS = frozenset("/*-_.")
+_GLUED = 4  # letters that a site puts before a name, or after it
+_ALNUM = re.compile(r"[^\W_]+")
+
+
+class SiteUrls:
+    """The URLs of a site, which of two languages each seems to be in, and the comparisons made among them."""
+
+    def __init__(
+        self,
+        urls: Sequence[Url],
+        languages: tuple[Language, Language],
+        language_of: Mapping[Url, Language],
+        settled: Sequence[UrlNumbers] | None = None,
+    ) -> None:
+        """If the language of every URL is known, `settled` are the pairs that need no judge; otherwise None."""
+        self.urls, self.languages, self.settled = urls, languages, settled
+        self.tokens = [marked_tokens(url) for url in urls]
+        self.frequency = Counter(token for one in self.tokens for token in set(one.tokens))
+        self.carriers = Carriers(self.tokens, self.frequency)
+        self.contents = [
+            frozenset(token for token in one.tokens if token.isalnum() and token not in PAGE_WORDS)
+            for one in self.tokens
+        ]
+        self.told = [sign_of(languages, language_of[url]) if url in language_of else 0 for url in urls]
+        self._read_signs()
+        self.signs = self.marked
+        self.ordered: dict[UrlNumbers, NumberFit] = {}
+        self._runs: dict[int, float] = {}
+        self.templates = [_template(one) for one in self.tokens]
+        self._comparisons: dict[UrlNumbers, UrlComparison] = {}
+
+    def _read_signs(self) -> None:
+        """What marks and words say of each URL's language, unless all is known."""
+        none = [0.0] * len(self.urls)
+        if self.settled is not None:
+            self.third = [False] * len(self.urls)
+            self.marked, self.worded, self.foreign = [*map(float, self.told)], none, none
+            return
+        third, marked = in_third(self.tokens, self.languages), by_marks(self.tokens, self.languages)
+        self.third = [third and not told for told, third in zip(self.told, third, strict=True)]
+        self.marked = [
+            0.0 if third else told or sign for told, third, sign in zip(self.told, self.third, marked, strict=True)
+        ]
+        self.worded = by_words(self.tokens, self.languages)
+        self.foreign = foreign(self.tokens, self.languages, self.marked)
+
+    def comparison(self, pair: UrlNumbers) -> UrlComparison:
+        """In what two URLs are alike and differ; compared once."""
+        if pair not in self._comparisons:
+            self._comparisons[pair] = compare(self.tokens[pair[0]], self.tokens[pair[1]], self.languages)
+        return self._comparisons[pair]
+
+    def pattern(self, pair: UrlNumbers) -> ChangePattern:
+        """In what the two differ; numbers that run side by side all differ in the same way."""
+        pattern = self.comparison(pair).pattern
+        if pair not in self.ordered:
+            return pattern
+        return tuple(("#", "#") if old.isdecimal() and new.isdecimal() else (old, new) for old, new in pattern)
+
+    def place(self, ordered: Mapping[UrlNumbers, NumberFit]) -> None:
+        """Numbered pages that run side by side, beside those that are known."""
+        for pair, placed in ordered.items():
+            self.ordered[pair] = placed.beside(self.ordered.get(pair, placed))
+        self._runs = {}
+        for pair, placed in self.ordered.items():
+            for end in pair:
+                self._runs[end] = max(self._runs.get(end, 0.0), placed.run * min(1.0, placed.odds))
+
+    def displaced(self, pair: UrlNumbers) -> float:
+        """How well numbers run side by side that give one of the two another partner."""
+        return 0.0 if pair in self.ordered else max(self._runs.get(end, 0.0) for end in pair)
+
+    def certain(self) -> dict[int, UrlNumbers]:
+        """By its two numbers each pair that differs in its marks alone, one of each language, when no third is so."""
+        if self.settled is not None:
+            return {end: pair for pair in self.settled for end in pair}
+        alike: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        for number, url in enumerate(self.tokens):
+            if not self.third[number]:
+                alike[url.bare].append(number)
+        pairs = ((group[0], group[1]) for group in alike.values() if len(group) == 2)
+        return {end: pair for pair in pairs if self.marked[pair[0]] * self.marked[pair[1]] < 0 for end in pair}
+
+    def plausible(self, pairs: Iterable[UrlNumbers]) -> list[UrlNumbers]:
+        """Without those that are in one language, or in a third."""
+        return [(a, b) for a, b in pairs if not self._one_language(a, b)]
+
+    def _one_language(self, a: int, b: int) -> bool:
+        if self.told[a] and self.told[b]:
+            return self.told[a] == self.told[b]
+        if self.marked[a] * self.marked[b] >= 1 or max(self.foreign[a], self.foreign[b]) > _SURELY:
+            return True
+        return self.third[a] or self.third[b]
+
+    def learn_signs(self, matched: Sequence[UrlNumbers]) -> None:
+        """From partners that are known, on to all URLs."""
+        if self.settled is not None:
+            return
+        signs = np.array(self.marked, np.float64) + _BY_WORDS * np.array(self.worded, np.float64)
+        for a, b in matched:
+            sign = _BY_COMPARISON * self.comparison((a, b)).sign
+            signs[a] += sign
+            signs[b] -= sign
+        self.signs = by_partners(self.tokens, signs, matched)
+
+    def apart(self, pair: UrlNumbers) -> bool:
+        """Whether marks, or what is told, set the two in different languages."""
+        return self.comparison(pair).sign != 0 or self.marked[pair[0]] * self.marked[pair[1]] < 0
+
+    def direction(self, pair: UrlNumbers) -> float:
+        """Positive when the first of the two is in the first language, as far as is known."""
+        return self.comparison(pair).sign + self.signs[pair[0]] - self.signs[pair[1]]
+
+
 def by_marks(urls: Sequence[MarkedTokens], languages: tuple[Language, Language]) -> Signs:
     """Of a site that marks one of the languages only, what is unmarked is in the other, more likely than not.
 
@@ -226,125 +345,6 @@ def _model(path: Path) -> LanguageNgrams:
     return LanguageNgrams.load(path)
 
 
-ChangePattern = tuple[tuple[str, str], ...]
-# Judgement; the models of both rounds were trained with those that make features.
-_BY_WORDS = 0.4  # weight of what the words of a URL say of its sign, where a mark has 1
-_BY_COMPARISON = 0.5  # the same of what the comparison with its partner says
-_SEPARATORS = frozenset("/*-_.")
-_GLUED = 4  # letters that a site puts before a name, or after it
-_ALNUM = re.compile(r"[^\W_]+")
-
-
-class SiteUrls:
-    """The URLs of a site, which of two languages each seems to be in, and the comparisons made among them."""
-
-    def __init__(
-        self,
-        urls: Sequence[Url],
-        languages: tuple[Language, Language],
-        language_of: Mapping[Url, Language],
-        settled: Sequence[UrlNumbers] | None = None,
-    ) -> None:
-        """If the language of every URL is known, `settled` are the pairs that need no judge; otherwise None."""
-        self.urls, self.languages, self.settled = urls, languages, settled
-        self.tokens = [marked_tokens(url) for url in urls]
-        self.frequency = Counter(token for one in self.tokens for token in set(one.tokens))
-        self.carriers = Carriers(self.tokens, self.frequency)
-        self.contents = [
-            frozenset(token for token in one.tokens if token.isalnum() and token not in PAGE_WORDS)
-            for one in self.tokens
-        ]
-        self.told = [sign_of(languages, language_of[url]) if url in language_of else 0 for url in urls]
-        self._read_signs()
-        self.signs = self.marked
-        self.ordered: dict[UrlNumbers, NumberFit] = {}
-        self._runs: dict[int, float] = {}
-        self.templates = [_template(one) for one in self.tokens]
-        self._comparisons: dict[UrlNumbers, UrlComparison] = {}
-
-    def _read_signs(self) -> None:
-        """What marks and words say of each URL's language, unless all is known."""
-        none = [0.0] * len(self.urls)
-        if self.settled is not None:
-            self.third = [False] * len(self.urls)
-            self.marked, self.worded, self.foreign = [*map(float, self.told)], none, none
-            return
-        third, marked = in_third(self.tokens, self.languages), by_marks(self.tokens, self.languages)
-        self.third = [third and not told for told, third in zip(self.told, third, strict=True)]
-        self.marked = [
-            0.0 if third else told or sign for told, third, sign in zip(self.told, self.third, marked, strict=True)
-        ]
-        self.worded = by_words(self.tokens, self.languages)
-        self.foreign = foreign(self.tokens, self.languages, self.marked)
-
-    def comparison(self, pair: UrlNumbers) -> UrlComparison:
-        """Made once for each two."""
-        if pair not in self._comparisons:
-            self._comparisons[pair] = compare(self.tokens[pair[0]], self.tokens[pair[1]], self.languages)
-        return self._comparisons[pair]
-
-    def pattern(self, pair: UrlNumbers) -> ChangePattern:
-        """In what the two differ; numbers that run side by side all differ in the same way."""
-        pattern = self.comparison(pair).pattern
-        if pair not in self.ordered:
-            return pattern
-        return tuple(("#", "#") if old.isdecimal() and new.isdecimal() else (old, new) for old, new in pattern)
-
-    def place(self, ordered: Mapping[UrlNumbers, NumberFit]) -> None:
-        """Numbered pages that run side by side, beside those that are known."""
-        for pair, placed in ordered.items():
-            self.ordered[pair] = placed.beside(self.ordered.get(pair, placed))
-        self._runs = {}
-        for pair, placed in self.ordered.items():
-            for end in pair:
-                self._runs[end] = max(self._runs.get(end, 0.0), placed.run * min(1.0, placed.odds))
-
-    def displaced(self, pair: UrlNumbers) -> float:
-        """How well numbers run side by side that give one of the two another partner."""
-        return 0.0 if pair in self.ordered else max(self._runs.get(end, 0.0) for end in pair)
-
-    def certain(self) -> dict[int, UrlNumbers]:
-        """By its two numbers each pair that differs in its marks alone, one of each language, when no third is so."""
-        if self.settled is not None:
-            return {end: pair for pair in self.settled for end in pair}
-        alike: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-        for number, url in enumerate(self.tokens):
-            if not self.third[number]:
-                alike[url.bare].append(number)
-        pairs = ((group[0], group[1]) for group in alike.values() if len(group) == 2)
-        return {end: pair for pair in pairs if self.marked[pair[0]] * self.marked[pair[1]] < 0 for end in pair}
-
-    def plausible(self, pairs: Iterable[UrlNumbers]) -> list[UrlNumbers]:
-        """Without those that are in one language, or in a third."""
-        return [(a, b) for a, b in pairs if not self._one_language(a, b)]
-
-    def _one_language(self, a: int, b: int) -> bool:
-        if self.told[a] and self.told[b]:
-            return self.told[a] == self.told[b]
-        if self.marked[a] * self.marked[b] >= 1 or max(self.foreign[a], self.foreign[b]) > _SURELY:
-            return True
-        return self.third[a] or self.third[b]
-
-    def learn_signs(self, matched: Sequence[UrlNumbers]) -> None:
-        """From partners that are known, on to all URLs."""
-        if self.settled is not None:
-            return
-        signs = np.array(self.marked, np.float64) + _BY_WORDS * np.array(self.worded, np.float64)
-        for a, b in matched:
-            sign = _BY_COMPARISON * self.comparison((a, b)).sign
-            signs[a] += sign
-            signs[b] -= sign
-        self.signs = by_partners(self.tokens, signs, matched)
-
-    def apart(self, pair: UrlNumbers) -> bool:
-        """Whether marks, or what is told, set the two in different languages."""
-        return self.comparison(pair).sign != 0 or self.marked[pair[0]] * self.marked[pair[1]] < 0
-
-    def direction(self, pair: UrlNumbers) -> float:
-        """Positive when the first of the two is in the first language, as far as is known."""
-        return self.comparison(pair).sign + self.signs[pair[0]] - self.signs[pair[1]]
-
-
 class Carriers:
     """How many URLs of a site have a text that a change takes out, puts in or replaces; and which."""
 
@@ -354,7 +354,7 @@ class Carriers:
         self._parameters: Counter[str] | None = None
 
     def count(self, text: str) -> float:
-        """0 for no text."""
+        """How many URLs have the text; 0 for an empty one."""
         if text in self._frequency:
             return self._frequency[text]
         if not text:

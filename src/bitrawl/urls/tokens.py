@@ -156,7 +156,7 @@ _IN_QUERY = re.compile(
 )
 _SUFFIX = re.compile(r"([._\-])([A-Za-z]{2})(?:\.(?:s?html?|php\d?|aspx?|jsp|xml|cfm))?$")  # page_fr.html, index.php.fr
 _NONE: frozenset[str] = frozenset()
-PARTS = 8192  # judgement: parts of URLs that are remembered. Folders come again soon, and file names never.
+PARTS = 8192  # parts of URLs that are remembered. Folders come again soon, and file names never.
 _MAX_TOKEN = 24  # characters: of the 25,812 one-word names in CLDR's table, all but 6 are this short
 _ABBREVIATES = 0.08  # share of a language's names that begin so; judgement
 
@@ -349,9 +349,9 @@ PAGE_WORDS = frozenset([
     "index", "default", "home", "welcome", "main", "html", "htm", "shtml", "xhtml", "php", "php3", "php5", "asp",
     "aspx", "jsp", "cfm", "cgi", "do", "xml", "md", "www",
 ])  # fmt: skip
-_HEAD = 4  # letters by which cognates are recognised; judgement
+_HEAD = 4  # letters by which cognates are recognised
 _MAX_DIGITS = 18
-_LONGEST = 60  # tokens; the rest is compared as one token, because time is quadratic; judgement
+_LONGEST = 60  # tokens; the rest is compared as one token, because time is quadratic
 
 
 class MarkedTokens(NamedTuple):

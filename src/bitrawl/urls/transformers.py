@@ -21,8 +21,8 @@ from bitrawl.url import Url
 
 Texts = tuple[str, ...]  # the input of a model: one URL, or two
 
-BATCH = 64  # judgement
-REMEMBERED = 50_000  # URLs: 40 MB with the 162 labels of the published model; judgement
+BATCH = 64
+REMEMBERED = 50_000  # URLs: 40 MB with the 162 labels of the published model
 MAX_TOKENS = 256  # as in the training of the published models
 # Not from `tokens`: the published models were trained on URLs cut in this way, with consecutive signs together.
 _PIECE = re.compile(r"[^\W_0-9]+|[0-9]+|_+|[^\w\s]+")

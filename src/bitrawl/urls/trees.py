@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bitrawl.text.arrays import Floats32
 
-_ROWS = 1024  # evaluated together, so that they stay in the processor's cache; judgement
+_ROWS = 1024  # evaluated together, so that they stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Trees:
     leaf: Floats32  # trees × leaves
 
     def probability(self, rows: Floats32) -> Floats32:
-        """One for each row."""
+        """The probability of each row: the logistic function of the sum of its leaves."""
         trees, inner = self.threshold.shape
         feature, threshold, leaf = (array.ravel() for array in (self.feature, self.threshold, self.leaf))
         first = np.arange(trees)[:, None] * inner
@@ -39,10 +39,6 @@ class Trees:
                 node = 2 * node + 1 + above
             total[start : start + _ROWS] = leaf.take(node - inner + np.arange(trees)[:, None] * (inner + 1)).sum(axis=0)
         return (1 / (1 + np.exp(-total))).astype(np.float32)
-
-    def arrays(self, name: str) -> dict[str, NDArray[Any]]:
-        """For one file with several models."""
-        return {f"{name}.feature": self.feature, f"{name}.threshold": self.threshold, f"{name}.leaf": self.leaf}
 
     @classmethod
     def named(cls, name: str, arrays: Mapping[str, NDArray[Any]]) -> "Trees":

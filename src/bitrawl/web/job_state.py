@@ -9,10 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from bitrawl.cluster.bundles import BUNDLES
-from bitrawl.cluster.merging import FAILED, MERGED
-from bitrawl.cluster.parts import PROGRESS
-from bitrawl.cluster.planning import seen
+from bitrawl.cluster.bundles import BUNDLES, PROGRESS
+from bitrawl.cluster.run import FAILED, MERGED, existing_run
 from bitrawl.errors import BitrawlError, StoreError
 from bitrawl.facts import CrawlEnd, Doing, EndKind, LastRun, State
 from bitrawl.job.bootstrapping import DESCRIPTION as BOOTSTRAPPED
@@ -191,7 +189,7 @@ def merged_files(folder: JobFolder) -> list[str]:
 def state_of_run(folder: JobFolder, now: float | None = None) -> JobState:
     """By what is done, and by when a bundle last told how far it is."""
     try:
-        run = seen(str(folder.path))
+        run = existing_run(str(folder.path))
     except BitrawlError as error:
         return JobState(State.FAILED, quoted(str(error)))
     if run is None or not run.tally.left:
@@ -206,7 +204,7 @@ def state_of_run(folder: JobFolder, now: float | None = None) -> JobState:
 def figures_of_run(folder: JobFolder, now: float) -> Live:
     """Sums over its bundles."""
     try:
-        run = seen(str(folder.path))
+        run = existing_run(str(folder.path))
     except BitrawlError as error:
         return Live(at=now, fault=str(error))
     if run is None:

@@ -19,12 +19,13 @@ from babel.units import format_unit
 from starlette.exceptions import HTTPException
 
 from bitrawl.discover.site_check import TRANSLATIONS
+from bitrawl.discover.site_lists import SiteAnswer
 from bitrawl.discover.suggestions import SuggestionMethod as Suggestion
-from bitrawl.discover.verdict import Answer
 from bitrawl.errors import ConfigError
 from bitrawl.languages import language_name, parse_language
 from bitrawl.mine.judging import Flag
-from bitrawl.model import Language, Method, Reason
+from bitrawl.model import Language, Method
+from bitrawl.reasons import Reason
 from bitrawl.text.language_names import language_table, spaced
 
 SOURCE = "en"
@@ -113,10 +114,10 @@ FLAGS: Mapping[str, str] = {
 """What is noted of a segment."""
 
 ANSWERS: Mapping[str, str] = {
-    Answer.BILINGUAL: marked("bilingual"),
-    Answer.THIN: marked("a page or two"),
-    Answer.NO: marked("not bilingual"),
-    Answer.UNKNOWN: marked("unknown"),
+    SiteAnswer.BILINGUAL: marked("bilingual"),
+    SiteAnswer.THIN: marked("a page or two"),
+    SiteAnswer.NO: marked("not bilingual"),
+    SiteAnswer.UNKNOWN: marked("unknown"),
 }
 """Whether a site is bilingual."""
 

@@ -68,12 +68,7 @@ class TopicColumn(IntEnum):
 
 
 # of a link; the highest counts
-SAID = [
-    TopicColumn.BEST_SOURCE,
-    TopicColumn.ANCHOR,
-    TopicColumn.CONTEXT,
-    TopicColumn.TERMS,
-]
+SAID = [TopicColumn.BEST_SOURCE, TopicColumn.ANCHOR, TopicColumn.CONTEXT, TopicColumn.TERMS]
 HEARD = [*SAID, TopicColumn.SOURCES, TopicColumn.SILENT, TopicColumn.AWAY]  # what pages say of a link
 
 # Between a first judgement and the weights of a logistic regression over 19 crawls of shared/domain (2026-11), which, fitted
@@ -273,9 +268,7 @@ class LinkRelevance:
         if page is not None:
             relevant = bool(page.relevance and page.relevance.relevant)
             self._sources[page.url] = SourcePage(
-                odds,
-                0 if relevant else min(away + 1, FARTHEST),
-                self._rates.below(self._rates.group(("source",))),
+                odds, 0 if relevant else min(away + 1, FARTHEST), self._rates.below(self._rates.group(("source",)))
             )
 
     def _remember(self, url: Url, brought: Brought) -> None:
