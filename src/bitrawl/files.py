@@ -31,8 +31,8 @@ _SUM = re.compile(rb'\{"sum":"([0-9a-f]{8})",')
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # the last one occurs if file sizes are limited
 # Measured on 32 MB of sentences.jsonl (2026-11): igzip 2 reaches 384 MB/s and a ratio of .317, gzip 6 36 MB/s and .290.
 _LEVEL = 2
-_CHECKED = 1 << 20  # bytes that are read at once for a checksum; judgement
-_BUFFER = 1 << 18  # judgement: few system calls, and little memory for the dozen files of a corpus
+_CHECKED = 1 << 20  # bytes that are read at once for a checksum
+_BUFFER = 1 << 18  # few system calls, and little memory for the dozen files of a corpus
 
 
 @contextmanager

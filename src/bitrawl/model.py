@@ -268,7 +268,7 @@ class Skip(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         return Url.known(self.detail) if self.reason is Reason.REDIRECT and is_url else None
 
 
-PART = 2000  # links of a sitemap that are unpacked, scored and queued at once: 0.1 to 0.2 s of CPU; judgement
+PART = 2000  # links of a sitemap that are unpacked, scored and queued at once: 0.1 to 0.2 s of CPU
 
 
 class Sitemap(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import tomli_w
@@ -43,6 +43,8 @@ from bitrawl.topic.wiki_topic import (
 from bitrawl.url import Url
 
 PROGRESS, FOUND = "progress.json", "found.json"
+
+Decoded = TypeVar("Decoded")
 
 
 class BootstrapStep(StrEnum):
@@ -117,22 +119,19 @@ class ProgressFile:
         files.write(self._folder / PROGRESS, msgspec.json.encode(self._now))
 
 
-def write_found(folder: Path, summary: BootstrapSummary) -> None:
-    files.write(folder / FOUND, msgspec.json.encode(summary))
-
-
 def read_progress(folder: Path) -> BootstrapProgress | None:
     """None before it has begun."""
-    try:
-        return msgspec.json.decode((folder / PROGRESS).read_bytes(), type=BootstrapProgress)
-    except (OSError, *NO_JSON):
-        return None
+    return _decoded(folder / PROGRESS, BootstrapProgress)
 
 
 def read_found(folder: Path) -> BootstrapSummary | None:
     """None before it has ended; also in the folder of an earlier version, which has no such file."""
+    return _decoded(folder / FOUND, BootstrapSummary)
+
+
+def _decoded(path: Path, kind: type[Decoded]) -> Decoded | None:
     try:
-        return msgspec.json.decode((folder / FOUND).read_bytes(), type=BootstrapSummary)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, *NO_JSON):
         return None
 
@@ -145,7 +144,7 @@ Tell = Callable[[str], None]
 
 
 class BootstrapRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a bootstrap is to bring. The figures are judgement."""
+    """What a bootstrap is to bring."""
 
     category: str
     langs: tuple[str, ...]
@@ -367,7 +366,7 @@ def _written(
         sites=tuple(candidates),
         advice=tuple(_advice(request, material, terms, checked, candidates)),
     )
-    write_found(folder, summary)
+    files.write(folder / FOUND, msgspec.json.encode(summary))
     _describe(folder, request, made)
     return summary
 

@@ -31,13 +31,13 @@ from bitrawl.text.frequencies import Keyness, Phrases, Texts, general_rates
 
 __all__ = ["MIN_SCORE", "MOST_TERMS", "TermExample", "TermFormat", "TermPair", "bilingual_terms", "write"]
 
-MOST_TERMS = 500  # as many as a person will look through; judgement
+MOST_TERMS = 500  # as many as a person will look through
 # Judgement, from reading lilypond en-fr and gimp-help en-de (2026-11): of 39 pairs from 0.5 to 0.6 about 31 are right, of 55
 # from 0.3 to 0.5 about 35.
 MIN_SCORE = 0.5
 MOST_SEGMENTS = 200_000  # that are read, evenly from all
 TELL_EVERY = 50_000  # segments
-_SHORT = 40  # characters of an example that says something; judgement
+_SHORT = 40  # characters of an example that says something
 
 Languages = tuple[Language, Language]
 Tell = Callable[[str], None]

@@ -49,14 +49,7 @@ from bitrawl.model_files import check_model_names, replacements
 from bitrawl.page.analyser import page_reader
 from bitrawl.page.boilerplate import BoilerplateClassifier
 from bitrawl.page.sandbox import Rejects, SandboxedAnalyser
-from bitrawl.protocols import (
-    BacklinkSource,
-    Fetcher,
-    LinkScorer,
-    RelevanceModel,
-    UrlLanguageModel,
-    UrlPairModel,
-)
+from bitrawl.protocols import BacklinkSource, Fetcher, LinkScorer, RelevanceModel, UrlLanguageModel, UrlPairModel
 from bitrawl.reasons import Reason
 from bitrawl.strategies.adaptive.site_scorer import Adaptive, column_weights, read_weights
 from bitrawl.strategies.adaptive.topical import TopicalAdaptive
@@ -104,16 +97,6 @@ def scorer(job: Job, topic: Topic | None = None) -> LinkScorer:
     return strategy(job.strategy, job.languages(), named=named, topic=topic)
 
 
-class _StrategyParts(NamedTuple):
-    """What a strategy may be made of, besides the languages."""
-
-    languages: Sequence[Language]
-    models: bool
-    named: UrlModelNames
-    weights: Mapping[str, float] | None
-    topic: Topic | None
-
-
 def strategy(
     name: str,
     languages: Sequence[Language],
@@ -131,11 +114,21 @@ def strategy(
     _check_models_used(name, named)
     if name in FOCUSED and topic is None:
         raise ConfigError(f"the strategy {name} needs a topic")
-    make = strategy_maker(name)
-    scorer: LinkScorer = (
-        make(languages) if make else _MAKERS[name](_StrategyParts(languages, models, named, weights, topic))
-    )
-    return _of_package(name, package, scorer) if (package := package_of(STRATEGIES, name)) else scorer
+    if make := strategy_maker(name):
+        package = package_of(STRATEGIES, name)
+        return _of_package(name, package, make(languages)) if package else make(languages)
+    # Those that need models or a topic. The others are made of the languages, by their row in `config.Strategy`.
+    match Strategy(name):
+        case Strategy.BREADTH_FIRST:
+            return BreadthFirst()
+        case Strategy.URL_MODELS:
+            return _url_models(languages, named, models=models)
+        case Strategy.PERPLEXITY:
+            return Perplexity(languages)
+        case Strategy.TERMS if topic is not None:
+            return Terms(languages, topic.model)
+    model = _language_model(named.language) if models and len(languages) > 1 else None
+    return _adaptive(languages, model, weights, topic)
 
 
 def _of_package(name: str, package: str, scorer: Any) -> Any:
@@ -146,29 +139,18 @@ def _of_package(name: str, package: str, scorer: Any) -> Any:
     return SimpleNamespace(**{method: blamed(STRATEGIES, name, call) for method, call in methods.items()})
 
 
-def _adaptive(parts: _StrategyParts) -> LinkScorer:
-    languages, topic = parts.languages, parts.topic
-    weights = column_weights(parts.weights) if parts.weights and topic is None else None
-    model = _language_model(parts.named.language) if parts.models and len(languages) > 1 else None
-    pairs = Adaptive(languages, model, weights) if len(languages) > 1 else None  # one language has no pairs to look for
+def _adaptive(
+    languages: Sequence[Language],
+    model: UrlLanguageModel | None,
+    weights: Mapping[str, float] | None,
+    topic: Topic | None,
+) -> LinkScorer:
+    """One language has no pairs to look for."""
+    columns = column_weights(weights) if weights and topic is None else None
+    pairs = Adaptive(languages, model, columns) if len(languages) > 1 else None
     if topic is not None:
         return TopicalAdaptive(languages, topic.model, topic.site_of, pairs, terms=topic.terms)
     return pairs or LanguageFilter(languages)
-
-
-def _terms(parts: _StrategyParts) -> LinkScorer:
-    assert parts.topic is not None, "checked for all strategies that need one"
-    return Terms(parts.languages, parts.topic.model)
-
-
-_MAKERS: Mapping[str, Callable[[_StrategyParts], LinkScorer]] = {
-    Strategy.BREADTH_FIRST: lambda _: BreadthFirst(),
-    Strategy.URL_MODELS: lambda asked: _url_models(asked.languages, asked.named, models=asked.models),
-    Strategy.TERMS: _terms,
-    Strategy.PERPLEXITY: lambda asked: Perplexity(asked.languages),
-    Strategy.ADAPTIVE: _adaptive,
-}
-"""Those that need models or a topic. The others are made of the languages, by their row in `config.Strategy`."""
 
 
 def _url_models(languages: Sequence[Language], named: UrlModelNames, *, models: bool) -> UrlModels:
@@ -191,15 +173,9 @@ def _language_model(name: str) -> UrlLanguageModel:
     return _transformer_languages(name) if name else LinearUrlLanguageModel()
 
 
-@cache
-def _transformer_languages(name: str) -> UrlLanguageModel:
-    """Loaded once per process: it is checked before a crawl, and it may be a gigabyte."""
-    return load_language_transformer(name)
-
-
-@cache
-def _transformer_pairs(name: str) -> UrlPairModel:
-    return load_pair_transformer(name)
+# Loaded once per process: a transformer is checked before a crawl, and may be a gigabyte.
+_transformer_languages = cache(load_language_transformer)
+_transformer_pairs = cache(load_pair_transformer)
 
 
 def walk(
@@ -244,12 +220,7 @@ def new_site_check(
 
 def site_judges(sitemaps_of: Callable[[str], Sequence[Url]] = lambda _origin: ()) -> SiteJudges:
     """What the checks of many sites share, for any languages. `sitemaps_of` is what robots.txt names, by origin."""
-    return SiteJudges(
-        translation_check(Pairing()),
-        LinearUrlLanguageModel(),
-        LinkPredictor.load(),
-        sitemaps_of,
-    )
+    return SiteJudges(translation_check(Pairing()), LinearUrlLanguageModel(), LinkPredictor.load(), sitemaps_of)
 
 
 def site_check(
@@ -314,9 +285,7 @@ def check_models(folder: str) -> None:
 
 
 MAX_WORKERS = 4  # a polite crawl never needs more
-
-
-MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own; judgement
+MAX_HOSTS = 1000  # of one site in a search for sites, where each host may be a site of its own
 
 
 class Parts(NamedTuple):

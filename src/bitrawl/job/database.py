@@ -439,7 +439,7 @@ def _lock(path: Path) -> int:
     return descriptor
 
 
-_PATIENCE = 10.0  # seconds to wait for another writer (judgement); their transactions take milliseconds
+_PATIENCE = 10.0  # seconds to wait for another writer; their transactions take milliseconds
 
 
 class Layout(NamedTuple):

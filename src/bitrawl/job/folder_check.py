@@ -136,7 +136,7 @@ def _ledger(folder: JobFolder, *, repair: bool) -> Checked:
         wrong = _reason(error)
     if not repair:
         return Checked(path.name, Condition.DAMAGED, wrong, _lost(folder, will=True))
-    if _size(log_of(path)):
+    if log_of(path).exists() and log_of(path).stat().st_size:
         for each in (path, log_of(path)):
             _set_aside(each, copy=True)
         if recovered(path):
@@ -286,10 +286,6 @@ def _reason(error: BitrawlError) -> str:
     """What is wrong, without the advice that the error gives for other commands."""
     text = str(error).partition(" Nothing was changed.")[0]
     return text.partition(" is damaged: ")[2] or text
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 def _quoted(path: Path) -> str:

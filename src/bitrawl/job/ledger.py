@@ -109,12 +109,7 @@ class Ledger:
     """
 
     def __init__(
-        self,
-        path: Path,
-        *,
-        site_of: Callable[[str], str] | None = None,
-        read_only: bool = False,
-        verified: bool = True,
+        self, path: Path, *, site_of: Callable[[str], str] | None = None, read_only: bool = False, verified: bool = True
     ) -> None:
         """`verified`: see `Database`."""
         self._site_of = site_of or (lambda host: Url.known(f"http://{host}/").site)

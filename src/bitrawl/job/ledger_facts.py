@@ -393,8 +393,8 @@ GROUP BY url ORDER BY relevance DESC, 5 LIMIT ?
 
 STEPS = 60  # points of a curve: about 8 pixels apart, so that you can point at each
 SEED = 20261  # Any number would do. The same job shows the same samples.
-BANDS = 5  # of scores; a sample contains items of each; judgement
-MOST_GROUPS = 200  # groups that a sample tells apart: limits the memory to 30,000 items; judgement
+BANDS = 5  # of scores; a sample contains items of each
+MOST_GROUPS = 200  # groups that a sample tells apart: limits the memory to 30,000 items
 
 Item = TypeVar("Item")
 

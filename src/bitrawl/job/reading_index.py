@@ -37,7 +37,7 @@ from bitrawl.text.words import folded, unspaced_count
 INDEX = "index.sqlite"
 """Its name in a job folder."""
 
-# A segment's number is that of its alignment, then its place in it: at most a million segments in a page pair (judgement).
+# A segment's number is that of its alignment, then its place in it: at most a million segments in a page pair.
 PLACE_BITS = 20
 # Words are searched in `words`; `grams` has texts in scripts without spaces, where any three characters are searched for.
 # Both hold folded texts, which are smaller than what the ledger has, and never shown.
@@ -70,12 +70,12 @@ CREATE VIRTUAL TABLE gram_terms USING fts5vocab (grams, row)
 GRAM = 3  # characters that the trigram index needs
 PADDING = " " * (GRAM - 1)
 """What follows each text in `grams`, so that its last characters begin a term of three, too."""
-# Page pairs in a transaction: judgement. A kill repeats no more than these, and readers and writers wait for no more.
+# Page pairs in a transaction. A kill repeats no more than these, and readers and writers wait for no more.
 _BATCH = 100
 _NOT_BROKEN = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
 # `JobFolder` knows it too, but importing it costs this short process more than its work does: 0.6 CPU s (2026-11).
 LEDGER = "job.sqlite"
-_NICE = 10  # judgement: crawling, mining and the web app come first
+_NICE = 10  # crawling, mining and the web app come first
 
 
 def check_index(path: Path) -> str:

@@ -51,21 +51,21 @@ from bitrawl.topic.term_list import TermList, read_terms
 from bitrawl.topic.term_relevance import TermMatcher
 from bitrawl.url import Url
 
-PAIR_SAMPLES = 4  # per language pair; judgement
+PAIR_SAMPLES = 4  # per language pair
 SEGMENT_SAMPLES = 30  # of the whole corpus: enough to see a fault that one in ten has
-SAMPLED = 8  # language pairs with samples, those with the most pairs; judgement
-ROWS = 10  # of a table whose rows come from the web; judgement
+SAMPLED = 8  # language pairs with samples, those with the most pairs
+ROWS = 10  # of a table whose rows come from the web
 PAGES_READ = 3000  # for the terms on them: 0.7 s of CPU where a page has 40 paragraphs and 150 links (2026-11)
 TERMS = 20
-EXAMPLES = 5  # of each kind; judgement
-SITES = 10  # judgement
-TERMS_OF_EXAMPLE = 8  # judgement
+EXAMPLES = 5  # of each kind
+SITES = 10
+TERMS_OF_EXAMPLE = 8
 HALF = 0.5  # the score of a page that just reaches the weight of terms, or the highest perplexity
-_BOILERPLATE_PAGES = 200  # in which terms are looked for again; judgement
-_EXAMPLES_CHECKED = 50  # of the pages that the user named; judgement
+_BOILERPLATE_PAGES = 200  # in which terms are looked for again
+_EXAMPLES_CHECKED = 50  # of the pages that the user named
 _SURE = 0.8  # of the language of a term list; judgement
-_LIST_CHARACTERS = 3000  # from which that language is told; judgement
-_MOST_FILES = 10_000  # of texts that are counted; judgement
+_LIST_CHARACTERS = 3000  # from which that language is told
+_MOST_FILES = 10_000  # of texts that are counted
 
 
 def status(folder: JobFolder) -> JobFacts:

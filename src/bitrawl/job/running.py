@@ -85,10 +85,7 @@ async def mine(
     """Crawl, and mine each site while it grows: what is found so far is in corpus/ at any time; as `crawl`."""
     check(job)
     with models_from(job.models):
-        async with (
-            _workers(job, folder) as workers,
-            opened(job, folder, observe, verb="mine", fresh=fresh) as parts,
-        ):
+        async with _workers(job, folder) as workers, opened(job, folder, observe, verb="mine", fresh=fresh) as parts:
             mining = _Mining(job, folder, parts.ledger, workers, parts.crawl.clock, watch=watch)
             parts.crawl.observers.append(mining.growth_observer(parts.crawl.scope.sites.of))
             meanwhile = asyncio.ensure_future(mining.mine_due())
@@ -166,13 +163,7 @@ def _check_mined(folder: JobFolder, ledger: Ledger) -> None:
 
 @asynccontextmanager
 async def opened(
-    job: Job,
-    folder: JobFolder,
-    observe: Observe,
-    *,
-    verb: str,
-    fresh: bool = False,
-    backlinks: Backlinks | None = None,
+    job: Job, folder: JobFolder, observe: Observe, *, verb: str, fresh: bool = False, backlinks: Backlinks | None = None
 ) -> AsyncIterator[Parts]:
     """A crawl that has not begun, with what earlier runs left of it; the folder's job is this one from now on.
 

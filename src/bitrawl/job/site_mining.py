@@ -8,7 +8,7 @@ verdict: it is recorded, and nothing is kept in its place. So the next run tries
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import groupby
 from pathlib import Path
@@ -58,13 +58,11 @@ def wired_miner(job: Job) -> Miner:
 
 def encoder(job: Job) -> Encoder | None:
     """Raises `ConfigError` if the encoder cannot be loaded."""
-    return _encoder(job.encoder) if job.encoder else None
+    return _load_encoder_once(job.encoder) if job.encoder else None
 
 
-@cache
-def _encoder(model: str) -> Encoder:
-    """Loaded once per process, because every site needs it, and again as the site grows."""
-    return load_encoder(model)
+# Once per process, because every site needs it, and again as the site grows.
+_load_encoder_once = cache(load_encoder)
 
 
 def pairing(job: Job, sentences: Encoder | None = None) -> Pairing:
@@ -319,14 +317,14 @@ class SiteMiner:
         """
         sample = sorted(pairs, key=lambda pair: _hash(f"{pair.url_a} {pair.url_b}".encode()))[:SAMPLE]
         work = _Work(languages, template, self._context(languages, sample, template))
-        keys, aligned_before, missing = self._kept(pairs, work)
+        keys, aligned_before, missing = self._earlier(pairs, work)
         if missing:
             self._watch(Doing(MiningStep.LEARNING, site, f"{'-'.join(languages)} pairs", total=len(sample)))
             learned, taught = await self._learned(site, sample, work, faults)
             work = work._replace(learned=learned)
             if taught != sample:
                 work = work._replace(context=self._context(languages, taught, template))
-                keys, aligned_before, missing = self._kept(pairs, work)
+                keys, aligned_before, missing = self._earlier(pairs, work)
         faults += self._findings.faults_of(site, aligned_before)
         progress = _Progress(site, languages, len(pairs), len(aligned_before), self._clock, self._watch)
         progress.tell()
@@ -341,7 +339,8 @@ class SiteMiner:
             progress.add(len(some))
 
         size = BATCH if work.learned else 1  # a pair that has nothing to go by is its own teacher
-        tasks = [asyncio.ensure_future(batch(some)) for some in _batches(missing, size)]
+        batches = (missing[first : first + size] for first in range(0, len(missing), size))
+        tasks = [asyncio.ensure_future(batch(some)) for some in batches]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -349,12 +348,13 @@ class SiteMiner:
                 task.cancel()
         return list(keys.values())
 
-    def _kept(self, pairs: Sequence[PagePair], work: "_Work") -> "_Kept":
+    def _earlier(self, pairs: Sequence[PagePair], work: "_Work") -> "_Earlier":
         keys = {(pair.url_a, pair.url_b): self._key(pair, work) for pair in pairs}
-        kept = _Kept(keys, [], [])
+        earlier = _Earlier(keys, [], [])
         for pair in pairs:
-            (kept.known if self._findings.is_aligned(keys[pair.url_a, pair.url_b]) else kept.missing).append(pair)
-        return kept
+            is_aligned = self._findings.is_aligned(keys[pair.url_a, pair.url_b])
+            (earlier.aligned if is_aligned else earlier.missing).append(pair)
+        return earlier
 
     async def _learned(
         self, site: str, sample: Sequence[PagePair], work: "_Work", faults: list[Skip]
@@ -416,11 +416,11 @@ class SiteMiner:
         return _hash(*urls, *texts, b"partial" if pair.partial else b"", work.context if work else b"")
 
 
-class _Kept(NamedTuple):
-    """The key of each pair's segments by its URLs, the pairs whose segments are kept under it, and the others."""
+class _Earlier(NamedTuple):
+    """The key of each pair's segments by its URLs, the pairs whose segments are in the ledger under it, and the others."""
 
     keys: dict[tuple[Url, Url], AlignmentKey]
-    known: list[PagePair]
+    aligned: list[PagePair]
     missing: list[PagePair]
 
 
@@ -474,11 +474,6 @@ class _Progress:
         rate = (self._clock.now() - self._began) / made if made else 0.0
         left = rate * (self._total - self._done)
         self._watch(Doing(MiningStep.ALIGNING, self._site, self._what, self._done, self._total, left))
-
-
-def _batches(pairs: Sequence[PagePair], size: int) -> Iterator[Sequence[PagePair]]:
-    for first in range(0, len(pairs), size):
-        yield pairs[first : first + size]
 
 
 def _hash(*parts: bytes) -> bytes:

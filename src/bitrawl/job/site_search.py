@@ -55,7 +55,7 @@ from bitrawl.show.discovery_report import write as write_report
 
 SITES_JSON, SITES_TABLE, SEEDS, FACTS = "sites.jsonl", "sites.tsv", "sites.txt", "discovery.json"
 MINED = "mined"  # the folder of the job that mines what was found
-WRITE_EVERY = 2.0  # seconds between two versions of the files; judgement
+WRITE_EVERY = 2.0  # seconds between two versions of the files
 # Bytes of a graph, as downloaded, that are indexed on the way, each time: two seconds. Larger ones are built once.
 SMALL_GRAPH = 32_000_000
 
@@ -112,7 +112,7 @@ def draw_report(folder: JobFolder) -> Path | None:
 
 
 def mining_job(job: Job, discovered: Discovered) -> Job:
-    """The job that mines the sites found: the same languages, topic and manners, and no budget of the search."""
+    """The job that mines the sites found: the same languages, topic and politeness, and no budget of the search."""
     seeds = [str(url) for site in discovered.sites for url in seeds_of(site)]
     return msgspec.structs.replace(job, seeds=seeds, discovery=DiscoverySection(), budget=BudgetSection())
 
@@ -196,11 +196,7 @@ class BacklinkPlace(NamedTuple):
 
 @asynccontextmanager
 async def open_backlinks(
-    places: Iterable[str],
-    *,
-    seeds: Sequence[str] = (),
-    policy: FetchPolicy = POLITE,
-    tell: Tell = lambda _line: None,
+    places: Iterable[str], *, seeds: Sequence[str] = (), policy: FetchPolicy = POLITE, tell: Tell = lambda _line: None
 ) -> AsyncIterator[Backlinks]:
     """All of them as one source: indexes, downloaded graphs, tables, job folders, WAT and WARC files, URLs of services.
 
@@ -250,7 +246,7 @@ def build(
     progress: Progress = lambda _done, _all: None,
 ) -> GraphMeta:
     """Build the index of a downloaded graph, around the hosts or URLs that a file lists."""
-    if out.exists() and not (is_index(out) or _is_empty(out)):
+    if out.exists() and not (is_index(out) or (out.is_dir() and not any(out.iterdir()))):
         raise ConfigError(f"{out} holds something else than a link graph, which would be lost; choose another --out")
     hosts: list[str] = []
     if around is not None:
@@ -361,7 +357,3 @@ def _check_seeds(sources: Sequence[GraphIndex | LinkRows], hosts: Sequence[str],
         f"{count} in {', '.join(places)}: {', '.join(hosts[:3])}{' …' if len(hosts) > 3 else ''}. Are these the links of "
         "another web? Leave --backlinks out to go on without"
     )
-
-
-def _is_empty(folder: Path) -> bool:
-    return folder.is_dir() and not any(folder.iterdir())

@@ -57,7 +57,8 @@ def topic_judge(job: Job, shown: Examples) -> TopicJudge:
             model = LearnedRelevance(
                 shown.texts, languages, against=shown.against, terms=given, threshold=topic.threshold
             )
-    lacks = model.lacks if isinstance(model, LearnedRelevance) else _lacks_nothing
+    # The other models learn from no page.
+    lacks = model.lacks if isinstance(model, LearnedRelevance) else lambda _page: ""
     annotate = _annotation(terms, languages)
     if terms is None or not topic.terms or shown.texts:
         return TopicJudge(model, annotate, _seed_examples(job), lacks=lacks, terms=None if topic.terms else terms)
@@ -70,11 +71,6 @@ def topic_judge(job: Job, shown: Examples) -> TopicJudge:
         lambda page: page.url in like or terms.judge([page])[0].relevant,
         lacks=lacks,
     )
-
-
-def _lacks_nothing(_page: Page) -> str:
-    """Of models that learn from no page."""
-    return ""
 
 
 def _annotation(terms: TermRelevance | None, languages: Sequence[Language]) -> Callable[[Page], Page]:

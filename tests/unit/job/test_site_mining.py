@@ -1,6 +1,8 @@
 """Mining one site with workers that fail: what breaks is lost, recorded and kept; everything else is found."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -303,3 +305,10 @@ async def test_a_worker_that_is_killed_at_each_attempt_costs_its_site_and_not_th
     assert (fault.stage, fault.reason) == (Stage.PAIR, Reason.MINING_CRASH)
     assert "exit status 3" in fault.detail
     site.ledger.close()
+
+
+def test_a_mining_child_loads_neither_the_crawler_nor_the_engine_of_templates():
+    loaded = (
+        "import sys, bitrawl.job.site_mining; print([name for name in ('aiohttp', 'jinja2') if name in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, check=True).stdout == b"[]\n"
