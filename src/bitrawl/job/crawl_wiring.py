@@ -116,7 +116,8 @@ def strategy(
         raise ConfigError(f"the strategy {name} needs a topic")
     if make := strategy_maker(name):
         package = package_of(STRATEGIES, name)
-        return _of_package(name, package, make(languages)) if package else make(languages)
+        scorer: LinkScorer = make(languages)
+        return _of_package(name, package, scorer) if package else scorer
     # Those that need models or a topic. The others are made of the languages, by their row in `config.Strategy`.
     match Strategy(name):
         case Strategy.BREADTH_FIRST:
